@@ -1,0 +1,57 @@
+/** The only source of time. Tests inject one that they move by hand. */
+export interface Clock {
+  /** Microseconds since the Unix epoch (the interface's date-times have microseconds). */
+  now(): number;
+  /** Runs `task` once after `milliseconds`; the returned function cancels it. The timer keeps no process alive. */
+  after(milliseconds: number, task: () => void): () => void;
+}
+
+// setTimeout fires at once above 2^31-1 ms, so longer waits are made of several.
+const LONGEST_TIMEOUT = 2_147_483_647;
+
+export const systemClock: Clock = {
+  now: () => Math.round((performance.timeOrigin + performance.now()) * 1000),
+  after(milliseconds, task) {
+    let timer: NodeJS.Timeout;
+    const arm = (rest: number): void => {
+      const step = Math.min(rest, LONGEST_TIMEOUT);
+      timer = setTimeout(() => (rest > step ? arm(rest - step) : task()), step);
+      timer.unref();
+    };
+    arm(Math.max(0, milliseconds));
+    return () => clearTimeout(timer);
+  },
+};
+
+/** The instant in UTC with microseconds and a `Z`: the form of MQTT payloads and webhooks. */
+export function toUtc(micros: number): string {
+  const iso = new Date(Math.floor(micros / 1000)).toISOString();
+  return `${iso.slice(0, 23)}${String(micros % 1000).padStart(3, '0')}Z`;
+}
+
+/**
+ * Formats instants as ISO 8601 local date-times with microseconds and no offset, `2026-11-20T09:30:00.123456`:
+ * the form of REST bodies. Offsets only change on quarter hours, so one look-up serves a quarter of an hour.
+ * Throws a RangeError for an unknown time zone.
+ */
+export function createLocalTime(timeZone: string): (micros: number) => string {
+  const format = new Intl.DateTimeFormat('en-US', { timeZone, timeZoneName: 'longOffset' });
+  const quarterHour = 15 * 60 * 1000;
+  let cachedQuarter = Number.NaN;
+  let offsetMillis = 0;
+  const offsetAt = (millis: number): number => {
+    const quarter = Math.floor(millis / quarterHour);
+    if (quarter !== cachedQuarter) {
+      cachedQuarter = quarter;
+      const name = format.formatToParts(millis).find((part) => part.type === 'timeZoneName')?.value ?? 'GMT';
+      const match = /^GMT(?:([+-])(\d{2}):(\d{2})(?::(\d{2}))?)?$/.exec(name);
+      const [, sign, hours = '0', minutes = '0', seconds = '0'] = match ?? [];
+      offsetMillis = (sign === '-' ? -1000 : 1000) * (Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds));
+    }
+    return offsetMillis;
+  };
+  return (micros) => {
+    const millis = Math.floor(micros / 1000);
+    return toUtc(micros + offsetAt(millis) * 1000).slice(0, 26);
+  };
+}

@@ -1,0 +1,145 @@
+import type SqliteDatabase from 'better-sqlite3';
+import type { Sql, UnitOfWork } from './sql.ts';
+
+// One commit takes at most so many units, so that a burst cannot hold the event loop for long.
+const UNITS_PER_COMMIT = 256;
+
+interface Waiting {
+  work: (unit: UnitOfWork) => Promise<unknown>;
+  resolve: (value: unknown) => void;
+  reject: (cause: unknown) => void;
+}
+
+interface Done extends Waiting {
+  outcome: { value: unknown } | { cause: unknown };
+  onCommit: (() => void)[];
+  onRollback: (() => void)[];
+}
+
+interface Options {
+  connection: SqliteDatabase.Database;
+  sql: Sql;
+  observe(commit: { seconds: number; committed: number; rolledBack: number }): void;
+  onEffectError(cause: unknown): void;
+}
+
+const failureOf = (done: Done[]): unknown => {
+  const outcome = done.at(-1)?.outcome;
+  return outcome && 'cause' in outcome ? outcome.cause : undefined;
+};
+
+/**
+ * Group commit, in three phases that repeat while anything waits. Gather: units that arrive in one turn of the event
+ * loop wait for its end (setImmediate), so that requests from many sockets share one fsync. Run: BEGIN, then each unit
+ * in a savepoint of its own, one after another; one that throws is rolled back alone. Settle: COMMIT, then the units'
+ * effects in order, then the answers. A COMMIT that fails rolls all of them back and rejects every one.
+ */
+export function createGroupCommit({ connection, sql, observe, onEffectError }: Options) {
+  const begin = connection.prepare('BEGIN IMMEDIATE');
+  const commit = connection.prepare('COMMIT');
+  const rollback = connection.prepare('ROLLBACK');
+  const savepoint = connection.prepare('SAVEPOINT unit');
+  const release = connection.prepare('RELEASE unit');
+  const rollbackTo = connection.prepare('ROLLBACK TO unit');
+  let waiting: Waiting[] = [];
+  let running = false;
+  let closed = false;
+  let whenIdle: (() => void)[] = [];
+
+  const effects = (list: (() => void)[]): void => {
+    for (const effect of list) {
+      try {
+        effect();
+      } catch (cause) {
+        onEffectError(cause); // the commit stands: an effect must not decide what others are told
+      }
+    }
+  };
+
+  async function runUnit(unit: Waiting): Promise<Done> {
+    const onCommit: (() => void)[] = [];
+    const onRollback: (() => void)[] = [];
+    const port: UnitOfWork = {
+      ...sql,
+      onCommit: (effect) => onCommit.push(effect),
+      onRollback: (effect) => onRollback.push(effect),
+    };
+    savepoint.run();
+    try {
+      const value = await unit.work(port);
+      release.run();
+      return { ...unit, outcome: { value }, onCommit, onRollback };
+    } catch (cause) {
+      if (connection.inTransaction) {
+        rollbackTo.run();
+        release.run();
+      }
+      return { ...unit, outcome: { cause }, onCommit, onRollback };
+    }
+  }
+
+  async function commitOnce(batch: Waiting[]): Promise<void> {
+    const started = performance.now();
+    const done: Done[] = [];
+    try {
+      begin.run();
+      for (const unit of batch) {
+        done.push(await runUnit(unit));
+        // A full disk ends the whole transaction by itself; going on would commit what follows without what went before.
+        if (!connection.inTransaction)
+          throw new Error('the database ended the transaction', { cause: failureOf(done) });
+      }
+      commit.run();
+    } catch (cause) {
+      if (connection.inTransaction) rollback.run();
+      for (const unit of done) effects(unit.onRollback);
+      for (const unit of batch) unit.reject(cause);
+      observe({ seconds: (performance.now() - started) / 1000, committed: 0, rolledBack: batch.length });
+      return;
+    }
+    let rolledBack = 0;
+    for (const unit of done) {
+      if ('value' in unit.outcome) effects(unit.onCommit);
+      else {
+        rolledBack += 1;
+        effects(unit.onRollback);
+      }
+    }
+    for (const unit of done) {
+      if ('value' in unit.outcome) unit.resolve(unit.outcome.value);
+      else unit.reject(unit.outcome.cause);
+    }
+    observe({ seconds: (performance.now() - started) / 1000, committed: done.length - rolledBack, rolledBack });
+  }
+
+  async function drain(): Promise<void> {
+    const batch = waiting.splice(0, UNITS_PER_COMMIT);
+    await commitOnce(batch);
+    if (waiting.length > 0) setImmediate(() => void drain());
+    else {
+      running = false;
+      const idle = whenIdle;
+      whenIdle = [];
+      for (const resolve of idle) resolve();
+    }
+  }
+
+  return {
+    transact<Result>(work: (unit: UnitOfWork) => Promise<Result>): Promise<Result> {
+      if (closed) return Promise.reject(new Error('the database is closed'));
+      return new Promise<Result>((resolve, reject) => {
+        waiting.push({ work, resolve: resolve as (value: unknown) => void, reject });
+        if (!running) {
+          running = true;
+          setImmediate(() => void drain());
+        }
+      });
+    },
+    idle: (): Promise<void> => (running ? new Promise((resolve) => whenIdle.push(resolve)) : Promise.resolve()),
+    async close(): Promise<void> {
+      closed = true;
+      if (running) await new Promise<void>((resolve) => whenIdle.push(resolve));
+      waiting = [];
+    },
+  };
+}

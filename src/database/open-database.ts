@@ -1,0 +1,69 @@
+import { join } from 'node:path';
+import Sqlite from 'better-sqlite3';
+import { lockFolder } from './folder-lock.ts';
+import { createGroupCommit } from './group-commit.ts';
+import { migrate } from './migrations.ts';
+import type { Database } from './sql.ts';
+import { createStatements } from './statements.ts';
+
+interface Options {
+  /** The data folder; it must exist. The files are `lapel.db` (with `-wal` and `-shm`) and `lock.db`. */
+  folder: string;
+  nowMicros: number;
+  onCommit?(commit: { seconds: number; committed: number; rolledBack: number }): void;
+  onEffectError?(cause: unknown): void;
+}
+
+// name -> the value that must be read back; a build of SQLite that ignores one would break a promise in silence.
+const WRITER_PRAGMAS: Record<string, string | number> = {
+  journal_mode: 'wal',
+  synchronous: 2, // FULL: a commit is on the disk before anyone is answered
+  foreign_keys: 1,
+};
+
+/** Opens (and creates, migrates, checks) the database. Throws with a clear message when it must not be used. */
+export function openDatabase({ folder, nowMicros, onCommit, onEffectError }: Options): Database {
+  const unlock = lockFolder(folder);
+  const opened: Sqlite.Database[] = [];
+  try {
+    const file = join(folder, 'lapel.db');
+    const writer = new Sqlite(file);
+    opened.push(writer);
+    for (const [name, value] of Object.entries(WRITER_PRAGMAS)) {
+      writer.pragma(`${name} = ${value}`);
+      const actual = writer.pragma(name, { simple: true });
+      if (actual !== value) throw new Error(`SQLite refuses ${name} = ${value}: it says ${String(actual)}`);
+    }
+    const damage = writer.pragma('quick_check(1)', { simple: true });
+    if (damage !== 'ok') throw new Error(`the database is damaged (${String(damage)}); restore a backup`);
+    migrate(writer, nowMicros);
+    const reader = new Sqlite(file, { readonly: true });
+    opened.push(reader);
+    const group = createGroupCommit({
+      connection: writer,
+      sql: createStatements(writer),
+      observe: onCommit ?? (() => undefined),
+      onEffectError:
+        onEffectError ??
+        ((cause) => {
+          throw cause;
+        }),
+    });
+    return {
+      read: createStatements(reader),
+      transact: group.transact,
+      idle: group.idle,
+      healthy: async () => reader.prepare('SELECT 1').get() !== undefined,
+      async close() {
+        await group.close();
+        reader.close();
+        writer.close();
+        unlock();
+      },
+    };
+  } catch (cause) {
+    for (const connection of opened) connection.close();
+    unlock();
+    throw cause;
+  }
+}

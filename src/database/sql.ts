@@ -1,0 +1,38 @@
+/** What may be bound to a statement: the types that SQLite and PostgreSQL share. */
+export type SqlValue = string | number | Buffer | null;
+
+/**
+ * The port to the database. Text is written by hand in the subset that SQLite and PostgreSQL share, with `?` for
+ * parameters; statements are prepared once and cached by their text, so the text must never contain a value.
+ */
+export interface Sql {
+  /** All rows. */
+  all<Row>(text: string, ...values: SqlValue[]): Promise<Row[]>;
+  /** The first row, or undefined. */
+  get<Row>(text: string, ...values: SqlValue[]): Promise<Row | undefined>;
+  /** For statements without rows; answers how many rows were changed. */
+  run(text: string, ...values: SqlValue[]): Promise<number>;
+}
+
+/**
+ * The statements of one unit of work, and what must happen when its fate is known. Inside a unit await nothing but
+ * these methods: units run one after another, and one that waits for anything else holds up all writers.
+ */
+export interface UnitOfWork extends Sql {
+  /** Runs synchronously right after the COMMIT that holds this unit, in the order of the units, before anyone is answered. */
+  onCommit(effect: () => void): void;
+  /** Runs when this unit, or the whole commit, is rolled back. */
+  onRollback(effect: () => void): void;
+}
+
+export interface Database {
+  /** The last committed state, on a connection that cannot write. Never for a decision that a unit of work then relies on. */
+  readonly read: Sql;
+  /** Runs `work` in its own savepoint of a shared commit; settles after the commit. A `work` that throws rolls back alone. */
+  transact<Result>(work: (unit: UnitOfWork) => Promise<Result>): Promise<Result>;
+  /** Resolves when no unit of work is waiting or running. */
+  idle(): Promise<void>;
+  /** True while the database answers; the readiness probe asks. */
+  healthy(): Promise<boolean>;
+  close(): Promise<void>;
+}

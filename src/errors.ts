@@ -1,0 +1,244 @@
+/** One fault of an input: where (`['body', 'ssid']`), what, and the kind of fault in the vocabulary of the interface. */
+export interface Fault {
+  loc: string[];
+  msg: string;
+  type: string;
+}
+
+interface ErrorRow {
+  /** HTTP status. */
+  status: number;
+  /** Which of the interface's two error bodies answers: a message, or a reason with details. */
+  shape: 'message' | 'reason';
+  /** The text of it; `{name}` is filled from the error's values. On MQTT it is the `reason` of the errors topic. */
+  text: string;
+  /** When it happens, for the README's table. */
+  when: string;
+}
+
+/** Every error that leaves the service, on one page; edges translate by this table only. */
+export const ERRORS = {
+  TOKEN_MISSING: {
+    status: 401,
+    shape: 'message',
+    text: 'access token is missing.',
+    when: 'no `Authorization: Bearer`',
+  },
+  TOKEN_INVALID: {
+    status: 401,
+    shape: 'message',
+    text: 'access token is invalid.',
+    when: 'expired, forged, foreign or malformed token',
+  },
+  SCOPE_INSUFFICIENT: {
+    status: 403,
+    shape: 'message',
+    text: 'the access token lacks the scope {scope}.',
+    when: 'token without the scope of the operation',
+  },
+  APPLICATION_FOREIGN: {
+    status: 403,
+    shape: 'message',
+    text: 'the access token belongs to another application.',
+    when: 'application in the path is not the token’s own',
+  },
+  APPLICATION_UNREGISTERED: {
+    status: 403,
+    shape: 'message',
+    text: 'application is not registered.',
+    when: 'the application was deleted',
+  },
+  WRONG_URL: {
+    status: 403,
+    shape: 'message',
+    text: 'wrong url.',
+    when: 'unknown path, or a method that the path does not have',
+  },
+  METHOD_NOT_ALLOWED: {
+    status: 405,
+    shape: 'message',
+    text: 'method not allowed.',
+    when: 'other methods on activation status and hardware properties',
+  },
+  PATH_PARAMETER_INVALID: {
+    status: 404,
+    shape: 'reason',
+    text: 'invalid path parameter.',
+    when: 'malformed identifier in the path',
+  },
+  REQUEST_INVALID: {
+    status: 400,
+    shape: 'reason',
+    text: 'invalid request.',
+    when: 'body or query breaks its schema; every fault is named',
+  },
+  BODY_TOO_LARGE: {
+    status: 413,
+    shape: 'message',
+    text: 'request body is larger than {limit} bytes.',
+    when: 'body above 1 MiB',
+  },
+  DEVICE_UNAVAILABLE: {
+    status: 403,
+    shape: 'message',
+    text: 'device information unavailable.',
+    when: 'the device is unknown, or another developer’s',
+  },
+  DEVICE_ACTIVATED_ELSEWHERE: {
+    status: 403,
+    shape: 'message',
+    text: 'device is activated in another application.',
+    when: 'device of another application',
+  },
+  DEVICE_ALREADY_ACTIVATED: {
+    status: 403,
+    shape: 'message',
+    text: 'device is already activated.',
+    when: 'op 5 on an activated or activating device',
+  },
+  DEVICE_NOT_ACTIVATED: {
+    status: 403,
+    shape: 'message',
+    text: 'device is not activated.',
+    when: 'device operations that need activation',
+  },
+  ACTIVATION_LIMIT: {
+    status: 403,
+    shape: 'message',
+    text: 'not contracted or activation limit exceeded.',
+    when: 'op 5 without contract, or with all contracted devices in use',
+  },
+  CLIENT_ID_IN_USE: {
+    status: 403,
+    shape: 'message',
+    text: 'ClientId is already in use.',
+    when: 'op 5 with the clientId of another device',
+  },
+  KEY_NOT_ISSUED: {
+    status: 403,
+    shape: 'message',
+    text: 'authenticationKey is not issued.',
+    when: 'operations that create transactions, before op 3',
+  },
+  NOTIFICATION_NOT_CONFIGURED: {
+    status: 404,
+    shape: 'message',
+    text: 'system notification destination is not configured.',
+    when: 'operations that create transactions, without deviceEvent',
+  },
+  TRANSACTION_NOT_FOUND: {
+    status: 404,
+    shape: 'reason',
+    text: 'transaction not found.',
+    when: 'no such transaction of this device and application',
+  },
+  TRANSACTION_FINISHED: {
+    status: 409,
+    shape: 'message',
+    text: 'transaction is already finished.',
+    when: 'cancel of a finished transaction',
+  },
+  TOO_MANY_TRANSACTIONS: {
+    status: 429,
+    shape: 'message',
+    text: 'the device has {limit} unfinished transactions.',
+    when: 'the bound of unfinished transactions per device',
+  },
+  ADMIN_TOKEN_INVALID: {
+    status: 401,
+    shape: 'message',
+    text: 'administrator token is missing or wrong.',
+    when: 'administration without its token',
+  },
+  DEVELOPER_NOT_FOUND: { status: 404, shape: 'reason', text: 'developer not found.', when: 'administration' },
+  DEVELOPER_EXISTS: { status: 409, shape: 'message', text: 'developer already exists.', when: 'administration' },
+  APPLICATION_NOT_FOUND: { status: 404, shape: 'reason', text: 'application not found.', when: 'administration' },
+  APPLICATION_EXISTS: {
+    status: 409,
+    shape: 'message',
+    text: 'application already exists.',
+    when: 'administration; also an id that was deleted',
+  },
+  APPLICATION_IN_USE: {
+    status: 409,
+    shape: 'message',
+    text: 'application still has activated devices.',
+    when: 'administration: delete before deactivation',
+  },
+  DEVICE_NOT_FOUND: { status: 404, shape: 'reason', text: 'device not found.', when: 'administration' },
+  DEVICE_EXISTS: { status: 409, shape: 'message', text: 'device already exists.', when: 'administration' },
+  DEVICE_IN_USE: {
+    status: 409,
+    shape: 'message',
+    text: 'device is activated or has unfinished transactions.',
+    when: 'administration: delete or move before deactivation',
+  },
+  OVERLOADED: {
+    status: 503,
+    shape: 'message',
+    text: 'the service is at its limit; try again later.',
+    when: 'the bound of requests in flight, or shutting down',
+  },
+  INTERNAL: {
+    status: 500,
+    shape: 'message',
+    text: 'internal error.',
+    when: 'anything unforeseen; the log line has the request id',
+  },
+  DATA_FOLDER_IN_USE: {
+    status: 500,
+    shape: 'message',
+    text: 'the data folder {folder} is in use by another process.',
+    when: 'second start on one data folder (exit code 78)',
+  },
+  SETTING_INVALID: {
+    status: 500,
+    shape: 'message',
+    text: '{setting}: {problem}',
+    when: 'bad setting at start (exit code 78)',
+  },
+} as const satisfies Record<string, ErrorRow>;
+
+export type ErrorCode = keyof typeof ERRORS;
+
+interface Detail {
+  details?: Fault[];
+  values?: Record<string, string | number>;
+  cause?: unknown;
+}
+
+/** The only error that rooms throw on purpose. `message` is the public text; the original error stays as `cause`. */
+export class DomainError extends Error {
+  readonly code: ErrorCode;
+  readonly details: Fault[];
+  readonly values: Record<string, string | number>;
+
+  constructor(code: ErrorCode, { details = [], values = {}, cause }: Detail = {}) {
+    const text: string = ERRORS[code].text;
+    super(
+      text.replace(/\{(\w+)\}/g, (_, name: string) => String(values[name] ?? '')),
+      cause === undefined ? undefined : { cause },
+    );
+    this.name = 'DomainError';
+    this.code = code;
+    this.details = details;
+    this.values = values;
+  }
+
+  /** A 400 for faults found outside of a schema. */
+  static invalid(...details: Fault[]): DomainError {
+    return new DomainError('REQUEST_INVALID', { details });
+  }
+}
+
+/** The public form of any thrown thing: unknown errors become INTERNAL and keep the original as cause. */
+export function toDomainError(thrown: unknown): DomainError {
+  return thrown instanceof DomainError ? thrown : new DomainError('INTERNAL', { cause: thrown });
+}
+
+/** The body of the interface's error answers (Message error or Reason error). */
+export function errorBody(error: DomainError): { message: string } | { reason: string; details: Fault[] } {
+  return ERRORS[error.code].shape === 'message'
+    ? { message: error.message }
+    : { reason: error.message, details: error.details };
+}

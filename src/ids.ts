@@ -1,0 +1,24 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+
+/** The only source of randomness that ends up in stored data. Tests inject a counting one. */
+export interface Ids {
+  /** A new identifier: unique, URL-safe, and (where it matters for index locality) ordered by the time given. */
+  next(prefix: string, nowMicros: number): string;
+  /** A secret of `bytes` random bytes (32 unless told), base64url. */
+  secret(bytes?: number): string;
+  /** Raw random bytes. */
+  bytes(count: number): Buffer;
+  /** A random UUID for request ids and token ids. */
+  uuid(): string;
+}
+
+export const randomIds: Ids = {
+  // 48 bits of milliseconds, then 80 random bits, both in hexadecimal: sorts by time, so inserts go to an index's end.
+  next: (prefix, nowMicros) =>
+    `${prefix}_${Math.floor(nowMicros / 1000)
+      .toString(16)
+      .padStart(12, '0')}${randomBytes(10).toString('hex')}`,
+  secret: (bytes = 32) => randomBytes(bytes).toString('base64url'),
+  bytes: (count) => randomBytes(count),
+  uuid: () => randomUUID(),
+};

@@ -1,0 +1,47 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+
+export type Metrics = ReturnType<typeof createMetrics>;
+
+// Seconds, from the quickest loop-back answer to the longest webhook timeout.
+const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15];
+
+/**
+ * Every metric of the service on one page, by Prometheus' rules (base units, `_total` on counters, no label without a
+ * bound: never a deviceId). Each service has its own registry, so two in one process do not mix.
+ */
+export function createMetrics() {
+  const registry = new Registry();
+  const registers = [registry];
+  const counter = <Label extends string>(name: string, help: string, labelNames: Label[] = []) =>
+    new Counter<Label>({ name: `lapel_${name}`, help, labelNames, registers });
+  const gauge = (name: string, help: string) => new Gauge({ name: `lapel_${name}`, help, registers });
+  const histogram = <Label extends string>(name: string, help: string, labelNames: Label[] = []) =>
+    new Histogram<Label>({ name: `lapel_${name}`, help, labelNames, buckets: SECONDS, registers });
+  return {
+    registry,
+    /** Process and event-loop metrics; only the command line turns these on (they are per process, not per service). */
+    collectProcess: () => collectDefaultMetrics({ register: registry }),
+    httpRequests: counter('http_requests_total', 'Requests answered', ['listener', 'method', 'route', 'status']),
+    httpSeconds: histogram('http_request_duration_seconds', 'Time from request to answer', ['listener', 'route']),
+    httpRefused: counter('http_refused_total', 'Requests refused by a bound', ['bound']),
+    tokensIssued: counter('tokens_issued_total', 'Access tokens issued'),
+    transactionsCreated: counter('transactions_created_total', 'Transactions stored', ['operation']),
+    transactionsFinished: counter('transactions_finished_total', 'Transactions finished', ['operation', 'status']),
+    transactionsRefused: counter('transactions_refused_total', 'Submissions refused by a bound', ['bound']),
+    commandsPublished: counter('commands_published_total', 'Commands written to devices', ['kind']),
+    commandsInFlight: gauge('commands_in_flight', 'Commands published and not yet acknowledged by PUBACK'),
+    commandsHeld: counter('commands_held_total', 'Times a device had its bound of unacknowledged commands in flight'),
+    devicesConnected: gauge('devices_connected', 'MQTT connections of devices'),
+    mqttRefused: counter('mqtt_refused_total', 'Connections, subscriptions and publishes refused', ['reason']),
+    mqttMessages: counter('mqtt_messages_total', 'Messages received from devices', ['topic']),
+    mqttRejected: counter('mqtt_rejected_messages_total', 'Messages dropped and answered on the errors topic', [
+      'topic',
+    ]),
+    deliveriesCreated: counter('webhook_deliveries_total', 'Webhook deliveries stored', ['type']),
+    deliveryAttempts: counter('webhook_attempts_total', 'Webhook attempts by outcome', ['outcome']),
+    deliverySeconds: histogram('webhook_attempt_duration_seconds', 'Time of one webhook attempt'),
+    deliveriesHeld: counter('webhook_held_total', 'Times a receiver had its bound of attempts in flight'),
+    commitSeconds: histogram('database_commit_duration_seconds', 'Time of one group commit'),
+    commitUnits: counter('database_units_total', 'Units of work', ['outcome']),
+  };
+}
