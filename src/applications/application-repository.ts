@@ -1,0 +1,144 @@
+import type { Sql } from '../database/sql.ts';
+
+/** The URLs that an application can set (specification, "Application settings"), and the columns that hold them. */
+const SETTING_COLUMNS = {
+  deviceEvent: 'device_event',
+  callEvent: 'call_event',
+  callFileSendEvent: 'call_file_send_event',
+  callRecGetMultiPresignedUrl: 'call_rec_get_multi_presigned_url',
+  fileUploadEvent: 'file_upload_event',
+  fileUploadGetUrl: 'file_upload_get_url',
+} as const;
+
+export type SettingName = keyof typeof SETTING_COLUMNS;
+export type Settings = Record<SettingName, string | null>;
+
+export const SETTING_NAMES = Object.keys(SETTING_COLUMNS) as SettingName[];
+
+export interface Application {
+  applicationId: string;
+  developerId: string;
+  name: string;
+  authenticationKey: string | null;
+  settings: Settings;
+  createdAt: number;
+  /** Null while it lives; a deleted application keeps its row, so that its id is never given again. */
+  deletedAt: number | null;
+}
+
+type Row = Omit<Application, 'settings'> & Settings;
+
+const COLUMNS = `application_id AS "applicationId", developer_id AS "developerId", name,
+  authentication_key AS "authenticationKey", created_at AS "createdAt", deleted_at AS "deletedAt",
+  ${SETTING_NAMES.map((name) => `${SETTING_COLUMNS[name]} AS "${name}"`).join(', ')}`;
+
+function toApplication(row: Row): Application {
+  return {
+    applicationId: row.applicationId,
+    developerId: row.developerId,
+    name: row.name,
+    authenticationKey: row.authenticationKey,
+    settings: {
+      deviceEvent: row.deviceEvent,
+      callEvent: row.callEvent,
+      callFileSendEvent: row.callFileSendEvent,
+      callRecGetMultiPresignedUrl: row.callRecGetMultiPresignedUrl,
+      fileUploadEvent: row.fileUploadEvent,
+      fileUploadGetUrl: row.fileUploadGetUrl,
+    },
+    createdAt: row.createdAt,
+    deletedAt: row.deletedAt,
+  };
+}
+
+/** Also deleted ones: look at `deletedAt`. */
+export async function findApplication(sql: Sql, applicationId: string): Promise<Application | undefined> {
+  const row = await sql.get<Row>(`SELECT ${COLUMNS} FROM applications WHERE application_id = ?`, applicationId);
+  return row && toApplication(row);
+}
+
+/** Live applications of one developer, by id. */
+export async function listApplications(
+  sql: Sql,
+  developerId: string,
+  page: { offset: number; limit: number },
+): Promise<{ applications: Application[]; total: number }> {
+  const rows = await sql.all<Row>(
+    `SELECT ${COLUMNS} FROM applications WHERE developer_id = ? AND deleted_at IS NULL
+     ORDER BY application_id LIMIT ? OFFSET ?`,
+    developerId,
+    page.limit,
+    page.offset,
+  );
+  const count = await sql.get<{ total: number }>(
+    'SELECT COUNT(*) AS total FROM applications WHERE developer_id = ? AND deleted_at IS NULL',
+    developerId,
+  );
+  return { applications: rows.map(toApplication), total: count?.total ?? 0 };
+}
+
+/** False when the id is taken, also by a deleted application. */
+export async function insertApplication(
+  sql: Sql,
+  row: { applicationId: string; developerId: string; name: string; secretHash: Buffer; createdAt: number },
+): Promise<boolean> {
+  const inserted = await sql.run(
+    `INSERT INTO applications (application_id, developer_id, name, secret_hash, created_at) VALUES (?, ?, ?, ?, ?)
+     ON CONFLICT (application_id) DO NOTHING`,
+    row.applicationId,
+    row.developerId,
+    row.name,
+    row.secretHash,
+    row.createdAt,
+  );
+  return inserted === 1;
+}
+
+/** The SHA-256 of a live application's secret. */
+export async function findSecretHash(sql: Sql, applicationId: string): Promise<Buffer | undefined> {
+  const row = await sql.get<{ hash: Buffer }>(
+    'SELECT secret_hash AS hash FROM applications WHERE application_id = ? AND deleted_at IS NULL',
+    applicationId,
+  );
+  return row?.hash;
+}
+
+/** Where the webhooks of one setting go and what signs them; of deleted applications too, whose last webhooks still go out. */
+export async function findEndpoint(
+  sql: Sql,
+  applicationId: string,
+  setting: SettingName,
+): Promise<{ url: string | null; authenticationKey: string | null } | undefined> {
+  return sql.get(
+    `SELECT ${SETTING_COLUMNS[setting]} AS url, authentication_key AS "authenticationKey"
+     FROM applications WHERE application_id = ?`,
+    applicationId,
+  );
+}
+
+// The updates answer false when there is no live application of that id.
+
+export async function updateSecretHash(sql: Sql, applicationId: string, hash: Buffer): Promise<boolean> {
+  const text = 'UPDATE applications SET secret_hash = ? WHERE application_id = ? AND deleted_at IS NULL';
+  return (await sql.run(text, hash, applicationId)) === 1;
+}
+
+export async function updateAuthenticationKey(sql: Sql, applicationId: string, key: string): Promise<boolean> {
+  const text = 'UPDATE applications SET authentication_key = ? WHERE application_id = ? AND deleted_at IS NULL';
+  return (await sql.run(text, key, applicationId)) === 1;
+}
+
+export async function updateSettings(sql: Sql, applicationId: string, settings: Settings): Promise<boolean> {
+  const assignments = SETTING_NAMES.map((name) => `${SETTING_COLUMNS[name]} = ?`).join(', ');
+  const changed = await sql.run(
+    `UPDATE applications SET ${assignments} WHERE application_id = ? AND deleted_at IS NULL`,
+    ...SETTING_NAMES.map((name) => settings[name]),
+    applicationId,
+  );
+  return changed === 1;
+}
+
+export async function markDeleted(sql: Sql, applicationId: string, deletedAt: number): Promise<boolean> {
+  const text = 'UPDATE applications SET deleted_at = ? WHERE application_id = ? AND deleted_at IS NULL';
+  return (await sql.run(text, deletedAt, applicationId)) === 1;
+}
