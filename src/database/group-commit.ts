@@ -56,6 +56,9 @@ export function createGroupCommit({ connection, sql, observe, onEffectError }: O
     }
   };
 
+  // Latest first and at once, so that what a unit changed in memory is as before when the next unit looks.
+  const undo = (list: (() => void)[]): void => effects(list.toReversed());
+
   async function runUnit(unit: Waiting): Promise<Done> {
     const onCommit: (() => void)[] = [];
     const onRollback: (() => void)[] = [];
@@ -74,7 +77,8 @@ export function createGroupCommit({ connection, sql, observe, onEffectError }: O
         rollbackTo.run();
         release.run();
       }
-      return { ...unit, outcome: { cause }, onCommit, onRollback };
+      undo(onRollback);
+      return { ...unit, outcome: { cause }, onCommit: [], onRollback: [] };
     }
   }
 
@@ -92,22 +96,19 @@ export function createGroupCommit({ connection, sql, observe, onEffectError }: O
       commit.run();
     } catch (cause) {
       if (connection.inTransaction) rollback.run();
-      for (const unit of done) effects(unit.onRollback);
+      for (const unit of done.reverse()) undo(unit.onRollback);
       for (const unit of batch) unit.reject(cause);
       observe({ seconds: (performance.now() - started) / 1000, committed: 0, rolledBack: batch.length });
       return;
     }
+    for (const unit of done) effects(unit.onCommit);
     let rolledBack = 0;
     for (const unit of done) {
-      if ('value' in unit.outcome) effects(unit.onCommit);
+      if ('value' in unit.outcome) unit.resolve(unit.outcome.value);
       else {
         rolledBack += 1;
-        effects(unit.onRollback);
+        unit.reject(unit.outcome.cause);
       }
-    }
-    for (const unit of done) {
-      if ('value' in unit.outcome) unit.resolve(unit.outcome.value);
-      else unit.reject(unit.outcome.cause);
     }
     observe({ seconds: (performance.now() - started) / 1000, committed: done.length - rolledBack, rolledBack });
   }

@@ -21,7 +21,7 @@ export interface Sql {
 export interface UnitOfWork extends Sql {
   /** Runs synchronously right after the COMMIT that holds this unit, in the order of the units, before anyone is answered. */
   onCommit(effect: () => void): void;
-  /** Runs when this unit, or the whole commit, is rolled back. */
+  /** Runs when this unit, or the whole commit, is rolled back: at once, latest first, before the next unit runs. */
   onRollback(effect: () => void): void;
 }
 

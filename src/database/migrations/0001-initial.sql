@@ -38,7 +38,6 @@ CREATE TABLE devices (
   activation TEXT NOT NULL, -- deactivated | activating | activated
   application_id TEXT REFERENCES applications (application_id),
   client_id TEXT,
-  last_seen_at BIGINT,
   created_at BIGINT NOT NULL
 );
 CREATE INDEX devices_by_developer ON devices (developer_id, device_id);
@@ -49,7 +48,7 @@ CREATE UNIQUE INDEX devices_client_ids ON devices (client_id) WHERE client_id IS
 
 CREATE TABLE transactions (
   transaction_id INTEGER PRIMARY KEY AUTOINCREMENT,
-  device_id TEXT NOT NULL REFERENCES devices (device_id),
+  device_id TEXT NOT NULL, -- no reference: the history outlives a removed device
   application_id TEXT NOT NULL REFERENCES applications (application_id),
   operation TEXT NOT NULL,
   parameters TEXT, -- null once finished: they can hold passwords

@@ -1,0 +1,24 @@
+/** What a device may publish to, below `devices/{deviceId}/`. */
+export const INBOUND = ['acks', 'status', 'events', 'requests'] as const;
+export type Inbound = (typeof INBOUND)[number];
+
+/** What a device may subscribe, below `devices/{deviceId}/`; exactly these, no wildcards. */
+export const OUTBOUND = ['commands', 'responses', 'errors'] as const;
+export type Outbound = (typeof OUTBOUND)[number];
+
+export const topicOf = (deviceId: string, kind: Inbound | Outbound): string => `devices/${deviceId}/${kind}`;
+
+/** The last part of a device's own topic, when it is one of `kinds`; undefined for every other topic. */
+function ownKind<Kind extends string>(deviceId: string, topic: string, kinds: readonly Kind[]): Kind | undefined {
+  const prefix = `devices/${deviceId}/`;
+  if (!topic.startsWith(prefix)) return undefined;
+  const rest = topic.slice(prefix.length);
+  return kinds.find((kind) => kind === rest);
+}
+
+/** The access rule for publishing: undefined means refused. */
+export const inboundKind = (deviceId: string, topic: string): Inbound | undefined => ownKind(deviceId, topic, INBOUND);
+
+/** The access rule for subscribing and for forwarding: undefined means refused. */
+export const outboundKind = (deviceId: string, topic: string): Outbound | undefined =>
+  ownKind(deviceId, topic, OUTBOUND);

@@ -1,0 +1,127 @@
+import type { Sql } from '../database/sql.ts';
+
+export type ActivationState = 'deactivated' | 'activating' | 'activated';
+
+export interface Device {
+  deviceId: string;
+  developerId: string;
+  activation: ActivationState;
+  /** The application that it is activated, or being activated, for. */
+  applicationId: string | null;
+  clientId: string | null;
+  hardwareProperties: object | null;
+  /** Microseconds since the epoch. */
+  createdAt: number;
+}
+
+type Row = Omit<Device, 'hardwareProperties'> & { hardwareProperties: string | null };
+
+const COLUMNS = `device_id AS "deviceId", developer_id AS "developerId", activation, application_id AS "applicationId",
+  client_id AS "clientId", hardware_properties AS "hardwareProperties", created_at AS "createdAt"`;
+
+const toDevice = (row: Row): Device => ({
+  ...row,
+  hardwareProperties: row.hardwareProperties === null ? null : (JSON.parse(row.hardwareProperties) as object),
+});
+
+const toText = (properties: object | null): string | null => (properties === null ? null : JSON.stringify(properties));
+
+export async function findDevice(sql: Sql, deviceId: string): Promise<Device | undefined> {
+  const row = await sql.get<Row>(`SELECT ${COLUMNS} FROM devices WHERE device_id = ?`, deviceId);
+  return row && toDevice(row);
+}
+
+export async function findCredentialHash(sql: Sql, deviceId: string): Promise<Buffer | undefined> {
+  const row = await sql.get<{ hash: Buffer }>(
+    'SELECT credential_hash AS "hash" FROM devices WHERE device_id = ?',
+    deviceId,
+  );
+  return row?.hash;
+}
+
+/** Adds a device; false when the identifier is taken. */
+export async function insertDevice(
+  sql: Sql,
+  device: Pick<Device, 'deviceId' | 'developerId' | 'hardwareProperties' | 'createdAt'>,
+  credentialHash: Buffer,
+): Promise<boolean> {
+  const changed = await sql.run(
+    `INSERT INTO devices (device_id, developer_id, credential_hash, hardware_properties, activation, created_at)
+     VALUES (?, ?, ?, ?, 'deactivated', ?) ON CONFLICT (device_id) DO NOTHING`,
+    device.deviceId,
+    device.developerId,
+    credentialHash,
+    toText(device.hardwareProperties),
+    device.createdAt,
+  );
+  return changed === 1;
+}
+
+/** A page of a developer's devices in the order of their identifiers, and how many there are. */
+export async function listDevices(sql: Sql, developerId: string, page: { offset: number; limit: number }) {
+  const rows = await sql.all<Row>(
+    `SELECT ${COLUMNS} FROM devices WHERE developer_id = ? ORDER BY device_id LIMIT ? OFFSET ?`,
+    developerId,
+    page.limit,
+    page.offset,
+  );
+  const count = await sql.get<{ total: number }>(
+    'SELECT count(*) AS "total" FROM devices WHERE developer_id = ?',
+    developerId,
+  );
+  return { devices: rows.map(toDevice), total: count?.total ?? 0 };
+}
+
+export async function updateDevice(
+  sql: Sql,
+  device: Pick<Device, 'deviceId' | 'developerId' | 'hardwareProperties'>,
+): Promise<void> {
+  await sql.run(
+    'UPDATE devices SET developer_id = ?, hardware_properties = ? WHERE device_id = ?',
+    device.developerId,
+    toText(device.hardwareProperties),
+    device.deviceId,
+  );
+}
+
+export async function updateCredential(sql: Sql, deviceId: string, credentialHash: Buffer): Promise<boolean> {
+  return (await sql.run('UPDATE devices SET credential_hash = ? WHERE device_id = ?', credentialHash, deviceId)) === 1;
+}
+
+export async function deleteDevice(sql: Sql, deviceId: string): Promise<void> {
+  await sql.run('DELETE FROM devices WHERE device_id = ?', deviceId);
+}
+
+/** How many devices of the developer are activated or being activated: what counts against its contract (op 5). */
+export async function countHeldSlots(sql: Sql, developerId: string): Promise<number> {
+  const row = await sql.get<{ held: number }>(
+    `SELECT count(*) AS "held" FROM devices WHERE developer_id = ? AND activation <> 'deactivated'`,
+    developerId,
+  );
+  return row?.held ?? 0;
+}
+
+/** True while the application has an activated or activating device. */
+export async function hasActivatedDevice(sql: Sql, applicationId: string): Promise<boolean> {
+  const row = await sql.get('SELECT 1 AS "one" FROM devices WHERE application_id = ? LIMIT 1', applicationId);
+  return row !== undefined;
+}
+
+/** True when another device that is activated or being activated has the identifier. */
+export async function isClientIdTaken(sql: Sql, clientId: string): Promise<boolean> {
+  return (await sql.get('SELECT 1 AS "one" FROM devices WHERE client_id = ?', clientId)) !== undefined;
+}
+
+export async function setActivation(
+  sql: Sql,
+  deviceId: string,
+  to: Pick<Device, 'activation' | 'applicationId' | 'clientId'>,
+): Promise<void> {
+  await sql.run(
+    'UPDATE devices SET activation = ?, application_id = ?, client_id = ? WHERE device_id = ?',
+    to.activation,
+    to.applicationId,
+    to.clientId,
+    deviceId,
+  );
+}

@@ -1,0 +1,126 @@
+import type { Clock } from '../clock.ts';
+import type { Database } from '../database/sql.ts';
+import { DomainError } from '../errors.ts';
+import type { Ids } from '../ids.ts';
+import { requireLinkedDevice } from './activation.ts';
+import { hashCredential, matchesCredential } from './credential.ts';
+import {
+  type Device,
+  deleteDevice,
+  findCredentialHash,
+  findDevice,
+  insertDevice,
+  listDevices,
+  updateCredential,
+  updateDevice,
+} from './device-repository.ts';
+import { deleteSession } from './session-repository.ts';
+
+interface Parts {
+  database: Database;
+  clock: Clock;
+  ids: Ids;
+  /** Throws DEVELOPER_NOT_FOUND unless the developer exists. */
+  requireDeveloper(developerId: string): Promise<unknown>;
+  /** The device's connection, if any, must end: its credential stopped, or it is gone. */
+  disconnect(deviceId: string): void;
+}
+
+export type Devices = ReturnType<typeof createDevices>;
+
+/** Registration, credentials and properties of devices (administration), and what an application may know of one (op 4). */
+export function createDevices({ database, clock, ids, requireDeveloper, disconnect }: Parts) {
+  const existing = async (deviceId: string): Promise<Device> => {
+    const device = await findDevice(database.read, deviceId);
+    if (!device) throw new DomainError('DEVICE_NOT_FOUND');
+    return device;
+  };
+
+  return {
+    /** Registers a device; the credential (given, or made) is shown here only. Throws DEVELOPER_NOT_FOUND, DEVICE_EXISTS. */
+    async register(request: {
+      developerId: string;
+      deviceId: string;
+      hardwareProperties?: object | null;
+      credential?: string;
+    }): Promise<{ deviceId: string; credential: string }> {
+      const { deviceId, developerId, hardwareProperties = null, credential = ids.secret() } = request;
+      await requireDeveloper(developerId);
+      const device = { deviceId, developerId, hardwareProperties, createdAt: clock.now() };
+      await database.transact(async (unit) => {
+        if (!(await insertDevice(unit, device, hashCredential(credential)))) throw new DomainError('DEVICE_EXISTS');
+      });
+      return { deviceId, credential };
+    },
+
+    /** A page of a developer's devices. Throws DEVELOPER_NOT_FOUND. */
+    async list(developerId: string, page: { offset: number; limit: number }) {
+      await requireDeveloper(developerId);
+      return listDevices(database.read, developerId, page);
+    },
+
+    /** Throws DEVICE_NOT_FOUND. */
+    find: existing,
+
+    /** Changes properties, or moves a deactivated device to another developer. Throws DEVICE_NOT_FOUND, DEVICE_IN_USE, DEVELOPER_NOT_FOUND. */
+    async update(
+      deviceId: string,
+      change: { hardwareProperties?: object | null; developerId?: string },
+    ): Promise<Device> {
+      if (change.developerId !== undefined) await requireDeveloper(change.developerId);
+      return database.transact(async (unit) => {
+        const device = await findDevice(unit, deviceId);
+        if (!device) throw new DomainError('DEVICE_NOT_FOUND');
+        const changed = { ...device, ...change };
+        if (changed.developerId !== device.developerId && device.activation !== 'deactivated') {
+          throw new DomainError('DEVICE_IN_USE');
+        }
+        await updateDevice(unit, changed);
+        return changed;
+      });
+    },
+
+    /** Removes a deactivated device with its MQTT session. Throws DEVICE_NOT_FOUND, DEVICE_IN_USE. */
+    async remove(deviceId: string): Promise<void> {
+      await database.transact(async (unit) => {
+        const device = await findDevice(unit, deviceId);
+        if (!device) throw new DomainError('DEVICE_NOT_FOUND');
+        if (device.activation !== 'deactivated') throw new DomainError('DEVICE_IN_USE');
+        await deleteSession(unit, deviceId);
+        await deleteDevice(unit, deviceId);
+        unit.onCommit(() => disconnect(deviceId));
+      });
+    },
+
+    /** A new credential; the old one stops at once and its connection is closed. Throws DEVICE_NOT_FOUND. */
+    async replaceCredential(deviceId: string, request: { credential?: string } = {}): Promise<{ credential: string }> {
+      const { credential = ids.secret() } = request;
+      await database.transact(async (unit) => {
+        if (!(await updateCredential(unit, deviceId, hashCredential(credential)))) {
+          throw new DomainError('DEVICE_NOT_FOUND');
+        }
+        unit.onCommit(() => disconnect(deviceId));
+      });
+      return { credential };
+    },
+
+    /** True when the credential is the device's own. */
+    async authenticate(deviceId: string, credential: string | Buffer): Promise<boolean> {
+      return matchesCredential(credential, await findCredentialHash(database.read, deviceId));
+    },
+
+    /**
+     * Activation status for one application (op 4). An activation that waits for the device counts as deactivated.
+     * Throws DEVICE_UNAVAILABLE, DEVICE_ACTIVATED_ELSEWHERE.
+     */
+    async activationStatus(
+      owner: { applicationId: string; developerId: string },
+      deviceId: string,
+    ): Promise<{ status: 'activated'; clientId: string } | { status: 'deactivated' }> {
+      const device = await requireLinkedDevice(database.read, deviceId, owner.developerId);
+      if (device.activation !== 'activated') return { status: 'deactivated' };
+      if (device.applicationId !== owner.applicationId) throw new DomainError('DEVICE_ACTIVATED_ELSEWHERE');
+      return { status: 'activated', clientId: device.clientId ?? '' };
+    },
+  };
+}

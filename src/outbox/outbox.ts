@@ -1,0 +1,227 @@
+import type { Clock } from '../clock.ts';
+import { toUtc } from '../clock.ts';
+import type { Database, UnitOfWork } from '../database/sql.ts';
+import type { Log } from '../log.ts';
+import type { Metrics } from '../metrics.ts';
+
+/** A command as it goes over the wire: the schema mqtt/command. */
+export interface Command {
+  transactionId: number;
+  operation: string;
+  parameters: object;
+  issuedAt: string;
+  /** 1 at the first connection that it is published on; higher on each further one. */
+  attempt: number;
+}
+
+/** One connected device that subscribes its commands. */
+export interface DeviceLink {
+  deviceId: string;
+  /** Writes one command; `acknowledged` runs at most once, when its PUBACK came (or, at QoS 0, when it was written). */
+  publish(command: Command, acknowledged: () => void): void;
+}
+
+/** What the transactions room stores of a command that is due. */
+export interface Due {
+  transactionId: number;
+  operation: string;
+  parameters: object;
+  status: string;
+  attempts: number;
+  createdAt: number;
+  updatedAt: number;
+}
+
+interface Lane {
+  readonly link: DeviceLink;
+  /** The last transactionId that was published, or taken to be published, on this connection. */
+  cursor: number;
+  /** True while the database may hold commands after the cursor. */
+  backlog: boolean;
+  /** Published and not yet acknowledged by PUBACK; slots that are reserved for a running unit of work count too. */
+  inFlight: number;
+  /** Those of them that were written, for the gauge. */
+  written: number;
+  claiming: boolean;
+  open: boolean;
+}
+
+interface Parts {
+  database: Database;
+  clock: Clock;
+  log: Log;
+  metrics: Metrics;
+  /** Takes up to `limit` due commands after a transactionId, counting the attempt. */
+  claim(unit: UnitOfWork, deviceId: string, after: number, limit: number): Promise<Due[]>;
+  /** The device's PUBACK for a command came. */
+  delivered(transactionId: number): void;
+  /** The device's PUBACK for a cancel came. */
+  cancelDelivered(transactionId: number): void;
+  /** Unacknowledged commands per device at most. */
+  window?: number;
+}
+
+const CLAIM_RETRY_MILLISECONDS = 1000;
+
+export type Outbox = ReturnType<typeof createOutbox>;
+
+/**
+ * Publishes what is due to connected devices, in order of transactionId, and to nobody else: the transactions table is
+ * the only queue. A connection gets a lane. It starts behind nothing (cursor 0) with the backlog flag up, so all
+ * unfinished transactions go out again. Claim: while the flag is up and the window has room, one unit of work takes the
+ * next rows and counts their attempt; they are written to the socket when it has committed. Fast path: once the
+ * database holds nothing more, a new transaction takes a slot of the window inside its own unit of work and goes out at
+ * its commit without being read again. Both paths decide inside units, which run one after another, and write from
+ * onCommit, which runs in the order of the units; so the order on the wire is the order of the identifiers.
+ * A command that is acknowledged by PUBACK but never answered frees its slot, and holds up nothing behind it.
+ */
+export function createOutbox({ database, clock, log, metrics, claim, delivered, cancelDelivered, window = 16 }: Parts) {
+  const lanes = new Map<string, Lane>();
+  let claims = 0;
+  let whenIdle: (() => void)[] = [];
+  let stopped = false;
+
+  const toCommand = (due: Due): Command => ({
+    transactionId: due.transactionId,
+    operation: due.status === 'cancelled' ? 'cancel' : due.operation,
+    parameters: due.status === 'cancelled' ? {} : due.parameters,
+    issuedAt: toUtc(due.status === 'cancelled' ? due.updatedAt : due.createdAt),
+    attempt: due.attempts,
+  });
+
+  /** Writes one command whose slot is already counted. */
+  function send(lane: Lane, command: Command): void {
+    if (!lane.open) return;
+    const isCancel = command.operation === 'cancel';
+    metrics.commandsPublished.inc({ kind: isCancel ? 'cancel' : command.attempt > 1 ? 'repeat' : 'first' });
+    metrics.commandsInFlight.inc();
+    lane.written += 1;
+    lane.link.publish(command, () => {
+      if (!lane.open) return;
+      metrics.commandsInFlight.dec();
+      lane.written -= 1;
+      lane.inFlight -= 1;
+      if (isCancel) cancelDelivered(command.transactionId);
+      else delivered(command.transactionId);
+      pump(lane);
+    });
+  }
+
+  async function claimOnce(lane: Lane): Promise<void> {
+    await database.transact(async (unit) => {
+      const room = window - lane.inFlight;
+      if (!lane.open || room <= 0) return;
+      const rows = await claim(unit, lane.link.deviceId, lane.cursor, room);
+      const before = { cursor: lane.cursor, backlog: lane.backlog };
+      lane.cursor = rows.at(-1)?.transactionId ?? lane.cursor;
+      lane.backlog = rows.length === room;
+      lane.inFlight += rows.length;
+      unit.onRollback(() => {
+        Object.assign(lane, before);
+        lane.inFlight -= rows.length;
+      });
+      unit.onCommit(() => {
+        for (const row of rows) send(lane, toCommand(row));
+      });
+    });
+  }
+
+  function pump(lane: Lane): void {
+    if (stopped || !lane.open || lane.claiming || !lane.backlog) return;
+    if (lane.inFlight >= window) {
+      metrics.commandsHeld.inc();
+      return;
+    }
+    lane.claiming = true;
+    claims += 1;
+    claimOnce(lane)
+      .then(
+        () => {
+          lane.claiming = false;
+          pump(lane);
+        },
+        (err: unknown) => {
+          log.error({ err }, 'due commands could not be read; trying again');
+          clock.after(CLAIM_RETRY_MILLISECONDS, () => {
+            lane.claiming = false;
+            pump(lane);
+          });
+        },
+      )
+      .finally(() => {
+        claims -= 1;
+        if (claims > 0) return;
+        const idle = whenIdle;
+        whenIdle = [];
+        for (const resolve of idle) resolve();
+      });
+  }
+
+  function close(lane: Lane): void {
+    if (!lane.open) return;
+    lane.open = false;
+    metrics.commandsInFlight.dec(lane.written);
+    if (lanes.get(lane.link.deviceId) === lane) lanes.delete(lane.link.deviceId);
+  }
+
+  return {
+    /** A device connected and subscribes its commands: everything unfinished goes out. The returned function ends that. */
+    open(link: DeviceLink): () => void {
+      const former = lanes.get(link.deviceId);
+      if (former) close(former);
+      const lane: Lane = { link, cursor: 0, backlog: true, inFlight: 0, written: 0, claiming: false, open: true };
+      lanes.set(link.deviceId, lane);
+      pump(lane);
+      return () => close(lane);
+    },
+
+    /**
+     * Inside the unit of work that stores a new transaction, before its INSERT: true when it will be published on the
+     * device's present connection at the commit, so that it is stored with its first attempt counted. Then `send` must
+     * follow in the same unit.
+     */
+    reserve(unit: UnitOfWork, deviceId: string): { send(due: Due): void } | undefined {
+      const lane = lanes.get(deviceId);
+      if (!lane) return undefined;
+      if (lane.backlog || lane.inFlight >= window) {
+        lane.backlog = true;
+        unit.onCommit(() => pump(lane));
+        return undefined;
+      }
+      const before = lane.cursor;
+      lane.inFlight += 1;
+      unit.onRollback(() => {
+        lane.inFlight -= 1;
+        lane.cursor = before;
+      });
+      return {
+        send(due) {
+          lane.cursor = due.transactionId;
+          unit.onCommit(() => send(lane, toCommand(due)));
+        },
+      };
+    },
+
+    /**
+     * Inside the unit of work that cancels a transaction which the device may have: true when the cancel goes out on
+     * the present connection at the commit (its attempt must be counted); otherwise it is claimed when its turn comes.
+     */
+    sendCancel(unit: UnitOfWork, deviceId: string, due: Due): boolean {
+      const lane = lanes.get(deviceId);
+      if (!lane || due.transactionId > lane.cursor) return false;
+      lane.inFlight += 1;
+      unit.onRollback(() => {
+        lane.inFlight -= 1;
+      });
+      unit.onCommit(() => send(lane, toCommand(due)));
+      return true;
+    },
+
+    idle: (): Promise<void> => (claims > 0 ? new Promise((resolve) => whenIdle.push(resolve)) : Promise.resolve()),
+
+    async [Symbol.asyncDispose](): Promise<void> {
+      stopped = true;
+      for (const lane of lanes.values()) close(lane);
+    },
+  };
+}

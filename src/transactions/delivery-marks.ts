@@ -1,0 +1,68 @@
+import type { Clock } from '../clock.ts';
+import type { Database, UnitOfWork } from '../database/sql.ts';
+import type { Log } from '../log.ts';
+import { markCancelDelivered, markDelivered } from './transaction-repository.ts';
+
+// Most devices answer within this time, and the settlement then carries the mark in its own UPDATE.
+const GATHER_MILLISECONDS = 20;
+const RETRY_MILLISECONDS = 1000;
+
+/**
+ * PUBACKs of commands on their way to the database. They are gathered for a moment, because a settlement that follows
+ * takes its mark along for nothing. One that is lost in a crash costs nothing but a repetition: the device gets every
+ * unfinished command again at its next connection.
+ */
+export function createDeliveryMarks({ database, clock, log }: { database: Database; clock: Clock; log: Log }) {
+  let delivered = new Map<number, number>();
+  let cancelled = new Set<number>();
+  let armed = false;
+
+  const arm = (milliseconds: number): void => {
+    if (armed) return;
+    armed = true;
+    clock.after(milliseconds, () => {
+      armed = false;
+      flush().catch((err: unknown) => {
+        log.error({ err }, 'delivery marks could not be written; trying again');
+        arm(RETRY_MILLISECONDS);
+      });
+    });
+  };
+
+  async function flush(): Promise<void> {
+    if (delivered.size === 0 && cancelled.size === 0) return;
+    await database.transact(async (unit) => {
+      const marks = delivered;
+      const cancels = cancelled;
+      delivered = new Map();
+      cancelled = new Set();
+      unit.onRollback(() => {
+        delivered = new Map([...marks, ...delivered]);
+        cancelled = new Set([...cancels, ...cancelled]);
+      });
+      for (const [transactionId, at] of marks) await markDelivered(unit, transactionId, at);
+      for (const transactionId of cancels) await markCancelDelivered(unit, transactionId);
+    });
+  }
+
+  return {
+    delivered(transactionId: number): void {
+      delivered.set(transactionId, clock.now());
+      arm(GATHER_MILLISECONDS);
+    },
+    cancelDelivered(transactionId: number): void {
+      cancelled.add(transactionId);
+      arm(GATHER_MILLISECONDS);
+    },
+    /** Takes the mark of a transaction into the unit of work that changes it. */
+    take(unit: UnitOfWork, transactionId: number): number | null {
+      const at = delivered.get(transactionId);
+      if (at === undefined) return null;
+      delivered.delete(transactionId);
+      unit.onRollback(() => delivered.set(transactionId, at));
+      return at;
+    },
+    /** Writes what is gathered, now. */
+    flush,
+  };
+}

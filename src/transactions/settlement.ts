@@ -1,0 +1,139 @@
+import { type Clock, toUtc } from '../clock.ts';
+import type { Database, UnitOfWork } from '../database/sql.ts';
+import { completeActivation, releaseActivation } from '../devices/activation.ts';
+import { DomainError } from '../errors.ts';
+import type { Metrics } from '../metrics.ts';
+import type { createDeliveryMarks } from './delivery-marks.ts';
+import { type FinishedStatus, isFinished, nextStatus, type Operation } from './transaction.ts';
+import { transactionBody } from './transaction-body.ts';
+import { findTransaction, type TransactionRecord, unfinishedOf, updateTransaction } from './transaction-repository.ts';
+
+/** What a device says of a transaction: the schema mqtt/ack. */
+export interface Acknowledgement {
+  transactionId: number;
+  status: 'processing' | 'succeeded' | 'failed';
+  progress?: number;
+  result?: object;
+  error?: { code: string; message: string };
+}
+
+/** The result event of a transaction; it is stored in the unit of work that finishes it. */
+export type RecordEvent = (
+  unit: UnitOfWork,
+  event: {
+    applicationId: string;
+    deviceId: string;
+    transactionId: number;
+    setting: 'deviceEvent';
+    type: `transaction.${FinishedStatus}`;
+    occurredAt: number;
+    data: object;
+  },
+) => Promise<string>;
+
+interface Parts {
+  database: Database;
+  clock: Clock;
+  metrics: Metrics;
+  marks: ReturnType<typeof createDeliveryMarks>;
+  recordEvent: RecordEvent;
+  /** Sends the cancel on the present connection of the device, if it has been published there. */
+  sendCancel(unit: UnitOfWork, record: TransactionRecord): boolean;
+}
+
+const NO_REASON = { code: 'INTERNAL', message: 'the device gave no reason.' };
+
+/**
+ * Moves transactions by the state machine. Every finish is one commit: the new state, what follows from it (a device
+ * activated, a slot freed) and the result event.
+ */
+export function createSettlement({ database, clock, metrics, marks, recordEvent, sendCancel }: Parts) {
+  type Effect = (unit: UnitOfWork, record: TransactionRecord) => Promise<void>;
+  const effects: Partial<Record<Operation, Partial<Record<FinishedStatus, Effect>>>> = {
+    activate: {
+      succeeded: (unit, { deviceId }) => completeActivation(unit, deviceId),
+      failed: (unit, { deviceId }) => releaseActivation(unit, deviceId),
+      cancelled: (unit, { deviceId }) => releaseActivation(unit, deviceId),
+    },
+    deactivate: {
+      async succeeded(unit, { deviceId, applicationId }) {
+        await releaseActivation(unit, deviceId);
+        for (const other of await unfinishedOf(unit, deviceId, applicationId)) await cancelIn(unit, other);
+      },
+    },
+  };
+
+  async function finishIn(unit: UnitOfWork, finished: TransactionRecord, due: boolean): Promise<void> {
+    const { transactionId, deviceId, applicationId, operation, status } = finished;
+    if (!isFinished(status)) throw new Error(`transaction ${transactionId} is not finished: ${status}`);
+    await updateTransaction(unit, finished, due);
+    await effects[operation]?.[status]?.(unit, finished);
+    await recordEvent(unit, {
+      applicationId,
+      deviceId,
+      transactionId,
+      setting: 'deviceEvent',
+      type: `transaction.${status}`,
+      occurredAt: finished.updatedAt,
+      data: { transaction: transactionBody(finished, toUtc) },
+    });
+    unit.onCommit(() => metrics.transactionsFinished.inc({ operation, status }));
+  }
+
+  /** Cancels an unfinished transaction. What was never published never will be; what may have arrived is cancelled on the device too. */
+  async function cancelIn(unit: UnitOfWork, record: TransactionRecord): Promise<void> {
+    const now = clock.now();
+    const cancelled: TransactionRecord = {
+      ...record,
+      status: 'cancelled',
+      deliveredAt: marks.take(unit, record.transactionId) ?? record.deliveredAt,
+      updatedAt: now,
+      completedAt: now,
+    };
+    const mayHaveArrived = record.attempts > 0;
+    const sent = mayHaveArrived && sendCancel(unit, { ...cancelled, attempts: record.attempts + 1 });
+    await finishIn(unit, sent ? { ...cancelled, attempts: record.attempts + 1 } : cancelled, mayHaveArrived);
+  }
+
+  return {
+    /**
+     * Applies a device's acknowledgement. One for a finished transaction changes nothing. Throws TRANSACTION_NOT_FOUND
+     * when the device has no such transaction.
+     */
+    async settle(deviceId: string, ack: Acknowledgement): Promise<void> {
+      await database.transact(async (unit) => {
+        const record = await findTransaction(unit, ack.transactionId);
+        if (record?.deviceId !== deviceId) throw new DomainError('TRANSACTION_NOT_FOUND');
+        const status = nextStatus(record.status, ack.status);
+        if (status === null) return;
+        const now = clock.now();
+        const error = ack.status === 'failed' ? (ack.error ?? NO_REASON) : undefined;
+        const moved: TransactionRecord = {
+          ...record,
+          status,
+          updatedAt: now,
+          deliveredAt: marks.take(unit, record.transactionId) ?? record.deliveredAt,
+          completedAt: isFinished(status) ? now : null,
+          progress: ack.progress ?? record.progress,
+          result: ack.result ?? record.result,
+          errorCode: error?.code ?? null,
+          errorMessage: error?.message ?? null,
+        };
+        if (isFinished(status)) await finishIn(unit, moved, false);
+        else await updateTransaction(unit, moved, true);
+      });
+    },
+
+    /** Cancels on behalf of the application. Throws TRANSACTION_NOT_FOUND, TRANSACTION_FINISHED. */
+    async cancel(applicationId: string, deviceId: string, transactionId: number): Promise<void> {
+      await database.transact(async (unit) => {
+        const record = await findTransaction(unit, transactionId);
+        if (record?.deviceId !== deviceId || record.applicationId !== applicationId) {
+          throw new DomainError('TRANSACTION_NOT_FOUND');
+        }
+        if (isFinished(record.status)) throw new DomainError('TRANSACTION_FINISHED');
+        await cancelIn(unit, record);
+      });
+    },
+  };
+}

@@ -1,0 +1,82 @@
+import { findApplication } from '../applications/application-repository.ts';
+import { findDeveloper } from '../applications/developer-repository.ts';
+import type { Clock } from '../clock.ts';
+import type { Database, UnitOfWork } from '../database/sql.ts';
+import { holdActivation, requireActivatedDevice } from '../devices/activation.ts';
+import { DomainError } from '../errors.ts';
+import type { Ids } from '../ids.ts';
+import type { Metrics } from '../metrics.ts';
+import type { Outbox } from '../outbox/outbox.ts';
+import { countUnfinished, insertTransaction } from './transaction-repository.ts';
+
+/** Unfinished transactions per device at most; one more is answered TOO_MANY_TRANSACTIONS. */
+export const UNFINISHED_PER_DEVICE = 1000;
+
+/** What a caller asks of a device; each operation with its own parameters, already valid by its schema. */
+export type Request =
+  | { operation: 'activate'; parameters: { clientId?: string } }
+  | { operation: 'deactivate'; parameters: object }
+  | { operation: 'setApn'; parameters: { entries: object[] } }
+  | { operation: 'setWifi'; parameters: { entries: object[] } };
+
+export type Submission = Request & { applicationId: string; deviceId: string };
+
+interface Parts {
+  database: Database;
+  clock: Clock;
+  ids: Ids;
+  metrics: Metrics;
+  outbox: Pick<Outbox, 'reserve'>;
+}
+
+interface Owner {
+  applicationId: string;
+  developerId: string;
+}
+
+/** Stores what a caller asks of a device as a transaction. When the promise resolves it is on the disk. */
+export function createSubmission({ database, clock, ids, metrics, outbox }: Parts) {
+  /** Checks the operation's own rules and takes what it holds; answers the command's parameters. */
+  async function admit(unit: UnitOfWork, submission: Submission, owner: Owner): Promise<object> {
+    const { deviceId } = submission;
+    if (submission.operation === 'activate') {
+      const clientId = submission.parameters.clientId ?? ids.uuid();
+      const developer = await findDeveloper(unit, owner.developerId);
+      if (!developer) throw new Error(`developer ${owner.developerId} is not registered`);
+      await holdActivation(unit, { deviceId, applicationId: owner.applicationId, clientId }, developer);
+      return { applicationId: owner.applicationId, clientId };
+    }
+    await requireActivatedDevice(unit, deviceId, owner);
+    if (submission.operation === 'setApn') return { apns: submission.parameters.entries };
+    if (submission.operation === 'setWifi') return { networks: submission.parameters.entries };
+    return { applicationId: owner.applicationId };
+  }
+
+  /**
+   * Answers the transactionId. Throws APPLICATION_UNREGISTERED, KEY_NOT_ISSUED, NOTIFICATION_NOT_CONFIGURED (Events
+   * table: without deviceEvent, operations that create transactions are unavailable), TOO_MANY_TRANSACTIONS and what
+   * the operation's rules say (ops 5, 6, 10, 11).
+   */
+  return async function submit(submission: Submission): Promise<number> {
+    const { applicationId, deviceId, operation } = submission;
+    return database.transact(async (unit) => {
+      const application = await findApplication(unit, applicationId);
+      if (!application || application.deletedAt !== null) throw new DomainError('APPLICATION_UNREGISTERED');
+      if (application.authenticationKey === null) throw new DomainError('KEY_NOT_ISSUED');
+      if (application.settings.deviceEvent === null) throw new DomainError('NOTIFICATION_NOT_CONFIGURED');
+      const parameters = await admit(unit, submission, application);
+      if ((await countUnfinished(unit, deviceId, UNFINISHED_PER_DEVICE)) >= UNFINISHED_PER_DEVICE) {
+        metrics.transactionsRefused.inc({ bound: 'unfinished' });
+        throw new DomainError('TOO_MANY_TRANSACTIONS', { values: { limit: UNFINISHED_PER_DEVICE } });
+      }
+      const createdAt = clock.now();
+      const slot = outbox.reserve(unit, deviceId);
+      const attempts = slot ? 1 : 0;
+      const transaction = { deviceId, applicationId, operation, attempts, createdAt };
+      const transactionId = await insertTransaction(unit, transaction, parameters);
+      slot?.send({ ...transaction, transactionId, parameters, status: 'queued', updatedAt: createdAt });
+      unit.onCommit(() => metrics.transactionsCreated.inc({ operation }));
+      return transactionId;
+    });
+  };
+}

@@ -1,0 +1,20 @@
+import type { TransactionRecord } from './transaction-repository.ts';
+
+/** The transaction record of the interface; times as `formatTime` writes them (local in REST, UTC in webhooks). */
+export function transactionBody(record: TransactionRecord, formatTime: (micros: number) => string) {
+  const time = (micros: number | null): string | null => (micros === null ? null : formatTime(micros));
+  return {
+    transactionId: record.transactionId,
+    deviceId: record.deviceId,
+    operation: record.operation,
+    status: record.status,
+    attempts: record.attempts,
+    createdAt: formatTime(record.createdAt),
+    updatedAt: formatTime(record.updatedAt),
+    deliveredAt: time(record.deliveredAt),
+    completedAt: time(record.completedAt),
+    progress: record.progress,
+    result: record.result,
+    error: record.errorCode === null ? null : { code: record.errorCode, message: record.errorMessage ?? '' },
+  };
+}

@@ -1,0 +1,195 @@
+import type { Sql, SqlValue } from '../database/sql.ts';
+import type { Operation, TransactionStatus } from './transaction.ts';
+
+export interface TransactionRecord {
+  transactionId: number;
+  deviceId: string;
+  applicationId: string;
+  operation: Operation;
+  status: TransactionStatus;
+  /** How many connections of the device it was, or is about to be, published on. */
+  attempts: number;
+  /** All times are microseconds since the epoch. */
+  createdAt: number;
+  updatedAt: number;
+  deliveredAt: number | null;
+  completedAt: number | null;
+  /** 0 to 100, as the device last said. */
+  progress: number | null;
+  result: object | null;
+  errorCode: string | null;
+  errorMessage: string | null;
+}
+
+/** A command that the device must hear of: an unfinished transaction, or the cancel of one that it may have got. */
+export interface DueCommand {
+  transactionId: number;
+  operation: Operation;
+  parameters: object;
+  status: TransactionStatus;
+  attempts: number;
+  createdAt: number;
+  updatedAt: number;
+}
+
+type Row = Omit<TransactionRecord, 'result'> & { result: string | null };
+
+const COLUMNS = `transaction_id AS "transactionId", device_id AS "deviceId", application_id AS "applicationId", operation,
+  status, attempts, created_at AS "createdAt", updated_at AS "updatedAt", delivered_at AS "deliveredAt",
+  completed_at AS "completedAt", progress, result, error_code AS "errorCode", error_message AS "errorMessage"`;
+
+const toRecord = (row: Row): TransactionRecord => ({
+  ...row,
+  result: row.result === null ? null : (JSON.parse(row.result) as object),
+});
+
+/** Stores a queued transaction; identifiers rise and are never used twice. */
+export async function insertTransaction(
+  sql: Sql,
+  transaction: Pick<TransactionRecord, 'deviceId' | 'applicationId' | 'operation' | 'attempts' | 'createdAt'>,
+  parameters: object,
+): Promise<number> {
+  const row = await sql.get<{ transactionId: number }>(
+    `INSERT INTO transactions
+       (device_id, application_id, operation, parameters, status, due, attempts, created_at, updated_at)
+     VALUES (?, ?, ?, ?, 'queued', 1, ?, ?, ?) RETURNING transaction_id AS "transactionId"`,
+    transaction.deviceId,
+    transaction.applicationId,
+    transaction.operation,
+    JSON.stringify(parameters),
+    transaction.attempts,
+    transaction.createdAt,
+    transaction.createdAt,
+  );
+  if (!row) throw new Error('an INSERT gave no transaction id');
+  return row.transactionId;
+}
+
+export async function findTransaction(sql: Sql, transactionId: number): Promise<TransactionRecord | undefined> {
+  const row = await sql.get<Row>(`SELECT ${COLUMNS} FROM transactions WHERE transaction_id = ?`, transactionId);
+  return row && toRecord(row);
+}
+
+/**
+ * Writes the new state. `due` says whether the device must still hear of it. A finished transaction loses its
+ * parameters (they can hold passwords).
+ */
+export async function updateTransaction(sql: Sql, record: TransactionRecord, due: boolean): Promise<void> {
+  await sql.run(
+    `UPDATE transactions SET status = ?, due = ?, attempts = ?, updated_at = ?, delivered_at = ?, completed_at = ?,
+       progress = ?, result = ?, error_code = ?, error_message = ?,
+       parameters = CASE WHEN ? IS NULL THEN parameters END
+     WHERE transaction_id = ?`,
+    record.status,
+    due ? 1 : 0,
+    record.attempts,
+    record.updatedAt,
+    record.deliveredAt,
+    record.completedAt,
+    record.progress,
+    record.result === null ? null : JSON.stringify(record.result),
+    record.errorCode,
+    record.errorMessage,
+    record.completedAt,
+    record.transactionId,
+  );
+}
+
+/** Records the device's PUBACK. Only a queued transaction changes its state by it. */
+export async function markDelivered(sql: Sql, transactionId: number, at: number): Promise<void> {
+  await sql.run(
+    `UPDATE transactions SET status = CASE WHEN status = 'queued' THEN 'delivered' ELSE status END,
+       delivered_at = ?, updated_at = ? WHERE transaction_id = ? AND delivered_at IS NULL AND completed_at IS NULL`,
+    at,
+    at,
+    transactionId,
+  );
+}
+
+/** The device has the cancel: nothing is due any more. */
+export async function markCancelDelivered(sql: Sql, transactionId: number): Promise<void> {
+  await sql.run(`UPDATE transactions SET due = 0 WHERE transaction_id = ? AND status = 'cancelled'`, transactionId);
+}
+
+/** How many transactions of the device are unfinished, counted up to `bound`. */
+export async function countUnfinished(sql: Sql, deviceId: string, bound: number): Promise<number> {
+  const row = await sql.get<{ unfinished: number }>(
+    `SELECT count(*) AS "unfinished" FROM (
+       SELECT 1 FROM transactions WHERE device_id = ? AND due = 1 AND completed_at IS NULL LIMIT ?) AS counted`,
+    deviceId,
+    bound,
+  );
+  return row?.unfinished ?? 0;
+}
+
+/** The unfinished transactions of a device for one application, oldest first. */
+export async function unfinishedOf(sql: Sql, deviceId: string, applicationId: string): Promise<TransactionRecord[]> {
+  const rows = await sql.all<Row>(
+    `SELECT ${COLUMNS} FROM transactions
+     WHERE device_id = ? AND due = 1 AND completed_at IS NULL AND application_id = ? ORDER BY transaction_id`,
+    deviceId,
+    applicationId,
+  );
+  return rows.map(toRecord);
+}
+
+/**
+ * Takes what is due for a device after a transactionId, in order, and counts the attempt: the number on the wire is
+ * durable before it is used, so it rises even over a crash.
+ */
+export async function claimDue(sql: Sql, deviceId: string, after: number, limit: number): Promise<DueCommand[]> {
+  const rows = await sql.all<Omit<DueCommand, 'parameters'> & { parameters: string | null }>(
+    `SELECT transaction_id AS "transactionId", operation, parameters, status, attempts, created_at AS "createdAt",
+       updated_at AS "updatedAt"
+     FROM transactions WHERE device_id = ? AND due = 1 AND transaction_id > ? ORDER BY transaction_id LIMIT ?`,
+    deviceId,
+    after,
+    limit,
+  );
+  const last = rows.at(-1);
+  if (!last) return [];
+  await sql.run(
+    `UPDATE transactions SET attempts = attempts + 1
+     WHERE device_id = ? AND due = 1 AND transaction_id > ? AND transaction_id <= ?`,
+    deviceId,
+    after,
+    last.transactionId,
+  );
+  return rows.map((row) => ({
+    ...row,
+    attempts: row.attempts + 1,
+    parameters: row.parameters === null ? {} : (JSON.parse(row.parameters) as object),
+  }));
+}
+
+export interface TransactionFilter {
+  status?: TransactionStatus;
+  operation?: Operation;
+  offset: number;
+  limit: number;
+}
+
+/** A page of a device's transactions of one application, newest first, and how many match. */
+export async function listTransactions(sql: Sql, deviceId: string, applicationId: string, filter: TransactionFilter) {
+  const values: SqlValue[] = [deviceId, applicationId];
+  let where = 'device_id = ? AND application_id = ?';
+  if (filter.status !== undefined) {
+    where += ' AND status = ?';
+    values.push(filter.status);
+  }
+  if (filter.operation !== undefined) {
+    where += ' AND operation = ?';
+    values.push(filter.operation);
+  }
+  const rows = await sql.all<Row>(
+    `SELECT ${COLUMNS} FROM transactions WHERE ${where} ORDER BY transaction_id DESC LIMIT ? OFFSET ?`,
+    ...values,
+    filter.limit,
+    filter.offset,
+  );
+  const count = await sql.get<{ total: number }>(
+    `SELECT count(*) AS "total" FROM transactions WHERE ${where}`,
+    ...values,
+  );
+  return { transactions: rows.map(toRecord), total: count?.total ?? 0 };
+}

@@ -1,0 +1,82 @@
+import type { Clock } from '../clock.ts';
+import type { Database } from '../database/sql.ts';
+import { DomainError } from '../errors.ts';
+import type { Ids } from '../ids.ts';
+import type { Log } from '../log.ts';
+import type { Metrics } from '../metrics.ts';
+import { createOutbox } from '../outbox/outbox.ts';
+import { createDeliveryMarks } from './delivery-marks.ts';
+import { createSettlement, type RecordEvent } from './settlement.ts';
+import { createSubmission } from './submission.ts';
+import {
+  claimDue,
+  findTransaction,
+  listTransactions,
+  type TransactionFilter,
+  type TransactionRecord,
+} from './transaction-repository.ts';
+
+interface Parts {
+  database: Database;
+  clock: Clock;
+  ids: Ids;
+  log: Log;
+  metrics: Metrics;
+  recordEvent: RecordEvent;
+}
+
+export type Transactions = ReturnType<typeof createTransactions>;
+
+/** Transactions from submission to result, and the outbox that brings them to the devices. */
+export function createTransactions({ database, clock, ids, log, metrics, recordEvent }: Parts) {
+  const marks = createDeliveryMarks({ database, clock, log });
+  const outbox = createOutbox({
+    database,
+    clock,
+    log,
+    metrics,
+    claim: claimDue,
+    delivered: marks.delivered,
+    cancelDelivered: marks.cancelDelivered,
+  });
+  const settlement = createSettlement({
+    database,
+    clock,
+    metrics,
+    marks,
+    recordEvent,
+    sendCancel: (unit, record) => outbox.sendCancel(unit, record.deviceId, { ...record, parameters: {} }),
+  });
+
+  return {
+    submit: createSubmission({ database, clock, ids, metrics, outbox }),
+    settle: settlement.settle,
+    cancel: settlement.cancel,
+    /** A device that subscribes its commands; see the outbox. */
+    open: outbox.open,
+
+    /** Throws TRANSACTION_NOT_FOUND unless it is this device's and this application's. */
+    async find(applicationId: string, deviceId: string, transactionId: number): Promise<TransactionRecord> {
+      const record = await findTransaction(database.read, transactionId);
+      if (record?.deviceId !== deviceId || record.applicationId !== applicationId) {
+        throw new DomainError('TRANSACTION_NOT_FOUND');
+      }
+      return record;
+    },
+
+    list: (applicationId: string, deviceId: string, filter: TransactionFilter) =>
+      listTransactions(database.read, deviceId, applicationId, filter),
+
+    /** Resolves when nothing is left to do until a caller or a device does something. */
+    async idle(): Promise<void> {
+      await outbox.idle();
+      await marks.flush();
+    },
+
+    async [Symbol.asyncDispose](): Promise<void> {
+      await outbox[Symbol.asyncDispose]();
+      await outbox.idle();
+      await marks.flush();
+    },
+  };
+}
