@@ -1,0 +1,115 @@
+import { jwtVerify, SignJWT } from 'jose';
+import type { Clock } from '../clock.ts';
+import type { Database } from '../database/sql.ts';
+import { DomainError } from '../errors.ts';
+import type { Ids } from '../ids.ts';
+import type { Log } from '../log.ts';
+import type { Scope } from './scopes.ts';
+import { createSigningKeys } from './signing-keys.ts';
+
+/** Seconds. */
+export const TOKEN_LIFETIME = 3600;
+// A verified token is about 1 KiB here. Above the bound the one that was verified first goes, and is verified anew when it comes again.
+const CACHED_TOKENS = 10_000;
+
+interface Options {
+  database: Database;
+  clock: Clock;
+  ids: Ids;
+  log: Log;
+  /** The service's public URL: the `iss` of its tokens. */
+  issuer: string;
+}
+
+export interface VerifiedToken {
+  applicationId: string;
+  scopes: ReadonlySet<string>;
+}
+
+interface Cached extends VerifiedToken {
+  /** Microseconds. */
+  expiresAt: number;
+}
+
+export type AccessTokens = ReturnType<typeof createAccessTokens>;
+
+/**
+ * Access tokens: ES256 JWTs that live one hour and cannot be taken back one by one. Replacing an application's secret
+ * revokes nothing that was issued; deleting the application does, because edges look it up on every request.
+ */
+export function createAccessTokens({ database, clock, ids, log, issuer }: Options) {
+  const keys = createSigningKeys({ database, clock, ids, log });
+  const verified = new Map<string, Cached>();
+
+  function remember(token: string, entry: Cached): void {
+    if (verified.size >= CACHED_TOKENS) {
+      const [first] = verified.keys();
+      if (first !== undefined) verified.delete(first);
+    }
+    verified.set(token, entry);
+  }
+
+  async function check(token: string): Promise<Cached> {
+    const { payload } = await jwtVerify(
+      token,
+      ({ kid }) => {
+        const key = keys.publicKey(kid ?? '');
+        if (!key) throw new Error('the token was signed with an unknown key');
+        return key;
+      },
+      {
+        algorithms: ['ES256'], // RFC 8725 3.1: never what the token's header asks for
+        typ: 'JWT',
+        issuer,
+        requiredClaims: ['sub', 'scope', 'iat', 'exp', 'jti'],
+        currentDate: new Date(clock.now() / 1000),
+      },
+    );
+    const { sub = '', scope, exp = 0 } = payload;
+    if (typeof scope !== 'string') throw new Error('the claim "scope" is no string');
+    return { applicationId: sub, scopes: new Set(scope.split(' ')), expiresAt: exp * 1_000_000 };
+  }
+
+  return {
+    start: keys.start,
+    /** Makes a new key when the newest is 30 days old and drops the keys that no living token needs; a timer does it by itself. */
+    rotate: keys.rotate,
+    /** The published keys, for `/.well-known/jwks.json`. */
+    jwks: keys.jwks,
+
+    /** A token for these scopes only. `expiresIn` is in seconds, `scope` the scopes separated by spaces (RFC 6749 5.1). */
+    async issue(
+      applicationId: string,
+      scopes: readonly Scope[],
+    ): Promise<{ accessToken: string; expiresIn: number; scope: string }> {
+      const { keyId, privateKey } = keys.current();
+      const scope = scopes.join(' ');
+      const issuedAt = Math.floor(clock.now() / 1_000_000);
+      const accessToken = await new SignJWT({ scope })
+        .setProtectedHeader({ alg: 'ES256', typ: 'JWT', kid: keyId })
+        .setIssuer(issuer)
+        .setSubject(applicationId)
+        .setJti(ids.uuid())
+        .setIssuedAt(issuedAt)
+        .setExpirationTime(issuedAt + TOKEN_LIFETIME)
+        .sign(privateKey);
+      return { accessToken, expiresIn: TOKEN_LIFETIME, scope };
+    },
+
+    /** Throws TOKEN_INVALID with what is wrong as its cause: expired, forged, foreign or malformed. */
+    async verify(token: string): Promise<VerifiedToken> {
+      const known = verified.get(token);
+      if (known && clock.now() < known.expiresAt) return known;
+      verified.delete(token);
+      try {
+        const entry = await check(token);
+        remember(token, entry);
+        return entry;
+      } catch (cause) {
+        throw new DomainError('TOKEN_INVALID', { cause });
+      }
+    },
+
+    [Symbol.asyncDispose]: keys[Symbol.asyncDispose],
+  };
+}

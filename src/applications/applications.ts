@@ -1,0 +1,123 @@
+import type { Clock } from '../clock.ts';
+import type { Database, Sql, UnitOfWork } from '../database/sql.ts';
+import { DomainError } from '../errors.ts';
+import type { Ids } from '../ids.ts';
+import * as repository from './application-repository.ts';
+import { hashSecret, secretMatches } from './application-secret.ts';
+import { findDeveloper } from './developer-repository.ts';
+import { webhookUrlFault } from './webhook-url.ts';
+
+type Application = repository.Application;
+type SettingName = repository.SettingName;
+
+interface Options {
+  database: Database;
+  clock: Clock;
+  ids: Ids;
+  /** LAPEL_ALLOW_HTTP_WEBHOOKS: `http` URLs for every host, not only loopback. */
+  allowHttpWebhooks: boolean;
+  /** Whether devices hold on to the application, asked in the unit of work that would delete it. */
+  isInUse(unit: UnitOfWork, applicationId: string): Promise<boolean>;
+}
+
+export type Applications = ReturnType<typeof createApplications>;
+
+/** Applications, their secrets, settings and authenticationKeys. Secrets are answered once and stored as SHA-256. */
+export function createApplications({ database, clock, ids, allowHttpWebhooks, isInUse }: Options) {
+  async function findLive(sql: Sql, applicationId: string) {
+    const application = await repository.findApplication(sql, applicationId);
+    return application?.deletedAt === null ? application : undefined;
+  }
+
+  return {
+    /** Throws DEVELOPER_NOT_FOUND, or APPLICATION_EXISTS when the id given is or was in use. */
+    async create(
+      developerId: string,
+      wanted: { applicationId?: string; name: string },
+    ): Promise<{ applicationId: string; name: string; secret: string }> {
+      const createdAt = clock.now();
+      const applicationId = wanted.applicationId ?? ids.next('app', createdAt);
+      const { name } = wanted;
+      const secret = ids.secret();
+      const row = { applicationId, developerId, name, secretHash: hashSecret(secret), createdAt };
+      return database.transact(async (unit) => {
+        if (!(await findDeveloper(unit, developerId))) throw new DomainError('DEVELOPER_NOT_FOUND');
+        if (!(await repository.insertApplication(unit, row))) throw new DomainError('APPLICATION_EXISTS');
+        return { applicationId, name, secret };
+      });
+    },
+
+    /** The live ones of a developer; throws DEVELOPER_NOT_FOUND. */
+    async list(developerId: string, page: { offset: number; limit: number }) {
+      if (!(await findDeveloper(database.read, developerId))) throw new DomainError('DEVELOPER_NOT_FOUND');
+      return repository.listApplications(database.read, developerId, page);
+    },
+
+    /** A live application (op 1), in one read: edges ask on every request. Throws APPLICATION_UNREGISTERED. */
+    async find(applicationId: string): Promise<Application> {
+      const application = await findLive(database.read, applicationId);
+      if (!application) throw new DomainError('APPLICATION_UNREGISTERED');
+      return application;
+    },
+
+    /** The old secret stops at once; access tokens that were issued with it live on until they expire. Throws APPLICATION_NOT_FOUND. */
+    async replaceSecret(applicationId: string): Promise<{ secret: string }> {
+      const secret = ids.secret();
+      return database.transact(async (unit) => {
+        const known = await repository.updateSecretHash(unit, applicationId, hashSecret(secret));
+        if (!known) throw new DomainError('APPLICATION_NOT_FOUND');
+        return { secret };
+      });
+    },
+
+    /** Op 2: changes the settings that the patch names, null removes one. Throws REQUEST_INVALID with the fault of every URL. */
+    async updateSettings(applicationId: string, patch: Partial<repository.Settings>): Promise<void> {
+      const faults = repository.SETTING_NAMES.flatMap((name) => {
+        const url = patch[name];
+        const fault = typeof url === 'string' ? webhookUrlFault(name, url, allowHttpWebhooks) : undefined;
+        return fault ?? [];
+      });
+      if (faults.length > 0) throw DomainError.invalid(...faults);
+      await database.transact(async (unit) => {
+        const application = await findLive(unit, applicationId);
+        if (!application) throw new DomainError('APPLICATION_UNREGISTERED');
+        const settings = { ...application.settings };
+        for (const name of repository.SETTING_NAMES) {
+          const url = patch[name];
+          if (url !== undefined) settings[name] = url;
+        }
+        await repository.updateSettings(unit, applicationId, settings);
+      });
+    },
+
+    /** Op 3: a new key for signing notifications, in the form of Standard Webhooks; the old one is invalid at once. */
+    async issueKey(applicationId: string): Promise<{ authenticationKey: string }> {
+      const authenticationKey = `whsec_${ids.bytes(32).toString('base64')}`;
+      return database.transact(async (unit) => {
+        const live = await repository.updateAuthenticationKey(unit, applicationId, authenticationKey);
+        if (!live) throw new DomainError('APPLICATION_UNREGISTERED');
+        return { authenticationKey };
+      });
+    },
+
+    /** Soft delete: its tokens and its secret are worth nothing from then on. Throws APPLICATION_NOT_FOUND, APPLICATION_IN_USE. */
+    async remove(applicationId: string): Promise<void> {
+      await database.transact(async (unit) => {
+        if (!(await findLive(unit, applicationId))) throw new DomainError('APPLICATION_NOT_FOUND');
+        if (await isInUse(unit, applicationId)) throw new DomainError('APPLICATION_IN_USE');
+        await repository.markDeleted(unit, applicationId, clock.now());
+      });
+    },
+
+    /** Whether the secret is that of the live application, in constant time. */
+    authenticateClient: async (applicationId: string, secret: string): Promise<boolean> =>
+      secretMatches(secret, await repository.findSecretHash(database.read, applicationId)),
+
+    /** Where webhooks of a setting go now, and the key that signs them; also of a deleted application. */
+    endpointOf: async (
+      applicationId: string,
+      setting: SettingName,
+    ): Promise<{ url: string | null; authenticationKey: string | null }> =>
+      (await repository.findEndpoint(database.read, applicationId, setting)) ?? { url: null, authenticationKey: null },
+  };
+}

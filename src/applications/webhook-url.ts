@@ -1,0 +1,26 @@
+import type { Fault } from '../errors.ts';
+
+const LONGEST = 2048;
+// Without `//` and a host the URL parser would guess (`https:example.com`); spaces and controls it would drop.
+const ABSOLUTE = /^[a-z][a-z0-9+.-]*:\/\/[^/?#\s]/i;
+const BLANK = /[\s\p{Cc}]/u;
+
+const isLoopback = (hostname: string): boolean =>
+  hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname);
+
+/**
+ * What is wrong with a webhook URL (op 2), or undefined: absolute, `https` (or `http` where allowed, and for loopback
+ * hosts), no credentials in it, at most 2048 characters. Where the host leads is judged when a connection is made.
+ */
+export function webhookUrlFault(name: string, text: string, allowHttp: boolean): Fault | undefined {
+  const fault = (type: string, msg: string): Fault => ({ loc: ['body', name], msg, type });
+  if (text.length > LONGEST) return fault('string_too_long', `String should have at most ${LONGEST} characters`);
+  const url = ABSOLUTE.test(text) && !BLANK.test(text) ? URL.parse(text) : null;
+  if (!url) return fault('url_parsing', 'Input should be an absolute URL');
+  if (url.protocol !== 'https:') {
+    const http = url.protocol === 'http:' && (allowHttp || isLoopback(url.hostname));
+    if (!http) return fault('url_scheme', "URL scheme should be 'https'");
+  }
+  if (url.username !== '' || url.password !== '') return fault('url_parsing', 'URL should not hold credentials');
+  return undefined;
+}

@@ -1,0 +1,30 @@
+import type { Test } from 'tap';
+import { createApplications } from '../../src/applications/applications.ts';
+import { createDevelopers } from '../../src/applications/developers.ts';
+import { openDatabase } from '../../src/database/open-database.ts';
+import type { Database, UnitOfWork } from '../../src/database/sql.ts';
+import { randomIds } from '../../src/ids.ts';
+import { createFakeClock } from '../fake-clock.ts';
+
+/** A database file in the test's folder, with a clock that stands still; closed when the test ends. */
+export function openTestDatabase(t: Test, clock = createFakeClock()): { database: Database; clock: typeof clock } {
+  const folder = t.testdir();
+  const database = openDatabase({ folder, nowMicros: clock.now() });
+  t.teardown(() => database.close());
+  return { database, clock };
+}
+
+interface Choices {
+  allowHttpWebhooks?: boolean;
+  isInUse?(unit: UnitOfWork, applicationId: string): Promise<boolean>;
+}
+
+/** Developers and applications over a fresh database, with the developer `dev-1`. */
+export async function createTenant(t: Test, { allowHttpWebhooks = false, isInUse = async () => false }: Choices = {}) {
+  const { database, clock } = openTestDatabase(t);
+  const ids = randomIds;
+  const developers = createDevelopers({ database, clock, ids });
+  const applications = createApplications({ database, clock, ids, allowHttpWebhooks, isInUse });
+  await developers.create({ developerId: 'dev-1', name: 'Acme' });
+  return { database, clock, ids, developers, applications };
+}

@@ -1,0 +1,39 @@
+import type { Clock } from '../src/clock.ts';
+
+export interface FakeClock extends Clock {
+  /** Moves time, running the timers that come due on the way in their order, each at its own time. */
+  advance(milliseconds: number): void;
+  /** How many timers are set. */
+  timers(): number;
+}
+
+/** A clock that stands still until a test moves it. `startMicros` defaults to 2026-11-20T09:30:00.123456Z. */
+export function createFakeClock(startMicros = Date.UTC(2026, 10, 20, 9, 30, 0, 123) * 1000 + 456): FakeClock {
+  let now = startMicros;
+  let timers: { at: number; task: () => void }[] = [];
+  return {
+    now: () => now,
+    after(milliseconds, task) {
+      const timer = { at: now + Math.max(0, Math.round(milliseconds * 1000)), task };
+      timers.push(timer);
+      return () => {
+        timers = timers.filter((other) => other !== timer);
+      };
+    },
+    advance(milliseconds) {
+      const until = now + Math.round(milliseconds * 1000);
+      for (;;) {
+        const next = timers.reduce<{ at: number; task: () => void } | undefined>(
+          (first, timer) => (timer.at <= until && (!first || timer.at < first.at) ? timer : first),
+          undefined,
+        );
+        if (!next) break;
+        timers = timers.filter((other) => other !== next);
+        now = Math.max(now, next.at);
+        next.task();
+      }
+      now = until;
+    },
+    timers: () => timers.length,
+  };
+}
