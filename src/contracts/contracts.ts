@@ -1,0 +1,116 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { ValidateFunction } from 'ajv';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { DomainError, type Fault } from '../errors.ts';
+import { toFaults } from './faults.ts';
+import { addKeywords, type UrlFault } from './keywords.ts';
+import type { SchemaTypes } from './types.ts';
+
+export type SchemaName = keyof SchemaTypes;
+
+/** A schema file's content, as far as anybody looks at it. */
+export interface SchemaDocument {
+  title: string;
+  description: string;
+  properties?: Record<string, { $ref?: string; type?: string }>;
+}
+
+export interface Contracts {
+  /** The value with its type, or REQUEST_INVALID with every fault; `loc` of each starts with `place`. */
+  check<Name extends SchemaName>(name: Name, value: unknown, place: 'body' | 'query'): SchemaTypes[Name];
+  /** A query string as the object that its schema describes: integers are read from text, defaults are filled in,
+   * parameters that the schema does not know are left out. Throws REQUEST_INVALID with every fault. */
+  checkQuery<Name extends SchemaName>(name: Name, query: string): SchemaTypes[Name];
+  /** True when the value obeys the schema. The cheapest question. */
+  accepts<Name extends SchemaName>(name: Name, value: unknown): value is SchemaTypes[Name];
+  /** Every fault of the value; none when it obeys the schema. */
+  faults(name: SchemaName, value: unknown, ...place: string[]): Fault[];
+  /** Every schema by name: `rest/wifi-settings` is `schemas/rest/wifi-settings.json`. */
+  readonly documents: ReadonlyMap<SchemaName, SchemaDocument>;
+}
+
+/** Where the schema files are. */
+export const SCHEMA_FOLDER = fileURLToPath(new URL('../../schemas/', import.meta.url));
+const BASE = 'https://lapel.invalid/schemas/';
+
+/** Reads and compiles all of `schemas/`, once, at start. A schema that is wrong in itself throws here. */
+export function loadContracts(options: { urlFault?: UrlFault } = {}): Contracts {
+  const ajv = new Ajv2020({
+    allErrors: true,
+    strict: true,
+    strictTypes: false,
+    strictRequired: false,
+    useDefaults: true,
+    coerceTypes: false,
+  });
+  addKeywords(ajv, options.urlFault ?? ((url) => (URL.canParse(url) ? undefined : 'url_parsing')));
+  const documents = readSchemas();
+  for (const [name, document] of documents) ajv.addSchema({ ...document, $id: `${BASE}${name}.json` });
+  const validators = new Map<SchemaName, ValidateFunction>();
+  const integers = new Map<SchemaName, ReadonlySet<string>>();
+  for (const [name, document] of documents) {
+    validators.set(name, ajv.getSchema(`${BASE}${name}.json`)!);
+    const types = Object.entries(document.properties ?? {}).map(([property, { $ref, type }]) => [
+      property,
+      $ref ? (documents.get(target(name, $ref)) as { type?: string }).type : type,
+    ]);
+    integers.set(name, new Set(types.filter(([, type]) => type === 'integer').map(([property]) => property!)));
+  }
+  const validator = (name: SchemaName): ValidateFunction => validators.get(name)!;
+  const faults = (name: SchemaName, value: unknown, ...place: string[]): Fault[] => {
+    const validate = validator(name);
+    return validate(value) ? [] : toFaults(validate.errors ?? [], place);
+  };
+  const check: Contracts['check'] = (name, value, place) => {
+    const validate = validator(name);
+    if (validate(value)) return value as never;
+    throw new DomainError('REQUEST_INVALID', { details: toFaults(validate.errors ?? [], [place]) });
+  };
+  return {
+    check,
+    checkQuery: (name, query) => check(name, readQuery(query, documents.get(name)!, integers.get(name)!), 'query'),
+    accepts: (name, value): value is never => validator(name)(value) as boolean,
+    faults,
+    documents,
+  };
+}
+
+function readSchemas(): Map<SchemaName, SchemaDocument> {
+  const files = readdirSync(SCHEMA_FOLDER, { recursive: true, encoding: 'utf8' }).filter((file) =>
+    file.endsWith('.json'),
+  );
+  return new Map(
+    files
+      .map((file) => file.replaceAll('\\', '/'))
+      .sort()
+      .map((file) => [
+        file.slice(0, -'.json'.length) as SchemaName,
+        JSON.parse(readFileSync(`${SCHEMA_FOLDER}${file}`, 'utf8')),
+      ]),
+  );
+}
+
+/** The name of the schema that `from` refers to as `../common/limit.json`. */
+function target(from: SchemaName, reference: string): SchemaName {
+  const address = new URL(reference, `${BASE}${from}.json`).href;
+  return address.slice(BASE.length, -'.json'.length) as SchemaName;
+}
+
+/** A parameter given twice becomes a list, which no schema of a query allows. */
+function readQuery(query: string, document: SchemaDocument, integers: ReadonlySet<string>): Record<string, unknown> {
+  const value: Record<string, unknown> = {};
+  if (query === '') return value;
+  const parameters = new URLSearchParams(query);
+  for (const name of Object.keys(document.properties ?? {})) {
+    const given = parameters.getAll(name);
+    if (given.length === 0) continue;
+    value[name] = given.length > 1 ? given : integers.has(name) ? readInteger(given[0]!) : given[0];
+  }
+  return value;
+}
+
+/** The text itself when it is no integer, for the schema to refuse. 15 digits are exact in a double. */
+export function readInteger(text: string): number | string {
+  return /^-?\d{1,15}$/.test(text) ? Number(text) : text;
+}

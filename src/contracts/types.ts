@@ -1,0 +1,812 @@
+// Generated from schemas/ by `npm run generate`; edit the schemas instead.
+
+/**
+ * Identifier of an application.
+ */
+export type ApplicationId = string;
+/**
+ * Identifier of a developer.
+ */
+export type DeveloperId = string;
+/**
+ * Name for people.
+ */
+export type Name = string;
+/**
+ * ISO 8601 local date-time with microseconds, in the time zone of the service.
+ */
+export type LocalDateTime = string;
+/**
+ * Secret of an application for the token endpoint. The service keeps only its hash.
+ */
+export type Secret = string;
+/**
+ * How many rows there are in all.
+ */
+export type Total = number;
+/**
+ * MQTT password of a device. The service keeps only its hash.
+ */
+export type Credential = string;
+/**
+ * Contracted number of devices; null without a contract.
+ */
+export type DeviceLimit = number | null;
+/**
+ * IMEI of a device: 15 digits whose last is the Luhn check digit.
+ */
+export type DeviceId = string;
+/**
+ * An object whose members the service does not look at, or null.
+ */
+export type JsonObjectOrNull = Record<string, unknown> | null;
+/**
+ * ISO 8601 local date-time with microseconds; null when it has not happened.
+ */
+export type LocalDateTimeOrNull = string | null;
+/**
+ * MAC address as colon-separated hexadecimal pairs.
+ */
+export type MacAddress = string;
+/**
+ * Key that signs the webhooks of an application: `whsec_` and 32 random bytes in base64.
+ */
+export type AuthenticationKey = string;
+/**
+ * Client identifier of an activation; unique among activated and activating devices.
+ */
+export type ClientId = string;
+/**
+ * ISO 8601 date-time with an offset or `Z`, to the precision of the device.
+ */
+export type DeviceTime = string;
+/**
+ * Kind of a fault.
+ */
+export type FaultType =
+  | 'missing'
+  | 'extra_forbidden'
+  | 'string_type'
+  | 'int_type'
+  | 'bool_type'
+  | 'list_type'
+  | 'dict_type'
+  | 'string_too_short'
+  | 'string_too_long'
+  | 'string_pattern_mismatch'
+  | 'enum'
+  | 'greater_than_equal'
+  | 'less_than_equal'
+  | 'url_parsing'
+  | 'url_scheme'
+  | 'json_invalid';
+/**
+ * An object whose members the service does not look at.
+ */
+export type JsonObject = Record<string, unknown>;
+/**
+ * What a transaction does on its device.
+ */
+export type Operation = 'activate' | 'deactivate' | 'setApn' | 'setWifi';
+/**
+ * Absolute `https` URL without credentials, where the service calls the developer (also `http` where the service allows it); null removes it.
+ */
+export type SettingUrl = string | null;
+/**
+ * Number of a transaction; later ones are larger.
+ */
+export type TransactionId = number;
+/**
+ * queued: stored, not yet with the device. delivered: the device confirmed the command. processing: the device said so. The other three are final.
+ */
+export type TransactionStatus = 'queued' | 'delivered' | 'processing' | 'succeeded' | 'failed' | 'cancelled';
+/**
+ * Absolute URL.
+ */
+export type Url = string;
+/**
+ * ISO 8601 date-time in UTC with microseconds.
+ */
+export type UtcDateTime = string;
+/**
+ * ISO 8601 date-time in UTC with microseconds; null when it has not happened.
+ */
+export type UtcDateTimeOrNull = string | null;
+/**
+ * Body of op 10: all access point names that the device shall have.
+ *
+ * @maxItems 32
+ */
+export type ApnSettings = ApnEntry[];
+/**
+ * Body of op 11: all Wi-Fi networks that the device shall know.
+ */
+export type WifiSettings = WifiEntry[];
+
+/**
+ * The type of every schema, by its name: `rest/wifi-settings` is `schemas/rest/wifi-settings.json`.
+ */
+export interface SchemaTypes {
+  'admin/application': ApplicationAnswer;
+  'admin/application-create': ApplicationCreate;
+  'admin/application-created': ApplicationCreated;
+  'admin/application-list': ApplicationList;
+  'admin/application-secret': ApplicationSecret;
+  'admin/credential-replace': CredentialReplace;
+  'admin/credential-replaced': CredentialReplaced;
+  'admin/developer': DeveloperAnswer;
+  'admin/developer-create': DeveloperCreate;
+  'admin/developer-list': DeveloperList;
+  'admin/developer-update': DeveloperUpdate;
+  'admin/device': DeviceAnswer;
+  'admin/device-list': DeviceList;
+  'admin/device-register': DeviceRegister;
+  'admin/device-registered': DeviceRegistered;
+  'admin/device-update': DeviceUpdate;
+  'admin/health': Health;
+  'common/apn-entry': ApnEntry;
+  'common/application-id': ApplicationId;
+  'common/authentication-key': AuthenticationKey;
+  'common/client-id': ClientId;
+  'common/credential': Credential;
+  'common/developer-id': DeveloperId;
+  'common/device-error': DeviceError;
+  'common/device-id': DeviceId;
+  'common/device-limit': DeviceLimit;
+  'common/device-time': DeviceTime;
+  'common/fault': Fault;
+  'common/fault-type': FaultType;
+  'common/hardware-properties': HardwareProperties;
+  'common/json-object': JsonObject;
+  'common/json-object-or-null': JsonObjectOrNull;
+  'common/local-date-time': LocalDateTime;
+  'common/local-date-time-or-null': LocalDateTimeOrNull;
+  'common/mac-address': MacAddress;
+  'common/message-error': MessageError;
+  'common/name': Name;
+  'common/operation': Operation;
+  'common/paging-query': PagingQuery;
+  'common/reason-error': ReasonError;
+  'common/secret': Secret;
+  'common/setting-url': SettingUrl;
+  'common/total': Total;
+  'common/transaction-id': TransactionId;
+  'common/transaction-status': TransactionStatus;
+  'common/url': Url;
+  'common/utc-date-time': UtcDateTime;
+  'common/utc-date-time-or-null': UtcDateTimeOrNull;
+  'common/wifi-entry': WifiEntry;
+  'mqtt/ack': Ack;
+  'mqtt/activate-parameters': ActivateParameters;
+  'mqtt/cancel-parameters': CancelParameters;
+  'mqtt/command': Command;
+  'mqtt/deactivate-parameters': DeactivateParameters;
+  'mqtt/error': MessageFault;
+  'mqtt/event': DeviceEvent;
+  'mqtt/request': DeviceRequest;
+  'mqtt/response': DeviceResponse;
+  'mqtt/set-apn-parameters': SetApnParameters;
+  'mqtt/set-wifi-parameters': SetWifiParameters;
+  'mqtt/status': ReportedStatus;
+  'rest/activation-request': ActivationRequest;
+  'rest/activation-status': ActivationStatus;
+  'rest/apn-settings': ApnSettings;
+  'rest/application-settings': ApplicationSettings;
+  'rest/application-settings-update': ApplicationSettingsUpdate;
+  'rest/authentication-key': AuthenticationKeyAnswer;
+  'rest/authorization-server-metadata': AuthorizationServerMetadata;
+  'rest/jwks': JsonWebKeySet;
+  'rest/token-answer': TokenAnswer;
+  'rest/token-error': TokenError;
+  'rest/token-request': TokenRequest;
+  'rest/transaction-list': TransactionList;
+  'rest/transaction-list-query': TransactionListQuery;
+  'rest/transaction-record': TransactionRecord;
+  'rest/transaction-response': TransactionResponse;
+  'rest/wifi-settings': WifiSettings;
+  'webhooks/envelope': WebhookEnvelope;
+  'webhooks/transaction-record': WebhookTransactionRecord;
+  'webhooks/transaction-result': TransactionResult;
+}
+/**
+ * An application.
+ */
+export interface ApplicationAnswer {
+  applicationId: ApplicationId;
+  developerId: DeveloperId;
+  name: Name;
+  createdAt: LocalDateTime;
+}
+/**
+ * A new application of a developer.
+ */
+export interface ApplicationCreate {
+  applicationId?: ApplicationId;
+  name: Name;
+}
+/**
+ * The new application; its secret is shown here only.
+ */
+export interface ApplicationCreated {
+  applicationId: ApplicationId;
+  name: Name;
+  secret: Secret;
+}
+/**
+ * A page of the applications of a developer.
+ */
+export interface ApplicationList {
+  applications: ApplicationAnswer[];
+  total: Total;
+}
+/**
+ * The new secret, shown here only; the old one is void at once.
+ */
+export interface ApplicationSecret {
+  secret: Secret;
+}
+/**
+ * A new credential; without one the service makes one.
+ */
+export interface CredentialReplace {
+  credential?: Credential;
+}
+/**
+ * The new credential, shown here only; the old one is void at once.
+ */
+export interface CredentialReplaced {
+  credential: Credential;
+}
+/**
+ * A developer and the contract.
+ */
+export interface DeveloperAnswer {
+  developerId: DeveloperId;
+  name: Name;
+  deviceLimit: DeviceLimit;
+}
+/**
+ * A new developer. Without an identifier the service makes one; without a limit there is no contract.
+ */
+export interface DeveloperCreate {
+  developerId?: DeveloperId;
+  name: Name;
+  deviceLimit?: DeviceLimit;
+}
+/**
+ * A page of developers.
+ */
+export interface DeveloperList {
+  developers: DeveloperAnswer[];
+  total: Total;
+}
+/**
+ * What changes about a developer; a null limit ends the contract.
+ */
+export interface DeveloperUpdate {
+  name?: Name;
+  deviceLimit?: DeviceLimit;
+}
+/**
+ * A device as the administration shows it.
+ */
+export interface DeviceAnswer {
+  deviceId: DeviceId;
+  developerId: DeveloperId;
+  activation: 'deactivated' | 'activating' | 'activated';
+  /**
+   * Where it is activated or activating.
+   */
+  applicationId: string | null;
+  clientId: string | null;
+  hardwareProperties: JsonObjectOrNull;
+  lastSeenAt: LocalDateTimeOrNull;
+  createdAt: LocalDateTime;
+}
+/**
+ * A page of the devices of a developer.
+ */
+export interface DeviceList {
+  devices: DeviceAnswer[];
+  total: Total;
+}
+/**
+ * A new device of a developer. Without a credential the service makes one.
+ */
+export interface DeviceRegister {
+  deviceId: DeviceId;
+  hardwareProperties?: HardwareProperties;
+  credential?: Credential;
+}
+/**
+ * What a device is made of (op 9); every part may be unknown.
+ */
+export interface HardwareProperties {
+  model?: {
+    name?: string;
+    identifier?: string;
+    description?: string;
+    shape?: string;
+  } | null;
+  camera?:
+    | {
+        direction?: string;
+        mountedPosition?: string;
+        resolution?: {
+          maxWidth: number;
+          maxHeight: number;
+        };
+      }[]
+    | null;
+  macAddressWifi?: MacAddress;
+  macAddressBluetooth?: MacAddress;
+}
+/**
+ * The new device; its credential is shown here only.
+ */
+export interface DeviceRegistered {
+  deviceId: DeviceId;
+  credential: Credential;
+}
+/**
+ * What changes about a device; hardware properties are replaced as a whole.
+ */
+export interface DeviceUpdate {
+  hardwareProperties?: HardwareProperties;
+  developerId?: DeveloperId;
+}
+/**
+ * Answer of the probes.
+ */
+export interface Health {
+  status: 'ok' | 'unavailable';
+}
+/**
+ * One access point name; the fields are those of an Android APN.
+ */
+export interface ApnEntry {
+  name: string;
+  apn: string;
+  proxy?: string;
+  port?: string;
+  user?: string;
+  server?: string;
+  password?: string;
+  mmsc?: string;
+  /**
+   * Mobile country code.
+   */
+  mcc?: string;
+  /**
+   * Mobile network code.
+   */
+  mnc?: string;
+  mmsproxy?: string;
+  mmsport?: string;
+  type?: string;
+  protocol?: string;
+  carrierEnabled?: string;
+  roamingProtocol?: string;
+  mvnoType?: string;
+  mvnoMatchData?: string;
+  authType?: number;
+  bearer?: number;
+  bearerBitmask?: number;
+}
+/**
+ * Why a device could not do something. Codes in use: DOWNLOAD_FAILED, VERSION_NAME_MISMATCH, VERSION_CODE_NOT_HIGHER, PACKAGE_NAME_MISMATCH, STORAGE_FULL, INVALID_PARAMETERS, UNSUPPORTED, INTERNAL.
+ */
+export interface DeviceError {
+  code: string;
+  message: string;
+}
+/**
+ * One fault of an input.
+ */
+export interface Fault {
+  /**
+   * Path to the faulty field: `body`, `query` or `pathParameters`, then names; array positions as strings.
+   */
+  loc: string[];
+  /**
+   * What is wrong, for people.
+   */
+  msg: string;
+  type: FaultType;
+}
+/**
+ * Error that needs one sentence.
+ */
+export interface MessageError {
+  /**
+   * What happened.
+   */
+  message: string;
+}
+/**
+ * Query of every list, as numbers and with the defaults filled in.
+ */
+export interface PagingQuery {
+  /**
+   * How many rows to leave out.
+   */
+  offset: number;
+  /**
+   * How many rows to answer at most.
+   */
+  limit: number;
+}
+/**
+ * Error with all faults of the request.
+ */
+export interface ReasonError {
+  /**
+   * What happened; lower case, ends with a full stop.
+   */
+  reason: string;
+  /**
+   * Every fault that was found.
+   */
+  details: Fault[];
+}
+/**
+ * One Wi-Fi network. The password has 8 to 63 characters with WPA and 5 or 13 with WEP; OPEN needs none.
+ */
+export interface WifiEntry {
+  /**
+   * Network name, 1 to 32 bytes in UTF-8.
+   */
+  ssid: string;
+  password?: string;
+  security: 'OPEN' | 'WEP' | 'WPA2' | 'WPA3' | 'WPA2_WPA3';
+}
+/**
+ * What became of a command. Repeating it changes nothing.
+ */
+export interface Ack {
+  transactionId: TransactionId;
+  status: 'processing' | 'succeeded' | 'failed';
+  /**
+   * Percent.
+   */
+  progress?: number;
+  result?: JsonObject;
+  error?: DeviceError;
+}
+/**
+ * Parameters of `activate`.
+ */
+export interface ActivateParameters {
+  applicationId: ApplicationId;
+  clientId: ClientId;
+}
+/**
+ * Parameters of `cancel`: none.
+ */
+export interface CancelParameters {}
+/**
+ * What a device shall do. It does each transactionId once and answers a repeated one with the result it had. `cancel` names the transaction to stop and needs no answer.
+ */
+export interface Command {
+  transactionId: TransactionId;
+  operation: 'activate' | 'deactivate' | 'setApn' | 'setWifi' | 'cancel';
+  parameters: JsonObject;
+  issuedAt: UtcDateTime;
+  /**
+   * 1 at first; higher in every repetition.
+   */
+  attempt: number;
+}
+/**
+ * Parameters of `deactivate`.
+ */
+export interface DeactivateParameters {
+  applicationId: ApplicationId;
+}
+/**
+ * What was wrong with a message of the device. The message was dropped; the connection stays.
+ */
+export interface MessageFault {
+  topic: string;
+  reason: string;
+  details: Fault[];
+}
+/**
+ * Something happened on a device.
+ */
+export interface DeviceEvent {
+  /**
+   * Unique on the device; the same in a repetition.
+   */
+  eventId: string;
+  type: string;
+  occurredAt: DeviceTime;
+  data: JsonObject;
+}
+/**
+ * A device asks for something; the answer carries the same requestId.
+ */
+export interface DeviceRequest {
+  requestId: string;
+  type: string;
+  data: JsonObject;
+}
+/**
+ * Answer to a request: data, or an error.
+ */
+export interface DeviceResponse {
+  requestId: string;
+  data?: JsonObject;
+  error?: DeviceError;
+}
+/**
+ * Parameters of `setApn`: all access point names that the device shall have.
+ */
+export interface SetApnParameters {
+  apns: ApnEntry[];
+}
+/**
+ * Parameters of `setWifi`: all networks that the device shall know.
+ */
+export interface SetWifiParameters {
+  networks: WifiEntry[];
+}
+/**
+ * Any part of the state of a device; what is left out stays as last reported.
+ */
+export interface ReportedStatus {
+  /**
+   * BCP 47 tag.
+   */
+  lang?: string;
+  firmwareVersion?: string;
+  managementClientVersion?: string;
+  battery?: {
+    /**
+     * Percent.
+     */
+    level: number;
+    charging: boolean;
+  };
+  /**
+   * Bytes.
+   */
+  storage?: {
+    total: number;
+    free: number;
+  };
+  network?: {
+    type: string;
+    ssid: string | null;
+    /**
+     * dBm.
+     */
+    rssi: number | null;
+  };
+  bluetooth?: {
+    enabled: boolean;
+  };
+  /**
+   * @maxItems 1000
+   */
+  software?: {
+    package: string;
+    version: string;
+    versionCode: number;
+  }[];
+}
+/**
+ * Body of op 5. Without a clientId the service makes one.
+ */
+export interface ActivationRequest {
+  clientId?: ClientId;
+}
+/**
+ * Answer of op 4.
+ */
+export interface ActivationStatus {
+  status: 'activated' | 'deactivated';
+  clientId?: ClientId;
+}
+/**
+ * Answer of op 1. A setting that has no value is left out, and so is the key before op 3.
+ */
+export interface ApplicationSettings {
+  authenticationKey?: AuthenticationKey;
+  deviceEvent?: Url;
+  callEvent?: Url;
+  callFileSendEvent?: Url;
+  callRecGetMultiPresignedUrl?: Url;
+  fileUploadEvent?: Url;
+  fileUploadGetUrl?: Url;
+}
+/**
+ * Body of op 2. A setting that is left out stays; null removes it.
+ */
+export interface ApplicationSettingsUpdate {
+  deviceEvent?: SettingUrl;
+  callEvent?: SettingUrl;
+  callFileSendEvent?: SettingUrl;
+  callRecGetMultiPresignedUrl?: SettingUrl;
+  fileUploadEvent?: SettingUrl;
+  fileUploadGetUrl?: SettingUrl;
+}
+/**
+ * Answer of op 3. The key before it is void at once.
+ */
+export interface AuthenticationKeyAnswer {
+  authenticationKey: AuthenticationKey;
+}
+/**
+ * Metadata of the token service (RFC 8414 2).
+ */
+export interface AuthorizationServerMetadata {
+  issuer: Url;
+  token_endpoint: Url;
+  jwks_uri: Url;
+  scopes_supported: string[];
+  response_types_supported: string[];
+  grant_types_supported: string[];
+  token_endpoint_auth_methods_supported: string[];
+}
+/**
+ * Public keys of the access tokens (RFC 7517).
+ */
+export interface JsonWebKeySet {
+  keys: {
+    kty: 'EC';
+    crv: 'P-256';
+    x: string;
+    y: string;
+    kid: string;
+    alg: 'ES256';
+    use: 'sig';
+  }[];
+}
+/**
+ * Answer of the token endpoint (RFC 6749 5.1).
+ */
+export interface TokenAnswer {
+  access_token: string;
+  token_type: 'bearer';
+  /**
+   * Seconds.
+   */
+  expires_in: number;
+  /**
+   * Scopes of the token, space-separated.
+   */
+  scope: string;
+}
+/**
+ * Error of the token endpoint (RFC 6749 5.2).
+ */
+export interface TokenError {
+  error:
+    | 'invalid_request'
+    | 'invalid_client'
+    | 'invalid_grant'
+    | 'unauthorized_client'
+    | 'unsupported_grant_type'
+    | 'invalid_scope';
+  /**
+   * What is wrong, for people.
+   */
+  error_description?: string;
+}
+/**
+ * Form of the token endpoint (RFC 6749 4.4.2). The application authenticates with HTTP Basic.
+ */
+export interface TokenRequest {
+  grant_type: 'client_credentials';
+  /**
+   * Space-separated list of scopes.
+   */
+  scope: string;
+}
+/**
+ * A page of transactions, newest first.
+ */
+export interface TransactionList {
+  transactions: TransactionRecord[];
+  total: Total;
+}
+/**
+ * A transaction as the REST API shows it.
+ */
+export interface TransactionRecord {
+  transactionId: TransactionId;
+  deviceId: DeviceId;
+  operation: Operation;
+  status: TransactionStatus;
+  /**
+   * How often the command was published.
+   */
+  attempts: number;
+  createdAt: LocalDateTime;
+  updatedAt: LocalDateTime;
+  deliveredAt: LocalDateTimeOrNull;
+  completedAt: LocalDateTimeOrNull;
+  /**
+   * Percent, as the device said.
+   */
+  progress: number | null;
+  result: JsonObjectOrNull;
+  /**
+   * Why it failed; null otherwise.
+   */
+  error: {
+    code: string;
+    message: string;
+  } | null;
+}
+/**
+ * Query of the transaction list, as numbers and with the defaults filled in.
+ */
+export interface TransactionListQuery {
+  status?: TransactionStatus;
+  operation?: Operation;
+  /**
+   * How many rows to leave out.
+   */
+  offset: number;
+  /**
+   * How many rows to answer at most.
+   */
+  limit: number;
+}
+/**
+ * Answer of every operation that acts on a device; the result follows at deviceEvent.
+ */
+export interface TransactionResponse {
+  transactionId: TransactionId;
+}
+/**
+ * Body of every webhook (Standard Webhooks).
+ */
+export interface WebhookEnvelope {
+  type: string;
+  timestamp: UtcDateTime;
+  data: {applicationId: string; deviceId: string} & Record<string, unknown>;
+}
+/**
+ * A transaction as webhooks show it: the same record with times in UTC.
+ */
+export interface WebhookTransactionRecord {
+  transactionId: TransactionId;
+  deviceId: DeviceId;
+  operation: Operation;
+  status: TransactionStatus;
+  /**
+   * How often the command was published.
+   */
+  attempts: number;
+  createdAt: UtcDateTime;
+  updatedAt: UtcDateTime;
+  deliveredAt: UtcDateTimeOrNull;
+  completedAt: UtcDateTimeOrNull;
+  /**
+   * Percent, as the device said.
+   */
+  progress: number | null;
+  result: JsonObjectOrNull;
+  /**
+   * Why it failed; null otherwise.
+   */
+  error: {
+    code: string;
+    message: string;
+  } | null;
+}
+/**
+ * A transaction has finished.
+ */
+export interface TransactionResult {
+  type: 'transaction.succeeded' | 'transaction.failed' | 'transaction.cancelled';
+  timestamp: UtcDateTime;
+  data: {
+    applicationId: ApplicationId;
+    deviceId: DeviceId;
+    transaction: WebhookTransactionRecord;
+  };
+}

@@ -1,0 +1,141 @@
+import t from 'tap';
+import { loadContracts, type SchemaName } from '../../src/contracts/contracts.ts';
+import type { Fault } from '../../src/errors.ts';
+
+const contracts = loadContracts();
+
+/** `loc type msg` of every fault: one line each, so that a doubled one is seen. */
+const found = (name: SchemaName, value: unknown): string[] => contracts.faults(name, value, 'body').map(line);
+const line = ({ loc, type, msg }: Fault): string => `${loc.join('.')} ${type} ${msg}`;
+
+t.test('every kind of fault has the word and the sentence of the interface', async (t) => {
+  const cases: [name: SchemaName, value: unknown, faults: string[]][] = [
+    ['admin/device-register', {}, ['body.deviceId missing Field required']],
+    ['rest/activation-request', { key: 1 }, ['body.key extra_forbidden Extra inputs are not permitted']],
+    ['rest/activation-request', { clientId: 5 }, ['body.clientId string_type Input should be a valid string']],
+    [
+      'rest/activation-request',
+      { clientId: '' },
+      ['body.clientId string_too_short String should have at least 1 character'],
+    ],
+    [
+      'rest/activation-request',
+      { clientId: 'x'.repeat(129) },
+      ['body.clientId string_too_long String should have at most 128 characters'],
+    ],
+    ['rest/activation-request', null, ['body dict_type Input should be a valid dictionary']],
+    ['rest/activation-request', [], ['body dict_type Input should be a valid dictionary']],
+    ['rest/wifi-settings', {}, ['body list_type Input should be a valid list']],
+    [
+      'rest/apn-settings',
+      [{ name: 'a', apn: 'b', mcc: '44', bearer: 1.5 }],
+      [
+        "body.0.mcc string_pattern_mismatch String should match pattern '^[0-9]{3}$'",
+        'body.0.bearer int_type Input should be a valid integer',
+      ],
+    ],
+    [
+      'rest/apn-settings',
+      Array.from({ length: 33 }, () => ({ name: 'a', apn: 'b' })),
+      ['body less_than_equal List should have at most 32 items'],
+    ],
+    [
+      'rest/wifi-settings',
+      [{ ssid: 'a', security: 'WPA9' }],
+      ["body.0.security enum Input should be 'OPEN', 'WEP', 'WPA2', 'WPA3' or 'WPA2_WPA3'"],
+    ],
+    [
+      'mqtt/ack',
+      { transactionId: 0, status: 'failed', progress: 101 },
+      [
+        'body.transactionId greater_than_equal Input should be greater than or equal to 1',
+        'body.progress less_than_equal Input should be less than or equal to 100',
+      ],
+    ],
+    [
+      'mqtt/status',
+      { bluetooth: { enabled: 1 } },
+      ['body.bluetooth.enabled bool_type Input should be a valid boolean'],
+    ],
+    [
+      'rest/application-settings-update',
+      { deviceEvent: 'nowhere' },
+      ['body.deviceEvent url_parsing Input should be a valid URL without credentials'],
+    ],
+    [
+      'common/device-id',
+      '490154203237517',
+      ['body string_pattern_mismatch String should end with the check digit of its first 14 digits'],
+    ],
+    ['common/device-id', '49015420323751a', ["body string_pattern_mismatch String should match pattern '^[0-9]{15}$'"]],
+  ];
+  for (const [name, value, faults] of cases) t.same(found(name, value), faults, `${name} ${JSON.stringify(value)}`);
+});
+
+t.test('all faults of a body are found at once, each one once', async (t) => {
+  const faults = found('rest/wifi-settings', [
+    { ssid: '', security: 'WPA2' },
+    { security: 'WEP', password: '123456', colour: 'red' },
+    { ssid: 'ok', security: 'OPEN' },
+    { ssid: 7, password: 8, security: 'WPA3' },
+  ]);
+  t.same(faults.map((fault) => fault.split(' ', 2).join(' ')).sort(), [
+    'body.0.password missing',
+    'body.0.ssid string_too_short',
+    'body.1.colour extra_forbidden',
+    'body.1.password string_pattern_mismatch',
+    'body.1.ssid missing',
+    'body.3.password string_type',
+    'body.3.ssid string_type',
+  ]);
+});
+
+t.test('a value of the wrong type is one fault, whatever else it breaks', async (t) => {
+  t.same(found('rest/wifi-settings', [{ ssid: 'a', security: 5 }]), [
+    'body.0.security string_type Input should be a valid string',
+  ]);
+});
+
+t.test('names with slashes and tildes keep their own place', async (t) => {
+  t.same(contracts.faults('rest/activation-request', { 'a/b~c': 1 }, 'body')[0]?.loc, ['body', 'a/b~c']);
+  t.same(contracts.faults('mqtt/ack', { transactionId: 1, status: 'failed', error: { 'x/y': 1 } }, 'body')[2]?.loc, [
+    'body',
+    'error',
+    'x/y',
+  ]);
+});
+
+t.test('the rule for setting URLs can say scheme or parsing, and is asked once for each', async (t) => {
+  const strict = loadContracts({
+    urlFault: (url) => {
+      if (!URL.canParse(url)) return 'url_parsing';
+      return url.startsWith('https:') ? undefined : 'url_scheme';
+    },
+  });
+  const value = { deviceEvent: 'ftp://a.example', callEvent: '::', fileUploadEvent: 'https://a.example', x: 1 };
+  t.same(
+    strict
+      .faults('rest/application-settings-update', value, 'body')
+      .map(({ loc, type }) => `${loc.join('.')} ${type}`)
+      .sort(),
+    ['body.callEvent url_parsing', 'body.deviceEvent url_scheme', 'body.x extra_forbidden'],
+  );
+  t.same(strict.faults('rest/application-settings-update', { deviceEvent: null }, 'body'), []);
+});
+
+t.test('every keyword that a schema uses has a word in the interface', async (t) => {
+  const silent =
+    /^(\$schema|\$ref|title|description|examples|default|tsType|type|properties|items|required|additionalProperties|if|then|else)$/;
+  const spoken = /^(minLength|maxLength|maxUtf8Bytes|pattern|format|enum|const|minimum|maximum|maxItems|settingUrl)$/;
+  const unknown: string[] = [];
+  const walk = (schema: unknown, place: string): void => {
+    if (typeof schema !== 'object' || schema === null) return;
+    for (const [keyword, value] of Object.entries(schema)) {
+      if (!silent.test(keyword) && !spoken.test(keyword)) unknown.push(`${place}: ${keyword}`);
+      if (keyword === 'properties') for (const [name, part] of Object.entries(value)) walk(part, `${place}.${name}`);
+      if (['items', 'if', 'then', 'else'].includes(keyword)) walk(value, `${place}.${keyword}`);
+    }
+  };
+  for (const [name, document] of contracts.documents) walk(document, name);
+  t.same(unknown, []);
+});
