@@ -1,0 +1,66 @@
+/** What the service publishes on `devices/{deviceId}/commands` (contract, section 2). */
+export interface Command {
+  readonly transactionId: number;
+  readonly operation: string;
+  readonly parameters: Readonly<Record<string, unknown>>;
+  readonly issuedAt: string;
+  /** 1 at the first delivery, higher at each repetition. */
+  readonly attempt: number;
+}
+
+/** The outcome of a command, as published on `devices/{deviceId}/acks`. */
+export interface Answer {
+  readonly transactionId: number;
+  readonly status: 'succeeded' | 'failed';
+  readonly result?: Readonly<Record<string, unknown>>;
+  readonly error?: { readonly code: string; readonly message: string };
+}
+
+/** That a command was begun, on the same topic. */
+export interface Processing {
+  readonly transactionId: number;
+  readonly status: 'processing';
+  readonly progress: number;
+}
+
+/** What the service publishes on `devices/{deviceId}/errors` about a message of the device. */
+export interface Complaint {
+  readonly topic: string;
+  readonly reason: string;
+  readonly details: unknown;
+}
+
+export const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+function parseRecord(payload: Uint8Array): Record<string, unknown> | string {
+  try {
+    const value: unknown = JSON.parse(payload.toString());
+    return isRecord(value) ? value : 'not a JSON object';
+  } catch {
+    return 'not JSON';
+  }
+}
+
+/** The command in a payload, or in words what is wrong with it. */
+export function parseCommand(payload: Uint8Array): Command | string {
+  const value = parseRecord(payload);
+  if (typeof value === 'string') return value;
+  const { transactionId, operation, parameters, issuedAt, attempt } = value;
+  if (!Number.isSafeInteger(transactionId) || (transactionId as number) < 1)
+    return 'transactionId is no positive integer';
+  if (typeof operation !== 'string' || operation === '') return 'operation is no text';
+  if (!isRecord(parameters)) return 'parameters is no object';
+  if (typeof issuedAt !== 'string' || !issuedAt.endsWith('Z')) return 'issuedAt is no time in UTC';
+  if (!Number.isSafeInteger(attempt) || (attempt as number) < 1) return 'attempt is no positive integer';
+  return { transactionId: transactionId as number, operation, parameters, issuedAt, attempt: attempt as number };
+}
+
+/** The complaint in a payload of the errors topic, or in words what is wrong with it. */
+export function parseComplaint(payload: Uint8Array): Complaint | string {
+  const value = parseRecord(payload);
+  if (typeof value === 'string') return value;
+  const { topic, reason, details } = value;
+  if (typeof topic !== 'string' || typeof reason !== 'string') return 'topic or reason is missing';
+  return { topic, reason, details };
+}

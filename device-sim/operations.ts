@@ -1,0 +1,96 @@
+import { isRecord } from './messages.ts';
+
+/** What a device keeps. Only operations change it. */
+export interface DeviceState {
+  activation: { applicationId: string; clientId: string } | null;
+  apns: readonly Record<string, unknown>[];
+  networks: readonly Record<string, unknown>[];
+}
+
+type Parameters = Readonly<Record<string, unknown>>;
+
+/** One command that a device knows. More of them are more rows below. */
+export interface Operation {
+  /** In words what is wrong with the parameters: the command fails with INVALID_PARAMETERS. */
+  readonly fault: (parameters: Parameters) => string | undefined;
+  /** Carries it out; what it returns is the `result` of the answer. */
+  readonly apply: (state: DeviceState, parameters: Parameters) => Record<string, unknown> | undefined;
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
+const records = (value: unknown): Record<string, unknown>[] | undefined =>
+  Array.isArray(value) && value.every(isRecord) ? value : undefined;
+
+/** Op 11: the passwords that fit a security. */
+const passwordFits: Readonly<Record<string, (password: unknown) => boolean>> = {
+  OPEN: () => true,
+  WEP: (password) => isText(password) && (password.length === 5 || password.length === 13),
+  WPA2: (password) => isText(password) && password.length >= 8 && password.length <= 63,
+  WPA3: (password) => isText(password) && password.length >= 8 && password.length <= 63,
+  WPA2_WPA3: (password) => isText(password) && password.length >= 8 && password.length <= 63,
+};
+
+function networkFault({ ssid, security, password }: Record<string, unknown>): string | undefined {
+  if (!isText(ssid) || Buffer.byteLength(ssid) > 32) return 'an ssid has not 1 to 32 bytes';
+  const fits = isText(security) && Object.hasOwn(passwordFits, security) ? passwordFits[security] : undefined;
+  if (!fits) return 'a security is unknown';
+  return fits(password) ? undefined : 'a password does not fit its security';
+}
+
+export const operations: ReadonlyMap<string, Operation> = new Map<string, Operation>([
+  [
+    'activate',
+    {
+      fault: ({ applicationId, clientId }) =>
+        isText(applicationId) && isText(clientId) ? undefined : 'applicationId and clientId are needed',
+      apply(state, { applicationId, clientId }) {
+        state.activation = { applicationId: applicationId as string, clientId: clientId as string };
+        return undefined;
+      },
+    },
+  ],
+  [
+    'deactivate',
+    {
+      fault: ({ applicationId }) => (isText(applicationId) ? undefined : 'applicationId is needed'),
+      apply(state) {
+        state.activation = null;
+        return undefined;
+      },
+    },
+  ],
+  [
+    'setApn',
+    {
+      fault({ apns }) {
+        const entries = records(apns);
+        if (!entries || entries.length > 32) return 'apns is no list of at most 32 entries';
+        return entries.every(({ name, apn }) => isText(name) && isText(apn))
+          ? undefined
+          : 'an entry has no name or apn';
+      },
+      apply(state, { apns }) {
+        state.apns = apns as Record<string, unknown>[];
+        return undefined;
+      },
+    },
+  ],
+  [
+    'setWifi',
+    {
+      fault({ networks }) {
+        const entries = records(networks);
+        if (!entries) return 'networks is no list of entries';
+        for (const entry of entries) {
+          const fault = networkFault(entry);
+          if (fault) return fault;
+        }
+        return undefined;
+      },
+      apply(state, { networks }) {
+        state.networks = networks as Record<string, unknown>[];
+        return undefined;
+      },
+    },
+  ],
+]);

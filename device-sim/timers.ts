@@ -1,0 +1,15 @@
+/** Time for the simulator. Tests inject one that they move by hand. */
+export interface Timers {
+  /** Milliseconds since some fixed moment. */
+  now(): number;
+  /** Runs `task` once after `milliseconds`; the returned function cancels it. */
+  after(milliseconds: number, task: () => void): () => void;
+}
+
+export const systemTimers: Timers = {
+  now: () => performance.now(),
+  after(milliseconds, task) {
+    const timer = setTimeout(task, milliseconds);
+    return () => clearTimeout(timer);
+  },
+};
