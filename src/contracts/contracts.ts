@@ -32,9 +32,15 @@ export interface Contracts {
 
 /** Where the schema files are. */
 export const SCHEMA_FOLDER = fileURLToPath(new URL('../../schemas/', import.meta.url));
+const NO_URL = { type: 'url_parsing', msg: 'Input should be an absolute URL' };
+const anyUrl: UrlFault = (url) => (URL.canParse(url) ? undefined : NO_URL);
 const BASE = 'https://lapel.invalid/schemas/';
 
-/** Reads and compiles all of `schemas/`, once, at start. A schema that is wrong in itself throws here. */
+/**
+ * Reads and compiles all of `schemas/`, once, at start. A schema that is wrong in itself throws here.
+ *
+ * @param options.urlFault the rule for the URLs of settings (op 2); without one every absolute URL is good
+ */
 export function loadContracts(options: { urlFault?: UrlFault } = {}): Contracts {
   const ajv = new Ajv2020({
     allErrors: true,
@@ -44,7 +50,7 @@ export function loadContracts(options: { urlFault?: UrlFault } = {}): Contracts 
     useDefaults: true,
     coerceTypes: false,
   });
-  addKeywords(ajv, options.urlFault ?? ((url) => (URL.canParse(url) ? undefined : 'url_parsing')));
+  addKeywords(ajv, options.urlFault ?? anyUrl);
   const documents = readSchemas();
   for (const [name, document] of documents) ajv.addSchema({ ...document, $id: `${BASE}${name}.json` });
   const validators = new Map<SchemaName, ValidateFunction>();

@@ -70,9 +70,7 @@ function toFault(error: ErrorObject, place: readonly string[]): Fault {
     case 'maxItems':
       return atMost(loc, `List should have at most ${count(params.limit, 'item')}`);
     case 'settingUrl':
-      return params.fault === 'url_scheme'
-        ? { loc, msg: "URL scheme should be 'https'", type: 'url_scheme' }
-        : { loc, msg: 'Input should be a valid URL without credentials', type: 'url_parsing' };
+      return { loc, msg: String(params.msg), type: String(params.type) };
     default:
       throw new Error(`schemas use the keyword '${error.keyword}', which has no word in the interface`);
   }

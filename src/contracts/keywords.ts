@@ -2,7 +2,7 @@ import type { Ajv2020 } from 'ajv/dist/2020.js';
 import type { DataValidateFunction, ErrorObject } from 'ajv/dist/types/index.js';
 
 /** What is wrong with the URL of a setting, or undefined. The rule belongs to the applications; it is passed in. */
-export type UrlFault = (url: string) => 'url_parsing' | 'url_scheme' | undefined;
+export type UrlFault = (url: string) => { type: string; msg: string } | undefined;
 
 /** What the schemas use beyond JSON Schema 2020-12: the format `imei`, and the keywords `maxUtf8Bytes` and `settingUrl`. */
 export function addKeywords(ajv: Ajv2020, urlFault: UrlFault): void {
@@ -19,7 +19,7 @@ export function addKeywords(ajv: Ajv2020, urlFault: UrlFault): void {
   });
   const settingUrl: DataValidateFunction & { errors?: Partial<ErrorObject>[] } = (url: string) => {
     const fault = urlFault(url);
-    settingUrl.errors = fault ? [{ keyword: 'settingUrl', message: fault, params: { fault } }] : [];
+    settingUrl.errors = fault ? [{ keyword: 'settingUrl', message: fault.msg, params: fault }] : [];
     return fault === undefined;
   };
   ajv.addKeyword({ keyword: 'settingUrl', type: 'string', schemaType: 'boolean', compile: () => settingUrl });

@@ -1,4 +1,5 @@
 import t from 'tap';
+import { webhookUrlFault } from '../../src/applications/webhook-url.ts';
 import { loadContracts, type SchemaName } from '../../src/contracts/contracts.ts';
 import type { Fault } from '../../src/errors.ts';
 
@@ -60,7 +61,7 @@ t.test('every kind of fault has the word and the sentence of the interface', asy
     [
       'rest/application-settings-update',
       { deviceEvent: 'nowhere' },
-      ['body.deviceEvent url_parsing Input should be a valid URL without credentials'],
+      ['body.deviceEvent url_parsing Input should be an absolute URL'],
     ],
     [
       'common/device-id',
@@ -107,10 +108,7 @@ t.test('names with slashes and tildes keep their own place', async (t) => {
 
 t.test('the rule for setting URLs can say scheme or parsing, and is asked once for each', async (t) => {
   const strict = loadContracts({
-    urlFault: (url) => {
-      if (!URL.canParse(url)) return 'url_parsing';
-      return url.startsWith('https:') ? undefined : 'url_scheme';
-    },
+    urlFault: (url) => webhookUrlFault('', url, false),
   });
   const value = { deviceEvent: 'ftp://a.example', callEvent: '::', fileUploadEvent: 'https://a.example', x: 1 };
   t.same(
