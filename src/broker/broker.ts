@@ -6,7 +6,7 @@ import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import type { DeviceLink } from '../outbox/outbox.ts';
 import { createAuthentication } from './authentication.ts';
-import { createInbound } from './inbound.ts';
+import { createInbound, type Handler } from './inbound.ts';
 import { createListener } from './listeners.ts';
 import { createOutbound } from './outbound.ts';
 import { createPersistence, SESSION_MARKER } from './persistence.ts';
@@ -19,7 +19,7 @@ interface Parts {
   log: Log;
   metrics: Metrics;
   authenticate(deviceId: string, credential: Buffer): Promise<boolean>;
-  handlers: Record<Inbound, (deviceId: string, message: unknown) => Promise<void>>;
+  handlers: Record<Inbound, Handler>;
   /** A device is connected and subscribes its commands; the returned function is called when that ends. */
   open(link: DeviceLink): () => void;
   maxConnections: number;
@@ -51,14 +51,16 @@ export async function createBroker(parts: Parts) {
     openSession: persistence.openSession,
     accepted: (client) => authenticated.add(client),
   });
+  function sendAnswer(client: Client, kind: 'responses' | 'errors', answer: object): void {
+    const sent = outbound.answer(client, topicOf(client.id, kind), JSON.stringify(answer));
+    if (!sent) metrics.mqttRefused.inc({ reason: 'answers' });
+  }
   const inbound = createInbound({
     log,
     metrics,
     handlers,
-    reject(client, answer) {
-      const sent = outbound.answer(client, topicOf(client.id, 'errors'), JSON.stringify(answer));
-      if (!sent) metrics.mqttRefused.inc({ reason: 'answers' });
-    },
+    respond: (client, answer) => sendAnswer(client, 'responses', answer),
+    reject: (client, answer) => sendAnswer(client, 'errors', answer),
   });
 
   const broker = await Aedes.createBroker({
@@ -80,6 +82,7 @@ export async function createBroker(parts: Parts) {
     authorizeForward: (client, packet) => (outboundKind(client.id, packet.topic) ? packet : null),
   });
 
+  const ready = new Set<Client>();
   const lanes = new Map<Client, () => void>();
   function openLane(client: Client): void {
     const topic = topicOf(client.id, 'commands');
@@ -98,7 +101,9 @@ export async function createBroker(parts: Parts) {
 
   broker.on('clientReady', (client) => {
     authentication.ready(client);
-    metrics.devicesConnected.inc();
+    if (client.closed) return;
+    ready.add(client);
+    metrics.devicesConnected.set(ready.size);
     log.debug({ deviceId: client.id, clean: client.clean }, 'device connected');
     const topics = Object.keys((client as unknown as { subscriptions: Record<string, unknown> }).subscriptions);
     if (topics.some((topic) => isCommands(client, topic))) openLane(client);
@@ -112,7 +117,8 @@ export async function createBroker(parts: Parts) {
   });
   broker.on('clientDisconnect', (client) => {
     closeLane(client);
-    metrics.devicesConnected.dec();
+    ready.delete(client);
+    metrics.devicesConnected.set(ready.size);
     log.debug({ deviceId: client.id }, 'device disconnected');
   });
   broker.on('clientError', (client, err) =>

@@ -4,11 +4,15 @@ import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { type Inbound, inboundKind } from './topics.ts';
 
+/** One per topic: validates the decoded payload and carries it out, and may have an answer; the PUBACK waits for it. */
+export type Handler = (deviceId: string, message: unknown) => Promise<object | undefined>;
+
 interface Parts {
   log: Log;
   metrics: Metrics;
-  /** One per topic: validates the decoded payload and carries it out; the PUBACK waits for it. */
-  handlers: Record<Inbound, (deviceId: string, message: unknown) => Promise<void>>;
+  handlers: Record<Inbound, Handler>;
+  /** Sends what a handler answers. */
+  respond(client: Client, answer: object): void;
   /** Tells the device what was wrong with its message. */
   reject(client: Client, answer: { topic: string; reason: string; details: Fault[] }): void;
 }
@@ -33,14 +37,15 @@ function decode(payload: string | Buffer): unknown {
  * that is wrong is answered on the errors topic and dropped; an error to Aedes closes the connection without a PUBACK:
  * that is for a foreign topic, and for a failure of ours, after which the device sends the message again.
  */
-export function createInbound({ log, metrics, handlers, reject }: Parts) {
+export function createInbound({ log, metrics, handlers, respond, reject }: Parts) {
   const tails = new WeakMap<Client, Promise<void>>();
   let running = 0;
   let whenIdle: (() => void)[] = [];
 
   async function handle(kind: Inbound, deviceId: string, client: Client | null, packet: PublishPacket): Promise<void> {
     try {
-      await handlers[kind](deviceId, decode(packet.payload));
+      const answer = await handlers[kind](deviceId, decode(packet.payload));
+      if (answer && client) respond(client, answer);
     } catch (thrown) {
       const error = toDomainError(thrown);
       if (error.code === 'INTERNAL') throw thrown;

@@ -3,6 +3,7 @@
 // - Outgoing packets: the offline queue to devices is the transactions table (a second queue would make duplicates, and
 //   that of Aedes has no bound). Nothing is enqueued; the outgoing calls only tell which PUBACK belongs to which publish.
 // - Retained messages: devices may not retain, and the service retains nothing.
+// And two tests look subscriptions up through wildcards, which devices may not subscribe.
 import { Readable } from 'node:stream';
 import type { Client } from 'aedes';
 import type { Clock } from '../clock.ts';
@@ -66,7 +67,7 @@ export function createPersistence({ database, clock, outbound, allows }: Parts) 
   const { read, transact } = database;
   // Clients that found a session at their CONNECT, until Aedes has asked for its subscriptions.
   const resumed = new Set<string>();
-  let brokerId = '';
+  let broker = { id: '' };
 
   async function* wills(brokers: Record<string, unknown>): AsyncGenerator<Packet> {
     let last = '';
@@ -85,8 +86,8 @@ export function createPersistence({ database, clock, outbound, allows }: Parts) 
       if (present) resumed.add(clientId);
     },
 
-    async setup(broker: { id: string }): Promise<void> {
-      brokerId = broker.id;
+    async setup(owner: { id: string }): Promise<void> {
+      broker = owner;
     },
 
     async addSubscriptions(client: ClientId, subscriptions: Subscription[]): Promise<void> {
@@ -136,8 +137,9 @@ export function createPersistence({ database, clock, outbound, allows }: Parts) 
       ),
 
     async incomingStorePacket(client: ClientId, packet: Packet): Promise<void> {
-      const messageId = packet.messageId ?? 0;
-      await transact((unit) => saveIncomingPacket(unit, messageId, toStored(client.id, { ...packet, messageId })));
+      const { length: _, ...fields } = packet; // of the wire, not of the message
+      const stored = toStored(client.id, fields);
+      await transact((unit) => saveIncomingPacket(unit, packet.messageId ?? 0, stored));
     },
 
     async incomingGetPacket(client: ClientId, packet: Packet): Promise<Packet> {
@@ -156,9 +158,9 @@ export function createPersistence({ database, clock, outbound, allows }: Parts) 
     },
 
     async putWill(client: ClientId, packet: Packet): Promise<void> {
-      packet.brokerId = brokerId;
+      packet.brokerId = broker.id;
       packet['clientId'] = client.id;
-      await transact((unit) => saveWill(unit, brokerId, toStored(client.id, packet)));
+      await transact((unit) => saveWill(unit, broker.id, toStored(client.id, packet)));
     },
 
     async getWill(client: ClientId): Promise<Packet | undefined> {

@@ -1,0 +1,55 @@
+import { connect, type Socket } from 'node:net';
+import mqttPacket from 'mqtt-packet';
+
+/**
+ * A device with as little work per command as MQTT allows, so that the load generator is not what is measured: it
+ * acknowledges every command and reports success.
+ */
+export async function connectBenchDevice(options: {
+  port: number;
+  deviceId: string;
+  credential: string;
+}): Promise<Socket> {
+  const { port, deviceId, credential } = options;
+  const socket = connect({ port, host: '127.0.0.1', noDelay: true });
+  const parser = mqttPacket.parser();
+  const ready = Promise.withResolvers<Socket>();
+  let messageId = 1;
+  parser.on('packet', (packet) => {
+    if (packet.cmd === 'publish') {
+      const { transactionId } = JSON.parse(packet.payload.toString()) as { transactionId: number };
+      messageId = (messageId % 65_000) + 1;
+      const puback = mqttPacket.generate({ cmd: 'puback', messageId: packet.messageId ?? 0 });
+      const ack = mqttPacket.generate({
+        cmd: 'publish',
+        topic: `devices/${deviceId}/acks`,
+        payload: JSON.stringify({ transactionId, status: 'succeeded' }),
+        qos: 1,
+        messageId,
+        dup: false,
+        retain: false,
+      });
+      socket.write(Buffer.concat([puback, ack]));
+    } else if (packet.cmd === 'connack') {
+      if (packet.returnCode !== 0) return ready.reject(new Error(`CONNACK ${packet.returnCode}`));
+      const subscriptions = [{ topic: `devices/${deviceId}/commands`, qos: 1 as const }];
+      socket.write(mqttPacket.generate({ cmd: 'subscribe', messageId: 1, subscriptions }));
+    } else if (packet.cmd === 'suback') {
+      ready.resolve(socket);
+    }
+  });
+  socket.on('data', (chunk) => parser.parse(chunk));
+  socket.on('error', ready.reject);
+  const connectPacket = {
+    cmd: 'connect' as const,
+    protocolId: 'MQTT' as const,
+    protocolVersion: 4 as const,
+    clean: false,
+    clientId: deviceId,
+    keepalive: 0,
+    username: deviceId,
+    password: Buffer.from(credential),
+  };
+  socket.on('connect', () => socket.write(mqttPacket.generate(connectPacket)));
+  return ready.promise;
+}

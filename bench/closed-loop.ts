@@ -1,0 +1,85 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Pool } from 'undici';
+
+/** Takes webhooks and wakes whoever waits for the transaction. */
+export async function createReceiver() {
+  const waiting = new Map<number, () => void>();
+  const early = new Set<number>();
+  const server: Server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      response.writeHead(200, { 'content-length': 0 }).end();
+      const event = JSON.parse(Buffer.concat(chunks).toString()) as {
+        data: { transaction: { transactionId: number } };
+      };
+      const { transactionId } = event.data.transaction;
+      const wake = waiting.get(transactionId);
+      if (wake) wake();
+      else early.add(transactionId);
+    });
+  });
+  server.keepAliveTimeout = 60_000;
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/events`,
+    /** Resolves when the result of the transaction has arrived. */
+    result(transactionId: number): Promise<void> {
+      if (early.delete(transactionId)) return Promise.resolve();
+      return new Promise((resolve) => {
+        waiting.set(transactionId, () => {
+          waiting.delete(transactionId);
+          resolve();
+        });
+      });
+    },
+    close: () => server.closeAllConnections(),
+  };
+}
+
+export type Receiver = Awaited<ReturnType<typeof createReceiver>>;
+
+export interface Target {
+  origin: string;
+  headers: Record<string, string>;
+  path(deviceId: string): string;
+  deviceIds: string[];
+  receiver: Receiver;
+}
+
+const BODY = JSON.stringify([{ ssid: 'office', password: 'correct horse', security: 'WPA2' }]);
+
+export interface Measurement {
+  /** Loops per second. */
+  rate: number;
+  /** Milliseconds. */
+  p50: number;
+  p99: number;
+}
+
+/** `callers` callers for `seconds`: each changes the Wi-Fi of one device, waits for the webhook of it, and goes on. */
+export async function runClosedLoop(target: Target, callers: number, seconds: number): Promise<Measurement> {
+  const pool = new Pool(target.origin, { connections: callers, pipelining: 1 });
+  const headers = { ...target.headers, 'content-type': 'application/json' };
+  const latencies: number[] = [];
+  const end = performance.now() + seconds * 1000;
+  const caller = async (first: number): Promise<void> => {
+    for (let turn = first; performance.now() < end; turn += callers) {
+      const deviceId = target.deviceIds[turn % target.deviceIds.length] as string;
+      const started = performance.now();
+      const answer = await pool.request({ method: 'PUT', path: target.path(deviceId), headers, body: BODY });
+      const text = await answer.body.text();
+      if (answer.statusCode !== 201) throw new Error(`${answer.statusCode} ${text}`);
+      await target.receiver.result((JSON.parse(text) as { transactionId: number }).transactionId);
+      latencies.push(performance.now() - started);
+    }
+  };
+  const started = performance.now();
+  await Promise.all(Array.from({ length: callers }, (_, index) => caller(index)));
+  const elapsed = (performance.now() - started) / 1000;
+  await pool.close();
+  latencies.sort((a, b) => a - b);
+  const at = (share: number): number => latencies[Math.floor(latencies.length * share)] ?? Number.NaN;
+  return { rate: latencies.length / elapsed, p50: at(0.5), p99: at(0.99) };
+}

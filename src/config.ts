@@ -1,0 +1,143 @@
+import { DomainError } from './errors.ts';
+
+type Kind = 'text' | 'port' | 'count' | 'flag' | 'url' | 'level' | 'timeZone';
+
+interface Setting {
+  /** The name in the environment; on the command line it is `--kebab-case` without the prefix. */
+  name: `LAPEL_${string}`;
+  kind: Kind;
+  /** Null: worked out at start, see the description. */
+  fallback: string | null;
+  description: string;
+}
+
+/** Every setting of the service; `lapel serve --help` and the README's table print this. */
+// biome-ignore format: a table is read by its rows
+export const SETTINGS = [
+  { name: 'LAPEL_DATA_DIR', kind: 'text', fallback: './data', description: 'Folder of the database, the administrator token and the lock' },
+  { name: 'LAPEL_HOST', kind: 'text', fallback: '127.0.0.1', description: 'Address of the REST API and the token endpoint' },
+  { name: 'LAPEL_HTTP_PORT', kind: 'port', fallback: '8080', description: 'Its port; 0 picks a free one' },
+  { name: 'LAPEL_ADMIN_HOST', kind: 'text', fallback: '127.0.0.1', description: 'Address of administration, `/metrics`, `/healthz` and `/readyz`' },
+  { name: 'LAPEL_ADMIN_PORT', kind: 'port', fallback: '8081', description: 'Its port; 0 picks a free one' },
+  { name: 'LAPEL_ADMIN_TOKEN', kind: 'text', fallback: null, description: 'Administrator token, 32 characters or more; by default made at first start and kept in `admin-token` in the data folder' },
+  { name: 'LAPEL_MQTT_HOST', kind: 'text', fallback: '127.0.0.1', description: 'Address of plain MQTT' },
+  { name: 'LAPEL_MQTT_PORT', kind: 'port', fallback: '1883', description: 'Its port; 0 picks a free one' },
+  { name: 'LAPEL_ALLOW_PLAIN_MQTT', kind: 'flag', fallback: 'false', description: 'Allows plain MQTT on an address that is not loopback' },
+  { name: 'LAPEL_MQTT_MAX_CONNECTIONS', kind: 'count', fallback: null, description: 'Connections of devices at most; by default the limit of open files less 512' },
+  { name: 'LAPEL_PUBLIC_URL', kind: 'url', fallback: null, description: '`{base_url}`: Location headers and the issuer of tokens; by default `http://HOST:PORT`' },
+  { name: 'LAPEL_TIME_ZONE', kind: 'timeZone', fallback: null, description: 'Time zone of the local date-times in REST bodies; by default the machine’s' },
+  { name: 'LAPEL_ALLOW_HTTP_WEBHOOKS', kind: 'flag', fallback: 'false', description: 'Allows `http` webhook URLs on hosts that are not loopback' },
+  { name: 'LAPEL_WEBHOOK_ALLOW_PRIVATE', kind: 'flag', fallback: 'false', description: 'Allows webhook targets that resolve to loopback, private, link-local or metadata addresses' },
+  { name: 'LAPEL_LOG_LEVEL', kind: 'level', fallback: 'info', description: '`fatal`, `error`, `warn`, `info`, `debug`, `trace` or `silent`' },
+] as const satisfies readonly Setting[];
+
+type SettingName = (typeof SETTINGS)[number]['name'];
+
+/** The typed and cross-checked settings. */
+export interface Config {
+  dataDir: string;
+  http: { host: string; port: number };
+  admin: { host: string; port: number; token: string | null };
+  mqtt: { host: string; port: number; maxConnections: number };
+  publicUrl: string | null;
+  timeZone: string;
+  allowHttpWebhooks: boolean;
+  webhookAllowPrivate: boolean;
+  logLevel: string;
+}
+
+const LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
+const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1|\[::1\])$/;
+const ADMIN_TOKEN_LENGTH = 32;
+// Files that are open besides device connections: database, listeners, API connections, webhooks.
+const OTHER_FILES = 512;
+
+const invalid = (setting: string, problem: string): DomainError =>
+  new DomainError('SETTING_INVALID', { values: { setting, problem } });
+
+/** What is wrong with a value, or null. */
+function problemOf(kind: Kind, value: string): string | null {
+  switch (kind) {
+    case 'text':
+      return value === '' ? 'must not be empty' : null;
+    case 'port':
+      return /^\d{1,5}$/.test(value) && Number(value) <= 65535
+        ? null
+        : `must be a port from 0 to 65535, not "${value}"`;
+    case 'count':
+      return /^[1-9]\d{0,8}$/.test(value) ? null : `must be a whole number above 0, not "${value}"`;
+    case 'flag':
+      return value === 'true' || value === 'false' ? null : `must be true or false, not "${value}"`;
+    case 'url':
+      return /^https?:\/\/[^/?#]+[^?#]*$/.test(value) && URL.canParse(value)
+        ? null
+        : `must be an absolute http or https URL without query, not "${value}"`;
+    case 'level':
+      return LEVELS.includes(value) ? null : `must be one of ${LEVELS.join(', ')}, not "${value}"`;
+    case 'timeZone':
+      try {
+        new Intl.DateTimeFormat('en-US', { timeZone: value });
+        return null;
+      } catch {
+        return `must be an IANA time zone, not "${value}"`;
+      }
+  }
+}
+
+/** `LAPEL_HTTP_PORT` -> `http-port`. */
+export const optionName = (setting: string): string =>
+  setting.slice('LAPEL_'.length).toLowerCase().replaceAll('_', '-');
+
+interface Source {
+  /** Environment variables. */
+  env: Record<string, string | undefined>;
+  /** Command-line options by `optionName`; they win. */
+  options?: Record<string, string | undefined>;
+  /** The process's limit of open files. */
+  openFiles?: number;
+}
+
+/** Reads and checks all settings. Throws SETTING_INVALID that names the faulty one; unknown `LAPEL_` variables are faults. */
+export function readConfig({ env, options = {}, openFiles = 4096 }: Source): Config {
+  const known = new Set<string>(SETTINGS.map(({ name }) => name));
+  for (const name of Object.keys(env)) {
+    if (name.startsWith('LAPEL_') && !known.has(name)) throw invalid(name, 'is not a setting of Lapel');
+  }
+  const optional = (name: SettingName): string | null => {
+    const setting: Setting = SETTINGS.find((row) => row.name === name) as Setting;
+    const value = options[optionName(name)] ?? env[name] ?? setting.fallback;
+    if (value === null) return null;
+    const problem = problemOf(setting.kind, value);
+    if (problem) throw invalid(name, problem);
+    return value;
+  };
+  const text = (name: SettingName): string => optional(name) ?? '';
+  const flag = (name: SettingName): boolean => optional(name) === 'true';
+
+  const mqttHost = text('LAPEL_MQTT_HOST');
+  if (!LOOPBACK.test(mqttHost) && !flag('LAPEL_ALLOW_PLAIN_MQTT')) {
+    throw invalid('LAPEL_MQTT_HOST', `${mqttHost} is not loopback: plain MQTT there needs LAPEL_ALLOW_PLAIN_MQTT=true`);
+  }
+  const token = optional('LAPEL_ADMIN_TOKEN');
+  if (token !== null && token.length < ADMIN_TOKEN_LENGTH) {
+    throw invalid('LAPEL_ADMIN_TOKEN', `must have ${ADMIN_TOKEN_LENGTH} characters or more`);
+  }
+  const maxConnections = Number(optional('LAPEL_MQTT_MAX_CONNECTIONS') ?? Math.max(1, openFiles - OTHER_FILES));
+  if (maxConnections > openFiles - OTHER_FILES && optional('LAPEL_MQTT_MAX_CONNECTIONS') !== null) {
+    throw invalid(
+      'LAPEL_MQTT_MAX_CONNECTIONS',
+      `must be at most ${openFiles - OTHER_FILES}: the limit of open files is ${openFiles}`,
+    );
+  }
+  return {
+    dataDir: text('LAPEL_DATA_DIR'),
+    http: { host: text('LAPEL_HOST'), port: Number(text('LAPEL_HTTP_PORT')) },
+    admin: { host: text('LAPEL_ADMIN_HOST'), port: Number(text('LAPEL_ADMIN_PORT')), token },
+    mqtt: { host: mqttHost, port: Number(text('LAPEL_MQTT_PORT')), maxConnections },
+    publicUrl: optional('LAPEL_PUBLIC_URL')?.replace(/\/+$/, '') ?? null,
+    timeZone: optional('LAPEL_TIME_ZONE') ?? Intl.DateTimeFormat().resolvedOptions().timeZone,
+    allowHttpWebhooks: flag('LAPEL_ALLOW_HTTP_WEBHOOKS'),
+    webhookAllowPrivate: flag('LAPEL_WEBHOOK_ALLOW_PRIVATE'),
+    logLevel: text('LAPEL_LOG_LEVEL'),
+  };
+}

@@ -1,0 +1,222 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createAdminServer } from './admin/admin-server.ts';
+import { createApiServer } from './api/api-server.ts';
+import { createAccessTokens } from './applications/access-tokens.ts';
+import { createApplications } from './applications/applications.ts';
+import { createDevelopers } from './applications/developers.ts';
+import { createBroker } from './broker/broker.ts';
+import { type Clock, createLocalTime, systemClock } from './clock.ts';
+import type { Config } from './config.ts';
+import { loadContracts } from './contracts/contracts.ts';
+import { openDatabase } from './database/open-database.ts';
+import { hasActivatedDevice } from './devices/device-repository.ts';
+import { createDevices } from './devices/devices.ts';
+import { DomainError } from './errors.ts';
+import { type Ids, randomIds } from './ids.ts';
+import type { Log } from './log.ts';
+import { createMetrics } from './metrics.ts';
+import { createTransactions } from './transactions/transactions.ts';
+import { createWebhooks } from './webhooks/webhooks.ts';
+
+interface Overrides {
+  log: Log;
+  clock?: Clock;
+  ids?: Ids;
+}
+
+export type Service = Awaited<ReturnType<typeof createService>>;
+
+const TOKEN_FILE = 'admin-token';
+
+/** The administrator token: as set, or the one in the data folder, made at first start and readable by its owner only. */
+function adminToken(config: Config, ids: Ids): string {
+  if (config.admin.token !== null) return config.admin.token;
+  const file = join(config.dataDir, TOKEN_FILE);
+  try {
+    writeFileSync(file, `${ids.secret()}\n`, { flag: 'wx', mode: 0o600 });
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== 'EEXIST') throw cause;
+  }
+  return readFileSync(file, 'utf8').trim();
+}
+
+/** Listens, or says which setting asked for an address that cannot be had. */
+async function listening<Result>(setting: string, host: string, port: number, listen: () => Promise<Result>) {
+  try {
+    return await listen();
+  } catch (cause) {
+    const { code = 'unknown' } = cause as NodeJS.ErrnoException;
+    const problem = `cannot listen on ${host}:${port} (${code})`;
+    throw new DomainError('SETTING_INVALID', { values: { setting, problem }, cause });
+  }
+}
+
+const urlHost = (host: string): string => (host.includes(':') ? `[${host}]` : host);
+
+/**
+ * Builds, wires and starts the whole service. Parts are started in order and stopped in reverse: first the edges stop
+ * taking work and finish what they have, then the workers, then the database. Throws DATA_FOLDER_IN_USE and
+ * SETTING_INVALID; whatever had been started is stopped then.
+ */
+export async function createService(config: Config, { log, clock = systemClock, ids = randomIds }: Overrides) {
+  await using stack = new AsyncDisposableStack();
+  const metrics = createMetrics();
+  const formatTime = createLocalTime(config.timeZone);
+  const contracts = loadContracts();
+  mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
+
+  let commits = 0;
+  const database = openDatabase({
+    folder: config.dataDir,
+    nowMicros: clock.now(),
+    onCommit({ seconds, committed, rolledBack }) {
+      commits += 1;
+      metrics.commitSeconds.observe(seconds);
+      metrics.commitUnits.inc({ outcome: 'committed' }, committed);
+      if (rolledBack > 0) metrics.commitUnits.inc({ outcome: 'rolled_back' }, rolledBack);
+    },
+    onEffectError: (err) => log.error({ err }, 'something after a commit failed'),
+  });
+  stack.defer(() => database.close());
+  const token = adminToken(config, ids);
+
+  const developers = createDevelopers({ database, clock, ids });
+  const applications = createApplications({
+    database,
+    clock,
+    ids,
+    allowHttpWebhooks: config.allowHttpWebhooks,
+    isInUse: hasActivatedDevice,
+  });
+  const webhooks = stack.use(
+    createWebhooks({
+      database,
+      clock,
+      ids,
+      log,
+      metrics,
+      endpointOf: applications.endpointOf,
+      allowPrivate: config.webhookAllowPrivate,
+    }),
+  );
+  const transactions = stack.use(
+    createTransactions({ database, clock, ids, log, metrics, recordEvent: webhooks.record }),
+  );
+  const devices = createDevices({
+    database,
+    clock,
+    ids,
+    requireDeveloper: developers.find,
+    disconnect: (deviceId) => broker.disconnect(deviceId),
+  });
+  const broker = stack.use(
+    await createBroker({
+      database,
+      clock,
+      ids,
+      log,
+      metrics,
+      authenticate: devices.authenticate,
+      open: transactions.open,
+      maxConnections: config.mqtt.maxConnections,
+      handlers: {
+        async acks(deviceId, message) {
+          await transactions.settle(deviceId, contracts.check('mqtt/ack', message, 'body'));
+          return undefined;
+        },
+        async status(_deviceId, message) {
+          contracts.check('mqtt/status', message, 'body');
+          return undefined;
+        },
+        async events(_deviceId, message) {
+          contracts.check('mqtt/event', message, 'body');
+          return undefined;
+        },
+        async requests(_deviceId, message) {
+          const { requestId, type } = contracts.check('mqtt/request', message, 'body');
+          return { requestId, error: { code: 'UNSUPPORTED', message: `requests of type ${type} are not served.` } };
+        },
+      },
+    }),
+  );
+
+  let ready = false;
+  const admin = createAdminServer({
+    token,
+    developers,
+    applications,
+    devices,
+    contracts,
+    clock,
+    ids,
+    log,
+    metrics,
+    formatTime,
+    isReady: async () => ready && (await database.healthy()),
+  });
+  stack.defer(() => admin.drain());
+  const adminPort = await listening('LAPEL_ADMIN_PORT', config.admin.host, config.admin.port, () =>
+    admin.listen(config.admin.host, config.admin.port),
+  );
+
+  // The API may be told its own address: tokens and Location headers carry it.
+  const api = createApiServer({
+    applications,
+    developers,
+    devices,
+    transactions,
+    contracts,
+    clock,
+    ids,
+    log,
+    metrics,
+    formatTime,
+    publicUrl: () => publicUrl,
+    accessTokens: () => accessTokens,
+  });
+  stack.defer(() => api.drain());
+  const httpPort = await listening('LAPEL_HTTP_PORT', config.http.host, config.http.port, () =>
+    api.listen(config.http.host, config.http.port),
+  );
+  const publicUrl = config.publicUrl ?? `http://${urlHost(config.http.host)}:${httpPort}`;
+  const accessTokens = createAccessTokens({ database, clock, ids, log, issuer: publicUrl });
+  stack.use(accessTokens);
+  await accessTokens.rotate();
+
+  const mqttPort = await listening('LAPEL_MQTT_PORT', config.mqtt.host, config.mqtt.port, () =>
+    broker.listen(config.mqtt.host, config.mqtt.port),
+  );
+  await webhooks.start();
+  ready = true;
+  stack.defer(() => {
+    ready = false;
+  });
+
+  const everything = stack.move();
+  return {
+    addresses: {
+      http: publicUrl,
+      admin: `http://${urlHost(config.admin.host)}:${adminPort}`,
+      mqtt: `mqtt://${urlHost(config.mqtt.host)}:${mqttPort}`,
+    },
+    adminToken: token,
+    metrics,
+    /** True while the device has an MQTT connection. */
+    isConnected: broker.isConnected,
+    /** Resolves when nothing is left to do until a caller, a device, a receiver or the clock does something. */
+    async idle(): Promise<void> {
+      let before: number;
+      do {
+        before = commits;
+        await api.idle();
+        await admin.idle();
+        await broker.idle();
+        await transactions.idle();
+        await webhooks.idle();
+        await database.idle();
+      } while (commits !== before);
+    },
+    [Symbol.asyncDispose]: () => everything.disposeAsync(),
+  };
+}

@@ -1,0 +1,117 @@
+import t from 'tap';
+import { openDatabase } from '../../src/database/open-database.ts';
+
+const open = (folder: string) => openDatabase({ folder, nowMicros: 1_000_000 });
+
+const insert = "INSERT INTO developers (developer_id, name, created_at) VALUES (?, 'x', 0)";
+const count = 'SELECT count(*) AS "n" FROM developers';
+
+t.test('units of work that arrive together share one commit', async (t) => {
+  const commits: number[] = [];
+  const database = openDatabase({ folder: t.testdir(), nowMicros: 0, onCommit: (c) => commits.push(c.committed) });
+  t.teardown(() => database.close());
+  await Promise.all(['a', 'b', 'c'].map((id) => database.transact((unit) => unit.run(insert, id))));
+  t.same(commits, [3]);
+});
+
+t.test('one failing writer rolls back alone', async (t) => {
+  const database = open(t.testdir());
+  t.teardown(() => database.close());
+  const results = await Promise.allSettled([
+    database.transact((unit) => unit.run(insert, 'first')),
+    database.transact(async (unit) => {
+      await unit.run(insert, 'lost');
+      throw new Error('no');
+    }),
+    database.transact((unit) => unit.run(insert, 'last')),
+  ]);
+  t.same(
+    results.map((r) => r.status),
+    ['fulfilled', 'rejected', 'fulfilled'],
+  );
+  const rows = await database.read.all<{ id: string }>('SELECT developer_id AS "id" FROM developers ORDER BY 1');
+  t.same(rows, [{ id: 'first' }, { id: 'last' }]);
+});
+
+t.test('nobody is answered before the commit', async (t) => {
+  const database = open(t.testdir());
+  t.teardown(() => database.close());
+  const seen: string[] = [];
+  const unit = (id: string) =>
+    database
+      .transact(async (unit) => {
+        unit.onCommit(() => seen.push(`effect ${id}`));
+        await unit.run(insert, id);
+        // The second connection sees only what is committed.
+        seen.push(`inside ${id}: ${(await database.read.get<{ n: number }>(count))?.n}`);
+      })
+      .then(async () => seen.push(`answered ${id}: ${(await database.read.get<{ n: number }>(count))?.n}`));
+  await Promise.all([unit('a'), unit('b')]);
+  t.same(seen, ['inside a: 0', 'inside b: 0', 'effect a', 'effect b', 'answered a: 2', 'answered b: 2']);
+});
+
+t.test('a commit that fails rejects every unit in it and undoes their effects, latest first', async (t) => {
+  const database = open(t.testdir());
+  t.teardown(() => database.close());
+  const undone: string[] = [];
+  const results = await Promise.allSettled([
+    database.transact(async (unit) => {
+      unit.onRollback(() => undone.push('first'));
+      unit.onCommit(() => t.fail('an effect of a commit that never was'));
+      await unit.run(insert, 'a');
+    }),
+    database.transact(async (unit) => {
+      unit.onRollback(() => undone.push('second'));
+      await unit.run('ROLLBACK'); // what SQLite does by itself when the disk is full
+      throw new Error('disk full');
+    }),
+    database.transact(async (unit) => {
+      await unit.run(insert, 'c');
+    }),
+  ]);
+  t.same(
+    results.map((r) => r.status),
+    ['rejected', 'rejected', 'rejected'],
+  );
+  t.same(undone, ['second', 'first']);
+  t.same(await database.read.get(count), { n: 0 });
+  await database.transact((unit) => unit.run(insert, 'after'));
+  t.same(await database.read.get(count), { n: 1 }, 'the next commit works');
+});
+
+t.test('what a unit changed in memory is undone before the next unit runs', async (t) => {
+  const database = open(t.testdir());
+  t.teardown(() => database.close());
+  let slots = 0;
+  const failing = database.transact(async (unit) => {
+    slots += 1;
+    unit.onRollback(() => {
+      slots -= 1;
+    });
+    throw new Error('no');
+  });
+  const next = database.transact(async () => slots);
+  await t.rejects(failing, /no/);
+  t.equal(await next, 0);
+});
+
+t.test('a unit submitted after close is refused; one before is finished', async (t) => {
+  const folder = t.testdir();
+  const database = open(folder);
+  const last = database.transact((unit) => unit.run(insert, 'last'));
+  await database.close();
+  t.equal(await last, 1);
+  await t.rejects(
+    database.transact((unit) => unit.run(insert, 'late')),
+    /closed/,
+  );
+  const again = open(folder);
+  t.teardown(() => again.close());
+  t.same(await again.read.get(count), { n: 1 });
+});
+
+t.test('the reading connection cannot write', async (t) => {
+  const database = open(t.testdir());
+  t.teardown(() => database.close());
+  await t.rejects(database.read.run(insert, 'x'), /readonly/);
+});

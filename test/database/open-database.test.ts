@@ -1,0 +1,84 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import Sqlite from 'better-sqlite3';
+import t from 'tap';
+import { migrate, readMigrations } from '../../src/database/migrations.ts';
+import { openDatabase } from '../../src/database/open-database.ts';
+
+const open = (folder: string) => openDatabase({ folder, nowMicros: 1 });
+
+t.test('a second process on the same data folder is refused with the folder in the message', async (t) => {
+  const folder = t.testdir();
+  const first = open(folder);
+  t.throws(() => open(folder), { code: 'DATA_FOLDER_IN_USE', message: new RegExp(folder) });
+  await first.close();
+  await open(folder).close();
+});
+
+t.test('a database of a newer service is refused', async (t) => {
+  const folder = t.testdir();
+  await open(folder).close();
+  const raw = new Sqlite(join(folder, 'lapel.db'));
+  raw.prepare("INSERT INTO migrations VALUES (9999, '9999-future.sql', 'x', 0)").run();
+  raw.close();
+  t.throws(() => open(folder), /newer Lapel \(9999-future\.sql\)/);
+});
+
+t.test('a migration that was edited after it was applied is refused by name', async (t) => {
+  const folder = t.testdir();
+  await open(folder).close();
+  const raw = new Sqlite(join(folder, 'lapel.db'));
+  raw.prepare("UPDATE migrations SET sha256 = 'other' WHERE number = 1").run();
+  raw.close();
+  t.throws(() => open(folder), /0001-initial\.sql was edited/);
+  t.throws(() => open(folder), /0001-initial\.sql was edited/, 'the refusal gives the folder back');
+});
+
+t.test('a migration that fails leaves nothing behind', async (t) => {
+  const connection = new Sqlite(':memory:');
+  t.teardown(() => connection.close());
+  const bad = { number: 1, name: '0001-bad.sql', sha256: 'x', text: 'CREATE TABLE half (a); CREATE TABLE half (a);' };
+  t.throws(() => migrate(connection, 0, [bad]), /already exists/);
+  t.same(connection.prepare("SELECT name FROM sqlite_master WHERE name = 'half'").all(), []);
+});
+
+t.test('migrations are numbered without gaps', async (t) => {
+  const folder = t.testdir();
+  mkdirSync(join(folder, 'm'));
+  writeFileSync(join(folder, 'm', '0001-one.sql'), '');
+  writeFileSync(join(folder, 'm', '0003-three.sql'), '');
+  t.throws(() => readMigrations(join(folder, 'm')), /0003-three\.sql does not continue the numbering at 2/);
+});
+
+t.test('a damaged database is refused', async (t) => {
+  const folder = t.testdir();
+  const database = open(folder);
+  for (let i = 0; i < 200; i += 1) {
+    await database.transact((unit) =>
+      unit.run('INSERT INTO developers (developer_id, name, created_at) VALUES (?, ?, 0)', `d${i}`, 'x'.repeat(500)),
+    );
+  }
+  await database.close();
+  const file = join(folder, 'lapel.db');
+  const raw = new Sqlite(file);
+  const pages = raw.pragma('page_count', { simple: true }) as number;
+  const size = raw.pragma('page_size', { simple: true }) as number;
+  raw.close();
+  const { openSync, writeSync, closeSync } = await import('node:fs');
+  const handle = openSync(file, 'r+');
+  writeSync(handle, Buffer.alloc(size * 3, 0xff), 0, size * 3, (pages - 4) * size);
+  closeSync(handle);
+  t.throws(() => open(folder), /damaged|malformed/);
+});
+
+t.test('every commit is synchronous and in the write-ahead log', async (t) => {
+  const folder = t.testdir();
+  const database = open(folder);
+  t.teardown(() => database.close());
+  const modes = await database.transact(async (unit) => [
+    await unit.get('PRAGMA journal_mode'),
+    await unit.get('PRAGMA synchronous'),
+    await unit.get('PRAGMA foreign_keys'),
+  ]);
+  t.same(modes, [{ journal_mode: 'wal' }, { synchronous: 2 }, { foreign_keys: 1 }]);
+});
