@@ -1,0 +1,59 @@
+import type { FleetCounts } from './fleet.ts';
+import type { LoadCounts } from './load.ts';
+
+/** All that a run ends with; with --json this object is standard output. */
+export interface Report {
+  seed: number;
+  seconds: number;
+  fleet: FleetCounts;
+  /** Devices that were given up at the start: the run failed for them. */
+  neverConnected: number;
+  /** Devices that are activated, as they know it. */
+  activated: number;
+  load: LoadCounts | null;
+  troubles: string[];
+  /** More troubles than were kept. */
+  troublesNotShown: number;
+}
+
+const perSecond = (count: number, seconds: number): string => (seconds > 0 ? (count / seconds).toFixed(1) : '-');
+
+/** The closing table for people. */
+export function formatReport({ fleet, load, activated, seconds, troubles, troublesNotShown }: Report): string {
+  const rows: [string, number | string, string?][] = [
+    ['devices', fleet.devices, `${fleet.connected} connected at the end, ${activated} activated`],
+    ['connections', fleet.connections, `${fleet.losses} lost, ${fleet.connectFailures} given up`],
+    [
+      'commands',
+      fleet.commands,
+      `${fleet.repetitions} repeated, ${fleet.cancels} cancels, ${fleet.ignored} ignored; ${perSecond(fleet.commands, seconds)}/s`,
+    ],
+    [
+      'answers',
+      fleet.answers,
+      `${fleet.failures} failures, ${fleet.repeatedAnswers} remembered; ${perSecond(fleet.answers, seconds)}/s`,
+    ],
+    ['acknowledged', fleet.acknowledged, `${fleet.outstanding} outstanding`],
+    ['complaints', fleet.complaints, 'of the service about messages'],
+    ['violations', fleet.violations, 'of the contract by the service'],
+  ];
+  if (load) {
+    const refusals = Object.entries(load.refusals).map(([status, count]) => `${count} x ${status}`);
+    rows.push(
+      [
+        'requests',
+        load.requests,
+        `${load.accepted} accepted; refused: ${refusals.join(', ') || 'none'}; ${load.skipped} skipped`,
+      ],
+      ['to device', `${load.toDevice.p50.toFixed(1)} ms`, `median; 99 % within ${load.toDevice.p99.toFixed(1)} ms`],
+    );
+  }
+  rows.push(['time', `${seconds.toFixed(1)} s`]);
+  const width = Math.max(...rows.map(([, value]) => String(value).length));
+  const lines = rows.map(([name, value, note = '']) =>
+    `  ${name.padEnd(13)} ${String(value).padStart(width)}  ${note}`.trimEnd(),
+  );
+  if (troubles.length > 0) lines.push('', ...troubles.map((text) => `  ! ${text}`));
+  if (troublesNotShown > 0) lines.push(`  ! and ${troublesNotShown} more`);
+  return `${lines.join('\n')}\n`;
+}

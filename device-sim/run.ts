@@ -1,0 +1,112 @@
+import { obtainAccounts, saveAccounts } from './accounts.ts';
+import { createApplication } from './application.ts';
+import type { Command } from './command-line.ts';
+import { createFleet, type Fleet } from './fleet.ts';
+import { startLoad } from './load.ts';
+import { type ProgressStream, showProgress } from './progress.ts';
+import type { Report } from './report.ts';
+import { systemTimers, type Timers } from './timers.ts';
+
+const CONNECT_ATTEMPTS = 5;
+const TROUBLES_KEPT = 20;
+
+/** Resolves, with nothing, when `signal` is aborted. */
+const aborted = (signal: AbortSignal): Promise<undefined> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve(undefined);
+    else signal.addEventListener('abort', () => resolve(undefined), { once: true });
+  });
+
+/** Resolves when the run is to end: after a duration, after quiet, or when `stopped` is aborted. */
+function theEnd(command: Command, fleet: Fleet, stopped: AbortSignal, timers: Timers): Promise<void> {
+  return new Promise((resolve) => {
+    let cancel = (): void => {};
+    const end = (): void => {
+      cancel();
+      resolve();
+    };
+    void aborted(stopped).then(end);
+    const { duration, untilIdle } = command;
+    if (duration !== undefined) cancel = timers.after(duration, end);
+    if (untilIdle === undefined) return;
+    let last = timers.now();
+    const active = (): void => {
+      last = timers.now();
+    };
+    for (const { events } of fleet.devices)
+      events.on('command', active).on('acknowledged', active).on('online', active);
+    const look = (): void => {
+      const rest = last + untilIdle - timers.now();
+      if (rest <= 0 && fleet.counts().outstanding === 0) end();
+      else cancel = timers.after(Math.max(rest, 50), look);
+    };
+    look();
+  });
+}
+
+/**
+ * One run of the simulator: obtains devices, connects them, activates and loads them if wanted, and ends as the command
+ * line says or when `stopped` is aborted. Throws an Error in words when nobody could connect.
+ */
+export async function run(
+  command: Command,
+  { stopped, stream, timers = systemTimers }: { stopped: AbortSignal; stream: ProgressStream; timers?: Timers },
+): Promise<Report> {
+  const began = timers.now();
+  const troubles: string[] = [];
+  let troublesNotShown = 0;
+  const accounts = await obtainAccounts(command);
+  if (command.saveFile !== undefined) saveAccounts(command.saveFile, accounts);
+
+  await using fleet = createFleet({
+    accounts,
+    url: command.mqtt,
+    seed: command.seed,
+    behaviour: command.behaviour,
+    absence: command.absence,
+    connectRate: command.connectRate,
+    connectAttempts: CONNECT_ATTEMPTS,
+    clean: command.clean,
+    timers,
+    ...(command.stateFolder !== undefined && { stateFolder: command.stateFolder }),
+    onTrouble(deviceId, text) {
+      if (troubles.length < TROUBLES_KEPT) troubles.push(`${deviceId}: ${text}`);
+      else troublesNotShown += 1;
+    },
+  });
+  const stopProgress = showProgress({ fleet, stream, timers });
+  try {
+    const givenUp = (await Promise.race([fleet.connect(), aborted(stopped)])) ?? [];
+    const [first] = givenUp;
+    if (first && givenUp.length === accounts.length) {
+      throw new Error(`nobody could connect to ${command.mqtt}: ${first.error.message}`);
+    }
+    for (const { deviceId, error } of givenUp.slice(0, TROUBLES_KEPT)) troubles.push(`${deviceId}: ${error.message}`);
+
+    const end = theEnd(command, fleet, stopped, timers);
+    const { application: wanted } = command;
+    const application = wanted && createApplication({ ...wanted, now: timers.now });
+    // A device that never answers its activation must not outlast the run.
+    if (application && !stopped.aborted) await Promise.race([application.activate(fleet), end]);
+    const load =
+      application && wanted.load > 0 && !stopped.aborted
+        ? startLoad({ application, fleet, perSecond: wanted.load, seed: command.seed, timers })
+        : undefined;
+    await end;
+    await load?.stop();
+    const report: Report = {
+      seed: command.seed,
+      seconds: (timers.now() - began) / 1000,
+      fleet: fleet.counts(),
+      neverConnected: givenUp.length,
+      activated: fleet.devices.filter(({ state }) => state.activation).length,
+      load: load?.counts() ?? null,
+      troubles,
+      troublesNotShown,
+    };
+    await fleet.disconnect();
+    return report;
+  } finally {
+    stopProgress();
+  }
+}

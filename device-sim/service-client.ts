@@ -1,0 +1,63 @@
+/** What a request got. */
+export interface Reply {
+  readonly status: number;
+  readonly body: Record<string, unknown>;
+}
+
+/** One request. Throws an Error in words when the service cannot be reached. */
+export async function send(baseUrl: string, path: string, init: RequestInit): Promise<Reply> {
+  try {
+    const response = await fetch(baseUrl + path, init);
+    return { status: response.status, body: readBody(await response.text()) };
+  } catch (error) {
+    const cause = error instanceof Error && error.cause instanceof Error ? error.cause.message : String(error);
+    throw new Error(`cannot reach ${baseUrl}: ${cause}`, { cause: error });
+  }
+}
+
+/** JSON over HTTP with a bearer token. */
+export function createServiceClient({ baseUrl, token }: { baseUrl: string; token: string }) {
+  const authorization = `Bearer ${token}`;
+  return (method: string, path: string, body?: unknown): Promise<Reply> =>
+    body === undefined
+      ? send(baseUrl, path, { method, headers: { authorization } })
+      : send(baseUrl, path, {
+          method,
+          headers: { authorization, 'content-type': 'application/json' },
+          body: JSON.stringify(body),
+        });
+}
+
+export type ServiceClient = ReturnType<typeof createServiceClient>;
+
+function readBody(text: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+  } catch {
+    return {};
+  }
+}
+
+/** An Error for an answer that was not wanted: both error shapes of the service in one line. */
+export function unexpected(what: string, { status, body }: Reply): Error {
+  const words = [body['message'], body['reason']].find((text) => typeof text === 'string') ?? '';
+  const details = body['details'] === undefined ? '' : ` ${JSON.stringify(body['details'])}`;
+  return new Error(`${what}: ${status} ${words}${details}`.trimEnd());
+}
+
+/** Runs `task` for all items, `limit` at a time, and gives the results in their order. The first failure ends it. */
+export async function inParallel<Item, Result>(
+  items: readonly Item[],
+  limit: number,
+  task: (item: Item, index: number) => Promise<Result>,
+): Promise<Result[]> {
+  const results: Result[] = [];
+  const queue = items.entries();
+  const worker = async (): Promise<void> => {
+    // The workers share one iterator: each takes the next item that is left.
+    for (const [index, item] of queue) results[index] = await task(item, index);
+  };
+  await Promise.all(Array.from({ length: Math.min(limit, items.length) }, worker));
+  return results;
+}

@@ -1,0 +1,63 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** The part of the administration API that registration needs, as contract section 5 has it. */
+export async function startAdmin(token: string) {
+  const developers = new Map<string, unknown>();
+  const devices = new Map<string, string>();
+  const requests: string[] = [];
+  let made = 0;
+  const newCredential = (): string => {
+    made += 1;
+    return `credential ${made}`;
+  };
+  let running = 0;
+  let mostAtOnce = 0;
+
+  function answer(method: string, path: string, body: Record<string, unknown>): [number, object] {
+    const [, , , collection, id = '', below] = path.split('/');
+    if (collection === 'developers' && method === 'GET')
+      return developers.has(id) ? [200, {}] : [404, { message: 'no' }];
+    if (collection === 'developers' && below === 'devices') {
+      const deviceId = String(body['deviceId']);
+      if (devices.has(deviceId)) return [409, { message: 'device already registered.' }];
+      devices.set(deviceId, newCredential());
+      return [201, { deviceId, credential: devices.get(deviceId) }];
+    }
+    if (collection === 'developers') {
+      developers.set(String(body['developerId']), body);
+      return [201, body];
+    }
+    devices.set(id, newCredential());
+    return [201, { credential: devices.get(id) }];
+  }
+
+  const server = createServer(async (request, response) => {
+    running += 1;
+    mostAtOnce = Math.max(mostAtOnce, running);
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const { method = '', url = '' } = request;
+    requests.push(`${method} ${url}`);
+    const allowed = request.headers.authorization === `Bearer ${token}`;
+    const body = JSON.parse(Buffer.concat(chunks).toString() || '{}') as Record<string, unknown>;
+    const [status, reply] = allowed ? answer(method, url, body) : [401, { message: 'unauthorized.' }];
+    running -= 1;
+    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(reply));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    developers,
+    devices,
+    requests,
+    mostAtOnce: () => mostAtOnce,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
