@@ -1,0 +1,120 @@
+import type { Sql } from '../database/sql.ts';
+
+/** The settings of an application that hold URLs. One of them, of one application, is a receiver. */
+export type WebhookSetting =
+  | 'deviceEvent'
+  | 'callEvent'
+  | 'callFileSendEvent'
+  | 'callRecGetMultiPresignedUrl'
+  | 'fileUploadEvent'
+  | 'fileUploadGetUrl';
+
+export interface ReceiverName {
+  applicationId: string;
+  setting: WebhookSetting;
+}
+
+/** What an attempt needs to know of a delivery. */
+export interface Delivery {
+  /** Also the webhook-id. */
+  deliveryId: string;
+  /** The text that is signed and sent, the same at every attempt. */
+  body: string;
+  /** How many were made. */
+  attempts: number;
+}
+
+export interface NewDelivery extends Delivery, ReceiverName {
+  deviceId: string;
+  transactionId: number | null;
+  type: string;
+  createdAt: number;
+}
+
+export interface Outcome {
+  deliveryId: string;
+  status: 'pending' | 'delivered' | 'exhausted' | 'gone';
+  attempts: number;
+  url: string | null;
+  statusCode: number | null;
+  error: string | null;
+  /** Null unless pending. */
+  nextAttemptAt: number | null;
+  at: number;
+}
+
+/** A pending delivery that is due at once. */
+export async function insertDelivery(sql: Sql, delivery: NewDelivery): Promise<void> {
+  await sql.run(
+    `INSERT INTO deliveries (delivery_id, application_id, device_id, transaction_id, setting, type, body, status,
+       attempts, next_attempt_at, created_at, updated_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, 'pending', 0, ?, ?, ?)`,
+    delivery.deliveryId,
+    delivery.applicationId,
+    delivery.deviceId,
+    delivery.transactionId,
+    delivery.setting,
+    delivery.type,
+    delivery.body,
+    delivery.createdAt,
+    delivery.createdAt,
+    delivery.createdAt,
+  );
+}
+
+/** What is due for one receiver, the longest due first. */
+export async function findDue(sql: Sql, receiver: ReceiverName, now: number, limit: number): Promise<Delivery[]> {
+  return sql.all(
+    `SELECT delivery_id AS "deliveryId", body, attempts FROM deliveries
+     WHERE status = 'pending' AND application_id = ? AND setting = ? AND next_attempt_at <= ?
+     ORDER BY next_attempt_at, delivery_id LIMIT ?`,
+    receiver.applicationId,
+    receiver.setting,
+    now,
+    limit,
+  );
+}
+
+/** When the receiver's next delivery comes due after `now`. */
+export async function findNextDue(sql: Sql, receiver: ReceiverName, now: number): Promise<number | undefined> {
+  const row = await sql.get<{ at: number }>(
+    `SELECT next_attempt_at AS at FROM deliveries
+     WHERE status = 'pending' AND application_id = ? AND setting = ? AND next_attempt_at > ?
+     ORDER BY next_attempt_at LIMIT 1`,
+    receiver.applicationId,
+    receiver.setting,
+    now,
+  );
+  return row?.at;
+}
+
+/** The first receiver with a pending delivery behind `after` (in the order of the names), and when its first one is due: one seek in the index each. */
+export async function findNextReceiver(
+  sql: Sql,
+  after: { applicationId: string; setting: string },
+): Promise<(ReceiverName & { nextAttemptAt: number }) | undefined> {
+  return sql.get(
+    `SELECT application_id AS "applicationId", setting, next_attempt_at AS "nextAttemptAt" FROM deliveries
+     WHERE status = 'pending' AND (application_id, setting) > (?, ?)
+     ORDER BY application_id, setting, next_attempt_at LIMIT 1`,
+    after.applicationId,
+    after.setting,
+  );
+}
+
+/** Writes down an attempt. A delivery that is finished by then stays as it is. */
+export async function saveOutcome(sql: Sql, outcome: Outcome): Promise<void> {
+  await sql.run(
+    `UPDATE deliveries SET status = ?, attempts = ?, url = ?, last_status_code = ?, last_error = ?,
+       next_attempt_at = ?, updated_at = ?
+     WHERE delivery_id = ? AND status = 'pending'`,
+    outcome.status,
+    outcome.attempts,
+    outcome.url,
+    outcome.statusCode,
+    outcome.error,
+    outcome.nextAttemptAt,
+    outcome.at,
+    outcome.deliveryId,
+  );
+}

@@ -1,0 +1,47 @@
+import dns from 'node:dns';
+import { isIP, type LookupFunction } from 'node:net';
+import { buildConnector } from 'undici';
+import { refusedAddress } from './address-guard.ts';
+
+/** The target leads to where webhooks must not go. */
+export class AddressRefused extends Error {
+  constructor(address: string, range: string) {
+    super(`the address ${address} is not allowed (${range})`);
+    this.name = 'AddressRefused';
+  }
+}
+
+const systemLookup: LookupFunction = (hostname, options, callback) => dns.lookup(hostname, options, callback);
+
+/** A look-up that hands on an answer only when every address in it may be connected to. */
+export function guardLookup(lookup: LookupFunction): LookupFunction {
+  return (hostname, options, callback) =>
+    lookup(hostname, options, (cause, address, family) => {
+      const found = typeof address === 'string' ? [address] : (address ?? []).map((each) => each.address);
+      for (const each of cause ? [] : found) {
+        const range = refusedAddress(each);
+        if (range) return callback(new AddressRefused(each, range), '', 0);
+      }
+      return callback(cause, address, family);
+    });
+}
+
+/**
+ * Makes undici's connections. The guard acts on what is really connected to: on a literal address in the URL, and on
+ * the answer of the one look-up that the socket then uses, so a name that resolves to another address a moment
+ * later (DNS rebinding) gains nothing. undici sets TCP_NODELAY itself.
+ */
+export function createConnector(options: { allowPrivate: boolean; timeoutMs: number; lookup?: LookupFunction }) {
+  const { allowPrivate, timeoutMs, lookup = systemLookup } = options;
+  const connect = buildConnector({
+    allowH2: false, // one request per connection at a time: the bounds count requests
+    timeout: timeoutMs,
+    lookup: allowPrivate ? lookup : guardLookup(lookup),
+  });
+  const guarded: typeof connect = (target, callback) => {
+    const range = !allowPrivate && isIP(target.hostname) > 0 ? refusedAddress(target.hostname) : undefined;
+    if (range) return callback(new AddressRefused(target.hostname, range), null);
+    return connect(target, callback);
+  };
+  return guarded;
+}

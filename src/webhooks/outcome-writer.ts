@@ -1,0 +1,83 @@
+import type { Clock } from '../clock.ts';
+import type { Database } from '../database/sql.ts';
+import type { Log } from '../log.ts';
+import { type Outcome, saveOutcome } from './delivery-repository.ts';
+
+// Outcomes of one unit of work: more would hold up the writers behind it.
+const BATCH = 128;
+// Milliseconds before a write that failed is tried again, doubled each time.
+const FIRST_PAUSE = 1000;
+const LONGEST_PAUSE = 60_000;
+
+interface Options<Written extends Outcome> {
+  database: Database;
+  clock: Clock;
+  log: Log;
+  /** Called for each outcome after its commit. */
+  written(outcome: Written): void;
+  /** Called when nothing is being written any more. */
+  rested(): void;
+}
+
+/**
+ * Writes outcomes of attempts, nobody waits for it: what comes while a unit of work is on its way goes together into
+ * the next. After a failure they are kept and tried again after a pause; a crash before a write means that the
+ * receiver gets the same webhook-id again, which it must expect.
+ */
+export function createOutcomeWriter<Written extends Outcome>(options: Options<Written>) {
+  const { database, clock, log, written, rested } = options;
+  let waiting: Written[] = [];
+  let writing: Promise<void> | undefined;
+  let pause = FIRST_PAUSE;
+  let cancelPause: (() => void) | undefined;
+
+  async function writeBatch(): Promise<void> {
+    let batch: Written[] = [];
+    try {
+      await database.transact(async (unit) => {
+        batch = waiting.splice(0, BATCH); // when the unit runs, not when it was asked for: so more share it
+        for (const outcome of batch) await saveOutcome(unit, outcome);
+      });
+    } catch (cause) {
+      waiting = [...batch, ...waiting];
+      throw cause;
+    }
+    for (const outcome of batch) written(outcome);
+  }
+
+  async function writeAll(): Promise<void> {
+    try {
+      while (waiting.length > 0) await writeBatch();
+      pause = FIRST_PAUSE;
+    } catch (cause) {
+      log.error({ err: cause, outcomes: waiting.length }, 'outcomes of webhooks could not be written; they are kept');
+      cancelPause = clock.after(pause, () => {
+        cancelPause = undefined;
+        begin();
+      });
+      pause = Math.min(pause * 2, LONGEST_PAUSE);
+    }
+    writing = undefined;
+    rested();
+  }
+
+  function begin(): void {
+    if (waiting.length > 0) writing ??= writeAll();
+  }
+
+  return {
+    add(outcome: Written): void {
+      waiting.push(outcome);
+      if (!cancelPause) begin();
+    },
+    /** Something is being written now; a pause after a failure is no work. */
+    busy: (): boolean => writing !== undefined,
+    /** Writes what it has; what then fails stays pending, and is sent again after the next start. */
+    async close(): Promise<void> {
+      cancelPause?.();
+      begin();
+      await writing;
+      cancelPause?.();
+    },
+  };
+}

@@ -1,0 +1,108 @@
+import type { LookupFunction } from 'node:net';
+import { Agent, type Dispatcher } from 'undici';
+import type { Clock } from '../clock.ts';
+import { createConnector } from './guarded-connect.ts';
+import type { Answer } from './retry-schedule.ts';
+
+// Of an answer nothing is used but its status; what is read of it keeps the connection open for the next request.
+const LONGEST_ANSWER = 64 * 1024;
+const LONGEST_ERROR = 200;
+
+interface Options {
+  clock: Clock;
+  /** LAPEL_WEBHOOK_ALLOW_PRIVATE */
+  allowPrivate: boolean;
+  /** From the call to the end of the answer, look-up and connection included. */
+  timeoutMs: number;
+  /** How names become addresses; the system's way by default. */
+  lookup?: LookupFunction;
+}
+
+interface Message {
+  url: string;
+  headers: Record<string, string>;
+  body: string;
+}
+
+export type Sender = ReturnType<typeof createSender>;
+
+function describe(cause: Error): string {
+  const code = 'code' in cause && typeof cause.code === 'string' ? cause.code : '';
+  const text = cause.message === '' ? cause.name : cause.message;
+  return (code === '' || text.includes(code) ? text : `${text} (${code})`).slice(0, LONGEST_ERROR);
+}
+
+/** Sends one message at a time per connection, keeps connections for the next, follows no redirect, never throws for what a receiver does. */
+export function createSender({ clock, allowPrivate, timeoutMs, lookup }: Options) {
+  const agent = new Agent({
+    connect: createConnector({ allowPrivate, timeoutMs, ...(lookup && { lookup }) }),
+    headersTimeout: 0, // the clock below is the only one
+    bodyTimeout: 0,
+  });
+  const running = new Set<() => void>();
+
+  return {
+    /** Resolves with the answer, or with the reason why there is none; undefined when `abort` ended it, so nothing is known of it. */
+    post: ({ url, headers, body }: Message): Promise<Answer | undefined> =>
+      new Promise((resolve) => {
+        let answer: Answer | undefined;
+        let received = 0;
+        let stop: (() => void) | undefined;
+        let over = false;
+
+        // A request that has not got its connection yet cannot be taken back; it is dropped when it gets one.
+        const end = (result: Answer | undefined): void => {
+          if (over) return;
+          over = true;
+          cancelTimeout();
+          running.delete(abort);
+          resolve(result);
+        };
+        const abort = (): void => {
+          end(undefined);
+          stop?.();
+        };
+        const cancelTimeout = clock.after(timeoutMs, () => {
+          end(answer ?? { statusCode: null, retryAfter: null, error: `no answer within ${timeoutMs / 1000} s` });
+          stop?.();
+        });
+        running.add(abort);
+
+        const handler: Dispatcher.DispatchHandler = {
+          onRequestStart(controller) {
+            stop = () => controller.abort(new Error('the answer is no longer waited for'));
+            if (over) stop();
+          },
+          onResponseStart(_controller, statusCode, responseHeaders) {
+            const retryAfter = responseHeaders['retry-after'];
+            answer = { statusCode, retryAfter: typeof retryAfter === 'string' ? retryAfter : null, error: null };
+          },
+          onResponseData(controller, chunk) {
+            received += chunk.length;
+            if (received > LONGEST_ANSWER) {
+              end(answer);
+              controller.abort(new Error('the answer is too long'));
+            }
+          },
+          onResponseEnd: () => end(answer),
+          onResponseError: (_controller, cause) =>
+            end(answer ?? { statusCode: null, retryAfter: null, error: describe(cause) }),
+        };
+        try {
+          const { origin, pathname, search } = new URL(url);
+          agent.dispatch({ origin, path: pathname + search, method: 'POST', headers, body }, handler);
+        } catch (cause) {
+          end({ statusCode: null, retryAfter: null, error: describe(cause as Error) });
+        }
+      }),
+
+    /** Ends every request at once; their outcome is unknown. */
+    abortAll(): void {
+      for (const abort of running) abort();
+    },
+
+    async [Symbol.asyncDispose](): Promise<void> {
+      await agent.destroy();
+    },
+  };
+}

@@ -1,0 +1,352 @@
+import type { LookupFunction } from 'node:net';
+import { type Clock, toUtc } from '../clock.ts';
+import type { Database, UnitOfWork } from '../database/sql.ts';
+import type { Ids } from '../ids.ts';
+import type { Log } from '../log.ts';
+import type { Metrics } from '../metrics.ts';
+import * as repository from './delivery-repository.ts';
+import { createOutcomeWriter } from './outcome-writer.ts';
+import { createReceiver, failed, isFailing, isIdle, type Receiver, roomIn, succeeded, wantsMore } from './receiver.ts';
+import { type Answer, judge } from './retry-schedule.ts';
+import { createSender } from './sender.ts';
+import { signedHeaders } from './signature.ts';
+import { createSlots } from './slots.ts';
+
+type Delivery = repository.Delivery;
+type ReceiverName = repository.ReceiverName;
+
+/** Attempts under way over all receivers: those that answer, and apart from them those whose last attempt failed. */
+const HEALTHY_SLOTS = 512;
+const FAILING_SLOTS = 128;
+/** Receivers with nothing to do are remembered (their window) up to this number. */
+const KEPT_RECEIVERS = 1000;
+/** Microseconds between two looks at what came due, however closely the due times lie. */
+const WAKE_GAP = 50_000;
+/** Microseconds before a failed read is tried again. */
+const READ_PAUSE = 1_000_000;
+
+export interface WebhookEvent extends ReceiverName {
+  deviceId: string;
+  transactionId?: number;
+  type: string;
+  /** Microseconds. */
+  occurredAt: number;
+  data: object;
+}
+
+interface Options {
+  database: Database;
+  clock: Clock;
+  ids: Ids;
+  log: Log;
+  metrics: Metrics;
+  /** Where the receiver is and the key that signs, asked at every attempt. */
+  endpointOf(
+    applicationId: string,
+    setting: repository.WebhookSetting,
+  ): Promise<{ url: string | null; authenticationKey: string | null }>;
+  /** LAPEL_WEBHOOK_ALLOW_PRIVATE */
+  allowPrivate: boolean;
+  /** Milliseconds from the start of an attempt to its answer. */
+  timeoutMs?: number;
+  /** Milliseconds that attempts under way get to end when the service stops. */
+  drainMs?: number;
+  /** How names become addresses; the system's way by default. */
+  lookup?: LookupFunction;
+}
+
+interface Written extends repository.Outcome {
+  receiver: Receiver;
+}
+
+export type Webhooks = ReturnType<typeof createWebhooks>;
+
+const unanswered = (error: string): Answer => ({ statusCode: null, retryAfter: null, error });
+
+/**
+ * The sender of webhooks. A delivery is a row that is written with what it tells of; the commit hands it to its
+ * receiver's queue, from which attempts are made within the receiver's window and the slots of all. Each outcome is
+ * written down: delivered, gone, exhausted, or pending until a later time. When a queue is full the rest stays in the
+ * database and is read in pages, the longest due first; one timer waits for the next due time of all. Nothing polls.
+ */
+export function createWebhooks(options: Options) {
+  const {
+    database,
+    clock,
+    ids,
+    log,
+    metrics,
+    endpointOf,
+    allowPrivate,
+    timeoutMs = 15_000,
+    drainMs = 10_000,
+  } = options;
+  const sender = createSender({ clock, allowPrivate, timeoutMs, ...(options.lookup && { lookup: options.lookup }) });
+  const writer = createOutcomeWriter<Written>({ database, clock, log, written, rested: tellIdle });
+  const healthy = createSlots<Receiver>(HEALTHY_SLOTS, pump);
+  const failing = createSlots<Receiver>(FAILING_SLOTS, pump);
+  const receivers = new Map<string, Receiver>();
+  let running = false;
+  let aborted = false;
+  let attempts = 0;
+  let reads = 0;
+  let wakeAt = Number.POSITIVE_INFINITY;
+  let lastWake = Number.NEGATIVE_INFINITY;
+  let cancelWake = (): void => undefined;
+  const whenIdle: (() => void)[] = [];
+  const whenDrained: (() => void)[] = [];
+
+  function receiverOf(name: ReceiverName): Receiver {
+    const key = `${name.setting} ${name.applicationId}`;
+    const known = receivers.get(key);
+    if (known) return known;
+    const receiver = createReceiver(name);
+    receivers.set(key, receiver);
+    return receiver;
+  }
+
+  function forget(receiver: Receiver): void {
+    if (receivers.size > KEPT_RECEIVERS && isIdle(receiver))
+      receivers.delete(`${receiver.setting} ${receiver.applicationId}`);
+  }
+
+  function hold(receiver: Receiver, delivery: Delivery): void {
+    receiver.held.add(delivery.deliveryId);
+    receiver.queue.push(delivery);
+  }
+
+  /** A new delivery was committed. While older ones wait in the database it queues up behind them there. */
+  function accept(name: ReceiverName, delivery: Delivery): void {
+    if (!running) return; // the row stays; start() finds it
+    const receiver = receiverOf(name);
+    if (receiver.more || roomIn(receiver) <= 0) receiver.more = true;
+    else hold(receiver, delivery);
+    if (receiver.inFlight >= receiver.window) metrics.deliveriesHeld.inc();
+    pump(receiver);
+  }
+
+  /** Starts what the receiver's window and the slots allow, and reads more when the queue runs low. */
+  function pump(receiver: Receiver): void {
+    if (!running) return;
+    const slots = isFailing(receiver) ? failing : healthy;
+    while (receiver.queue.length > 0 && receiver.inFlight < receiver.window && slots.free()) {
+      const delivery = receiver.queue.shift();
+      if (delivery) void attempt(receiver, delivery, slots);
+    }
+    const wants = wantsMore(receiver);
+    if (!slots.free() && receiver.inFlight < receiver.window && (wants || receiver.queue.length > 0)) {
+      slots.wait(receiver); // reads too: what cannot be sent now need not be in memory
+    } else if (wants) void read(receiver);
+  }
+
+  async function read(receiver: Receiver): Promise<void> {
+    receiver.reading = true;
+    receiver.more = false; // what is committed from here on is handed over, or says `more` again
+    reads += 1;
+    const now = clock.now();
+    // Also what is settled while this reads: the page may still show it as pending.
+    const skip = new Set(receiver.held);
+    const limit = roomIn(receiver) + skip.size;
+    try {
+      const page = await repository.findDue(database.read, receiver, now, limit);
+      for (const delivery of page) {
+        if (skip.has(delivery.deliveryId) || receiver.held.has(delivery.deliveryId)) continue;
+        if (roomIn(receiver) > 0) hold(receiver, delivery);
+        else receiver.more = true;
+      }
+      if (page.length === limit) receiver.more = true;
+      const next = await repository.findNextDue(database.read, receiver, now);
+      if (next !== undefined) schedule(receiver, next);
+    } catch (cause) {
+      log.error({ err: cause, setting: receiver.setting }, 'webhooks that are due could not be read');
+      schedule(receiver, now + READ_PAUSE);
+    }
+    receiver.reading = false;
+    reads -= 1;
+    pump(receiver);
+    forget(receiver);
+    tellIdle();
+  }
+
+  async function attempt(receiver: Receiver, delivery: Delivery, slots: typeof healthy): Promise<void> {
+    slots.take();
+    receiver.inFlight += 1;
+    attempts += 1;
+    const startedAt = clock.now();
+    let url: string | null = null;
+    let answer: Answer | undefined;
+    try {
+      const endpoint = await endpointOf(receiver.applicationId, receiver.setting);
+      url = endpoint.url;
+      answer = aborted ? undefined : await post(receiver, delivery, endpoint);
+    } catch (cause) {
+      log.error({ err: cause, deliveryId: delivery.deliveryId }, 'a webhook could not be made ready');
+      answer = unanswered('the notification could not be made ready');
+    }
+    receiver.inFlight -= 1;
+    attempts -= 1;
+    if (answer) conclude(receiver, delivery, url, answer, startedAt);
+    else receiver.held.delete(delivery.deliveryId); // its outcome is unknown: it stays pending
+    slots.release();
+    pump(receiver);
+    tellIdle();
+  }
+
+  async function post(
+    { setting }: Receiver,
+    { deliveryId, body }: Delivery,
+    { url, authenticationKey }: { url: string | null; authenticationKey: string | null },
+  ): Promise<Answer | undefined> {
+    if (url === null) return unanswered(`${setting} is not set`);
+    if (authenticationKey === null) return unanswered('authenticationKey is not issued');
+    const headers = {
+      'content-type': 'application/json',
+      'user-agent': 'lapel',
+      ...signedHeaders(deliveryId, clock.now(), body, authenticationKey),
+    };
+    return sender.post({ url, headers, body });
+  }
+
+  function conclude(
+    receiver: Receiver,
+    delivery: Delivery,
+    url: string | null,
+    answer: Answer,
+    startedAt: number,
+  ): void {
+    const at = clock.now();
+    const made = delivery.attempts + 1;
+    const verdict = judge(answer, made, at, () => ids.bytes(4).readUInt32LE() / 2 ** 32);
+    const { deliveryId } = delivery;
+    const { statusCode } = answer;
+    const ok = verdict.status === 'delivered';
+    if (ok) succeeded(receiver);
+    else failed(receiver);
+    const error = ok ? null : (answer.error ?? `answered ${statusCode}`);
+    writer.add({ receiver, deliveryId, ...verdict, attempts: made, url, statusCode, error, at });
+    metrics.deliverySeconds.observe((at - startedAt) / 1_000_000);
+    metrics.deliveryAttempts.inc({ outcome: verdict.status === 'pending' ? 'retry' : verdict.status });
+    if (ok) return;
+    // Without the URL: receivers put secrets into them.
+    const line = {
+      deliveryId,
+      applicationId: receiver.applicationId,
+      setting: receiver.setting,
+      attempts: made,
+      error,
+    };
+    if (verdict.status === 'pending') log.debug(line, 'webhook failed; it will be tried again');
+    else log.warn(line, verdict.status === 'gone' ? 'webhook refused for good' : 'webhook given up');
+  }
+
+  function written({ receiver, deliveryId, nextAttemptAt }: Written): void {
+    receiver.held.delete(deliveryId);
+    if (nextAttemptAt !== null) schedule(receiver, nextAttemptAt);
+    pump(receiver);
+    forget(receiver);
+  }
+
+  /** Sees to it that the receiver's rows are read when they come due. */
+  function schedule(receiver: Receiver, at: number): void {
+    receiver.nextDueAt = Math.min(receiver.nextDueAt, at);
+    armWake(at);
+  }
+
+  function armWake(at: number): void {
+    const when = Math.max(at, lastWake + WAKE_GAP);
+    if (!running || when >= wakeAt) return;
+    cancelWake();
+    wakeAt = when;
+    cancelWake = clock.after(Math.max(0, Math.ceil((when - clock.now()) / 1000)), wake);
+  }
+
+  function wake(): void {
+    const now = clock.now();
+    wakeAt = Number.POSITIVE_INFINITY;
+    let next = Number.POSITIVE_INFINITY;
+    for (const receiver of receivers.values()) {
+      if (receiver.nextDueAt <= now) {
+        lastWake = now;
+        receiver.nextDueAt = Number.POSITIVE_INFINITY;
+        receiver.more = true;
+        pump(receiver);
+      } else next = Math.min(next, receiver.nextDueAt);
+    }
+    if (next !== Number.POSITIVE_INFINITY) armWake(next);
+  }
+
+  function isBusy(): boolean {
+    return attempts > 0 || reads > 0 || writer.busy() || healthy.waits() || failing.waits();
+  }
+
+  function tellIdle(): void {
+    if (attempts === 0 && reads === 0) for (const resolve of whenDrained.splice(0)) resolve();
+    if (isBusy()) return;
+    for (const resolve of whenIdle.splice(0)) resolve();
+  }
+
+  return {
+    /**
+     * Writes the delivery of an event in the caller's unit of work and answers its id; it is sent after the commit.
+     * The body is `{ type, timestamp, data }`, where `data` always carries applicationId and deviceId.
+     */
+    async record(unit: UnitOfWork, event: WebhookEvent): Promise<string> {
+      const { applicationId, deviceId, setting, type } = event;
+      const createdAt = clock.now();
+      const timestamp = toUtc(event.occurredAt);
+      const deliveryId = ids.next('msg', createdAt);
+      const body = JSON.stringify({ type, timestamp, data: { ...event.data, applicationId, deviceId } });
+      const delivery = { deliveryId, body, attempts: 0 };
+      const transactionId = event.transactionId ?? null;
+      await repository.insertDelivery(unit, {
+        ...delivery,
+        applicationId,
+        setting,
+        deviceId,
+        transactionId,
+        type,
+        createdAt,
+      });
+      unit.onCommit(() => {
+        metrics.deliveriesCreated.inc({ type });
+        accept({ applicationId, setting }, delivery);
+      });
+      return deliveryId;
+    },
+
+    /** Takes up what is pending from before: one look per receiver, its rows are read as they can be sent. */
+    async start(): Promise<void> {
+      running = true;
+      let found = await repository.findNextReceiver(database.read, { applicationId: '', setting: '' });
+      while (found) {
+        const receiver = receiverOf(found);
+        if (found.nextAttemptAt <= clock.now()) {
+          receiver.more = true;
+          pump(receiver);
+        } else schedule(receiver, found.nextAttemptAt);
+        found = await repository.findNextReceiver(database.read, found);
+      }
+    },
+
+    /** Resolves when nothing is under way and nothing is due. */
+    idle: (): Promise<void> => (isBusy() ? new Promise((resolve) => whenIdle.push(resolve)) : Promise.resolve()),
+
+    /** Begins nothing more and lets what is under way end within the bound; what does not stays pending. */
+    async [Symbol.asyncDispose](): Promise<void> {
+      running = false;
+      cancelWake();
+      if (attempts > 0 || reads > 0) {
+        const drained = new Promise<void>((resolve) => whenDrained.push(resolve));
+        const cancel = clock.after(drainMs, () => {
+          aborted = true;
+          sender.abortAll();
+        });
+        await drained;
+        cancel();
+      }
+      await writer.close();
+      await sender[Symbol.asyncDispose]();
+      for (const resolve of whenIdle.splice(0)) resolve();
+    },
+  };
+}

@@ -1,0 +1,33 @@
+import t from 'tap';
+import { refusedAddress } from '../../src/webhooks/address-guard.ts';
+
+const REFUSED = {
+  loopback: ['127.0.0.1', '127.255.255.254', '::1'],
+  unspecified: ['0.0.0.0', '0.1.2.3', '::'],
+  private: ['10.0.0.1', '172.16.0.1', '172.31.255.255', '192.168.0.1', 'fc00::1', 'fd12:3456::1'],
+  'link-local': ['169.254.0.1', 'fe80::1', 'fe80::1%eth0', 'fec0::1'],
+  metadata: ['169.254.169.254', 'fd00:ec2::254', '::ffff:169.254.169.254', '64:ff9b::a9fe:a9fe'],
+  'carrier-grade NAT': ['100.64.0.1', '100.127.255.255'],
+  multicast: ['224.0.0.1', '239.255.255.255', 'ff02::1'],
+  'broadcast and reserved': ['255.255.255.255', '240.0.0.1', '192.0.2.1', '198.18.0.1', '198.51.100.1', '203.0.113.1'],
+  'reserved in IPv6': ['100::1', '2001:db8::1', '2001::1', '2001:20::1', '3fff::1', '4000::1', '5f00::1'],
+  'IPv4-mapped': ['::ffff:127.0.0.1', '::ffff:7f00:1', '::ffff:10.0.0.1'],
+  'IPv4-compatible': ['::127.0.0.1', '::a00:1', '::2'],
+  'IPv4-translated': ['::ffff:0:127.0.0.1', '::ffff:0:8.8.8.8'],
+  NAT64: ['64:ff9b::127.0.0.1', '64:ff9b::c0a8:1', '64:ff9b:1::1', '64:ff9b:1::808:808'],
+  '6to4': ['2002:7f00:1::', '2002:a00:1::1', '2002:c0a8:101::'],
+  'no address': ['', 'localhost', '1.2.3.4.5', '10.0.0.1/8', ':::1'],
+};
+
+const ALLOWED = {
+  IPv4: ['8.8.8.8', '1.1.1.1', '172.15.255.255', '172.32.0.1', '100.63.255.255', '100.128.0.1', '223.255.255.255'],
+  IPv6: ['2606:4700:4700::1111', '2a00:1450::1'],
+  'embedded public IPv4': ['::ffff:8.8.8.8', '::8.8.8.8', '64:ff9b::8.8.8.8', '2002:808:808::1'],
+};
+
+void t.test('only global unicast addresses may be connected to', async (t) => {
+  for (const [kind, addresses] of Object.entries(REFUSED))
+    for (const address of addresses) t.type(refusedAddress(address), 'string', `${kind}: ${address}`);
+  for (const [kind, addresses] of Object.entries(ALLOWED))
+    for (const address of addresses) t.equal(refusedAddress(address), undefined, `${kind}: ${address}`);
+});

@@ -1,0 +1,90 @@
+import type { LookupFunction } from 'node:net';
+import type { Test } from 'tap';
+import type { Database } from '../../src/database/sql.ts';
+import { type Ids, randomIds } from '../../src/ids.ts';
+import { createLog } from '../../src/log.ts';
+import { createMetrics } from '../../src/metrics.ts';
+import { createWebhooks, type WebhookEvent } from '../../src/webhooks/webhooks.ts';
+import { createTenant } from '../applications/tenant.ts';
+
+// Four bytes that make the random number 0.5: no jitter.
+export const steadyIds: Ids = { ...randomIds, bytes: (count) => Buffer.from(`${'00'.repeat(count - 1)}80`, 'hex') };
+
+interface Choices {
+  ids?: Ids;
+  allowPrivate?: boolean;
+  lookup?: LookupFunction;
+  log?: ReturnType<typeof createLog>;
+  /** Stands between the sender and the database, to make it fail. */
+  through?(database: Database): Database;
+}
+
+/** Everything around the sender for real: the application `app-1` with a key and deviceEvent at `url`, over one database file. */
+export async function createSetUp(t: Test, url: string | null) {
+  const tenant = await createTenant(t, { allowHttpWebhooks: true });
+  const { database, clock, applications } = tenant;
+  const metrics = createMetrics();
+
+  async function addApplication(applicationId: string, deviceEvent: string | null): Promise<void> {
+    await applications.create('dev-1', { applicationId, name: applicationId });
+    await applications.issueKey(applicationId);
+    await applications.updateSettings(applicationId, { deviceEvent });
+  }
+  await addApplication('app-1', url);
+
+  async function open(choices: Choices = {}) {
+    const webhooks = createWebhooks({
+      database: choices.through?.(database) ?? database,
+      clock,
+      ids: choices.ids ?? steadyIds,
+      log: choices.log ?? createLog({ level: 'silent', pretty: false }),
+      metrics,
+      endpointOf: applications.endpointOf,
+      allowPrivate: choices.allowPrivate ?? true,
+      ...(choices.lookup && { lookup: choices.lookup }),
+    });
+    t.teardown(() => webhooks[Symbol.asyncDispose]());
+    await webhooks.start();
+    const record = (event: Partial<WebhookEvent> = {}): Promise<string> =>
+      database.transact((unit) =>
+        webhooks.record(unit, {
+          applicationId: 'app-1',
+          deviceId: '490154203237518',
+          setting: 'deviceEvent',
+          type: 'bluetooth.connected',
+          occurredAt: clock.now(),
+          data: { macAddress: 'AA:BB:CC:DD:EE:FF' },
+          ...event,
+        }),
+      );
+    return { webhooks, record };
+  }
+
+  interface Row {
+    status: string;
+    attempts: number;
+    url: string | null;
+    statusCode: number | null;
+    error: string | null;
+    nextAttemptAt: number | null;
+    body: string;
+    createdAt: number;
+  }
+  const row = async (deliveryId: string): Promise<Row> => {
+    const found = await database.read.get<Row>(
+      `SELECT status, attempts, url, last_status_code AS "statusCode", last_error AS error,
+         next_attempt_at AS "nextAttemptAt", body, created_at AS "createdAt" FROM deliveries WHERE delivery_id = ?`,
+      deliveryId,
+    );
+    if (!found) throw new Error(`there is no delivery ${deliveryId}`);
+    return found;
+  };
+  const count = async (status: string): Promise<number> => {
+    const found = await database.read.get<{ n: number }>(
+      'SELECT COUNT(*) AS n FROM deliveries WHERE status = ?',
+      status,
+    );
+    return found?.n ?? 0;
+  };
+  return { ...tenant, metrics, addApplication, open, row, count };
+}
