@@ -41,10 +41,6 @@ export type DeviceId = string;
  */
 export type JsonObjectOrNull = Record<string, unknown> | null;
 /**
- * ISO 8601 local date-time with microseconds; null when it has not happened.
- */
-export type LocalDateTimeOrNull = string | null;
-/**
  * MAC address as colon-separated hexadecimal pairs.
  */
 export type MacAddress = string;
@@ -84,6 +80,10 @@ export type FaultType =
  * An object whose members the service does not look at.
  */
 export type JsonObject = Record<string, unknown>;
+/**
+ * ISO 8601 local date-time with microseconds; null when it has not happened.
+ */
+export type LocalDateTimeOrNull = string | null;
 /**
  * What a transaction does on its device.
  */
@@ -300,7 +300,6 @@ export interface DeviceAnswer {
   applicationId: string | null;
   clientId: string | null;
   hardwareProperties: JsonObjectOrNull;
-  lastSeenAt: LocalDateTimeOrNull;
   createdAt: LocalDateTime;
 }
 /**

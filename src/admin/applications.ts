@@ -1,0 +1,37 @@
+import { nextPage } from '../http/paging.ts';
+import type { Answer } from '../http/route.ts';
+import type { AdminServices, At, List } from './services.ts';
+
+export async function createApplication(
+  { applications }: AdminServices,
+  { params, body }: At<'developerId', 'admin/application-create'>,
+): Promise<Answer> {
+  return { status: 201, body: await applications.create(params.developerId, body) };
+}
+
+export async function listApplications(
+  { applications, formatTime }: AdminServices,
+  input: List<'developerId'>,
+): Promise<Answer> {
+  const page = await applications.list(input.params.developerId, input.query);
+  const rows = page.applications.map(({ applicationId, developerId, name, createdAt }) => ({
+    applicationId,
+    developerId,
+    name,
+    createdAt: formatTime(createdAt),
+  }));
+  const headers = nextPage(input, input.query, page.total);
+  return { status: 200, headers, body: { applications: rows, total: page.total } };
+}
+
+export async function replaceSecret({ applications }: AdminServices, { params }: At<'applicationId'>): Promise<Answer> {
+  return { status: 201, body: await applications.replaceSecret(params.applicationId) };
+}
+
+export async function deleteApplication(
+  { applications }: AdminServices,
+  { params }: At<'applicationId'>,
+): Promise<Answer> {
+  await applications.remove(params.applicationId);
+  return { status: 204 };
+}

@@ -1,0 +1,26 @@
+import { nextPage } from '../http/paging.ts';
+import type { Answer } from '../http/route.ts';
+import type { AdminServices, At, List } from './services.ts';
+
+export async function createDeveloper(
+  { developers }: AdminServices,
+  { body }: At<never, 'admin/developer-create'>,
+): Promise<Answer> {
+  return { status: 201, body: await developers.create(body) };
+}
+
+export async function listDevelopers({ developers }: AdminServices, input: List): Promise<Answer> {
+  const body = await developers.list(input.query);
+  return { status: 200, headers: nextPage(input, input.query, body.total), body };
+}
+
+export async function readDeveloper({ developers }: AdminServices, { params }: At<'developerId'>): Promise<Answer> {
+  return { status: 200, body: await developers.find(params.developerId) };
+}
+
+export async function updateDeveloper(
+  { developers }: AdminServices,
+  { params, body }: At<'developerId', 'admin/developer-update'>,
+): Promise<Answer> {
+  return { status: 200, body: await developers.update(params.developerId, body) };
+}

@@ -1,0 +1,57 @@
+import type { DeviceAnswer } from '../contracts/types.ts';
+import type { Device } from '../devices/device-repository.ts';
+import { nextPage } from '../http/paging.ts';
+import type { Answer } from '../http/route.ts';
+import type { AdminServices, At, List } from './services.ts';
+
+function deviceBody(device: Device, formatTime: (micros: number) => string): DeviceAnswer {
+  return {
+    deviceId: device.deviceId,
+    developerId: device.developerId,
+    activation: device.activation,
+    applicationId: device.applicationId,
+    clientId: device.clientId,
+    hardwareProperties: device.hardwareProperties as Record<string, unknown> | null,
+    createdAt: formatTime(device.createdAt),
+  };
+}
+
+export async function registerDevice(
+  { devices }: AdminServices,
+  { params, body }: At<'developerId', 'admin/device-register'>,
+): Promise<Answer> {
+  return { status: 201, body: await devices.register({ developerId: params.developerId, ...body }) };
+}
+
+export async function listDevices({ devices, formatTime }: AdminServices, input: List<'developerId'>): Promise<Answer> {
+  const page = await devices.list(input.params.developerId, input.query);
+  const rows = page.devices.map((device) => deviceBody(device, formatTime));
+  return {
+    status: 200,
+    headers: nextPage(input, input.query, page.total),
+    body: { devices: rows, total: page.total },
+  };
+}
+
+export async function readDevice({ devices, formatTime }: AdminServices, { params }: At<'deviceId'>): Promise<Answer> {
+  return { status: 200, body: deviceBody(await devices.find(params.deviceId), formatTime) };
+}
+
+export async function updateDevice(
+  { devices, formatTime }: AdminServices,
+  { params, body }: At<'deviceId', 'admin/device-update'>,
+): Promise<Answer> {
+  return { status: 200, body: deviceBody(await devices.update(params.deviceId, body), formatTime) };
+}
+
+export async function deleteDevice({ devices }: AdminServices, { params }: At<'deviceId'>): Promise<Answer> {
+  await devices.remove(params.deviceId);
+  return { status: 204 };
+}
+
+export async function replaceCredential(
+  { devices }: AdminServices,
+  { params, body }: At<'deviceId', 'admin/credential-replace'>,
+): Promise<Answer> {
+  return { status: 201, body: await devices.replaceCredential(params.deviceId, body) };
+}

@@ -1,0 +1,36 @@
+import { routesOf } from '../http/route.ts';
+import { createApplication, deleteApplication, listApplications, replaceSecret } from './applications.ts';
+import { createDeveloper, listDevelopers, readDeveloper, updateDeveloper } from './developers.ts';
+import { deleteDevice, listDevices, readDevice, registerDevice, replaceCredential, updateDevice } from './devices.ts';
+import { readHealth, readMetrics, readReadiness } from './operation.ts';
+import type { AdminServices } from './services.ts';
+
+const route = routesOf<AdminServices, void>();
+
+// The administrator token has no scopes: it is good for everything here.
+const A = 'administrator';
+
+/** The whole administration: method, path, token, schemas, handler. Statuses and words are in schemas/openapi-admin.yaml. */
+// biome-ignore format: a table is read by its rows
+export const ROUTES = [
+  route('POST',   '/admin/v1/developers', A, { body: 'admin/developer-create' }, createDeveloper),
+  route('GET',    '/admin/v1/developers', A, { query: 'common/paging-query' }, listDevelopers),
+  route('GET',    '/admin/v1/developers/{developerId}', A, {}, readDeveloper),
+  route('PATCH',  '/admin/v1/developers/{developerId}', A, { body: 'admin/developer-update' }, updateDeveloper),
+
+  route('POST',   '/admin/v1/developers/{developerId}/applications', A, { body: 'admin/application-create' }, createApplication),
+  route('GET',    '/admin/v1/developers/{developerId}/applications', A, { query: 'common/paging-query' }, listApplications),
+  route('DELETE', '/admin/v1/applications/{applicationId}', A, {}, deleteApplication),
+  route('POST',   '/admin/v1/applications/{applicationId}/secret', A, {}, replaceSecret),
+
+  route('POST',   '/admin/v1/developers/{developerId}/devices', A, { body: 'admin/device-register' }, registerDevice),
+  route('GET',    '/admin/v1/developers/{developerId}/devices', A, { query: 'common/paging-query' }, listDevices),
+  route('GET',    '/admin/v1/devices/{deviceId}', A, {}, readDevice),
+  route('PATCH',  '/admin/v1/devices/{deviceId}', A, { body: 'admin/device-update' }, updateDevice),
+  route('DELETE', '/admin/v1/devices/{deviceId}', A, {}, deleteDevice),
+  route('POST',   '/admin/v1/devices/{deviceId}/credential', A, { body: 'admin/credential-replace', bodyOptional: true }, replaceCredential),
+
+  route('GET',    '/metrics', null, {}, readMetrics),
+  route('GET',    '/healthz', null, {}, readHealth),
+  route('GET',    '/readyz', null, {}, readReadiness),
+];

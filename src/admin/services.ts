@@ -1,0 +1,30 @@
+import type { Applications } from '../applications/applications.ts';
+import type { Developers } from '../applications/developers.ts';
+import type { SchemaName } from '../contracts/contracts.ts';
+import type { SchemaTypes } from '../contracts/types.ts';
+import type { Devices } from '../devices/devices.ts';
+import type { Input } from '../http/route.ts';
+import type { Metrics } from '../metrics.ts';
+
+/** What the handlers of administration act on; each one names the parts that it needs. */
+export interface AdminServices {
+  developers: Pick<Developers, 'create' | 'list' | 'find' | 'update'>;
+  applications: Pick<Applications, 'create' | 'list' | 'replaceSecret' | 'remove'>;
+  devices: Pick<Devices, 'register' | 'list' | 'find' | 'update' | 'remove' | 'replaceCredential'>;
+  metrics: Pick<Metrics, 'registry'>;
+  /** Microseconds as a local date-time. */
+  formatTime(micros: number): string;
+  /** False while the service is starting, draining, or its database does not answer. */
+  ready(): boolean | Promise<boolean>;
+}
+
+/** What a handler gets, by the parameter of its path. */
+export type At<Name extends string, Body extends SchemaName = never> = Input<
+  { [Parameter in Name]: string },
+  SchemaTypes[Body]
+>;
+export type List<Name extends string = never> = Input<
+  { [Parameter in Name]: string },
+  unknown,
+  SchemaTypes['common/paging-query']
+>;

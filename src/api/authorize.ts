@@ -1,0 +1,23 @@
+import type { Application } from '../applications/application-repository.ts';
+import { DomainError } from '../errors.ts';
+import { bearerToken } from '../http/bearer.ts';
+import type { ApiServices } from './services.ts';
+
+/**
+ * The first three checks of a request (contract, section 1): the token, its scope, and that it is of the application in
+ * the path. The application is looked up each time, so deleting it ends its tokens at once. Throws TOKEN_MISSING,
+ * TOKEN_INVALID, SCOPE_INSUFFICIENT, APPLICATION_FOREIGN, APPLICATION_UNREGISTERED.
+ */
+export function createAuthorize({ accessTokens, applications }: Pick<ApiServices, 'accessTokens' | 'applications'>) {
+  return async (
+    authorization: string | undefined,
+    scope: string,
+    params: Record<string, string>,
+  ): Promise<Application> => {
+    const { applicationId, scopes } = await accessTokens.verify(bearerToken(authorization));
+    if (!scopes.has(scope)) throw new DomainError('SCOPE_INSUFFICIENT', { values: { scope } });
+    const { applicationId: named = applicationId } = params;
+    if (named !== applicationId) throw new DomainError('APPLICATION_FOREIGN');
+    return applications.find(applicationId);
+  };
+}

@@ -1,0 +1,35 @@
+import type { AccessTokens } from '../applications/access-tokens.ts';
+import type { Application } from '../applications/application-repository.ts';
+import type { Applications } from '../applications/applications.ts';
+import type { SchemaName } from '../contracts/contracts.ts';
+import type { SchemaTypes } from '../contracts/types.ts';
+import type { Devices } from '../devices/devices.ts';
+import type { Input } from '../http/route.ts';
+import type { Metrics } from '../metrics.ts';
+import type { Transactions } from '../transactions/transactions.ts';
+
+/** What the handlers of the application API act on; each one names the parts that it needs. */
+export interface ApiServices {
+  applications: Pick<Applications, 'find' | 'updateSettings' | 'issueKey' | 'authenticateClient'>;
+  accessTokens: Pick<AccessTokens, 'issue' | 'verify' | 'jwks'>;
+  devices: Pick<Devices, 'activationStatus'>;
+  transactions: Pick<Transactions, 'submit' | 'find' | 'list' | 'cancel'>;
+  metrics: Pick<Metrics, 'tokensIssued'>;
+  /** Microseconds as a local date-time. */
+  formatTime(micros: number): string;
+}
+
+/** What a handler gets, by its place in the paths. The caller is the application of the token. */
+type At<Params, Name extends SchemaName = never, Query extends SchemaName = never> = Input<
+  Params,
+  SchemaTypes[Name],
+  SchemaTypes[Query],
+  Application
+>;
+export type AtApplication<Body extends SchemaName = never> = At<{ applicationId: string }, Body>;
+export type AtDevice<Body extends SchemaName = never, Query extends SchemaName = never> = At<
+  { applicationId: string; deviceId: string },
+  Body,
+  Query
+>;
+export type AtTransaction = At<{ applicationId: string; deviceId: string; transactionId: number }>;

@@ -1,0 +1,27 @@
+import { DomainError, type ErrorCode } from '../errors.ts';
+
+// RFC 6750 2.1; the scheme in any case (RFC 9110 11.1).
+const CREDENTIALS = /^bearer(?: +(.*))?$/i;
+const TOKEN = /^[A-Za-z0-9\-._~+/]+=*$/;
+
+/** The token of an `Authorization` header. Throws TOKEN_MISSING, or TOKEN_INVALID for one that cannot be a token. */
+export function bearerToken(authorization: string | undefined): string {
+  const match = CREDENTIALS.exec(authorization ?? '');
+  if (!match) throw new DomainError('TOKEN_MISSING');
+  const token = match[1] ?? '';
+  if (!TOKEN.test(token)) throw new DomainError('TOKEN_INVALID');
+  return token;
+}
+
+/**
+ * The `WWW-Authenticate` of an error (RFC 6750 3), or undefined. A request without a token gets no error code
+ * (RFC 6750 3.1).
+ */
+export function challengeOf(code: ErrorCode, scope: string | null): string | undefined {
+  const wanted = scope === null ? '' : `, scope="${scope}"`;
+  if (code === 'TOKEN_MISSING') return `Bearer realm="lapel"${wanted}`;
+  if (code === 'TOKEN_INVALID') return `Bearer realm="lapel", error="invalid_token"${wanted}`;
+  if (code === 'SCOPE_INSUFFICIENT') return `Bearer realm="lapel", error="insufficient_scope"${wanted}`;
+  if (code === 'ADMIN_TOKEN_INVALID') return 'Bearer realm="lapel administration"';
+  return undefined;
+}

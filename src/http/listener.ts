@@ -1,0 +1,152 @@
+import type { Context } from 'koa';
+import type { Clock } from '../clock.ts';
+import type { Contracts } from '../contracts/contracts.ts';
+import { DomainError, toDomainError } from '../errors.ts';
+import type { Ids } from '../ids.ts';
+import type { Log } from '../log.ts';
+import type { Metrics } from '../metrics.ts';
+import { errorAnswer } from './error-answer.ts';
+import { checkPathParameters } from './path-parameters.ts';
+import { isUnread, readForm, readJson } from './read-body.ts';
+import { requestId } from './request-id.ts';
+import type { Answer, Input, Route } from './route.ts';
+import { createRouteMatcher } from './route-matcher.ts';
+import { createSockets, type HttpServer } from './sockets.ts';
+
+export type { HttpServer } from './sockets.ts';
+
+/** What every listener needs, whatever it serves. */
+export interface ListenerParts {
+  contracts: Contracts;
+  clock: Clock;
+  ids: Ids;
+  log: Log;
+  metrics: Metrics;
+  /** Requests in flight at most; one more is answered 503 with `Retry-After`. */
+  maxInFlight?: number;
+}
+
+interface Parts<Services, Caller> extends ListenerParts {
+  /** Its name in metrics and log lines. */
+  name: 'api' | 'admin';
+  routes: readonly Route<Services, Caller>[];
+  services: Services;
+  /** Who calls a route that has a scope. Throws for a token that is missing, bad, or not enough. */
+  authorize(authorization: string | undefined, scope: string, params: Record<string, string>): Caller | Promise<Caller>;
+  /** Paths where another method is answered 405 with `Allow` instead of 403. */
+  strictPaths?: readonly string[];
+  /** `{base_url}` of the listener. */
+  baseUrl(): string;
+}
+
+const MAX_IN_FLIGHT = 1000;
+const JSON_CONTENT = 'application/json; charset=utf-8';
+
+/**
+ * Serves a route table. The order of checks is the contract's (section 1): path and method, token, scope and
+ * application, path parameters, query and body, then the handler's own rules.
+ */
+export function createListener<Services, Caller>(parts: Parts<Services, Caller>): HttpServer {
+  const { name, services, authorize, contracts, clock, ids, log, metrics, baseUrl } = parts;
+  const { maxInFlight = MAX_IN_FLIGHT, strictPaths = [] } = parts;
+  const match = createRouteMatcher(parts.routes);
+
+  function find(context: Context): { route: Route<Services, Caller>; params: Record<string, string> } {
+    const found = match(pathOf(context));
+    const route = found?.methods.get(context.method);
+    if (found && route) return { route, params: found.params };
+    const [other] = found?.methods.values() ?? [];
+    if (found && other && strictPaths.includes(other.path)) {
+      throw new DomainError('METHOD_NOT_ALLOWED', { values: { allow: [...found.methods.keys()].join(', ') } });
+    }
+    throw new DomainError('WRONG_URL');
+  }
+
+  async function readBody(context: Context, route: Route<Services, Caller>): Promise<unknown> {
+    if (route.form !== undefined) return readForm(context.req);
+    if (route.body === undefined) return undefined;
+    const body = await readJson(context.req);
+    if (body !== undefined) return contracts.check(route.body, body, 'body');
+    if (route.bodyOptional) return {};
+    throw DomainError.invalid({ loc: ['body'], msg: 'Field required', type: 'missing' });
+  }
+
+  async function serve(context: Context, route: Route<Services, Caller>, raw: Record<string, string>): Promise<Answer> {
+    const authorization = context.req.headers.authorization;
+    const caller = route.scope === null ? undefined : await authorize(authorization, route.scope, raw);
+    const params = checkPathParameters(contracts, raw);
+    const query = route.query && contracts.checkQuery(route.query, context.querystring);
+    const body = await readBody(context, route);
+    const input: Input = { params, body, query, caller, authorization, baseUrl: baseUrl(), target: context.url };
+    return route.handler(services, input as Input<never, never, never, Caller>);
+  }
+
+  async function handle(context: Context): Promise<void> {
+    const startedAt = clock.now();
+    const id = requestId(context.req.headers['x-request-id'], ids);
+    let route: Route<Services, Caller> | undefined;
+    let answer: Answer;
+    let error: DomainError | undefined;
+    try {
+      if (sockets.inFlight() > maxInFlight) {
+        metrics.httpRefused.inc({ bound: 'requests_in_flight' });
+        throw new DomainError('OVERLOADED');
+      }
+      const found = find(context);
+      route = found.route;
+      answer = await serve(context, route, found.params);
+    } catch (thrown) {
+      error = toDomainError(thrown);
+      answer = errorAnswer(error, route?.scope ?? null);
+      if (error.code === 'BODY_TOO_LARGE' && isUnread(context.req)) context.set('Connection', 'close');
+    }
+    context.set('X-Request-Id', id);
+    send(context, answer);
+    report({ id, method: context.method, route: route?.path ?? 'unknown', status: answer.status, startedAt, error });
+  }
+
+  function report(done: {
+    id: string;
+    method: string;
+    route: string;
+    status: number;
+    startedAt: number;
+    error: DomainError | undefined;
+  }): void {
+    const { id, method, route, status, error } = done;
+    const seconds = (clock.now() - done.startedAt) / 1_000_000;
+    metrics.httpRequests.inc({ listener: name, method, route, status });
+    metrics.httpSeconds.observe({ listener: name, route }, seconds);
+    const line = { listener: name, requestId: id, method, route, status, seconds };
+    if (error?.code === 'INTERNAL') log.error({ ...line, err: error.cause }, 'request failed');
+    else if (status >= 500) log.info({ ...line, err: error }, 'request refused');
+    else log.debug(error ? { ...line, error: error.code } : line, 'request');
+  }
+
+  const sockets = createSockets({ handle, clock, log });
+  return sockets;
+}
+
+/** A target that is no URL is no path of ours either. */
+function pathOf(context: Context): string {
+  try {
+    return context.path;
+  } catch (cause) {
+    throw new DomainError('WRONG_URL', { cause });
+  }
+}
+
+function send(context: Context, { status, body, headers }: Answer): void {
+  context.status = status;
+  if (headers) context.set(headers);
+  if (typeof body === 'object') {
+    context.set('Content-Type', JSON_CONTENT);
+    context.body = JSON.stringify(body);
+  } else if (body !== undefined) {
+    context.body = body;
+  } else if (status !== 204) {
+    // Koa takes an unset body for "no answer was made" and would write the status text.
+    context.body = '';
+    context.remove('Content-Type');
+  }
+}

@@ -1,0 +1,68 @@
+import type { SchemaName } from '../contracts/contracts.ts';
+import type { SchemaTypes } from '../contracts/types.ts';
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+/** What a handler answers. Objects are sent as JSON; a string needs its own `Content-Type` in the headers. */
+export interface Answer {
+  status: number;
+  body?: object | string;
+  headers?: Record<string, string>;
+}
+
+/** The `{names}` of a path. */
+type ParameterNames<Path> = Path extends `${string}{${infer Name}}${infer Rest}` ? Name | ParameterNames<Rest> : never;
+export type Parameters<Path extends string> = {
+  [Name in ParameterNames<Path>]: Name extends 'transactionId' ? number : string;
+};
+
+/** What a handler gets: checked, in the types of the schemas. */
+export interface Input<Params = unknown, Body = unknown, Query = unknown, Caller = unknown> {
+  params: Params;
+  body: Body;
+  query: Query;
+  /** Who the check of the token found. */
+  caller: Caller;
+  /** The header, for the one route that reads it itself. */
+  authorization: string | undefined;
+  /** `{base_url}`, without a slash at its end. */
+  baseUrl: string;
+  /** The request target: path and query as they came. */
+  target: string;
+}
+
+interface Options<Body extends SchemaName, Query extends SchemaName> {
+  /** The schema of the JSON body; without one a body is not read. */
+  body?: Body;
+  /** No body at all stands for `{}`. */
+  bodyOptional?: true;
+  /** The schema that documents a form (`application/x-www-form-urlencoded`); its handler gets it as URLSearchParams. */
+  form?: Body;
+  /** The schema of the query. */
+  query?: Query;
+}
+
+/** A line of a route table. */
+export interface Route<Services, Caller> extends Options<SchemaName, SchemaName> {
+  method: Method;
+  path: string;
+  /** What the token must hold; null where no token is wanted. */
+  scope: string | null;
+  handler: (services: Services, input: Input<never, never, never, Caller>) => Answer | Promise<Answer>;
+}
+
+/** Makes the `route` function of one listener, which holds each handler to its line's path and schemas. */
+export function routesOf<Services, Caller>() {
+  return function route<Path extends string, Body extends SchemaName = never, Query extends SchemaName = never>(
+    method: Method,
+    path: Path,
+    scope: string | null,
+    options: Options<Body, Query>,
+    handler: (
+      services: Services,
+      input: Input<Parameters<Path>, SchemaTypes[Body], SchemaTypes[Query], Caller>,
+    ) => Answer | Promise<Answer>,
+  ): Route<Services, Caller> {
+    return { method, path, scope, ...options, handler: handler as Route<Services, Caller>['handler'] };
+  };
+}

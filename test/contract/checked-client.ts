@@ -1,0 +1,138 @@
+import { Pool } from 'undici';
+import { loadContracts } from '../../src/contracts/contracts.ts';
+import { findPath, type OpenApi, type Response, readOpenApi, type Schema, schemaName } from './documents.ts';
+
+const contracts = loadContracts();
+const api = readOpenApi('openapi.yaml');
+const admin = readOpenApi('openapi-admin.yaml');
+
+export interface CheckedAnswer {
+  status: number;
+  headers: Record<string, string | string[] | undefined>;
+  /** Parsed JSON, or the text of any other type; undefined without a body. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies whose shape was checked here
+  body: any;
+}
+
+export interface RequestOptions {
+  /** Sent as `Authorization: Bearer`. */
+  token?: string | undefined;
+  headers?: Record<string, string>;
+  /** Sent as JSON. */
+  json?: unknown;
+  /** Sent as a form. */
+  form?: Record<string, string>;
+  /** Sent as it is, with the `Content-Type` of `headers` if there is one. */
+  text?: string | Buffer;
+}
+
+export type CheckedClient = ReturnType<typeof createClient>;
+
+/**
+ * An HTTP client for tests. It holds every answer that it receives against the OpenAPI documents: an answer whose
+ * status, headers or body is not what its operation documents makes the request throw. What the documents do not
+ * have must be answered 403 `wrong url.`, or 405 with `Allow`.
+ */
+export function createClient({ baseUrl, token: usual }: { baseUrl: string; token?: string }) {
+  const pool = new Pool(baseUrl);
+
+  async function request(method: string, target: string, options: RequestOptions = {}): Promise<CheckedAnswer> {
+    const { token = usual, json, form, text } = options;
+    const headers: Record<string, string> = {};
+    let body: string | Buffer | null = text ?? null;
+    if (token !== undefined) headers['authorization'] = `Bearer ${token}`;
+    if (json !== undefined) {
+      headers['content-type'] = 'application/json';
+      body = JSON.stringify(json);
+    }
+    if (form !== undefined) {
+      headers['content-type'] = 'application/x-www-form-urlencoded';
+      body = new URLSearchParams(form).toString();
+    }
+    const received = await pool.request({
+      method: method as 'GET',
+      path: target,
+      headers: { ...headers, ...options.headers },
+      body,
+    });
+    const content = await received.body.text();
+    const isJson = String(received.headers['content-type']).startsWith('application/json');
+    const answer = {
+      status: received.statusCode,
+      headers: received.headers,
+      body: content === '' ? undefined : isJson ? JSON.parse(content) : content,
+    };
+    const problems = problemsOf(method, target.split('?')[0] ?? '', answer);
+    if (problems.length > 0) {
+      throw new Error(
+        `${method} ${target} answered ${answer.status} ${content.slice(0, 1000)}\n  ${problems.join('\n  ')}`,
+      );
+    }
+    return answer;
+  }
+
+  return {
+    request,
+    get: (target: string, options?: RequestOptions) => request('GET', target, options),
+    post: (target: string, json?: unknown, options?: RequestOptions) => request('POST', target, { json, ...options }),
+    put: (target: string, json?: unknown, options?: RequestOptions) => request('PUT', target, { json, ...options }),
+    patch: (target: string, json?: unknown, options?: RequestOptions) => request('PATCH', target, { json, ...options }),
+    delete: (target: string, options?: RequestOptions) => request('DELETE', target, options),
+    [Symbol.asyncDispose]: () => pool.destroy(),
+  };
+}
+
+const documentOf = (path: string): OpenApi => (/^\/(admin\/|metrics$|healthz$|readyz$)/.test(path) ? admin : api);
+
+/** What about an answer is not as documented. */
+export function problemsOf(method: string, path: string, answer: CheckedAnswer): string[] {
+  const document = documentOf(path);
+  const found = findPath(document, path);
+  const operation = found && document.operations.get(`${method} ${found.template}`);
+  if (!operation) return undocumented(method, found?.methods, answer);
+  const response = operation.responses[String(answer.status)];
+  if (!response) return [`the status ${answer.status} is not documented for ${operation.operationId}`];
+  return [...headerProblems(response, answer), ...bodyProblems(response, answer)];
+}
+
+function undocumented(method: string, methods: string[] | undefined, answer: CheckedAnswer): string[] {
+  const problems = answer.headers['x-request-id'] ? [] : ['there is no X-Request-Id'];
+  if (answer.status === 405 && methods) {
+    if (answer.headers['allow'] !== methods.join(', ')) problems.push(`Allow should be ${methods.join(', ')}`);
+  } else if (answer.status !== 403 && answer.status !== 503) {
+    problems.push('a path or method that is not documented should be answered 403 or 405');
+  }
+  if (method === 'HEAD') return problems;
+  return [...problems, ...schemaProblems({ $ref: './common/message-error.json' }, answer.body)];
+}
+
+function headerProblems(response: Response, { headers }: CheckedAnswer): string[] {
+  const problems: string[] = [];
+  for (const [name, { required, schema }] of Object.entries(response.headers)) {
+    const value = headers[name.toLowerCase()];
+    if (required && value === undefined) problems.push(`the header ${name} is missing`);
+    if (value !== undefined && schema.const !== undefined && value !== schema.const) {
+      problems.push(`the header ${name} should be ${schema.const}`);
+    }
+  }
+  return problems;
+}
+
+function bodyProblems({ content }: Response, { headers, body }: CheckedAnswer): string[] {
+  if (!content) return body === undefined ? [] : ['there should be no body'];
+  const type = String(headers['content-type']).split(';')[0] ?? '';
+  const documented = content[type];
+  if (!documented) return [`the content type ${type} is not documented`];
+  return schemaProblems(documented.schema, body);
+}
+
+function schemaProblems(schema: Schema, body: unknown): string[] {
+  if ('oneOf' in schema) {
+    const each = schema.oneOf.map((one) => schemaProblems(one, body));
+    return each.filter((problems) => problems.length === 0).length === 1 ? [] : each.flat();
+  }
+  if ('type' in schema) return typeof body === schema.type ? [] : [`the body should be a ${schema.type}`];
+  return contracts
+    .faults(schemaName(schema), body, 'body')
+    .map(({ loc, msg }) => `${schemaName(schema)}: ${loc.join('.')}: ${msg}`);
+}

@@ -1,0 +1,39 @@
+import { loadContracts } from '../../src/contracts/contracts.ts';
+import { readAsyncApi, schemaName } from './documents.ts';
+
+const contracts = loadContracts();
+const { channels } = readAsyncApi();
+
+/** Parses a captured MQTT message; throws when it is not what asyncapi.yaml documents for its topic. */
+export function checkMessage(topic: string, payload: string | Buffer): Record<string, unknown> {
+  const address = topic.replace(/^devices\/[^/]+\//, 'devices/{deviceId}/');
+  const channel = Object.values(channels).find((candidate) => candidate.address === address);
+  if (!channel) throw new Error(`the topic ${topic} is not documented`);
+  return checked(topic, Object.keys(channel.messages)[0] ?? '', channel.messages, payload);
+}
+
+/** Parses a captured webhook body; throws when it is not what asyncapi.yaml documents. */
+export function checkWebhook(payload: string | Buffer): Record<string, unknown> {
+  const messages = channels['webhooks']?.messages ?? {};
+  const body = checked('webhook', 'envelope', messages, payload);
+  if (String(body['type']).startsWith('transaction.')) checked('webhook', 'transactionResult', messages, payload);
+  return body;
+}
+
+function checked(
+  place: string,
+  name: string,
+  messages: (typeof channels)[string]['messages'],
+  payload: string | Buffer,
+): Record<string, unknown> {
+  const message = messages[name];
+  if (!message) throw new Error(`the message ${name} is not documented`);
+  const value = JSON.parse(payload.toString()) as Record<string, unknown>;
+  const faults = contracts.faults(schemaName(message.payload.schema), value, name);
+  if (faults.length > 0) {
+    throw new Error(
+      `${place}: ${faults.map(({ loc, msg }) => `${loc.join('.')}: ${msg}`).join('; ')}: ${payload.toString()}`,
+    );
+  }
+  return value;
+}

@@ -1,0 +1,103 @@
+import { readFileSync } from 'node:fs';
+import { parse } from 'yaml';
+import { SCHEMA_FOLDER, type SchemaName } from '../../src/contracts/contracts.ts';
+
+interface Reference {
+  $ref: string;
+}
+export type Schema = Reference | { oneOf: Reference[] } | { type: string };
+export interface Header {
+  required?: boolean;
+  schema: { const?: string };
+}
+export interface Response {
+  description: string;
+  headers: Record<string, Header>;
+  content?: Record<string, { schema: Schema }>;
+}
+export interface Operation {
+  operationId: string;
+  summary: string;
+  security: Record<string, string[]>[];
+  parameters: { name: string; in: string; schema: Schema }[];
+  requestBody?: { required: boolean; content: Record<string, { schema: Schema }> };
+  responses: Record<string, Response>;
+  'x-specification-row'?: string;
+}
+export interface OpenApi {
+  /** By `GET /v1/applications/{applicationId}`. */
+  operations: Map<string, Operation>;
+}
+
+const METHODS = ['get', 'put', 'post', 'delete', 'patch', 'head', 'options'];
+
+/** Replaces every reference into the document itself; those to files stay. */
+function resolved(node: unknown, document: unknown): unknown {
+  if (Array.isArray(node)) return node.map((item) => resolved(item, document));
+  if (typeof node !== 'object' || node === null) return node;
+  const reference = (node as Partial<Reference>).$ref;
+  if (reference?.startsWith('#/')) {
+    let target = document as Record<string, unknown>;
+    for (const part of reference.slice(2).split('/')) target = target[part] as Record<string, unknown>;
+    if (target === undefined) throw new Error(`${reference} leads nowhere`);
+    return resolved(target, document);
+  }
+  return Object.fromEntries(Object.entries(node).map(([key, value]) => [key, resolved(value, document)]));
+}
+
+function read(file: string): Record<string, never> {
+  const document: unknown = parse(readFileSync(`${SCHEMA_FOLDER}${file}`, 'utf8'));
+  return resolved(document, document) as Record<string, never>;
+}
+
+export function readOpenApi(file: 'openapi.yaml' | 'openapi-admin.yaml'): OpenApi {
+  const { paths } = read(file) as unknown as { paths: Record<string, Record<string, Operation>> };
+  const operations = new Map<string, Operation>();
+  for (const [path, item] of Object.entries(paths)) {
+    const shared = (item['parameters'] ?? []) as unknown as Operation['parameters'];
+    for (const method of METHODS) {
+      const operation = item[method];
+      if (operation === undefined) continue;
+      const parameters = [...shared, ...(operation.parameters ?? [])];
+      operations.set(`${method.toUpperCase()} ${path}`, { ...operation, parameters });
+    }
+  }
+  return { operations };
+}
+
+interface Message {
+  name: string;
+  payload: { schemaFormat: string; schema: Reference };
+}
+export interface AsyncApi {
+  channels: Record<string, { address: string | null; messages: Record<string, Message> }>;
+  operations: Record<
+    string,
+    { action: 'send' | 'receive'; channel: AsyncApi['channels'][string]; bindings: { mqtt?: { qos: number } } }
+  >;
+}
+
+export const readAsyncApi = (): AsyncApi => read('asyncapi.yaml') as unknown as AsyncApi;
+
+/** `./rest/wifi-settings.json` -> `rest/wifi-settings`. */
+export function schemaName(schema: Schema): SchemaName {
+  const match = '$ref' in schema ? /^\.\/(.+)\.json$/.exec(schema.$ref) : null;
+  if (!match) throw new Error(`not a reference to a schema file: ${JSON.stringify(schema)}`);
+  return match[1] as SchemaName;
+}
+
+/** The template of the document that a path is of, with the methods that it has. */
+export function findPath(document: OpenApi, path: string): { template: string; methods: string[] } | undefined {
+  const segments = path.split('/');
+  const found = [...document.operations.keys()]
+    .map((key) => key.split(' ') as [string, string])
+    .filter(([, template]) => {
+      const parts = template.split('/');
+      return (
+        parts.length === segments.length &&
+        parts.every((part, index) => (part.startsWith('{') ? segments[index] !== '' : part === segments[index]))
+      );
+    });
+  const template = found[0]?.[1];
+  return template === undefined ? undefined : { template, methods: found.map(([method]) => method) };
+}

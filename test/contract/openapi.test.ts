@@ -1,0 +1,175 @@
+import t from 'tap';
+import { ROUTES as ADMIN_ROUTES } from '../../src/admin/routes.ts';
+import { ROUTES as API_ROUTES, STRICT_PATHS } from '../../src/api/routes.ts';
+import { SCOPES } from '../../src/applications/scopes.ts';
+import { loadContracts } from '../../src/contracts/contracts.ts';
+import { ERRORS } from '../../src/errors.ts';
+import { type Operation, readOpenApi, type Schema, schemaName } from './documents.ts';
+
+const contracts = loadContracts();
+const listeners = [
+  { file: 'openapi.yaml', routes: API_ROUTES },
+  { file: 'openapi-admin.yaml', routes: ADMIN_ROUTES },
+] as const;
+
+/** The statuses of the specification's "Endpoints" table, without what happens on every operation. */
+const SPECIFICATION: Record<string, [key: string, scope: string, statuses: number[]]> = {
+  'op 1': ['GET /v1/applications/{applicationId}', 'svc:application:read', [200, 400, 401, 403, 500]],
+  'op 2': ['PATCH /v1/applications/{applicationId}', 'svc:application:write', [200, 400, 401, 403, 500]],
+  'op 3': ['POST /v1/applications/{applicationId}/refresh_authkey', 'svc:application:write', [201, 400, 401, 403, 500]],
+  'op 4': [
+    'GET /v1/applications/{applicationId}/devices/{deviceId}',
+    'svc:device:read',
+    [200, 400, 401, 403, 404, 405, 500],
+  ],
+  'op 5': [
+    'POST /v1/applications/{applicationId}/devices/{deviceId}',
+    'svc:device:write',
+    [201, 400, 401, 403, 404, 500],
+  ],
+  'op 6': [
+    'DELETE /v1/applications/{applicationId}/devices/{deviceId}',
+    'svc:device:write',
+    [201, 400, 401, 403, 404, 500],
+  ],
+  'op 10': [
+    'PUT /v1/applications/{applicationId}/devices/{deviceId}/settings/apn',
+    'svc:device:write',
+    [201, 400, 401, 403, 404, 500],
+  ],
+  'op 11': [
+    'PUT /v1/applications/{applicationId}/devices/{deviceId}/settings/wifi',
+    'svc:device:write',
+    [201, 400, 401, 403, 404, 500],
+  ],
+};
+
+/** What the contract adds to a row. */
+const ADDED = new Set([409, 413, 429, 503]);
+
+const jsonSchema = (operation: Operation): string | undefined => {
+  const schema = operation.requestBody?.content['application/json']?.schema;
+  return schema && schemaName(schema);
+};
+
+for (const { file, routes } of listeners) {
+  const { operations } = readOpenApi(file);
+  const table = new Map(routes.map((route) => [`${route.method} ${route.path}`, route]));
+  const each = (check: (operation: Operation, route: (typeof routes)[number], key: string) => void): void => {
+    for (const [key, operation] of operations) {
+      const route = table.get(key);
+      if (route) check(operation, route, key);
+    }
+  };
+
+  t.test(`${file}: documents exactly the routes that are served`, async (t) => {
+    t.same([...operations.keys()].sort(), [...table.keys()].sort());
+  });
+
+  t.test(`${file}: a route wants the token and the scope that its operation documents`, async (t) => {
+    each((operation, route, key) => {
+      const [requirement] = operation.security;
+      if (file === 'openapi-admin.yaml') {
+        t.equal(requirement ? 'administrator' : null, route.scope, key);
+      } else {
+        t.equal(requirement?.['applicationToken']?.[0] ?? null, route.scope, key);
+      }
+      if (requirement) t.ok(operation.responses['401'], `${key} documents 401`);
+    });
+  });
+
+  t.test(`${file}: a route reads the body that its operation documents`, async (t) => {
+    each((operation, route, key) => {
+      t.equal(jsonSchema(operation), route.body, key);
+      const form = operation.requestBody?.content['application/x-www-form-urlencoded']?.schema;
+      t.equal(form && schemaName(form), route.form, `${key} form`);
+      t.equal(operation.requestBody?.required === false, route.bodyOptional === true, `${key} required`);
+      t.equal(operation.responses['413'] !== undefined, operation.requestBody !== undefined, `${key} 413`);
+    });
+  });
+
+  t.test(`${file}: a route reads the query that its operation documents, with the same rules`, async (t) => {
+    each((operation, route, key) => {
+      const properties = route.query ? (contracts.documents.get(route.query)?.properties ?? {}) : {};
+      const documented = operation.parameters.filter((parameter) => parameter.in === 'query');
+      t.same(documented.map(({ name }) => name).sort(), Object.keys(properties).sort(), key);
+      for (const { name, schema } of documented) {
+        const { description: _, $ref, ...rules } = properties[name] as { description?: string; $ref?: string };
+        if ($ref === undefined) t.same(schema, rules, `${key} ${name}`);
+        else t.equal(schemaName(schema), $ref.replace(/^\.\.\/(.+)\.json$/, '$1'), `${key} ${name}`);
+      }
+    });
+  });
+
+  t.test(`${file}: path parameters are those of the path`, async (t) => {
+    each((operation, route, key) => {
+      const names = operation.parameters.filter((parameter) => parameter.in === 'path').map(({ name }) => name);
+      t.same(names.sort(), [...route.path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name).sort(), key);
+    });
+  });
+
+  t.test(`${file}: every error status is one of the table of errors, in its shape`, async (t) => {
+    const rows = Object.values(ERRORS);
+    const shapes = (status: number): string[] =>
+      [...new Set(rows.filter((row) => row.status === status).map((row) => `common/${row.shape}-error`))].sort();
+    const named = (schema: Schema): string[] =>
+      ('oneOf' in schema ? schema.oneOf.map(schemaName) : [schemaName(schema)]).sort();
+    each((operation, _, key) => {
+      for (const [status, response] of Object.entries(operation.responses)) {
+        if (Number(status) < 400) continue;
+        const schema = response.content?.['application/json']?.schema;
+        if (!schema) {
+          t.fail(`${key} ${status} has no body`);
+        } else if (!named(schema).every((name) => name === 'rest/token-error' || name === 'admin/health')) {
+          for (const name of named(schema)) t.ok(shapes(Number(status)).includes(name), `${key} ${status} ${name}`);
+        }
+      }
+      t.ok(operation.responses['500'], `${key} documents 500`);
+    });
+  });
+
+  t.test(
+    `${file}: every schema that it refers to is a file, every operation has its own id and a summary`,
+    async (t) => {
+      const ids = new Set<string>();
+      each((operation, _, key) => {
+        t.ok(operation.summary, key);
+        ids.add(operation.operationId);
+        for (const response of Object.values(operation.responses)) {
+          for (const { schema } of Object.values(response.content ?? {})) {
+            if ('$ref' in schema) t.ok(contracts.documents.has(schemaName(schema)), `${key} ${schema.$ref}`);
+          }
+          t.ok(response.headers['X-Request-Id'], `${key} documents X-Request-Id`);
+        }
+      });
+      t.equal(ids.size, operations.size);
+    },
+  );
+}
+
+t.test('every operation of the specification that is served has all statuses of its row', async (t) => {
+  const { operations } = readOpenApi('openapi.yaml');
+  for (const [row, [key, scope, statuses]] of Object.entries(SPECIFICATION)) {
+    const operation = operations.get(key);
+    t.equal(operation?.['x-specification-row'], row, key);
+    t.same(operation?.security, [{ applicationToken: [scope] }], key);
+    const documented = Object.keys(operation?.responses ?? {}).map(Number);
+    t.same(
+      documented.filter((status) => !ADDED.has(status)),
+      statuses,
+      key,
+    );
+  }
+});
+
+t.test('405 is documented where it is answered', async (t) => {
+  const { operations } = readOpenApi('openapi.yaml');
+  const paths = [...operations].filter(([, { responses }]) => responses['405']).map(([key]) => key.split(' ')[1]);
+  t.same(paths, STRICT_PATHS);
+});
+
+t.test('the scopes of the token endpoint are the documented ones', async (t) => {
+  const { operations } = readOpenApi('openapi.yaml');
+  const used = new Set([...operations.values()].flatMap(({ security }) => security[0]?.['applicationToken'] ?? []));
+  for (const scope of used) t.ok(Object.hasOwn(SCOPES, scope), scope);
+});
