@@ -74,9 +74,9 @@ export function createClient({ baseUrl, token: usual }: { baseUrl: string; token
   return {
     request,
     get: (target: string, options?: RequestOptions) => request('GET', target, options),
-    post: (target: string, json?: unknown, options?: RequestOptions) => request('POST', target, { json, ...options }),
-    put: (target: string, json?: unknown, options?: RequestOptions) => request('PUT', target, { json, ...options }),
-    patch: (target: string, json?: unknown, options?: RequestOptions) => request('PATCH', target, { json, ...options }),
+    post: (target: string, options?: RequestOptions) => request('POST', target, options),
+    put: (target: string, options?: RequestOptions) => request('PUT', target, options),
+    patch: (target: string, options?: RequestOptions) => request('PATCH', target, options),
     delete: (target: string, options?: RequestOptions) => request('DELETE', target, options),
     [Symbol.asyncDispose]: () => pool.destroy(),
   };
