@@ -1,15 +1,18 @@
 import type { Device } from './device.ts';
 import type { Fleet } from './fleet.ts';
 import type { Answer } from './messages.ts';
-import { createServiceClient, inParallel, type ServiceClient, send, unexpected } from './service-client.ts';
+import { createServiceClient, inParallel, type Reply, type ServiceClient, send, unexpected } from './service-client.ts';
 
 const PARALLEL_REQUESTS = 16;
 const SCOPES = 'svc:device:read svc:device:write';
 
 /** An application that works on the fleet through the REST API. */
 export interface Application {
-  /** Activates every device that is not; resolves when the service has acknowledged what the devices answered. */
-  activate(fleet: Fleet): Promise<void>;
+  /**
+   * Activates every device that is not; resolves, with those that are activated then, when the service has acknowledged
+   * what the devices answered.
+   */
+  activate(fleet: Fleet): Promise<Device[]>;
   /** Sets the Wi-Fi networks of a device. Gives the transactionId, or the status of a refusal. */
   setWifi(deviceId: string, ssid: string): Promise<{ transactionId: number } | { refusal: number }>;
 }
@@ -52,38 +55,49 @@ export function createApplication({
   }
 
   /** Requests of the same moment share one token. */
-  async function client(): Promise<ServiceClient> {
+  async function currentSession(): Promise<Session> {
     session ??= authenticate();
     const mine = session;
-    try {
-      const { request, until } = await mine;
-      if (now() < until) return request;
-    } catch (error) {
+    const forget = (): void => {
       if (session === mine) session = undefined;
+    };
+    const held = await mine.catch((error: Error) => {
+      forget();
       throw error;
-    }
-    if (session === mine) session = undefined;
-    return client();
+    });
+    if (now() < held.until) return held;
+    forget();
+    return currentSession();
   }
 
-  async function activateOne({ deviceId, events }: Device): Promise<void> {
-    const request = await client();
+  /** A token may end before its time, when the service starts anew with other keys: then once more with a new one. */
+  async function request(method: string, path: string, body?: unknown): Promise<Reply> {
+    const used = await currentSession();
+    const reply = await used.request(method, path, body);
+    if (reply.status !== 401) return reply;
+    if (session && (await session) === used) session = undefined;
+    return (await currentSession()).request(method, path, body);
+  }
+
+  /** Whether it is activated now. */
+  async function activateOne({ deviceId, events }: Device): Promise<boolean> {
     const status = await request('GET', pathOf(deviceId));
-    if (status.status === 200 && status.body['status'] === 'activated') return;
-    const { promise, resolve } = Promise.withResolvers<void>();
+    if (status.status === 200 && status.body['status'] === 'activated') return true;
+    const { promise, resolve } = Promise.withResolvers<Answer>();
     // The device may answer before the request is answered: listen first.
-    const seen = new Set<number>();
+    const seen = new Map<unknown, Answer>();
     let wanted: unknown;
-    const listener = ({ transactionId }: Answer): void => {
-      seen.add(transactionId);
-      if (transactionId === wanted) resolve();
+    const listener = (answer: Answer): void => {
+      seen.set(answer.transactionId, answer);
+      if (answer.transactionId === wanted) resolve(answer);
     };
     events.on('acknowledged', listener);
     try {
       const reply = await request('POST', pathOf(deviceId), {});
       if (reply.status !== 201) throw unexpected(`cannot activate ${deviceId}`, reply);
       wanted = reply.body['transactionId'];
-      if (!seen.has(wanted as number)) await promise;
+      const { status: outcome } = seen.get(wanted) ?? (await promise);
+      return outcome === 'succeeded';
     } finally {
       events.off('acknowledged', listener);
     }
@@ -91,11 +105,11 @@ export function createApplication({
 
   return {
     async activate({ devices }) {
-      await inParallel(devices, PARALLEL_REQUESTS, activateOne);
+      const activated = await inParallel(devices, PARALLEL_REQUESTS, activateOne);
+      return devices.filter((_, index) => activated[index]);
     },
 
     async setWifi(deviceId, ssid) {
-      const request = await client();
       const body = [{ ssid, security: 'WPA2', password: 'simulated network' }];
       const reply = await request('PUT', `${pathOf(deviceId)}/settings/wifi`, body);
       const transactionId = reply.body['transactionId'];

@@ -1,6 +1,6 @@
 import type { Application } from './application.ts';
+import type { Device } from './device.ts';
 import { createDurations, type Percentiles } from './durations.ts';
-import type { Fleet } from './fleet.ts';
 import { createRandom } from './random.ts';
 import type { Timers } from './timers.ts';
 
@@ -21,13 +21,13 @@ export interface LoadCounts {
 /** A stream of Wi-Fi changes at a fixed rate, whether or not the service keeps up, each to a device drawn from the seed. */
 export function startLoad({
   application,
-  fleet,
+  devices,
   perSecond,
   seed,
   timers,
 }: {
   application: Application;
-  fleet: Fleet;
+  devices: readonly Device[];
   perSecond: number;
   seed: number;
   timers: Timers;
@@ -40,7 +40,7 @@ export function startLoad({
   let due = 0;
   let cancel: (() => void) | undefined;
 
-  for (const { events } of fleet.devices) {
+  for (const { events } of devices) {
     events.on('command', ({ transactionId, operation }, reaction) => {
       if (operation === 'setWifi' && reaction === 'accepted') durations.arrived(transactionId, timers.now());
     });
@@ -59,7 +59,7 @@ export function startLoad({
 
   function catchUp(): void {
     for (const target = ((timers.now() - began) / 1000) * perSecond; due < target; due += 1) {
-      const device = fleet.devices[Math.floor(random() * fleet.devices.length)];
+      const device = devices[Math.floor(random() * devices.length)];
       if (!device) return;
       if (underWay.size >= MOST_AT_ONCE) {
         counts.skipped += 1;

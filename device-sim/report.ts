@@ -8,8 +8,8 @@ export interface Report {
   fleet: FleetCounts;
   /** Devices that were given up at the start: the run failed for them. */
   neverConnected: number;
-  /** Devices that are activated, as they know it. */
-  activated: number;
+  /** Devices that were activated when the load began; null without --application. */
+  activated: number | null;
   load: LoadCounts | null;
   troubles: string[];
   /** More troubles than were kept. */
@@ -21,7 +21,11 @@ const perSecond = (count: number, seconds: number): string => (seconds > 0 ? (co
 /** The closing table for people. */
 export function formatReport({ fleet, load, activated, seconds, troubles, troublesNotShown }: Report): string {
   const rows: [string, number | string, string?][] = [
-    ['devices', fleet.devices, `${fleet.connected} connected at the end, ${activated} activated`],
+    [
+      'devices',
+      fleet.devices,
+      `${fleet.connected} connected at the end${activated === null ? '' : `, ${activated} activated`}`,
+    ],
     ['connections', fleet.connections, `${fleet.losses} lost, ${fleet.connectFailures} given up`],
     [
       'commands',

@@ -18,12 +18,12 @@ const aborted = (signal: AbortSignal): Promise<undefined> =>
   });
 
 /** Resolves when the run is to end: after a duration, after quiet, or when `stopped` is aborted. */
-function theEnd(command: Command, fleet: Fleet, stopped: AbortSignal, timers: Timers): Promise<void> {
+function theEnd(command: Command, fleet: Fleet, stopped: AbortSignal, timers: Timers): Promise<undefined> {
   return new Promise((resolve) => {
     let cancel = (): void => {};
     const end = (): void => {
       cancel();
-      resolve();
+      resolve(undefined);
     };
     void aborted(stopped).then(end);
     const { duration, untilIdle } = command;
@@ -87,10 +87,11 @@ export async function run(
     const { application: wanted } = command;
     const application = wanted && createApplication({ ...wanted, now: timers.now });
     // A device that never answers its activation must not outlast the run.
-    if (application && !stopped.aborted) await Promise.race([application.activate(fleet), end]);
+    const activated =
+      application && !stopped.aborted ? await Promise.race([application.activate(fleet), end]) : undefined;
     const load =
-      application && wanted.load > 0 && !stopped.aborted
-        ? startLoad({ application, fleet, perSecond: wanted.load, seed: command.seed, timers })
+      application && activated && wanted.load > 0 && !stopped.aborted
+        ? startLoad({ application, devices: activated, perSecond: wanted.load, seed: command.seed, timers })
         : undefined;
     await end;
     await load?.stop();
@@ -99,7 +100,7 @@ export async function run(
       seconds: (timers.now() - began) / 1000,
       fleet: fleet.counts(),
       neverConnected: givenUp.length,
-      activated: fleet.devices.filter(({ state }) => state.activation).length,
+      activated: activated ? activated.length : null,
       load: load?.counts() ?? null,
       troubles,
       troublesNotShown,
