@@ -31,7 +31,7 @@ function fail(message: string, code: number): never {
 
 /** The soft limit of open files, which bounds connections. */
 function openFiles(): number {
-  process.report.excludeNetwork = true;
+  Object.assign(process.report, { excludeNetwork: true }); // looking up its names could take seconds
   const report = process.report.getReport() as { userLimits?: { open_files?: { soft: number | 'unlimited' } } };
   const soft = report.userLimits?.open_files?.soft;
   return typeof soft === 'number' ? soft : 65_536;

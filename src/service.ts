@@ -142,47 +142,27 @@ export async function createService(config: Config, { log, clock = systemClock, 
   );
 
   let ready = false;
+  const edge = { applications, developers, devices, contracts, clock, ids, log, metrics, formatTime };
   const admin = createAdminServer({
-    token,
-    developers,
-    applications,
-    devices,
-    contracts,
-    clock,
-    ids,
-    log,
-    metrics,
-    formatTime,
-    isReady: async () => ready && (await database.healthy()),
+    ...edge,
+    administratorToken: token,
+    adminUrl: () => adminUrl,
+    ready: async () => ready && (await database.healthy()),
   });
   stack.defer(() => admin.drain());
-  const adminPort = await listening('LAPEL_ADMIN_PORT', config.admin.host, config.admin.port, () =>
+  const { port: adminPort } = await listening('LAPEL_ADMIN_PORT', config.admin.host, config.admin.port, () =>
     admin.listen(config.admin.host, config.admin.port),
   );
+  const adminUrl = `http://${urlHost(config.admin.host)}:${adminPort}`;
 
-  // The API may be told its own address: tokens and Location headers carry it.
-  const api = createApiServer({
-    applications,
-    developers,
-    devices,
-    transactions,
-    contracts,
-    clock,
-    ids,
-    log,
-    metrics,
-    formatTime,
-    publicUrl: () => publicUrl,
-    accessTokens: () => accessTokens,
-  });
+  const accessTokens = stack.use(createAccessTokens({ database, clock, ids, log, issuer: () => publicUrl }));
+  await accessTokens.start();
+  const api = createApiServer({ ...edge, transactions, accessTokens, publicUrl: () => publicUrl });
   stack.defer(() => api.drain());
-  const httpPort = await listening('LAPEL_HTTP_PORT', config.http.host, config.http.port, () =>
+  const { port: httpPort } = await listening('LAPEL_HTTP_PORT', config.http.host, config.http.port, () =>
     api.listen(config.http.host, config.http.port),
   );
   const publicUrl = config.publicUrl ?? `http://${urlHost(config.http.host)}:${httpPort}`;
-  const accessTokens = createAccessTokens({ database, clock, ids, log, issuer: publicUrl });
-  stack.use(accessTokens);
-  await accessTokens.rotate();
 
   const mqttPort = await listening('LAPEL_MQTT_PORT', config.mqtt.host, config.mqtt.port, () =>
     broker.listen(config.mqtt.host, config.mqtt.port),
@@ -197,7 +177,7 @@ export async function createService(config: Config, { log, clock = systemClock, 
   return {
     addresses: {
       http: publicUrl,
-      admin: `http://${urlHost(config.admin.host)}:${adminPort}`,
+      admin: adminUrl,
       mqtt: `mqtt://${urlHost(config.mqtt.host)}:${mqttPort}`,
     },
     adminToken: token,

@@ -17,8 +17,8 @@ interface Options {
   clock: Clock;
   ids: Ids;
   log: Log;
-  /** The service's public URL: the `iss` of its tokens. */
-  issuer: string;
+  /** The service's public URL: the `iss` of its tokens. Asked per token, because a free port is known only after listening. */
+  issuer(): string;
 }
 
 export interface VerifiedToken {
@@ -60,7 +60,7 @@ export function createAccessTokens({ database, clock, ids, log, issuer }: Option
       {
         algorithms: ['ES256'], // RFC 8725 3.1: never what the token's header asks for
         typ: 'JWT',
-        issuer,
+        issuer: issuer(),
         requiredClaims: ['sub', 'scope', 'iat', 'exp', 'jti'],
         currentDate: new Date(clock.now() / 1000),
       },
@@ -87,7 +87,7 @@ export function createAccessTokens({ database, clock, ids, log, issuer }: Option
       const issuedAt = Math.floor(clock.now() / 1_000_000);
       const accessToken = await new SignJWT({ scope })
         .setProtectedHeader({ alg: 'ES256', typ: 'JWT', kid: keyId })
-        .setIssuer(issuer)
+        .setIssuer(issuer())
         .setSubject(applicationId)
         .setJti(ids.uuid())
         .setIssuedAt(issuedAt)

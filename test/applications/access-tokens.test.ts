@@ -12,7 +12,7 @@ async function createTokens(t: Test) {
   const { database, clock, ids } = await createTenant(t);
   const open = async (from = issuer) => {
     const log = createLog({ level: 'silent', pretty: false });
-    const tokens = createAccessTokens({ database, clock, ids, log, issuer: from });
+    const tokens = createAccessTokens({ database, clock, ids, log, issuer: () => from });
     t.teardown(() => tokens[Symbol.asyncDispose]());
     await tokens.start();
     return tokens;

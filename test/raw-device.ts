@@ -1,0 +1,141 @@
+import { connect, type Socket } from 'node:net';
+import mqttPacket, { type Packet } from 'mqtt-packet';
+
+type Sent<Cmd extends Packet['cmd']> = Extract<Packet, { cmd: Cmd }>;
+
+export interface RawDeviceOptions {
+  /** `mqtt://host:port` of the service. */
+  url: string;
+  deviceId: string;
+  credential?: string;
+  clean?: boolean;
+  /** Overrides of the CONNECT packet. */
+  connect?: Record<string, unknown>;
+}
+
+/**
+ * A device on a bare socket: it does nothing by itself, so a test decides every packet, also wrong ones. What arrives
+ * is kept until `next` asks for it; `next` rejects when the connection ends first.
+ */
+export async function openRawDevice({
+  url,
+  deviceId,
+  credential,
+  clean = false,
+  connect: overrides,
+}: RawDeviceOptions) {
+  const socket: Socket = connect({ host: new URL(url).hostname, port: Number(new URL(url).port), noDelay: true });
+  const parser = mqttPacket.parser();
+  const arrived: Packet[] = [];
+  let waiting: { cmd: string; resolve: (packet: never) => void; reject: (error: Error) => void }[] = [];
+  const closed = Promise.withResolvers<void>();
+  let isClosed = false;
+
+  parser.on('packet', (packet) => {
+    const index = waiting.findIndex(({ cmd }) => cmd === packet.cmd);
+    const [waiter] = index < 0 ? [] : waiting.splice(index, 1);
+    if (waiter) waiter.resolve(packet as never);
+    else arrived.push(packet);
+  });
+  socket.on('data', (chunk) => parser.parse(chunk));
+  socket.on('error', () => undefined);
+  socket.on('close', () => {
+    isClosed = true;
+    for (const { cmd, reject } of waiting) reject(new Error(`the connection ended before a ${cmd} came`));
+    waiting = [];
+    closed.resolve();
+  });
+  await new Promise<void>((resolve, reject) => {
+    socket.once('connect', resolve);
+    socket.once('error', reject);
+  });
+
+  const send = (packet: Record<string, unknown>): void => {
+    socket.write(mqttPacket.generate(packet as unknown as Packet));
+  };
+  const next = <Cmd extends Packet['cmd']>(cmd: Cmd): Promise<Sent<Cmd>> => {
+    const index = arrived.findIndex((packet) => packet.cmd === cmd);
+    if (index >= 0) return Promise.resolve(arrived.splice(index, 1)[0] as Sent<Cmd>);
+    if (isClosed) return Promise.reject(new Error(`the connection has ended; no ${cmd} came`));
+    return new Promise((resolve, reject) => waiting.push({ cmd, resolve, reject }));
+  };
+  let messageId = 0;
+
+  const device = {
+    socket,
+    send,
+    next,
+    /** Resolves when the connection has ended. */
+    closed: closed.promise,
+    /** What came and was not asked for. */
+    pending: (cmd: string): Packet[] => arrived.filter((packet) => packet.cmd === cmd),
+    nextMessageId: (): number => (messageId += 1),
+
+    /** Sends CONNECT and answers the CONNACK. */
+    async login() {
+      send({
+        cmd: 'connect',
+        protocolId: 'MQTT',
+        protocolVersion: 4,
+        clean,
+        clientId: deviceId,
+        keepalive: 0,
+        ...(credential === undefined ? {} : { username: deviceId, password: Buffer.from(credential) }),
+        ...overrides,
+      });
+      return next('connack');
+    },
+
+    /** Sends SUBSCRIBE and answers the codes granted. */
+    async subscribe(...topics: (string | { topic: string; qos: number })[]) {
+      const subscriptions = topics.map((topic) => (typeof topic === 'string' ? { topic, qos: 1 } : topic));
+      send({ cmd: 'subscribe', messageId: device.nextMessageId(), subscriptions });
+      return (await next('suback')).granted;
+    },
+
+    /** The next command, decoded, without a PUBACK for it. */
+    async command() {
+      const packet = await next('publish');
+      const body = JSON.parse(packet.payload.toString()) as {
+        transactionId: number;
+        operation: string;
+        parameters: Record<string, unknown>;
+        issuedAt: string;
+        attempt: number;
+      };
+      return { ...body, packet };
+    },
+
+    puback(packet: { messageId?: number | undefined }): void {
+      send({ cmd: 'puback', messageId: packet.messageId });
+    },
+
+    /** Publishes to one of the device's topics, or to a whole topic, and answers the message id used. */
+    publish(kind: string, body: unknown, options: Record<string, unknown> = {}): number {
+      const topic = kind.includes('/') ? kind : `devices/${deviceId}/${kind}`;
+      const payload = typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body);
+      const id = device.nextMessageId();
+      send({ cmd: 'publish', topic, payload, qos: 1, messageId: id, dup: false, retain: false, ...options });
+      return id;
+    },
+
+    /** Publishes an acknowledgement of a command and waits for its PUBACK. */
+    async ack(body: Record<string, unknown>): Promise<void> {
+      device.publish('acks', body);
+      await next('puback');
+    },
+
+    /** Ends the connection without DISCONNECT. */
+    async drop(): Promise<void> {
+      socket.destroy();
+      await closed.promise;
+    },
+    [Symbol.asyncDispose]: async () => {
+      socket.destroy();
+      await closed.promise;
+    },
+  };
+  return device;
+}
+
+export type RawDevice = Awaited<ReturnType<typeof openRawDevice>>;

@@ -1,0 +1,83 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import t from 'tap';
+
+const ROOT = join(import.meta.dirname, '..');
+const SRC = join(ROOT, 'src');
+
+// Who may import whom: each room, the rooms that it may import, and the libraries that only it may import.
+const ROOMS: Record<string, { rooms: string[]; owns?: string[] }> = {
+  contracts: { rooms: [], owns: ['ajv'] },
+  database: { rooms: [], owns: ['better-sqlite3'] },
+  applications: { rooms: ['contracts', 'database'], owns: ['jose'] },
+  devices: { rooms: ['contracts', 'database'] },
+  webhooks: { rooms: ['contracts', 'database'], owns: ['undici', 'standardwebhooks', 'ipaddr.js'] },
+  outbox: { rooms: ['contracts', 'database'] },
+  transactions: { rooms: ['contracts', 'database', 'applications', 'devices', 'webhooks', 'outbox'] },
+  http: { rooms: ['contracts'], owns: ['koa', '@koa/router', 'koa-body'] },
+  broker: { rooms: ['contracts', 'database', 'devices', 'outbox', 'transactions'], owns: ['aedes'] },
+  api: { rooms: ['http', 'contracts', 'applications', 'devices', 'transactions', 'webhooks'] },
+  admin: { rooms: ['http', 'contracts', 'applications', 'devices'] },
+};
+const LEAVES = ['clock', 'config', 'errors', 'ids', 'log', 'metrics'];
+
+const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
+const importsOf = (file: string): string[] =>
+  [...readFileSync(join(SRC, file), 'utf8').matchAll(/^(?:import|export)[^'"]*?from ['"]([^'"]+)['"]/gm)].map(
+    (m) => m[1]!,
+  );
+const roomOf = (file: string): string => (file.includes('/') ? file.split('/')[0]! : file.replace('.ts', ''));
+
+t.test('every folder below src is a room of the table', async (t) => {
+  const rooms = new Set(files.filter((file) => file.includes('/')).map(roomOf));
+  t.same([...rooms].sort(), Object.keys(ROOMS).sort());
+});
+
+t.test('the leaf files are a closed list', async (t) => {
+  const top = files.filter((file) => !file.includes('/')).map(roomOf);
+  t.same(top.sort(), [...LEAVES, 'main', 'service'].sort());
+});
+
+for (const file of files) {
+  const room = roomOf(file);
+  if (room === 'main' || room === 'service') continue;
+  t.test(`src/${file} imports only what its room may`, async (t) => {
+    const allowed = new Set([room, ...LEAVES, ...(ROOMS[room]?.rooms ?? [])]);
+    for (const name of importsOf(file)) {
+      if (name.startsWith('.')) {
+        const target = roomOf(relative(SRC, resolve(SRC, dirname(file), name)));
+        t.ok(allowed.has(target), `imports ${name}`);
+        const isRepository = file.endsWith('-repository.ts');
+        t.notOk(isRepository && name.includes('-repository.ts'), 'a repository imports no other repository');
+      } else {
+        const owner = Object.entries(ROOMS).find(([, { owns = [] }]) =>
+          owns.some((o) => name === o || name.startsWith(`${o}/`)),
+        );
+        t.ok(!owner || owner[0] === room, `${name} belongs to ${owner?.[0]}`);
+      }
+    }
+  });
+}
+
+t.test('nothing outside main.ts uses process.* or imports service.ts', async (t) => {
+  for (const file of files.filter((name) => name !== 'main.ts')) {
+    t.notMatch(readFileSync(join(SRC, file), 'utf8'), /\bprocess\.(env|argv|exit|on|stdout|stderr)\b/, file);
+    t.notOk(
+      importsOf(file).some((name) => name.endsWith('/service.ts')),
+      file,
+    );
+  }
+});
+
+t.test('the simulator never imports the service', async (t) => {
+  for (const file of readdirSync(join(ROOT, 'device-sim'), { recursive: true, encoding: 'utf8' })) {
+    if (file.endsWith('.ts'))
+      t.notMatch(readFileSync(join(ROOT, 'device-sim', file), 'utf8'), /from ['"][./]*\/src\//, file);
+  }
+});
+
+t.test('no file is longer than 400 lines', async (t) => {
+  for (const file of files.filter((name) => name !== 'contracts/types.ts')) {
+    t.ok(readFileSync(join(SRC, file), 'utf8').split('\n').length <= 400, file);
+  }
+});

@@ -1,0 +1,180 @@
+import type { Test } from 'tap';
+import { readConfig } from '../src/config.ts';
+import { type Ids, randomIds } from '../src/ids.ts';
+import { createLog } from '../src/log.ts';
+import { createService } from '../src/service.ts';
+import { createClient } from './contract/checked-client.ts';
+import { createFakeClock, type FakeClock } from './fake-clock.ts';
+import { openRawDevice, type RawDeviceOptions } from './raw-device.ts';
+import { createTestReceiver, type TestReceiver } from './webhooks/test-receiver.ts';
+
+export const ALL_SCOPES = 'svc:application:read svc:application:write svc:device:read svc:device:write';
+
+interface WorldOptions {
+  clock?: FakeClock;
+  ids?: Ids;
+  dataDir?: string;
+  env?: Record<string, string>;
+}
+
+/** A valid device identifier for a number: 13 digits of the number and the Luhn check digit. */
+export function deviceIdOf(number: number): string {
+  const body = `35${String(number).padStart(12, '0')}`;
+  const sum = [...body].reduce((total, digit, index) => {
+    const value = Number(digit) * (index % 2 === 1 ? 2 : 1);
+    return total + (value > 9 ? value - 9 : value);
+  }, 0);
+  return `${body}${(10 - (sum % 10)) % 10}`;
+}
+
+/**
+ * The real service on free ports with a temporary folder and a clock that stands still, and everything around it.
+ * All of it ends with the test.
+ */
+export async function startWorld(t: Test, options: WorldOptions = {}) {
+  const { clock = createFakeClock(), ids = randomIds, dataDir = t.testdir() } = options;
+  const config = readConfig({
+    env: {
+      LAPEL_DATA_DIR: dataDir,
+      LAPEL_HTTP_PORT: '0',
+      LAPEL_ADMIN_PORT: '0',
+      LAPEL_MQTT_PORT: '0',
+      LAPEL_TIME_ZONE: 'Asia/Tokyo',
+      LAPEL_WEBHOOK_ALLOW_PRIVATE: 'true',
+      ...options.env,
+    },
+  });
+  const log = createLog({ level: 'silent', pretty: false });
+  let service = await createService(config, { log, clock, ids });
+  t.teardown(() => service[Symbol.asyncDispose]());
+  let devices = 0;
+
+  const admin = () => createClient({ baseUrl: service.addresses.admin, token: service.adminToken });
+
+  /** A client of the REST API as one application. */
+  async function clientOf(applicationId: string, secret: string, scope = ALL_SCOPES) {
+    const anonymous = createClient({ baseUrl: service.addresses.http });
+    const answer = await anonymous.post('/api/v1/authenticate', {
+      headers: { authorization: `Basic ${Buffer.from(`${applicationId}:${secret}`).toString('base64')}` },
+      form: { grant_type: 'client_credentials', scope },
+    });
+    t.equal(answer.status, 200, 'a token is issued');
+    return createClient({
+      baseUrl: service.addresses.http,
+      token: (answer.body as { access_token: string }).access_token,
+    });
+  }
+
+  const world = {
+    clock,
+    dataDir,
+    admin,
+    clientOf,
+    get service() {
+      return service;
+    },
+    idle: () => service.idle(),
+
+    /** Ends the service in good order and starts it again on the same data. */
+    async restart(): Promise<void> {
+      await service[Symbol.asyncDispose]();
+      service = await createService(config, { log, clock, ids });
+    },
+
+    /** A developer with a contract, an application with a key, and a webhook receiver. */
+    async createTenant(
+      name = 'dev',
+      wanted: { deviceLimit?: number | null; key?: boolean; deviceEvent?: boolean } = {},
+    ) {
+      const { deviceLimit = 100, key = true, deviceEvent = true } = wanted;
+      const receiver: TestReceiver = await createTestReceiver(t);
+      await admin().post('/admin/v1/developers', {
+        json: { developerId: name, name, ...(deviceLimit === null ? {} : { deviceLimit }) },
+      });
+      const made = await admin().post(`/admin/v1/developers/${name}/applications`, {
+        json: { applicationId: `${name}-app`, name },
+      });
+      const { applicationId, secret } = made.body as { applicationId: string; secret: string };
+      const tenant = {
+        developerId: name,
+        applicationId,
+        secret,
+        receiver,
+        authenticationKey: '',
+        /** The application's own path. */
+        path: `/v1/applications/${applicationId}`,
+        api: await clientOf(applicationId, secret),
+        /** A new token for the same application, as after a restart on other ports. */
+        async renew(): Promise<void> {
+          tenant.api = await clientOf(applicationId, secret);
+        },
+        /** The next webhook, decoded. */
+        async event() {
+          const { body, headers } = await receiver.next();
+          const { type, timestamp, data } = JSON.parse(body.toString()) as {
+            type: string;
+            timestamp: string;
+            data: { applicationId: string; deviceId: string; transaction: Record<string, unknown> };
+          };
+          return { type, timestamp, data, headers, body };
+        },
+      };
+      if (key) {
+        const issued = await tenant.api.post(`${tenant.path}/refresh_authkey`);
+        tenant.authenticationKey = (issued.body as { authenticationKey: string }).authenticationKey;
+      }
+      if (deviceEvent) await tenant.api.patch(tenant.path, { json: { deviceEvent: receiver.url } });
+      return tenant;
+    },
+
+    /** Registers a device of a developer. */
+    async registerDevice(developerId = 'dev') {
+      devices += 1;
+      const deviceId = deviceIdOf(devices);
+      const made = await admin().post(`/admin/v1/developers/${developerId}/devices`, { json: { deviceId } });
+      return { deviceId, credential: (made.body as { credential: string }).credential };
+    },
+
+    /** A bare connection of a device; it ends with the test. */
+    async open(device: Omit<RawDeviceOptions, 'url'>) {
+      const opened = await openRawDevice({ url: service.addresses.mqtt, ...device });
+      t.teardown(() => opened.socket.destroy());
+      return opened;
+    },
+
+    /** A connection that is logged in and subscribes its commands (unless the session has them already). */
+    async connect(device: Omit<RawDeviceOptions, 'url'>) {
+      const opened = await world.open(device);
+      const connack = await opened.login();
+      t.equal(connack.returnCode, 0, 'the device is let in');
+      if (!connack.sessionPresent) {
+        const topics = ['commands', 'responses', 'errors'].map((kind) => `devices/${device.deviceId}/${kind}`);
+        t.same(await opened.subscribe(...topics), [1, 1, 1], 'its topics are granted');
+      }
+      return opened;
+    },
+
+    /** A device that is registered, connected and activated; its activation event has been taken. */
+    async activatedDevice(tenant: Tenant, wanted: { clean?: boolean } = {}) {
+      const device = await world.registerDevice(tenant.developerId);
+      const link = await world.connect({ ...device, ...wanted });
+      const answer = await tenant.api.post(`${tenant.path}/devices/${device.deviceId}`, { json: {} });
+      t.equal(answer.status, 201);
+      const command = await link.command();
+      link.puback(command.packet);
+      await link.ack({ transactionId: command.transactionId, status: 'succeeded' });
+      t.equal((await tenant.event()).type, 'transaction.succeeded');
+      return { ...device, link, path: `${tenant.path}/devices/${device.deviceId}` };
+    },
+  };
+  return world;
+}
+
+export type World = Awaited<ReturnType<typeof startWorld>>;
+export type Tenant = Awaited<ReturnType<World['createTenant']>>;
+
+export const WIFI = [{ ssid: 'office', password: 'correct horse', security: 'WPA2' }];
+
+/** The transactionId of a transaction response. */
+export const transactionIdOf = (answer: { body: unknown }): number =>
+  (answer.body as { transactionId: number }).transactionId;
