@@ -248,8 +248,11 @@ export function createWebhooks(options: Options) {
 
   /** Sees to it that the receiver's rows are read when they come due. */
   function schedule(receiver: Receiver, at: number): void {
-    receiver.nextDueAt = Math.min(receiver.nextDueAt, at);
-    armWake(at);
+    if (at <= clock.now()) receiver.more = true;
+    else {
+      receiver.nextDueAt = Math.min(receiver.nextDueAt, at);
+      armWake(at);
+    }
   }
 
   function armWake(at: number): void {
@@ -320,10 +323,8 @@ export function createWebhooks(options: Options) {
       let found = await repository.findNextReceiver(database.read, { applicationId: '', setting: '' });
       while (found) {
         const receiver = receiverOf(found);
-        if (found.nextAttemptAt <= clock.now()) {
-          receiver.more = true;
-          pump(receiver);
-        } else schedule(receiver, found.nextAttemptAt);
+        schedule(receiver, found.nextAttemptAt);
+        pump(receiver);
         found = await repository.findNextReceiver(database.read, found);
       }
     },

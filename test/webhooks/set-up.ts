@@ -43,7 +43,11 @@ export async function createSetUp(t: Test, url: string | null) {
       allowPrivate: choices.allowPrivate ?? true,
       ...(choices.lookup && { lookup: choices.lookup }),
     });
-    t.teardown(() => webhooks[Symbol.asyncDispose]());
+    t.teardown(() => {
+      const stopped = webhooks[Symbol.asyncDispose]();
+      clock.advance(10_000); // cuts off what still hangs
+      return stopped;
+    });
     await webhooks.start();
     const record = (event: Partial<WebhookEvent> = {}): Promise<string> =>
       database.transact((unit) =>
@@ -86,5 +90,9 @@ export async function createSetUp(t: Test, url: string | null) {
     );
     return found?.n ?? 0;
   };
-  return { ...tenant, metrics, addApplication, open, row, count };
+  /** Waits until the delivery is no longer pending, where idle() cannot be waited for because another one hangs. */
+  async function finished(deliveryId: string): Promise<void> {
+    while ((await row(deliveryId)).status === 'pending') await new Promise((resolve) => setImmediate(resolve));
+  }
+  return { ...tenant, metrics, addApplication, open, row, count, finished };
 }

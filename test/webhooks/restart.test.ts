@@ -1,0 +1,133 @@
+import t from 'tap';
+import type { Database } from '../../src/database/sql.ts';
+import { createSetUp } from './set-up.ts';
+import { createTestReceiver } from './test-receiver.ts';
+
+/** A database whose writes fail while `broken()`; reads go on. */
+const failingWrites =
+  (broken: () => boolean) =>
+  (database: Database): Database => ({
+    ...database,
+    transact: (work) => (broken() ? Promise.reject(new Error('the disk is full')) : database.transact(work)),
+  });
+
+void t.test('a restart sends what is due and waits for what is not', async (t) => {
+  const receiver = await createTestReceiver(t);
+  receiver.answer({ status: 500 });
+  const { open, clock, addApplication, row } = await createSetUp(t, receiver.url);
+  await addApplication('app-2', receiver.url);
+  await addApplication('app-3', receiver.url);
+  const before = await open();
+  const early = await before.record();
+  const other = await before.record({ applicationId: 'app-2' });
+  await before.webhooks.idle();
+  clock.advance(4000);
+  const late = await before.record({ applicationId: 'app-3' });
+  await before.webhooks.idle();
+  await before.webhooks[Symbol.asyncDispose]();
+  t.equal(clock.timers(), 0, 'nothing is left behind');
+
+  clock.advance(2000);
+  receiver.answer({});
+  const { webhooks } = await open();
+  await webhooks.idle();
+  const since = receiver.requests.slice(3).map(({ headers }) => headers['webhook-id']);
+  t.strictSame(new Set(since), new Set([early, other]));
+  t.equal((await row(late)).status, 'pending');
+  clock.advance(3000);
+  await webhooks.idle();
+  t.match(await row(late), { status: 'delivered', attempts: 2 });
+  t.equal(receiver.requests.length, 6);
+});
+
+void t.test('what is recorded before the start goes out with it', async (t) => {
+  const receiver = await createTestReceiver(t);
+  const { open, row } = await createSetUp(t, receiver.url);
+  const stopped = await open();
+  await stopped.webhooks[Symbol.asyncDispose]();
+  const deliveryId = await stopped.record();
+  t.equal(receiver.requests.length, 0);
+  const { webhooks } = await open();
+  await webhooks.idle();
+  t.equal((await row(deliveryId)).status, 'delivered');
+});
+
+void t.test('a crash before the outcome was written repeats the same webhook-id', async (t) => {
+  const receiver = await createTestReceiver(t);
+  const { open, row } = await createSetUp(t, receiver.url);
+  const crashing = await open({ through: failingWrites(() => true) });
+  const deliveryId = await crashing.record();
+  await receiver.next();
+  await crashing.webhooks[Symbol.asyncDispose]();
+  t.match(await row(deliveryId), { status: 'pending', attempts: 0 });
+
+  const { webhooks } = await open();
+  await receiver.next();
+  await webhooks.idle();
+  t.strictSame(
+    receiver.requests.map(({ headers }) => headers['webhook-id']),
+    [deliveryId, deliveryId],
+  );
+  t.strictSame(receiver.requests[0]?.body, receiver.requests[1]?.body);
+  t.match(await row(deliveryId), { status: 'delivered', attempts: 1 });
+});
+
+void t.test('an outcome that cannot be written is written later, and nothing is sent again', async (t) => {
+  const receiver = await createTestReceiver(t);
+  let broken = true;
+  const { open, row, clock } = await createSetUp(t, receiver.url);
+  const { webhooks, record } = await open({ through: failingWrites(() => broken) });
+  const deliveryId = await record();
+  await webhooks.idle();
+  t.equal((await row(deliveryId)).status, 'pending');
+  clock.advance(1000);
+  await webhooks.idle();
+  t.equal(clock.timers(), 1, 'it waits, it does not spin');
+  broken = false;
+  clock.advance(1999);
+  await webhooks.idle();
+  t.equal((await row(deliveryId)).status, 'pending', 'the pause doubles');
+  clock.advance(1);
+  await webhooks.idle();
+  t.match(await row(deliveryId), { status: 'delivered', attempts: 1 });
+  t.equal(receiver.requests.length, 1);
+});
+
+void t.test('on a stop what is under way ends, or is cut off after the bound and stays pending', async (t) => {
+  const quick = await createTestReceiver(t);
+  const hanging = await createTestReceiver(t);
+  hanging.answer({ hang: true });
+  const { open, row, clock, addApplication, finished } = await createSetUp(t, hanging.url);
+  await addApplication('app-2', quick.url);
+  const { webhooks, record } = await open();
+  const cut = await record();
+  await hanging.next();
+  const ended = await record({ applicationId: 'app-2' });
+  let stopped = false;
+  const stop = webhooks[Symbol.asyncDispose]().then(() => {
+    stopped = true;
+  });
+  await finished(ended);
+  clock.advance(9999);
+  await new Promise((resolve) => setImmediate(resolve));
+  t.notOk(stopped);
+  clock.advance(1);
+  await stop;
+  t.match(await row(ended), { status: 'delivered' });
+  t.match(await row(cut), { status: 'pending', attempts: 0 });
+  t.equal(clock.timers(), 0, 'nothing is left behind');
+});
+
+void t.test('a start with many receivers finds each of them', async (t) => {
+  const receiver = await createTestReceiver(t);
+  const { open, addApplication, count } = await createSetUp(t, receiver.url);
+  const stopped = await open();
+  await stopped.webhooks[Symbol.asyncDispose]();
+  for (const name of ['a', 'b', 'c']) await addApplication(name, receiver.url);
+  for (const applicationId of ['a', 'b', 'c'])
+    for (let index = 0; index < 100; index += 1) await stopped.record({ applicationId });
+  const { webhooks } = await open();
+  await webhooks.idle();
+  t.equal(await count('delivered'), 300);
+  t.equal(receiver.requests.length, 300);
+});
