@@ -33,18 +33,20 @@ export async function startAdmin(token: string) {
     return [201, { credential: devices.get(id) }];
   }
 
-  const server = createServer(async (request, response) => {
+  const server = createServer((request, response) => {
     running += 1;
     mostAtOnce = Math.max(mostAtOnce, running);
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
     const { method = '', url = '' } = request;
     requests.push(`${method} ${url}`);
-    const allowed = request.headers.authorization === `Bearer ${token}`;
-    const body = JSON.parse(Buffer.concat(chunks).toString() || '{}') as Record<string, unknown>;
-    const [status, reply] = allowed ? answer(method, url, body) : [401, { message: 'unauthorized.' }];
-    running -= 1;
-    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(reply));
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const allowed = request.headers.authorization === `Bearer ${token}`;
+      const body = JSON.parse(Buffer.concat(chunks).toString() || '{}') as Record<string, unknown>;
+      const [status, reply] = allowed ? answer(method, url, body) : [401, { message: 'unauthorized.' }];
+      running -= 1;
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(reply));
+    });
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

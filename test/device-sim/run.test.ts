@@ -25,8 +25,7 @@ t.test('--json prints one object and nothing else on standard output', async (t)
   await using broker = await startBroker();
   await using admin = await startAdmin('token');
   const { stdout, code } = await simulate(
-    ...['--mqtt', broker.url, '--admin', admin.url, '--admin-token', 'token'],
-    ...['--count', '3', '--duration', '0.1', '--json'],
+    ...`--mqtt ${broker.url} --admin ${admin.url} --admin-token token --count 3 --duration 0.1 --json`.split(' '),
   );
   t.equal(code, 0);
   t.match(JSON.parse(stdout), {
