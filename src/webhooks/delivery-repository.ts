@@ -88,17 +88,26 @@ export async function findNextDue(sql: Sql, receiver: ReceiverName, now: number)
   return row?.at;
 }
 
-/** The first receiver with a pending delivery behind `after` (in the order of the names), and when its first one is due: one seek in the index each. */
+/**
+ * The first receiver with a pending delivery behind `after` (in the order of the names), and when its first one is due.
+ * Two seeks in the index, however many rows a receiver has: a comparison of both columns at once would walk over them.
+ */
 export async function findNextReceiver(
   sql: Sql,
   after: { applicationId: string; setting: string },
 ): Promise<(ReceiverName & { nextAttemptAt: number }) | undefined> {
-  return sql.get(
-    `SELECT application_id AS "applicationId", setting, next_attempt_at AS "nextAttemptAt" FROM deliveries
-     WHERE status = 'pending' AND (application_id, setting) > (?, ?)
-     ORDER BY application_id, setting, next_attempt_at LIMIT 1`,
+  const columns = 'application_id AS "applicationId", setting, next_attempt_at AS "nextAttemptAt"';
+  const sameApplication = await sql.get<ReceiverName & { nextAttemptAt: number }>(
+    `SELECT ${columns} FROM deliveries WHERE status = 'pending' AND application_id = ? AND setting > ?
+     ORDER BY setting, next_attempt_at LIMIT 1`,
     after.applicationId,
     after.setting,
+  );
+  if (sameApplication) return sameApplication;
+  return sql.get(
+    `SELECT ${columns} FROM deliveries WHERE status = 'pending' AND application_id > ?
+     ORDER BY application_id, setting, next_attempt_at LIMIT 1`,
+    after.applicationId,
   );
 }
 

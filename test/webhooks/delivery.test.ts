@@ -1,6 +1,8 @@
 import { createHmac } from 'node:crypto';
+import { Writable } from 'node:stream';
 import { Webhook } from 'standardwebhooks';
 import t from 'tap';
+import { createLog } from '../../src/log.ts';
 import { createSetUp } from './set-up.ts';
 import { createTestReceiver } from './test-receiver.ts';
 
@@ -201,4 +203,30 @@ void t.test('without URL or key an attempt fails with the reason', async (t) => 
   await webhooks.idle();
   t.match(await row(unset), { status: 'delivered', attempts: 3 });
   t.equal(receiver.requests.length, 1);
+});
+
+void t.test('log lines of webhooks hold neither URL, nor key, nor body', async (t) => {
+  const receiver = await createTestReceiver(t);
+  const { open, applications, clock } = await createSetUp(t, `${receiver.url}?token=in-the-url`);
+  const lines: string[] = [];
+  const destination = new Writable({
+    write(chunk, _encoding, done) {
+      lines.push(String(chunk));
+      done();
+    },
+  });
+  const { webhooks, record } = await open({ log: createLog({ level: 'trace', pretty: false, destination }) });
+  const deliveryId = await record({ data: { private: 'in-the-body' } });
+  for (const status of [500, 302, 410]) {
+    receiver.answer({ status });
+    await webhooks.idle();
+    clock.advance(300_000);
+  }
+  await webhooks.idle();
+  const { authenticationKey } = await applications.endpointOf('app-1', 'deviceEvent');
+  const text = lines.join('');
+  t.match(text, deliveryId);
+  t.match(text, /"msg":"webhook failed; it will be tried again"/);
+  t.match(text, /"level":40.*"msg":"webhook refused for good"/);
+  for (const secret of ['in-the-url', 'in-the-body', authenticationKey ?? '']) t.notOk(text.includes(secret), secret);
 });

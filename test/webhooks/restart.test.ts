@@ -118,16 +118,19 @@ void t.test('on a stop what is under way ends, or is cut off after the bound and
   t.equal(clock.timers(), 0, 'nothing is left behind');
 });
 
-void t.test('a start with many receivers finds each of them', async (t) => {
+void t.test('a start finds every receiver: each setting of each application', async (t) => {
   const receiver = await createTestReceiver(t);
-  const { open, addApplication, count } = await createSetUp(t, receiver.url);
+  const { open, addApplication, applications, count } = await createSetUp(t, receiver.url);
   const stopped = await open();
   await stopped.webhooks[Symbol.asyncDispose]();
-  for (const name of ['a', 'b', 'c']) await addApplication(name, receiver.url);
-  for (const applicationId of ['a', 'b', 'c'])
-    for (let index = 0; index < 100; index += 1) await stopped.record({ applicationId });
+  for (const applicationId of ['a', 'b', 'c']) {
+    await addApplication(applicationId, receiver.url);
+    await applications.updateSettings(applicationId, { callEvent: receiver.url, fileUploadEvent: receiver.url });
+    for (const setting of ['deviceEvent', 'callEvent', 'fileUploadEvent'] as const)
+      for (let index = 0; index < 50; index += 1) await stopped.record({ applicationId, setting });
+  }
   const { webhooks } = await open();
   await webhooks.idle();
-  t.equal(await count('delivered'), 300);
-  t.equal(receiver.requests.length, 300);
+  t.equal(await count('delivered'), 450);
+  t.equal(receiver.requests.length, 450);
 });
