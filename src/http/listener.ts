@@ -9,6 +9,7 @@ import { errorAnswer } from './error-answer.ts';
 import { checkPathParameters } from './path-parameters.ts';
 import { isUnread, readForm, readJson } from './read-body.ts';
 import { requestId } from './request-id.ts';
+import { readTarget, type Target } from './request-target.ts';
 import type { Answer, Input, Route } from './route.ts';
 import { createRouteMatcher } from './route-matcher.ts';
 import { createSockets, type HttpServer } from './sockets.ts';
@@ -51,9 +52,9 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
   const { maxInFlight = MAX_IN_FLIGHT, strictPaths = [] } = parts;
   const match = createRouteMatcher(parts.routes);
 
-  function find(context: Context): { route: Route<Services, Caller>; params: Record<string, string> } {
-    const found = match(pathOf(context));
-    const route = found?.methods.get(context.method);
+  function find(method: string, path: string): { route: Route<Services, Caller>; params: Record<string, string> } {
+    const found = match(path);
+    const route = found?.methods.get(method);
     if (found && route) return { route, params: found.params };
     const [other] = found?.methods.values() ?? [];
     if (found && other && strictPaths.includes(other.path)) {
@@ -71,13 +72,18 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
     throw DomainError.invalid({ loc: ['body'], msg: 'Field required', type: 'missing' });
   }
 
-  async function serve(context: Context, route: Route<Services, Caller>, raw: Record<string, string>): Promise<Answer> {
+  async function serve(
+    context: Context,
+    target: Target,
+    route: Route<Services, Caller>,
+    raw: Record<string, string>,
+  ): Promise<Answer> {
     const authorization = context.req.headers.authorization;
     const caller = route.scope === null ? undefined : await authorize(authorization, route.scope, raw);
     const params = checkPathParameters(contracts, raw);
-    const query = route.query && contracts.checkQuery(route.query, context.querystring);
+    const query = route.query && contracts.checkQuery(route.query, target.query);
     const body = await readBody(context, route);
-    const input: Input = { params, body, query, caller, authorization, baseUrl: baseUrl(), target: context.url };
+    const input: Input = { params, body, query, caller, authorization, baseUrl: baseUrl(), target };
     return route.handler(services, input as Input<never, never, never, Caller>);
   }
 
@@ -92,9 +98,10 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
         metrics.httpRefused.inc({ bound: 'requests_in_flight' });
         throw new DomainError('OVERLOADED');
       }
-      const found = find(context);
+      const target = readTarget(context.req.url ?? '');
+      const found = find(context.method, target.path);
       route = found.route;
-      answer = await serve(context, route, found.params);
+      answer = await serve(context, target, route, found.params);
     } catch (thrown) {
       error = toDomainError(thrown);
       answer = errorAnswer(error, route?.scope ?? null);
@@ -125,15 +132,6 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
 
   const sockets = createSockets({ handle, clock, log });
   return sockets;
-}
-
-/** A target that is no URL is no path of ours either. */
-function pathOf(context: Context): string {
-  try {
-    return context.path;
-  } catch (cause) {
-    throw new DomainError('WRONG_URL', { cause });
-  }
 }
 
 function send(context: Context, { status, body, headers }: Answer): void {

@@ -1,5 +1,6 @@
 import type { SchemaName } from '../contracts/contracts.ts';
 import type { SchemaTypes } from '../contracts/types.ts';
+import type { Target } from './request-target.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -27,8 +28,7 @@ export interface Input<Params = unknown, Body = unknown, Query = unknown, Caller
   authorization: string | undefined;
   /** `{base_url}`, without a slash at its end. */
   baseUrl: string;
-  /** The request target: path and query as they came. */
-  target: string;
+  target: Target;
 }
 
 interface Options<Body extends SchemaName, Query extends SchemaName> {

@@ -39,10 +39,10 @@ export function createSockets({ handle, clock, log }: Parts): HttpServer & { inF
   const koa = new Koa();
   // Koa reports here what breaks after the handler: nearly always a client that went away.
   koa.on('error', (error: Error) => log.debug({ err: error }, 'answer could not be sent'));
-  koa.use((context) => {
-    // Node closes idle connections by itself; this closes the ones that are in use now, after their answer.
+  koa.use(async (context) => {
+    await handle(context);
+    // Node closes idle connections by itself; this closes the ones that were in use, after their answer.
     if (draining) context.set('Connection', 'close');
-    return handle(context);
   });
   const respond = koa.callback();
 

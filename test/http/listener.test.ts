@@ -1,0 +1,281 @@
+import { connect } from 'node:net';
+import { Writable } from 'node:stream';
+import t, { type Test } from 'tap';
+import { Client } from 'undici';
+import { loadContracts } from '../../src/contracts/contracts.ts';
+import { createListener } from '../../src/http/listener.ts';
+import { nextPage } from '../../src/http/paging.ts';
+import { BODY_LIMIT } from '../../src/http/read-body.ts';
+import { routesOf } from '../../src/http/route.ts';
+import { randomIds } from '../../src/ids.ts';
+import { createLog } from '../../src/log.ts';
+import { createMetrics } from '../../src/metrics.ts';
+import { createFakeClock } from '../fake-clock.ts';
+
+const contracts = loadContracts();
+
+/** A listener with a few routes of its own, and a client that does not tidy up paths. */
+async function start(t: Test, maxInFlight?: number) {
+  const held = Promise.withResolvers<void>();
+  const entered = Promise.withResolvers<void>();
+  const route = routesOf<object, undefined>();
+  const routes = [
+    route('POST', '/echo', null, { body: 'rest/activation-request' }, (_, { body }) => ({ status: 200, body })),
+    route('POST', '/perhaps', null, { body: 'rest/activation-request', bodyOptional: true }, (_, { body }) => ({
+      status: 200,
+      body,
+    })),
+    route('GET', '/devices/{deviceId}/{transactionId}', null, {}, (_, { params }) => ({ status: 200, body: params })),
+    route('GET', '/list', null, { query: 'common/paging-query' }, (_, input) => ({
+      status: 200,
+      headers: nextPage(input, input.query, 250),
+      body: input.query,
+    })),
+    route('GET', '/strict', null, {}, () => ({ status: 200 })),
+    route('DELETE', '/strict', null, {}, () => ({ status: 204 })),
+    route('GET', '/breaks', null, {}, () => {
+      throw new Error('the secret reason');
+    }),
+    route('GET', '/held', null, {}, async () => {
+      entered.resolve();
+      await held.promise;
+      return { status: 200, body: { done: true } };
+    }),
+  ];
+  const lines: Record<string, unknown>[] = [];
+  const destination = new Writable({
+    write(chunk: Buffer, _, done) {
+      lines.push(JSON.parse(chunk.toString()) as Record<string, unknown>);
+      done();
+    },
+  });
+  const metrics = createMetrics();
+  const listener = createListener({
+    name: 'api',
+    routes,
+    services: {},
+    authorize: () => undefined,
+    strictPaths: ['/strict'],
+    baseUrl: () => 'https://lapel.example/base',
+    contracts,
+    clock: createFakeClock(),
+    ids: randomIds,
+    log: createLog({ level: 'debug', pretty: false, destination }),
+    metrics,
+    ...(maxInFlight === undefined ? {} : { maxInFlight }),
+  });
+  const { port } = await listener.listen('127.0.0.1', 0);
+  const client = new Client(`http://127.0.0.1:${port}`);
+  t.teardown(async () => {
+    held.resolve();
+    await client.destroy();
+    await listener.drain();
+  });
+  async function request(method: string, path: string, body?: string | Buffer, headers: Record<string, string> = {}) {
+    const answer = await client.request({ method: method as 'GET', path, body: body ?? null, headers });
+    const text = await answer.body.text();
+    return {
+      status: answer.statusCode,
+      headers: answer.headers,
+      body: (text === '' ? undefined : JSON.parse(text)) as unknown,
+    };
+  }
+  return { listener, request, port, lines, metrics, held, entered };
+}
+
+/** Writes bytes to a bare socket and answers all that comes until it is closed. */
+async function raw(port: number, ...parts: (string | Buffer)[]): Promise<string> {
+  const socket = connect({ host: '127.0.0.1', port });
+  let received = '';
+  socket.setEncoding('utf8').on('data', (text: string) => (received += text));
+  for (const part of parts) socket.write(part);
+  await new Promise((resolve) => socket.once('close', resolve).once('error', resolve));
+  return received;
+}
+
+const invalid = (...details: unknown[]) => ({ reason: 'invalid request.', details });
+
+t.test('a JSON body is parsed, checked and given to the handler', async (t) => {
+  const { request } = await start(t);
+  const json = { 'content-type': 'application/json; charset=utf-8' };
+  t.match(await request('POST', '/echo', '{"clientId":"a"}', json), { status: 200, body: { clientId: 'a' } });
+  t.match(await request('POST', '/echo', '{"clientId":"a"}'), { status: 200 }, 'also without a Content-Type');
+  t.match(await request('POST', '/echo', '{"x":1}', json), {
+    status: 400,
+    body: { details: [{ loc: ['body', 'x'] }] },
+  });
+});
+
+t.test('a missing body is a fault, unless the route can do without', async (t) => {
+  const { request } = await start(t);
+  const missing = invalid({ loc: ['body'], msg: 'Field required', type: 'missing' });
+  t.match(await request('POST', '/echo'), { status: 400, body: missing });
+  t.match(await request('POST', '/perhaps'), { status: 200, body: {} });
+  t.match(await request('POST', '/perhaps', '[]'), { status: 400 }, 'a body that is there is checked');
+});
+
+t.test('a body that is no JSON is one fault of the body', async (t) => {
+  const { request } = await start(t);
+  const fault = { status: 400, body: invalid({ loc: ['body'], type: 'json_invalid' }) };
+  for (const body of ['{', '{"a":1,}', 'null x', '\u0000', '\ufeff{}'])
+    t.match(await request('POST', '/echo', body), fault, body);
+  t.match(await request('POST', '/echo', Buffer.from([0x22, 0xff, 0x22])), fault, 'not UTF-8');
+  t.match(await request('POST', '/echo', '{}', { 'content-type': 'text/plain' }), fault, 'another type');
+  t.match(
+    await request('POST', '/echo', 'a=1', { 'content-type': 'application/x-www-form-urlencoded' }),
+    fault,
+    'a form',
+  );
+  t.match(await request('POST', '/echo', '{}', { 'content-encoding': 'gzip' }), fault, 'compressed');
+});
+
+t.test('a body of 1 MiB is read, a larger one is answered 413 and the connection stays usable', async (t) => {
+  const { port } = await start(t);
+  const body = (size: number): string => `{"clientId":"${'x'.repeat(size - 15)}"}`;
+  const post = (size: number, last = ''): string =>
+    `POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: ${size}\r\n${last}\r\n${body(size)}`;
+  const received = await raw(port, post(BODY_LIMIT), post(BODY_LIMIT + 1), post(20, 'Connection: close\r\n'));
+  t.same(received.match(/HTTP\/1.1 \d+/g), ['HTTP/1.1 400', 'HTTP/1.1 413', 'HTTP/1.1 200']);
+  t.match(received, '"message":"request body is larger than 1048576 bytes."');
+});
+
+t.test('a body without Content-Length is bounded too', async (t) => {
+  const { port } = await start(t);
+  const chunk = `${(65536).toString(16)}\r\n${'x'.repeat(65536)}\r\n`;
+  const head = 'POST /echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n';
+  const next = 'GET /strict HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n';
+  const received = await raw(port, head, ...Array<string>(17).fill(chunk), '0\r\n\r\n', next);
+  t.same(received.match(/HTTP\/1.1 \d+/g), ['HTTP/1.1 413', 'HTTP/1.1 200']);
+});
+
+t.test('a client that says it will send far too much is answered at once, and the connection closed', async (t) => {
+  const { port } = await start(t);
+  const received = await raw(port, 'POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999999\r\n\r\n{');
+  t.match(received, /^HTTP\/1.1 413 /);
+  t.match(received, /\r\nConnection: close\r\n/i);
+});
+
+t.test('what the table does not have is answered 403, on strict paths 405 with Allow', async (t) => {
+  const { request } = await start(t);
+  const wrong = { status: 403, body: { message: 'wrong url.' } };
+  for (const path of ['/', '/echo/', '/Echo', '/devices/', '//', '/strict/x', '/%', '/list/..']) {
+    t.match(await request('GET', path), wrong, path);
+  }
+  t.match(await request('PUT', '/echo', '{}'), wrong);
+  t.match(await request('OPTIONS', '/echo'), wrong);
+  const strict = { status: 405, headers: { allow: 'GET, DELETE' }, body: { message: 'method not allowed.' } };
+  for (const method of ['PUT', 'POST', 'PATCH', 'OPTIONS']) t.match(await request(method, '/strict'), strict, method);
+  t.match(await request('HEAD', '/strict'), { status: 405, body: undefined });
+  t.match(await request('HEAD', '/list'), { status: 403, body: undefined });
+});
+
+t.test('targets in absolute form are served, and those that are no URL are wrong', async (t) => {
+  const { port } = await start(t);
+  const ask = (target: string): Promise<string> =>
+    raw(port, `GET ${target} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`);
+  t.match(await ask('http://elsewhere.example/strict'), /^HTTP\/1.1 200 /);
+  t.match(await ask('http://a:b:c/strict'), /^HTTP\/1.1 403 /);
+  t.match(await ask('http://[/strict'), /^HTTP\/1.1 (403|400) /);
+});
+
+t.test('path parameters are checked before anything else of the request, all at once', async (t) => {
+  const { request } = await start(t);
+  const good = '490154203237518';
+  t.match(await request('GET', `/devices/${good}/7`), { status: 200, body: { deviceId: good, transactionId: 7 } });
+  t.match(await request('GET', '/devices/490154203237517/x'), {
+    status: 404,
+    body: {
+      reason: 'invalid path parameter.',
+      details: [
+        { loc: ['pathParameters', 'deviceId'], type: 'string_pattern_mismatch' },
+        { loc: ['pathParameters', 'transactionId'], type: 'int_type' },
+      ],
+    },
+  });
+  for (const bad of ['0', '-1', '1.5', '%31%30x', '%ZZ', '%00', '1e3', '99999999999999999999']) {
+    t.match(await request('GET', `/devices/${good}/${bad}`), { status: 404 }, bad);
+  }
+});
+
+t.test('a list says where its next page is, until there is none', async (t) => {
+  const { request } = await start(t);
+  const link = async (query: string) => (await request('GET', `/list${query}`)).headers['link'];
+  t.equal(await link(''), '<https://lapel.example/base/list?offset=100&limit=100>; rel="next"');
+  t.equal(await link('?limit=50&x=a%26b'), '<https://lapel.example/base/list?limit=50&x=a%26b&offset=50>; rel="next"');
+  t.equal(await link('?offset=149'), '<https://lapel.example/base/list?offset=249&limit=100>; rel="next"');
+  t.equal(await link('?offset=150'), undefined);
+  t.match(await request('GET', '/list?limit=0&offset=x'), { status: 400, body: { details: [{}, {}] } });
+});
+
+t.test('a request id of the caller is kept when it is sane, and is on the log line', async (t) => {
+  const { request, lines } = await start(t);
+  const idOf = async (given: string) =>
+    (await request('GET', '/strict', undefined, { 'x-request-id': given })).headers['x-request-id'];
+  t.equal(await idOf('trace-1.A_b'), 'trace-1.A_b');
+  t.equal(await idOf('x'.repeat(128)), 'x'.repeat(128));
+  for (const bad of ['x'.repeat(129), 'a b', 'a;b', '<script>']) t.match(await idOf(bad), /^[0-9a-f-]{36}$/, bad);
+  t.match(lines[0], { requestId: 'trace-1.A_b', method: 'GET', route: '/strict', status: 200 });
+});
+
+t.test('an unforeseen error is answered without detail and logged with its cause', async (t) => {
+  const { request, lines } = await start(t);
+  const answer = await request('GET', '/breaks');
+  t.match(answer, { status: 500, body: { message: 'internal error.' } });
+  const line = lines.find(({ route }) => route === '/breaks');
+  t.match(line, { level: 50, requestId: answer.headers['x-request-id'], err: { message: 'the secret reason' } });
+});
+
+t.test('metrics name the route template, never the path', async (t) => {
+  const { request, metrics } = await start(t);
+  await request('GET', '/devices/490154203237518/7');
+  await request('GET', '/somewhere/490154203237518');
+  const text = await metrics.registry.metrics();
+  t.match(
+    text,
+    'lapel_http_requests_total{listener="api",method="GET",route="/devices/{deviceId}/{transactionId}",status="200"} 1',
+  );
+  t.match(text, 'route="unknown",status="403"} 1');
+  t.notMatch(text, '490154203237518');
+});
+
+t.test('requests above the bound are answered 503 with Retry-After, and counted', async (t) => {
+  const { request, port, held, entered, metrics } = await start(t, 1);
+  const first = request('GET', '/held');
+  await entered.promise;
+  const refused = await raw(port, 'GET /strict HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
+  t.match(refused, /^HTTP\/1.1 503 /);
+  t.match(refused, /\r\nRetry-After: 1\r\n/);
+  t.match(await metrics.registry.metrics(), 'lapel_http_refused_total{bound="requests_in_flight"} 1');
+  held.resolve();
+  t.match(await first, { status: 200 });
+  t.match(await request('GET', '/strict'), { status: 200 }, 'and are served again afterwards');
+});
+
+t.test('draining finishes what is in flight, closes its connection, and accepts nothing more', async (t) => {
+  const { listener, request, port, held, entered } = await start(t);
+  const idleConnection = raw(port, 'GET /strict HTTP/1.1\r\nHost: a\r\n\r\n');
+  const inFlight = request('GET', '/held');
+  await entered.promise;
+  let idle = false;
+  const becameIdle = listener.idle().then(() => {
+    idle = true;
+  });
+  const drained = listener.drain();
+  t.match(await idleConnection, /^HTTP\/1.1 200 /, 'an idle keep-alive connection is closed');
+  t.equal(idle, false, 'not idle while a request is in flight');
+  held.resolve();
+  t.match(await inFlight, { status: 200, headers: { connection: 'close' }, body: { done: true } });
+  await drained;
+  await becameIdle;
+  t.equal(await raw(port, 'GET /strict HTTP/1.1\r\nHost: a\r\n\r\n'), '', 'refused');
+});
+
+t.test('a client that goes away in the middle of its body disturbs nobody', async (t) => {
+  const { listener, request, port } = await start(t);
+  const socket = connect({ host: '127.0.0.1', port });
+  socket.write('POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\n{"cli');
+  t.match(await request('GET', '/strict'), { status: 200 });
+  socket.destroy();
+  await listener.idle();
+  t.match(await request('GET', '/strict'), { status: 200 });
+});
