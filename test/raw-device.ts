@@ -1,5 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import mqttPacket, { type Packet } from 'mqtt-packet';
+import { checkMessage } from './contract/checked-messages.ts';
 
 type Sent<Cmd extends Packet['cmd']> = Extract<Packet, { cmd: Cmd }>;
 
@@ -96,7 +97,7 @@ export async function openRawDevice({
     /** The next command, decoded, without a PUBACK for it. */
     async command() {
       const packet = await next('publish');
-      const body = JSON.parse(packet.payload.toString()) as {
+      const body = checkMessage(packet.topic, packet.payload) as {
         transactionId: number;
         operation: string;
         parameters: Record<string, unknown>;

@@ -3,9 +3,10 @@ import { readConfig } from '../src/config.ts';
 import { type Ids, randomIds } from '../src/ids.ts';
 import { createLog } from '../src/log.ts';
 import { createService } from '../src/service.ts';
-import { createClient } from './contract/checked-client.ts';
+import { type CheckedAnswer, type CheckedClient, createClient } from './contract/checked-client.ts';
+import { checkWebhook } from './contract/checked-messages.ts';
 import { createFakeClock, type FakeClock } from './fake-clock.ts';
-import { openRawDevice, type RawDeviceOptions } from './raw-device.ts';
+import { openRawDevice, type RawDevice, type RawDeviceOptions } from './raw-device.ts';
 import { createTestReceiver, type TestReceiver } from './webhooks/test-receiver.ts';
 
 export const ALL_SCOPES = 'svc:application:read svc:application:write svc:device:read svc:device:write';
@@ -47,127 +48,136 @@ export async function startWorld(t: Test, options: WorldOptions = {}) {
   const log = createLog({ level: 'silent', pretty: false });
   let service = await createService(config, { log, clock, ids });
   t.teardown(() => service[Symbol.asyncDispose]());
+  const clients: CheckedClient[] = [];
+  t.teardown(() => Promise.all(clients.map((client) => client[Symbol.asyncDispose]())));
   let devices = 0;
 
-  const admin = () => createClient({ baseUrl: service.addresses.admin, token: service.adminToken });
+  function client(baseUrl: string, token?: string): CheckedClient {
+    const made = createClient({ baseUrl, ...(token !== undefined && { token }) });
+    clients.push(made);
+    return made;
+  }
+  const admin = (): CheckedClient => client(service.addresses.admin, service.adminToken);
+  const anonymous = (): CheckedClient => client(service.addresses.http);
 
-  /** A client of the REST API as one application. */
-  async function clientOf(applicationId: string, secret: string, scope = ALL_SCOPES) {
-    const anonymous = createClient({ baseUrl: service.addresses.http });
-    const answer = await anonymous.post('/api/v1/authenticate', {
+  async function tokenOf(applicationId: string, secret: string, scope = ALL_SCOPES): Promise<string> {
+    const answer = await anonymous().post('/api/v1/authenticate', {
       headers: { authorization: `Basic ${Buffer.from(`${applicationId}:${secret}`).toString('base64')}` },
       form: { grant_type: 'client_credentials', scope },
     });
     t.equal(answer.status, 200, 'a token is issued');
-    return createClient({
-      baseUrl: service.addresses.http,
-      token: (answer.body as { access_token: string }).access_token,
+    return answer.body.access_token;
+  }
+  const clientOf = async (applicationId: string, secret: string, scope?: string): Promise<CheckedClient> =>
+    client(service.addresses.http, await tokenOf(applicationId, secret, scope));
+
+  /** A developer with a contract, an application with a key, and a webhook receiver. */
+  async function createTenant(
+    name = 'dev',
+    wanted: { deviceLimit?: number | null; key?: boolean; deviceEvent?: boolean } = {},
+  ) {
+    const { deviceLimit = 100, key = true, deviceEvent = true } = wanted;
+    const receiver: TestReceiver = await createTestReceiver(t);
+    const contract = deviceLimit === null ? {} : { deviceLimit };
+    await admin().post('/admin/v1/developers', { json: { developerId: name, name, ...contract } });
+    const made = await admin().post(`/admin/v1/developers/${name}/applications`, {
+      json: { applicationId: `${name}-app`, name },
     });
+    const { applicationId, secret } = made.body as { applicationId: string; secret: string };
+    const tenant = {
+      developerId: name,
+      applicationId,
+      secret,
+      receiver,
+      authenticationKey: '',
+      /** The application's own path. */
+      path: `/v1/applications/${applicationId}`,
+      api: await clientOf(applicationId, secret),
+      /** A new token for the same application, as after a restart on other ports. */
+      async renew(): Promise<void> {
+        tenant.api = await clientOf(applicationId, secret);
+      },
+      /** The next webhook, held against its schema. */
+      async event() {
+        const { body, headers } = await receiver.next();
+        const { type, timestamp, data } = checkWebhook(body) as {
+          type: string;
+          timestamp: string;
+          data: { applicationId: string; deviceId: string; transaction: Record<string, unknown> };
+        };
+        return { type, timestamp, data, headers, body };
+      },
+    };
+    if (key) {
+      const issued = await tenant.api.post(`${tenant.path}/refresh_authkey`);
+      tenant.authenticationKey = issued.body.authenticationKey;
+    }
+    if (deviceEvent) await tenant.api.patch(tenant.path, { json: { deviceEvent: receiver.url } });
+    return tenant;
   }
 
-  const world = {
+  /** Registers a device of a developer. */
+  async function registerDevice(developerId = 'dev'): Promise<{ deviceId: string; credential: string }> {
+    devices += 1;
+    const deviceId = deviceIdOf(devices);
+    const made = await admin().post(`/admin/v1/developers/${developerId}/devices`, { json: { deviceId } });
+    return { deviceId, credential: made.body.credential };
+  }
+
+  /** A bare connection of a device; it ends with the test. */
+  async function open(device: Omit<RawDeviceOptions, 'url'>): Promise<RawDevice> {
+    const opened = await openRawDevice({ url: service.addresses.mqtt, ...device });
+    t.teardown(() => opened.socket.destroy());
+    return opened;
+  }
+
+  /** A connection that is logged in and subscribes its topics (unless the session has them already). */
+  async function connect(device: Omit<RawDeviceOptions, 'url'>): Promise<RawDevice> {
+    const opened = await open(device);
+    const connack = await opened.login();
+    t.equal(connack.returnCode, 0, 'the device is let in');
+    if (!connack.sessionPresent) {
+      const topics = ['commands', 'responses', 'errors'].map((kind) => `devices/${device.deviceId}/${kind}`);
+      t.same(await opened.subscribe(...topics), [1, 1, 1], 'its topics are granted');
+    }
+    return opened;
+  }
+
+  /** A device that is registered, connected and activated; its activation event has been taken. */
+  async function activatedDevice(tenant: Awaited<ReturnType<typeof createTenant>>, wanted: { clean?: boolean } = {}) {
+    const device = await registerDevice(tenant.developerId);
+    const link = await connect({ ...device, ...wanted });
+    const answer = await tenant.api.post(`${tenant.path}/devices/${device.deviceId}`, { json: {} });
+    t.equal(answer.status, 201);
+    const command = await link.command();
+    link.puback(command.packet);
+    await link.ack({ transactionId: command.transactionId, status: 'succeeded' });
+    t.equal((await tenant.event()).type, 'transaction.succeeded');
+    return { ...device, link, path: `${tenant.path}/devices/${device.deviceId}` };
+  }
+
+  return {
     clock,
     dataDir,
     admin,
+    anonymous,
+    tokenOf,
     clientOf,
+    createTenant,
+    registerDevice,
+    open,
+    connect,
+    activatedDevice,
     get service() {
       return service;
     },
     idle: () => service.idle(),
-
-    /** Ends the service in good order and starts it again on the same data. */
+    /** Ends the service in good order and starts it again on the same data. Clients made before know the old ports. */
     async restart(): Promise<void> {
       await service[Symbol.asyncDispose]();
       service = await createService(config, { log, clock, ids });
     },
-
-    /** A developer with a contract, an application with a key, and a webhook receiver. */
-    async createTenant(
-      name = 'dev',
-      wanted: { deviceLimit?: number | null; key?: boolean; deviceEvent?: boolean } = {},
-    ) {
-      const { deviceLimit = 100, key = true, deviceEvent = true } = wanted;
-      const receiver: TestReceiver = await createTestReceiver(t);
-      await admin().post('/admin/v1/developers', {
-        json: { developerId: name, name, ...(deviceLimit === null ? {} : { deviceLimit }) },
-      });
-      const made = await admin().post(`/admin/v1/developers/${name}/applications`, {
-        json: { applicationId: `${name}-app`, name },
-      });
-      const { applicationId, secret } = made.body as { applicationId: string; secret: string };
-      const tenant = {
-        developerId: name,
-        applicationId,
-        secret,
-        receiver,
-        authenticationKey: '',
-        /** The application's own path. */
-        path: `/v1/applications/${applicationId}`,
-        api: await clientOf(applicationId, secret),
-        /** A new token for the same application, as after a restart on other ports. */
-        async renew(): Promise<void> {
-          tenant.api = await clientOf(applicationId, secret);
-        },
-        /** The next webhook, decoded. */
-        async event() {
-          const { body, headers } = await receiver.next();
-          const { type, timestamp, data } = JSON.parse(body.toString()) as {
-            type: string;
-            timestamp: string;
-            data: { applicationId: string; deviceId: string; transaction: Record<string, unknown> };
-          };
-          return { type, timestamp, data, headers, body };
-        },
-      };
-      if (key) {
-        const issued = await tenant.api.post(`${tenant.path}/refresh_authkey`);
-        tenant.authenticationKey = (issued.body as { authenticationKey: string }).authenticationKey;
-      }
-      if (deviceEvent) await tenant.api.patch(tenant.path, { json: { deviceEvent: receiver.url } });
-      return tenant;
-    },
-
-    /** Registers a device of a developer. */
-    async registerDevice(developerId = 'dev') {
-      devices += 1;
-      const deviceId = deviceIdOf(devices);
-      const made = await admin().post(`/admin/v1/developers/${developerId}/devices`, { json: { deviceId } });
-      return { deviceId, credential: (made.body as { credential: string }).credential };
-    },
-
-    /** A bare connection of a device; it ends with the test. */
-    async open(device: Omit<RawDeviceOptions, 'url'>) {
-      const opened = await openRawDevice({ url: service.addresses.mqtt, ...device });
-      t.teardown(() => opened.socket.destroy());
-      return opened;
-    },
-
-    /** A connection that is logged in and subscribes its commands (unless the session has them already). */
-    async connect(device: Omit<RawDeviceOptions, 'url'>) {
-      const opened = await world.open(device);
-      const connack = await opened.login();
-      t.equal(connack.returnCode, 0, 'the device is let in');
-      if (!connack.sessionPresent) {
-        const topics = ['commands', 'responses', 'errors'].map((kind) => `devices/${device.deviceId}/${kind}`);
-        t.same(await opened.subscribe(...topics), [1, 1, 1], 'its topics are granted');
-      }
-      return opened;
-    },
-
-    /** A device that is registered, connected and activated; its activation event has been taken. */
-    async activatedDevice(tenant: Tenant, wanted: { clean?: boolean } = {}) {
-      const device = await world.registerDevice(tenant.developerId);
-      const link = await world.connect({ ...device, ...wanted });
-      const answer = await tenant.api.post(`${tenant.path}/devices/${device.deviceId}`, { json: {} });
-      t.equal(answer.status, 201);
-      const command = await link.command();
-      link.puback(command.packet);
-      await link.ack({ transactionId: command.transactionId, status: 'succeeded' });
-      t.equal((await tenant.event()).type, 'transaction.succeeded');
-      return { ...device, link, path: `${tenant.path}/devices/${device.deviceId}` };
-    },
   };
-  return world;
 }
 
 export type World = Awaited<ReturnType<typeof startWorld>>;
@@ -176,5 +186,4 @@ export type Tenant = Awaited<ReturnType<World['createTenant']>>;
 export const WIFI = [{ ssid: 'office', password: 'correct horse', security: 'WPA2' }];
 
 /** The transactionId of a transaction response. */
-export const transactionIdOf = (answer: { body: unknown }): number =>
-  (answer.body as { transactionId: number }).transactionId;
+export const transactionIdOf = ({ body }: CheckedAnswer): number => body.transactionId;

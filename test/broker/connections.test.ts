@@ -1,0 +1,137 @@
+import { connect } from 'node:net';
+import mqttPacket from 'mqtt-packet';
+import t from 'tap';
+import { startWorld, WIFI } from '../world.ts';
+
+/** The head of a packet that claims a length. */
+function header(cmd: number, length: number): Buffer {
+  const bytes = [cmd];
+  let rest = length;
+  do {
+    bytes.push((rest % 128) | (rest >= 128 ? 128 : 0));
+    rest = Math.floor(rest / 128);
+  } while (rest > 0);
+  return Buffer.from(bytes);
+}
+
+t.test('a CONNECT that claims more than 4 KiB is cut off before a byte of it is read', async (t) => {
+  const world = await startWorld(t);
+  const link = await world.open({ deviceId: 'x' });
+  link.socket.write(header(0x10, 256 * 1024 * 1024 - 1));
+  await link.closed;
+});
+
+t.test('after login a packet may have 256 KiB and no more', async (t) => {
+  const world = await startWorld(t);
+  await world.createTenant();
+  const device = await world.registerDevice();
+  const link = await world.connect(device);
+  link.publish('status', `{"lang":"${'x'.repeat(200 * 1024)}"}`);
+  await link.next('puback');
+  link.socket.write(header(0x32, 256 * 1024 + 1));
+  await link.closed;
+  t.notOk(world.service.isConnected(device.deviceId));
+});
+
+t.test('a second connection of a device replaces the first', async (t) => {
+  const world = await startWorld(t);
+  const tenant = await world.createTenant();
+  const device = await world.activatedDevice(tenant);
+  const second = await world.connect(device);
+  await device.link.closed;
+  await tenant.api.put(`${device.path}/settings/wifi`, { json: WIFI });
+  t.equal((await second.command()).operation, 'setWifi');
+});
+
+t.test('of many CONNECTs of one device at once exactly one stays, and it gets the commands', async (t) => {
+  const world = await startWorld(t);
+  const tenant = await world.createTenant();
+  const device = await world.activatedDevice(tenant);
+  for (let round = 0; round < 20; round += 1) {
+    const links = await Promise.all(Array.from({ length: 4 }, () => world.open(device)));
+    const ended = new Set<number>();
+    links.forEach((link, index) => {
+      void link.closed.then(() => ended.add(index));
+    });
+    await Promise.allSettled(links.map((link) => link.login()));
+    await world.idle();
+    while (ended.size < 3) await Promise.race(links.filter((_, index) => !ended.has(index)).map((link) => link.closed));
+    const [last] = links.filter((_, index) => !ended.has(index));
+    const { transactionId } = (await tenant.api.put(`${device.path}/settings/wifi`, { json: WIFI })).body;
+    const command = await last!.command();
+    t.equal(command.transactionId, transactionId, 'one live connection, and it is the one that is served');
+    last!.puback(command.packet);
+    await last!.ack({ transactionId, status: 'succeeded' });
+    await tenant.event();
+  }
+});
+
+t.test('a session without subscriptions is present at the next connection; one that was cleaned is not', async (t) => {
+  const world = await startWorld(t);
+  await world.createTenant();
+  const device = await world.registerDevice();
+  const seen = [];
+  for (const clean of [false, false, true, false]) {
+    const link = await world.open({ ...device, clean });
+    seen.push((await link.login()).sessionPresent);
+    await link.drop();
+  }
+  t.same(seen, [false, true, false, false]);
+});
+
+t.test('a device that stops reading is cut off, and nobody else waits for it', async (t) => {
+  const world = await startWorld(t);
+  const tenant = await world.createTenant();
+  const stuck = await world.activatedDevice(tenant);
+  const other = await world.activatedDevice(tenant);
+  stuck.link.socket.pause();
+  const big = Array.from({ length: 32 }, (_, i) => ({ name: `n${i}`, apn: 'a'.repeat(60), server: 's'.repeat(200) }));
+  for (let i = 0; i < 12; i += 1) {
+    await tenant.api.put(`${stuck.path}/settings/apn`, { json: big });
+    await tenant.api.put(`${other.path}/settings/wifi`, { json: WIFI });
+    const command = await other.link.command();
+    t.equal(command.operation, 'setWifi');
+    other.link.puback(command.packet);
+  }
+});
+
+t.test('connections above the bound are closed at once, and a place that is freed can be taken', async (t) => {
+  const world = await startWorld(t, { env: { LAPEL_MQTT_MAX_CONNECTIONS: '2' } });
+  await world.createTenant();
+  const [a, b, c] = [await world.registerDevice(), await world.registerDevice(), await world.registerDevice()];
+  const first = await world.connect(a);
+  await world.connect(b);
+  const third = await world.open(c);
+  await t.rejects(third.login(), /ended/);
+  await first.drop();
+  while (world.service.isConnected(a.deviceId)) await new Promise((resolve) => setImmediate(resolve));
+  await world.connect(c);
+});
+
+t.test('a socket that never sends CONNECT does not keep the service from stopping', async (t) => {
+  const world = await startWorld(t);
+  const { hostname, port } = new URL(world.service.addresses.mqtt);
+  const socket = connect({ host: hostname, port: Number(port) });
+  t.teardown(() => socket.destroy());
+  const closed = new Promise((resolve) => socket.once('close', resolve));
+  socket.on('error', () => undefined);
+  await new Promise((resolve) => socket.once('connect', resolve));
+  await world.restart();
+  await closed;
+});
+
+t.test('bytes that are no MQTT end their connection only', async (t) => {
+  const world = await startWorld(t);
+  const tenant = await world.createTenant();
+  const { deviceId } = await world.activatedDevice(tenant);
+  for (const bytes of [
+    Buffer.from('GET / HTTP/1.1\r\n\r\n'),
+    Buffer.alloc(64, 0xff),
+    mqttPacket.generate({ cmd: 'pingreq' }),
+  ]) {
+    const link = await world.open({ deviceId: 'x' });
+    link.socket.write(bytes);
+    await link.closed;
+  }
+  t.ok(world.service.isConnected(deviceId));
+});
