@@ -136,6 +136,21 @@ void t.test('a receiver that hangs has 15 s', async (t) => {
   t.match(await row(deliveryId), { status: 'pending', attempts: 1, statusCode: null, error: 'no answer within 15 s' });
 });
 
+void t.test('a status that came in time counts, though the answer never ends', async (t) => {
+  const receiver = await createTestReceiver(t);
+  receiver.answer({ status: 202, body: 'more to come', stall: true });
+  const { open, row, clock, finished } = await createSetUp(t, receiver.url);
+  const { webhooks, record } = await open();
+  const deliveryId = await record();
+  await receiver.next();
+  // A second one on a connection of its own: when it is through, so are the headers of the first.
+  receiver.answer({});
+  await finished(await record());
+  clock.advance(15_000);
+  await webhooks.idle();
+  t.match(await row(deliveryId), { status: 'delivered', statusCode: 202, attempts: 1 });
+});
+
 void t.test('of a long answer 64 KiB are read, and its status counts', async (t) => {
   const receiver = await createTestReceiver(t);
   const { open, row } = await createSetUp(t, receiver.url);
@@ -148,10 +163,12 @@ void t.test('of a long answer 64 KiB are read, and its status counts', async (t)
     const deliveryId = await record();
     await webhooks.idle();
     t.match(await row(deliveryId), { status: outcome, statusCode: status, attempts: 1 });
+    t.equal(receiver.requests.at(-1)?.answered(), false, 'it was cut off');
   }
   receiver.answer({ status: 200, body: Buffer.alloc(60 * 1024) });
   const deliveryId = await record();
   await webhooks.idle();
+  t.equal(receiver.requests.at(-1)?.answered(), true);
   t.equal((await row(deliveryId)).status, 'delivered');
 });
 

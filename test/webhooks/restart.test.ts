@@ -3,12 +3,17 @@ import type { Database } from '../../src/database/sql.ts';
 import { createSetUp } from './set-up.ts';
 import { createTestReceiver } from './test-receiver.ts';
 
-/** A database whose writes fail while `broken()`; reads go on. */
+/** A database whose writes are rolled back while `broken()`; reads go on. */
 const failingWrites =
   (broken: () => boolean) =>
   (database: Database): Database => ({
     ...database,
-    transact: (work) => (broken() ? Promise.reject(new Error('the disk is full')) : database.transact(work)),
+    transact: (work) =>
+      database.transact(async (unit) => {
+        const result = await work(unit);
+        if (broken()) throw new Error('the disk is full');
+        return result;
+      }),
   });
 
 void t.test('a restart sends what is due and waits for what is not', async (t) => {
@@ -23,6 +28,7 @@ void t.test('a restart sends what is due and waits for what is not', async (t) =
   await before.webhooks.idle();
   clock.advance(4000);
   const late = await before.record({ applicationId: 'app-3' });
+  const behind = await before.record(); // of the same receiver as the early one
   await before.webhooks.idle();
   await before.webhooks[Symbol.asyncDispose]();
   t.equal(clock.timers(), 0, 'nothing is left behind');
@@ -31,13 +37,14 @@ void t.test('a restart sends what is due and waits for what is not', async (t) =
   receiver.answer({});
   const { webhooks } = await open();
   await webhooks.idle();
-  const since = receiver.requests.slice(3).map(({ headers }) => headers['webhook-id']);
+  const since = receiver.requests.slice(4).map(({ headers }) => headers['webhook-id']);
   t.strictSame(new Set(since), new Set([early, other]));
   t.equal((await row(late)).status, 'pending');
+  t.equal((await row(behind)).status, 'pending');
   clock.advance(3000);
   await webhooks.idle();
-  t.match(await row(late), { status: 'delivered', attempts: 2 });
-  t.equal(receiver.requests.length, 6);
+  for (const each of [late, behind]) t.match(await row(each), { status: 'delivered', attempts: 2 });
+  t.equal(receiver.requests.length, 8);
 });
 
 void t.test('what is recorded before the start goes out with it', async (t) => {

@@ -8,6 +8,8 @@ export interface Received {
   headers: IncomingHttpHeaders;
   /** The raw bytes, as they were signed. */
   body: Buffer;
+  /** Whether the whole answer went out. */
+  answered(): boolean;
 }
 
 export interface TestAnswer {
@@ -16,6 +18,8 @@ export interface TestAnswer {
   body?: string | Buffer;
   /** Never answers; the connection stays open until the other side closes it. */
   hang?: boolean;
+  /** Answers, and then never ends. */
+  stall?: boolean;
 }
 
 export type TestReceiver = Awaited<ReturnType<typeof createTestReceiver>>;
@@ -31,8 +35,14 @@ export async function createTestReceiver(t: Test) {
   let open = 0;
   let choose = (_request: Received): TestAnswer => ({});
 
-  const reply = (response: ServerResponse, { status = 200, headers = {}, body = '', hang }: TestAnswer): void => {
-    if (!hang) response.writeHead(status, headers).end(body);
+  const reply = (
+    response: ServerResponse,
+    { status = 200, headers = {}, body = '', hang, stall }: TestAnswer,
+  ): void => {
+    if (hang) return;
+    response.writeHead(status, headers);
+    if (stall) response.write(body);
+    else response.end(body);
   };
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
@@ -43,7 +53,8 @@ export async function createTestReceiver(t: Test) {
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
       const { method = '', url: path = '', headers } = request;
-      const received = { method, path, headers, body: Buffer.concat(chunks) };
+      const answered = (): boolean => response.writableFinished;
+      const received = { method, path, headers, body: Buffer.concat(chunks), answered };
       requests.push(received);
       reply(response, choose(received));
       const waiter = waiting.shift();
