@@ -8,13 +8,15 @@ export const BODY_LIMIT = 1024 * 1024;
 // connection stays usable. Above this the connection is closed.
 const PATIENCE = 16 * BODY_LIMIT;
 
+const tooLarge = (): DomainError => new DomainError('BODY_TOO_LARGE', { values: { limit: BODY_LIMIT } });
 const invalid = (msg: string): DomainError => DomainError.invalid({ loc: ['body'], msg, type: 'json_invalid' });
 
 /**
  * The whole body as text. Throws BODY_TOO_LARGE, or REQUEST_INVALID for one that is compressed, not UTF-8, or broken off.
  *
  * Not koa-body: it knows a body that is missing, malformed or too large only by the messages of its parsers, answers a
- * body above the limit by closing the connection in the middle of it, and costs about a tenth of a request.
+ * body above the limit by closing the connection in the middle of it, and costs 15 us of CPU a request more than this
+ * (of about 60 in all).
  */
 export function readText(request: IncomingMessage): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
@@ -23,9 +25,8 @@ export function readText(request: IncomingMessage): Promise<string> {
     reject(invalid(`Content-Encoding '${encoding}' is not supported`));
     return promise;
   }
-  const tooLarge = new DomainError('BODY_TOO_LARGE', { values: { limit: BODY_LIMIT } });
   if (Number(request.headers['content-length']) > PATIENCE) {
-    reject(tooLarge);
+    reject(tooLarge());
     return promise;
   }
   let size = 0;
@@ -36,7 +37,7 @@ export function readText(request: IncomingMessage): Promise<string> {
     if (size > BODY_LIMIT) {
       first = undefined;
       others = undefined;
-      if (size > PATIENCE) reject(tooLarge);
+      if (size > PATIENCE) reject(tooLarge());
     } else if (first === undefined) {
       first = chunk;
     } else {
@@ -45,12 +46,15 @@ export function readText(request: IncomingMessage): Promise<string> {
     }
   });
   request.once('end', () => {
-    if (size > BODY_LIMIT) return reject(tooLarge);
+    if (size > BODY_LIMIT) return reject(tooLarge());
     const bytes = others ? Buffer.concat(others) : first;
     if (bytes === undefined) return resolve('');
     return isUtf8(bytes) ? resolve(bytes.toString('utf8')) : reject(invalid('Body should be UTF-8'));
   });
-  request.once('close', () => reject(invalid('The request ended before its body')));
+  // Every request closes; an error costs as much as a small request, so it is made only for those that broke off.
+  request.once('close', () => {
+    if (!request.complete) reject(invalid('The request ended before its body'));
+  });
   return promise;
 }
 
