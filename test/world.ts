@@ -21,7 +21,7 @@ interface WorldOptions {
 /** A valid device identifier for a number: 13 digits of the number and the Luhn check digit. */
 export function deviceIdOf(number: number): string {
   const body = `35${String(number).padStart(12, '0')}`;
-  const sum = [...body].reduce((total, digit, index) => {
+  const sum = Array.from(body).reduce((total, digit, index) => {
     const value = Number(digit) * (index % 2 === 1 ? 2 : 1);
     return total + (value > 9 ? value - 9 : value);
   }, 0);

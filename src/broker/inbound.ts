@@ -38,7 +38,7 @@ function decode(payload: string | Buffer): unknown {
  * that is for a foreign topic, and for a failure of ours, after which the device sends the message again.
  */
 export function createInbound({ log, metrics, handlers, respond, reject }: Parts) {
-  const tails = new WeakMap<Client, Promise<void>>();
+  const tails = new WeakMap<Client, Promise<Error | null>>();
   let running = 0;
   let whenIdle: (() => void)[] = [];
 
@@ -77,24 +77,17 @@ export function createInbound({ log, metrics, handlers, respond, reject }: Parts
       packet.dup = false; // [MQTT-3.3.1-3]
       metrics.mqttMessages.inc({ topic: kind });
       running += 1;
-      const work = handle(kind, deviceId, client, packet);
-      const before = client ? tails.get(client) : undefined;
-      const inOrder = before ? before.then(() => work) : work;
-      if (client) {
-        tails.set(
-          client,
-          inOrder.catch(() => undefined),
-        );
-      }
-      inOrder
-        .then(
-          () => callback(null),
-          (err: unknown) => {
-            log.error({ err, deviceId }, 'a message from a device could not be carried out; it will come again');
-            callback(err instanceof Error ? err : new Error(String(err)));
-          },
-        )
-        .finally(finished);
+      const outcome = handle(kind, deviceId, client, packet).then(
+        () => null,
+        (err: unknown) => {
+          log.error({ err, deviceId }, 'a message from a device could not be carried out; it will come again');
+          return err instanceof Error ? err : new Error(String(err));
+        },
+      );
+      const before = client && tails.get(client);
+      const inOrder = before ? before.then(() => outcome) : outcome;
+      if (client) tails.set(client, inOrder);
+      void inOrder.then(callback).finally(finished);
     },
     idle: (): Promise<void> => (running > 0 ? new Promise((resolve) => whenIdle.push(resolve)) : Promise.resolve()),
   };

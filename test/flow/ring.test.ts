@@ -176,5 +176,5 @@ t.test('acks of one device are settled and acknowledged in the order sent', asyn
   t.same(pubacks, sent);
   const results = [];
   for (const _ of ids) results.push((await tenant.event()).data.transaction['transactionId']);
-  t.same(results.toSorted(), ids.toSorted());
+  t.same(new Set(results), new Set(ids));
 });
