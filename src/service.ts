@@ -5,6 +5,7 @@ import { createApiServer } from './api/api-server.ts';
 import { createAccessTokens } from './applications/access-tokens.ts';
 import { createApplications } from './applications/applications.ts';
 import { createDevelopers } from './applications/developers.ts';
+import { webhookUrlFault } from './applications/webhook-url.ts';
 import { createBroker } from './broker/broker.ts';
 import { type Clock, createLocalTime, systemClock } from './clock.ts';
 import type { Config } from './config.ts';
@@ -63,7 +64,7 @@ export async function createService(config: Config, { log, clock = systemClock, 
   await using stack = new AsyncDisposableStack();
   const metrics = createMetrics();
   const formatTime = createLocalTime(config.timeZone);
-  const contracts = loadContracts();
+  const contracts = loadContracts({ urlFault: (url) => webhookUrlFault('', url, config.allowHttpWebhooks) });
   mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
 
   let commits = 0;

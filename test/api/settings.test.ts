@@ -1,0 +1,83 @@
+import t from 'tap';
+import { startWorld } from '../world.ts';
+
+t.test('op 1 leaves out what is not set; op 2 sets, keeps and removes', async (t) => {
+  const world = await startWorld(t);
+  const { api, path } = await world.createTenant('dev', { key: false, deviceEvent: false });
+  t.same((await api.get(path)).body, {});
+  const first = await api.patch(path, { json: { deviceEvent: 'https://a.example/x', callEvent: 'https://b.example' } });
+  t.match(first, { status: 200, body: undefined });
+  await api.patch(path, { json: { callEvent: null, fileUploadGetUrl: 'https://c.example' } });
+  t.same((await api.get(path)).body, { deviceEvent: 'https://a.example/x', fileUploadGetUrl: 'https://c.example' });
+  t.equal((await api.patch(path, { json: {} })).status, 200, 'nothing to change');
+});
+
+t.test('op 2 names every fault at once, of shapes and of URLs', async (t) => {
+  const world = await startWorld(t);
+  const { api, path } = await world.createTenant();
+  const answer = await api.patch(path, {
+    json: {
+      authenticationKey: 'x',
+      remoteSupportEvent: 'https://a.example',
+      deviceEvent: 5,
+      callEvent: 'nowhere',
+      callFileSendEvent: 'ftp://a.example',
+      fileUploadEvent: 'http://a.example',
+      fileUploadGetUrl: 'https://user:pass@a.example',
+      callRecGetMultiPresignedUrl: `https://a.example/${'x'.repeat(2048)}`,
+    },
+  });
+  t.equal(answer.status, 400);
+  t.equal(answer.body.reason, 'invalid request.');
+  const faults = answer.body.details.map(
+    ({ loc, type }: { loc: string[]; type: string }) => `${loc.join('.')} ${type}`,
+  );
+  t.same(faults.sort(), [
+    'body.authenticationKey extra_forbidden',
+    'body.callEvent url_parsing',
+    'body.callFileSendEvent url_scheme',
+    'body.callRecGetMultiPresignedUrl string_too_long',
+    'body.deviceEvent string_type',
+    'body.fileUploadEvent url_scheme',
+    'body.fileUploadGetUrl url_parsing',
+    'body.remoteSupportEvent extra_forbidden',
+  ]);
+});
+
+t.test('op 2 without a body, and with one that is no object', async (t) => {
+  const world = await startWorld(t);
+  const { api, path } = await world.createTenant();
+  t.match(await api.patch(path), {
+    status: 400,
+    body: { details: [{ loc: ['body'], msg: 'Field required', type: 'missing' }] },
+  });
+  t.match(await api.patch(path, { json: [] }), { status: 400, body: { details: [{ type: 'dict_type' }] } });
+  t.match(await api.patch(path, { text: '{"deviceEvent":' }), {
+    status: 400,
+    body: { details: [{ loc: ['body'], type: 'json_invalid' }] },
+  });
+});
+
+t.test('http URLs are allowed for loopback, and everywhere when the service is told so', async (t) => {
+  const strict = await startWorld(t);
+  const tenant = await strict.createTenant();
+  t.equal((await tenant.api.patch(tenant.path, { json: { callEvent: 'http://localhost:1/x' } })).status, 200);
+  t.equal((await tenant.api.patch(tenant.path, { json: { callEvent: 'http://a.example' } })).status, 400);
+});
+
+t.test('http URLs are allowed everywhere with LAPEL_ALLOW_HTTP_WEBHOOKS', async (t) => {
+  const world = await startWorld(t, { env: { LAPEL_ALLOW_HTTP_WEBHOOKS: 'true' } });
+  const { api, path } = await world.createTenant();
+  t.equal((await api.patch(path, { json: { callEvent: 'http://a.example' } })).status, 200);
+});
+
+t.test('op 3 issues a key, and another one that replaces it', async (t) => {
+  const world = await startWorld(t);
+  const { api, path } = await world.createTenant('dev', { key: false });
+  const first = await api.post(`${path}/refresh_authkey`);
+  t.equal(first.status, 201);
+  t.equal((await api.get(path)).body.authenticationKey, first.body.authenticationKey);
+  const second = await api.post(`${path}/refresh_authkey`);
+  t.not(second.body.authenticationKey, first.body.authenticationKey);
+  t.equal((await api.get(path)).body.authenticationKey, second.body.authenticationKey);
+});
