@@ -11,7 +11,7 @@ function deviceBody(device: Device, formatTime: (micros: number) => string): Dev
     activation: device.activation,
     applicationId: device.applicationId,
     clientId: device.clientId,
-    hardwareProperties: device.hardwareProperties as Record<string, unknown> | null,
+    hardwareProperties: device.hardwareProperties as DeviceAnswer['hardwareProperties'],
     createdAt: formatTime(device.createdAt),
   };
 }

@@ -37,9 +37,28 @@ export type DeviceLimit = number | null;
  */
 export type DeviceId = string;
 /**
- * An object whose members the service does not look at, or null.
+ * What a device is made of (op 9); every part may be unknown, and null is all unknown.
  */
-export type JsonObjectOrNull = Record<string, unknown> | null;
+export type HardwareProperties = {
+  model?: {
+    name?: string;
+    identifier?: string;
+    description?: string;
+    shape?: string;
+  } | null;
+  camera?:
+    | {
+        direction?: string;
+        mountedPosition?: string;
+        resolution?: {
+          maxWidth: number;
+          maxHeight: number;
+        };
+      }[]
+    | null;
+  macAddressWifi?: MacAddress;
+  macAddressBluetooth?: MacAddress;
+} | null;
 /**
  * MAC address as colon-separated hexadecimal pairs.
  */
@@ -80,6 +99,10 @@ export type FaultType =
  * An object whose members the service does not look at.
  */
 export type JsonObject = Record<string, unknown>;
+/**
+ * An object whose members the service does not look at, or null.
+ */
+export type JsonObjectOrNull = Record<string, unknown> | null;
 /**
  * ISO 8601 local date-time with microseconds; null when it has not happened.
  */
@@ -299,7 +322,7 @@ export interface DeviceAnswer {
    */
   applicationId: string | null;
   clientId: string | null;
-  hardwareProperties: JsonObjectOrNull;
+  hardwareProperties: HardwareProperties;
   createdAt: LocalDateTime;
 }
 /**
@@ -318,29 +341,6 @@ export interface DeviceRegister {
   credential?: Credential;
 }
 /**
- * What a device is made of (op 9); every part may be unknown.
- */
-export interface HardwareProperties {
-  model?: {
-    name?: string;
-    identifier?: string;
-    description?: string;
-    shape?: string;
-  } | null;
-  camera?:
-    | {
-        direction?: string;
-        mountedPosition?: string;
-        resolution?: {
-          maxWidth: number;
-          maxHeight: number;
-        };
-      }[]
-    | null;
-  macAddressWifi?: MacAddress;
-  macAddressBluetooth?: MacAddress;
-}
-/**
  * The new device; its credential is shown here only.
  */
 export interface DeviceRegistered {
@@ -348,7 +348,7 @@ export interface DeviceRegistered {
   credential: Credential;
 }
 /**
- * What changes about a device; hardware properties are replaced as a whole.
+ * What changes about a device; hardware properties are replaced as a whole, null removes them.
  */
 export interface DeviceUpdate {
   hardwareProperties?: HardwareProperties;

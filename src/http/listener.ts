@@ -125,7 +125,7 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
     metrics.httpRequests.inc({ listener: name, method, route, status });
     metrics.httpSeconds.observe({ listener: name, route }, seconds);
     const line = { listener: name, requestId: id, method, route, status, seconds };
-    if (error?.code === 'INTERNAL') log.error({ ...line, err: error.cause }, 'request failed');
+    if (error?.code === 'INTERNAL') log.error({ ...line, err: error.cause ?? error }, 'request failed');
     else if (status >= 500) log.info({ ...line, err: error }, 'request refused');
     else log.debug(error ? { ...line, error: error.code } : line, 'request');
   }

@@ -127,6 +127,7 @@ t.test('devices are registered, read, moved and deleted; a credential is shown o
     hardwareProperties,
   });
   t.match(await admin.patch(own, { json: { developerId: 'none' } }), { status: 404 });
+  t.match((await admin.patch(own, { json: { hardwareProperties: null } })).body, { hardwareProperties: null });
   t.equal((await admin.delete(own)).status, 204);
   t.match(await admin.get(own), { status: 404, body: { reason: 'device not found.' } });
   t.match(await admin.get('/admin/v1/devices/123'), {

@@ -1,0 +1,41 @@
+import t from 'tap';
+import { type CheckedAnswer, problemsOf } from './checked-client.ts';
+
+const headers = { 'x-request-id': 'a', 'content-type': 'application/json; charset=utf-8' };
+const path = '/v1/applications/app/devices/490154203237518';
+const problems = (method: string, target: string, answer: Partial<CheckedAnswer>): string[] =>
+  problemsOf(method, target, { status: 200, headers, body: undefined, ...answer });
+
+t.test('a documented answer has no problems', async (t) => {
+  t.same(problems('GET', path, { body: { status: 'deactivated' } }), []);
+  t.same(problems('DELETE', `${path}/transactions/1`, { status: 204, headers: { 'x-request-id': 'a' } }), []);
+  t.same(problems('GET', '/nowhere', { status: 403, body: { message: 'wrong url.' } }), []);
+});
+
+t.test('a status that is not documented is a problem', async (t) => {
+  t.match(problems('GET', path, { status: 418, body: { message: 'x' } }), [/418 is not documented/]);
+  t.match(problems('GET', '/nowhere', { status: 404, body: { message: 'x' } }), [/not documented/]);
+});
+
+t.test('a body that breaks its schema, is missing, or should not be there is a problem', async (t) => {
+  t.match(problems('GET', path, { body: { status: 'activated' } }), [/clientId/]);
+  t.match(problems('GET', path, { body: { status: 'deactivated', more: 1 } }), [/more/]);
+  t.match(problems('GET', path, {}), [/rest\/activation-status/]);
+  t.match(problems('DELETE', `${path}/transactions/1`, { status: 204, body: {} }), [/no body/]);
+  t.match(problems('GET', path, { headers: { ...headers, 'content-type': 'text/html' }, body: '' }), [/text\/html/]);
+});
+
+t.test('where two error shapes are documented, an answer has exactly one of them', async (t) => {
+  const answer = (body: unknown): string[] => problems('POST', path, { status: 404, body });
+  t.same(answer({ message: 'x' }), []);
+  t.same(answer({ reason: 'x', details: [] }), []);
+  t.not(answer({ reason: 'x', message: 'y', details: [] }).length, 0);
+});
+
+t.test('a missing header is a problem', async (t) => {
+  const body = { transactionId: 1 };
+  t.match(problems('POST', path, { status: 201, body }), [/Location is missing/]);
+  t.match(problems('GET', path, { status: 401, body: { message: 'x' } }), [/WWW-Authenticate is missing/]);
+  t.match(problems('GET', path, { headers: {}, body: { status: 'deactivated' } }), [/X-Request-Id/, /content type/]);
+  t.match(problems('PUT', path, { status: 405, body: { message: 'x' } }), [/Allow/]);
+});
