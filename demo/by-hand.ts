@@ -1,0 +1,66 @@
+import type { Camera } from './cameras.ts';
+import { APPLICATION, DEVELOPER } from './tenant.ts';
+
+interface Address {
+  http: string;
+  admin: string;
+}
+
+/**
+ * Shell commands to go on with, each with what it does: ready to be pasted in this order. `next` is the number that the
+ * next transaction will get.
+ */
+export function commandsByHand({
+  addresses: { http, admin },
+  token,
+  adminToken,
+  secret,
+  cameras,
+  next,
+}: {
+  addresses: Address;
+  token: string;
+  adminToken: string;
+  secret: string;
+  cameras: readonly Camera[];
+  next: number;
+}): { what: string; command: string }[] {
+  const device = (number: number): string => `$APP/devices/${cameras[number - 1]?.device.deviceId}`;
+  const put = `curl -sS -X PUT -H "$AUTH" -H 'Content-Type: application/json' -w '\\n'`;
+  return [
+    {
+      what: 'First: where the application is, and its access token (good for an hour)',
+      command: `APP=${http}/v1/applications/${APPLICATION}\nAUTH='Authorization: Bearer ${token}'`,
+    },
+    { what: 'Its settings', command: `curl -sS -H "$AUTH" -w '\\n' $APP` },
+    {
+      what: 'Wi-Fi for camera 1: the answer names the transaction, the result comes as a webhook, here',
+      command: `${put} -d '[{"ssid":"studio","security":"WPA2","password":"correct horse battery"}]' ${device(1)}/settings/wifi`,
+    },
+    {
+      what: 'That transaction (the numbers are right if you go in order)',
+      command: `curl -sS -H "$AUTH" -w '\\n' ${device(1)}/transactions/${next}`,
+    },
+    {
+      what: 'Camera 2 has an old firmware that never answers an APN change ...',
+      command: `${put} -d '[{"name":"Demo","apn":"demo.example"}]' ${device(2)}/settings/apn`,
+    },
+    {
+      what: '... it has the command, and there it stays ...',
+      command: `curl -sS -H "$AUTH" -w '\\n' '${device(2).replace('$APP', "'$APP'")}/transactions?status=delivered&limit=10'`,
+    },
+    {
+      what: '... until it is cancelled (204)',
+      command: `curl -sS -X DELETE -H "$AUTH" -w '%{http_code}\\n' ${device(2)}/transactions/${next + 1}`,
+    },
+    {
+      what: 'Administration: the devices of the developer',
+      command: `curl -sS -H 'Authorization: Bearer ${adminToken}' -w '\\n' ${admin}/admin/v1/developers/${DEVELOPER}/devices`,
+    },
+    { what: 'Metrics', command: `curl -sS ${admin}/metrics | grep '^lapel_transactions'` },
+    {
+      what: 'A new access token, when the hour is over',
+      command: `curl -sS -u ${APPLICATION}:${secret} -w '\\n' -d grant_type=client_credentials --data-urlencode 'scope=svc:application:read svc:device:read svc:device:write' ${http}/api/v1/authenticate`,
+    },
+  ];
+}

@@ -1,0 +1,143 @@
+import { readConfig } from '../src/config.ts';
+import { createLog } from '../src/log.ts';
+import { createService } from '../src/service.ts';
+import { commandsByHand } from './by-hand.ts';
+import { CAMERAS, type Camera, createCamera } from './cameras.ts';
+import { BrokenPromise } from './check.ts';
+import { portNear } from './ports.ts';
+import { createResults } from './results.ts';
+import { createApp, fetchToken, setUpTenant } from './tenant.ts';
+import { createTimeline, type Output } from './timeline.ts';
+import { tour } from './tour.ts';
+import { startWebhookReceiver } from './webhook-receiver.ts';
+
+interface Options {
+  /** Where the service keeps its data; the caller removes it. */
+  folder: string;
+  output: Output;
+  /** Ends after the tour. */
+  once: boolean;
+  /** Aborted by Ctrl-C. */
+  stopped: AbortSignal;
+}
+
+const READING_MILLISECONDS = 400;
+
+/** Rejects when `stopped` is aborted, with its reason. */
+function interruption(stopped: AbortSignal): Promise<never> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  if (stopped.aborted) reject(stopped.reason);
+  stopped.addEventListener('abort', () => reject(stopped.reason), { once: true });
+  promise.catch(() => undefined); // nobody may be waiting when it happens
+  return promise;
+}
+
+/**
+ * The demo: the whole service on its embedded defaults, a tenant, five cameras and a webhook receiver, all in this
+ * process. Resolves at its end. Throws a BrokenPromise when something did not come out as promised, and the reason of
+ * `stopped` when that was aborted before the tour was over.
+ */
+export async function demo({ folder, output, once, stopped }: Options): Promise<void> {
+  const timeline = createTimeline(output);
+  const results = createResults();
+  const interrupted = interruption(stopped);
+  await using stack = new AsyncDisposableStack();
+
+  const config = readConfig({
+    env: {
+      LAPEL_DATA_DIR: folder,
+      LAPEL_HTTP_PORT: String(await portNear(8080)),
+      LAPEL_ADMIN_PORT: String(await portNear(8081)),
+      LAPEL_MQTT_PORT: String(await portNear(1883)),
+      LAPEL_WEBHOOK_ALLOW_PRIVATE: 'true', // the receiver is on this machine
+      LAPEL_LOG_LEVEL: 'warn',
+    },
+  });
+  const log = createLog({ level: config.logLevel, pretty: process.stderr.isTTY });
+  let service = await createService(config, { log });
+  stack.defer(() => service[Symbol.asyncDispose]());
+  const { addresses, adminToken } = service;
+
+  let authenticationKey = '';
+  let forged = '';
+  const receiver = await startWebhookReceiver({
+    authenticationKey: () => authenticationKey,
+    onReceived(received, repeated) {
+      const { type, data } = received.notification;
+      const text = `${type}, both signatures verified${repeated ? '; seen before: dropped' : ''}`;
+      const transactionId = data.transaction?.transactionId;
+      const good = type === 'transaction.succeeded';
+      timeline.arrow({
+        from: 'lapel',
+        to: 'webhook',
+        text,
+        good,
+        ...(transactionId !== undefined && { transactionId }),
+      });
+      results.add(received);
+    },
+    onForged(reason) {
+      forged = reason;
+      timeline.arrow({ from: 'someone', to: 'webhook', text: `a webhook that is not genuine: ${reason}`, good: false });
+    },
+  });
+  stack.use(receiver);
+
+  timeline.heading('Lapel: a REST call becomes a command, its answer a signed webhook');
+  timeline.print(`
+  REST API         ${addresses.http}
+  administration   ${addresses.admin}
+  MQTT             ${addresses.mqtt}
+  webhooks go to   ${receiver.url}
+  data             ${folder}, removed at the end`);
+
+  timeline.heading('1. A developer with an application and five cameras');
+  const tenant = await setUpTenant({ adminUrl: addresses.admin, adminToken, cameras: CAMERAS, timeline });
+  const token = await fetchToken(addresses.http, tenant.secret);
+  const app = createApp({ apiUrl: addresses.http, token, timeline });
+  const key = await app.call('POST', '/refresh_authkey', 201, () => 'refresh_authkey: a key that verifies webhooks');
+  authenticationKey = String(key['authenticationKey']);
+  const deviceEvent = { deviceEvent: receiver.url };
+  await app.call('PATCH', '', 200, () => 'settings: deviceEvent, where webhooks go', { body: deviceEvent });
+
+  const cameras = tenant.accounts.map((account, index): Camera => {
+    const camera = createCamera(index, account, addresses.mqtt, timeline);
+    stack.use(camera.device);
+    return camera;
+  });
+  const walk = tour({
+    app,
+    cameras,
+    results,
+    timeline,
+    readingTime: output.isTTY ? READING_MILLISECONDS : 0,
+    async restartService() {
+      await service[Symbol.asyncDispose]();
+      service = await createService(config, { log });
+    },
+  });
+  await Promise.race([walk, interrupted]);
+  if (forged !== '') throw new BrokenPromise(`not as promised: every webhook is genuine, but: ${forged}`);
+  const made = app.transactionIds();
+  const seconds = (timeline.elapsed() / 1000).toFixed(1);
+  timeline.heading(
+    `All as promised: ${made.length} transactions, ${made.length} verified results, none lost, none doubled (${seconds} s)`,
+  );
+  if (once) return;
+
+  timeline.heading('Go on by hand, in another terminal:');
+  const next = Math.max(...made) + 1;
+  for (const { what, command } of commandsByHand({
+    addresses,
+    token,
+    adminToken,
+    secret: tenant.secret,
+    cameras,
+    next,
+  })) {
+    timeline.print(`\n${timeline.paint('dim', `# ${what}`)}\n${command}`);
+  }
+  timeline.heading('What comes of it appears here. Ctrl-C ends the demo.\n');
+  timeline.live();
+  await interrupted.catch(() => undefined);
+}

@@ -1,0 +1,67 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { constants, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { demo } from './demo.ts';
+
+const USAGE = `A tour of Lapel with simulated cameras; then it stays up, to go on by hand.
+
+  npm run demo              until Ctrl-C
+  npm run demo -- --once    ends after the tour: exit code 0 when all came out as promised, else 1
+`;
+/** npm may pass on a Ctrl-C that the terminal has sent to this process too: only a later one is a second one. */
+const SAME_KEYSTROKE_MILLISECONDS = 500;
+
+class Interrupted extends Error {
+  readonly exitCode: number;
+
+  constructor(signal: 'SIGINT' | 'SIGTERM' | 'SIGHUP') {
+    super(`interrupted by ${signal}`);
+    this.exitCode = 128 + constants.signals[signal];
+  }
+}
+
+function readArguments(): { once: boolean; help: boolean } {
+  try {
+    const options = { once: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } } as const;
+    const { once = false, help = false } = parseArgs({ options }).values;
+    return { once, help };
+  } catch (error) {
+    process.stderr.write(`${(error as Error).message}\n\n${USAGE}`);
+    process.exit(2);
+  }
+}
+
+async function main(): Promise<number> {
+  const { once, help } = readArguments();
+  if (help) {
+    process.stdout.write(USAGE);
+    return 0;
+  }
+  const folder = mkdtempSync(join(tmpdir(), 'lapel-demo-'));
+  // However it ends; a database that is still open does not mind on the systems that Lapel runs on.
+  process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+
+  const controller = new AbortController();
+  let first = 0;
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.on(signal, () => {
+      if (!controller.signal.aborted) first = performance.now();
+      else if (performance.now() - first > SAME_KEYSTROKE_MILLISECONDS) process.exit(1);
+      controller.abort(new Interrupted(signal));
+    });
+  }
+  // The reader of a pipe went away (`| head`): there is nobody left to show anything to.
+  process.stdout.on('error', () => process.exit(0));
+
+  try {
+    await demo({ folder, output: process.stdout, once, stopped: controller.signal });
+    return 0;
+  } catch (error) {
+    if (error instanceof Interrupted) return error.exitCode;
+    process.stderr.write(`\n${error instanceof Error ? error.message : String(error)}\n`);
+    return 1;
+  }
+}
+
+process.exit(await main());

@@ -1,0 +1,112 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { type Camera, comesBack } from './cameras.ts';
+import { check, promised } from './check.ts';
+import type { Results } from './results.ts';
+import type { App } from './tenant.ts';
+import type { Timeline } from './timeline.ts';
+
+interface Parts {
+  app: App;
+  cameras: readonly Camera[];
+  results: Results;
+  timeline: Timeline;
+  /** Stops the service and starts it again on the same data. */
+  restartService(): Promise<void>;
+  /** Milliseconds to read a heading in before it goes on. */
+  readingTime: number;
+}
+
+const wifi = (ssid: string): object[] => [{ ssid, security: 'WPA2', password: 'correct horse battery' }];
+const pathOf = ({ device }: Camera): string => `/devices/${device.deviceId}`;
+
+/** The tour, step by step. Throws as soon as something does not come out as promised. */
+export async function tour({ app, cameras, results, timeline, restartService, readingTime }: Parts): Promise<void> {
+  const [one, two, three, four, five] = cameras as [Camera, Camera, Camera, Camera, Camera];
+  const step = async (text: string): Promise<void> => {
+    await pause(readingTime);
+    timeline.heading(text);
+  };
+  const activate = (camera: Camera): Promise<number> =>
+    app.submit('POST', pathOf(camera), `${camera.name} (activate)`, {});
+  const setWifi = (camera: Camera, ssid: string): Promise<number> =>
+    app.submit('PUT', `${pathOf(camera)}/settings/wifi`, `${camera.name} settings/wifi "${ssid}"`, wifi(ssid));
+  const connect = async (camera: Camera): Promise<void> => {
+    await promised(camera.device.connect(), `${camera.name} connects`);
+    timeline.arrow({ from: camera.name, to: 'lapel', text: 'connected' });
+  };
+  const readStatus = async (camera: Camera, transactionId: number, wanted: string): Promise<void> => {
+    const path = `${pathOf(camera)}/transactions/${transactionId}`;
+    const { status } = await app.call(
+      'GET',
+      path,
+      200,
+      (body) => `${camera.name} transaction: ${String(body['status'])}`,
+      {
+        transactionId,
+      },
+    );
+    check(status === wanted, `transaction ${transactionId} is ${wanted}, not ${String(status)}`);
+  };
+
+  await step('2. Four cameras come online and are activated; camera 5 is still switched off');
+  for (const camera of [one, two, three, four]) await connect(camera);
+  for (const camera of [one, two, three, four]) await results.expect(await activate(camera), 'succeeded');
+  const { status } = await app.call('GET', pathOf(one), 200, (body) => `camera 1: ${String(body['status'])}`);
+  check(status === 'activated', 'camera 1 is activated');
+  const unboxing = await activate(five);
+  timeline.note('camera 5 is offline: its activation waits');
+
+  await step('3. Wi-Fi for a camera that is online');
+  await results.expect(await setWifi(one, 'office'), 'succeeded');
+  check(one.device.state.networks[0]?.['ssid'] === 'office', 'camera 1 has the network');
+
+  await step('4. A camera that fails');
+  await results.expect(await setWifi(three, 'office'), 'failed');
+
+  await step('5. A camera in a tunnel: commands wait, and one of them is cancelled');
+  await four.device.drop();
+  timeline.note('camera 4 has lost its connection');
+  const mistake = await setWifi(four, 'ofice');
+  const queued = await setWifi(four, 'depot');
+  await app.call('DELETE', `${pathOf(four)}/transactions/${mistake}`, 204, () => 'camera 4 transaction (cancel)', {
+    transactionId: mistake,
+  });
+  await results.expect(mistake, 'cancelled');
+
+  await step('6. The service restarts');
+  const back = Promise.all([one, two, three].map(comesBack));
+  timeline.note('stopping ...');
+  await restartService();
+  timeline.note('started again on the same data');
+  await promised(back, 'cameras 1, 2 and 3 come back');
+  timeline.note('cameras 1, 2 and 3 have reconnected by themselves');
+  await readStatus(four, queued, 'queued');
+
+  await step('7. The missing cameras come');
+  await connect(four);
+  await results.expect(queued, 'succeeded');
+  await connect(five);
+  await results.expect(unboxing, 'succeeded');
+
+  await verifyAll({ app, cameras, results, mistake, four });
+}
+
+/** What holds after any course of events. */
+async function verifyAll({
+  app,
+  cameras,
+  results,
+  mistake,
+  four,
+}: Pick<Parts, 'app' | 'cameras' | 'results'> & { mistake: number; four: Camera }): Promise<void> {
+  check(!four.delivered.has(mistake), 'a cancelled command is never delivered');
+  for (const { name, device, complaints } of cameras) {
+    await promised(device.idle(), `${name} has nothing left to do`);
+    check(complaints.length === 0, `${name} has nothing to complain of, but: ${complaints.join('; ')}`);
+    const repeated = [...device.executions].filter(([, count]) => count !== 1);
+    check(repeated.length === 0, `${name} did each command once`);
+  }
+  for (const transactionId of app.transactionIds()) {
+    check(results.count(transactionId) === 1, `transaction ${transactionId} has one result event`);
+  }
+}
