@@ -1,7 +1,7 @@
 import type { Test } from 'tap';
 import { readConfig } from '../src/config.ts';
 import { type Ids, randomIds } from '../src/ids.ts';
-import { createLog } from '../src/log.ts';
+import { createLog, type Log } from '../src/log.ts';
 import { createService } from '../src/service.ts';
 import { type CheckedAnswer, type CheckedClient, createClient } from './contract/checked-client.ts';
 import { checkWebhook } from './contract/checked-messages.ts';
@@ -16,6 +16,8 @@ interface WorldOptions {
   ids?: Ids;
   dataDir?: string;
   env?: Record<string, string>;
+  /** Silent unless told. */
+  log?: Log;
 }
 
 /** A valid device identifier for a number: 13 digits of the number and the Luhn check digit. */
@@ -45,7 +47,7 @@ export async function startWorld(t: Test, options: WorldOptions = {}) {
       ...options.env,
     },
   });
-  const log = createLog({ level: 'silent', pretty: false });
+  const log = options.log ?? createLog({ level: 'silent', pretty: false });
   let service = await createService(config, { log, clock, ids });
   t.teardown(() => service[Symbol.asyncDispose]());
   const clients: CheckedClient[] = [];
