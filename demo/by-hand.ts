@@ -46,8 +46,8 @@ export function commandsByHand({
       command: `${put} -d '[{"name":"Demo","apn":"demo.example"}]' ${device(2)}/settings/apn`,
     },
     {
-      what: '... it has the command, and there it stays ...',
-      command: `curl -sS -H "$AUTH" -w '\\n' '${device(2).replace('$APP', "'$APP'")}/transactions?status=delivered&limit=10'`,
+      what: '... it has the command (delivered), and there it stays ...',
+      command: `curl -sS -H "$AUTH" -w '\\n' "${device(2)}/transactions?operation=setApn&limit=10"`,
     },
     {
       what: '... until it is cancelled (204)',

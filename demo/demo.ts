@@ -66,7 +66,7 @@ export async function demo({ folder, output, once, stopped }: Options): Promise<
       const { type, data } = received.notification;
       const text = `${type}, both signatures verified${repeated ? '; seen before: dropped' : ''}`;
       const transactionId = data.transaction?.transactionId;
-      const good = type === 'transaction.succeeded';
+      const good = type !== 'transaction.failed';
       timeline.arrow({
         from: 'lapel',
         to: 'webhook',
@@ -137,7 +137,9 @@ export async function demo({ folder, output, once, stopped }: Options): Promise<
   })) {
     timeline.print(`\n${timeline.paint('dim', `# ${what}`)}\n${command}`);
   }
-  timeline.heading('What comes of it appears here. Ctrl-C ends the demo.\n');
+  timeline.heading('What comes of it appears here. Ctrl-C ends the demo.');
+  timeline.print('');
   timeline.live();
   await interrupted.catch(() => undefined);
+  timeline.print('\nStopped; the data are removed.');
 }

@@ -1,0 +1,175 @@
+import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
+import { createHmac } from 'node:crypto';
+import { once } from 'node:events';
+import { readdirSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
+import { promisify } from 'node:util';
+import { Webhook } from 'standardwebhooks';
+import t, { type Test } from 'tap';
+import { startWebhookReceiver } from '../demo/webhook-receiver.ts';
+
+const MAIN = join(import.meta.dirname, '../demo/main.ts');
+
+/** Starts the demo with an empty folder for temporary files. */
+function startDemo(t: Test, ...args: string[]) {
+  const folder = t.testdir();
+  const env = { ...process.env, TMPDIR: folder, LAPEL_HTTP_PORT: 'not for the demo' };
+  const child = spawn(process.execPath, [MAIN, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  t.teardown(() => child.kill('SIGKILL'));
+  const ended = Promise.all([once(child, 'exit'), text(child.stderr)]);
+  return {
+    child,
+    folder,
+    async end(): Promise<{ code: number | null; stderr: string }> {
+      const [[code], stderr] = await ended;
+      return { code: code as number | null, stderr };
+    },
+  };
+}
+
+/** Collects the lines of the child; `until` resolves with all lines so far once one matches (now or later). */
+function linesOf(child: ChildProcess) {
+  const lines: string[] = [];
+  const waiting = new Set<() => void>();
+  createInterface({ input: child.stdout! }).on('line', (line) => {
+    lines.push(line);
+    for (const look of waiting) look();
+  });
+  return {
+    lines,
+    until: (pattern: RegExp): Promise<string[]> =>
+      new Promise((resolve) => {
+        const look = (): void => {
+          if (!lines.some((line) => pattern.test(line))) return;
+          waiting.delete(look);
+          resolve([...lines]);
+        };
+        waiting.add(look);
+        look();
+      }),
+  };
+}
+
+t.test('--once shows the tour, ends with 0 and leaves nothing behind', async (t) => {
+  const demo = startDemo(t, '--once');
+  const [output, { code, stderr }] = await Promise.all([text(demo.child.stdout), demo.end()]);
+  t.equal(stderr, '', 'no log line disturbs the timeline');
+  t.equal(code, 0);
+  t.same(readdirSync(demo.folder), []);
+  t.notOk(output.includes('\u001b'), 'no colours outside of a terminal');
+  const arrow = (from: string, to: string, rest: string): RegExp => new RegExp(`\\d s +${from} +-> ${to} +${rest}`);
+  const inOrder = [
+    arrow('app', 'lapel', '#6 +PUT camera 1 settings/wifi "office" -> 201'),
+    arrow('lapel', 'camera 1', '#6 +setWifi "office"'),
+    arrow('camera 1', 'lapel', '#6 +succeeded'),
+    arrow('lapel', 'webhook', '#6 +transaction.succeeded, both signatures verified'),
+    arrow('camera 3', 'lapel', '#7 +failed: '),
+    arrow('lapel', 'webhook', '#7 +transaction.failed, both signatures verified'),
+    arrow('app', 'lapel', '#9 +PUT camera 4 settings/wifi "depot" -> 201'),
+    arrow('app', 'lapel', '#8 +DELETE camera 4 transaction \\(cancel\\) -> 204'),
+    arrow('lapel', 'webhook', '#8 +transaction.cancelled, both signatures verified'),
+    /started again on the same data/,
+    arrow('app', 'lapel', '#9 +GET camera 4 transaction: queued -> 200'),
+    arrow('lapel', 'camera 4', '#9 +setWifi "depot"'),
+    arrow('lapel', 'webhook', '#9 +transaction.succeeded, both signatures verified'),
+    arrow('lapel', 'camera 5', '#5 +activate'),
+    arrow('lapel', 'webhook', '#5 +transaction.succeeded, both signatures verified'),
+    /^All as promised: 9 transactions, 9 verified results, none lost, none doubled/m,
+  ];
+  const lines = output.split('\n');
+  let from = 0;
+  for (const pattern of inOrder) {
+    const found = lines.findIndex((line, index) => index >= from && pattern.test(line));
+    if (!t.ok(found >= 0, `then ${pattern.source}`)) break;
+    from = found + 1;
+  }
+  t.notMatch(output, /setWifi "ofice"/, 'the cancelled command is not delivered');
+});
+
+const skip = spawnSync('curl', ['--version']).error ? 'there is no curl' : false;
+t.test('the commands to go on by hand work as they are, in order; Ctrl-C ends the demo', { skip }, async (t) => {
+  const taken = createServer().listen(8080, '127.0.0.1');
+  taken.on('error', () => undefined); // somebody else has it: as good
+  t.teardown(() => taken.close());
+  const demo = startDemo(t);
+  const { until } = linesOf(demo.child);
+  const lines = await until(/Ctrl-C ends the demo/);
+  t.notOk(
+    lines.some((line) => /REST API .*:8080$/.test(line)),
+    'a port that is taken is replaced by a free one',
+  );
+  const script: string[] = [];
+  for (const line of lines.slice(lines.findIndex((text) => text.startsWith('Go on by hand')))) {
+    if (line.startsWith('# ')) script.push(`echo '== ${script.length}'`);
+    else if (/^(curl|APP=|AUTH=)/.test(line)) script.push(line);
+  }
+  const { stdout } = await promisify(execFile)('sh', ['-e', '-c', script.join('\n')]);
+  const answers = stdout.split(/^== \d+\n/m).slice(2);
+  t.equal(answers.length, 9);
+  const [settings, wifi, look, apn, waiting, cancel, devices, metrics, token] = answers as string[] & { length: 9 };
+  t.match(JSON.parse(settings!), { authenticationKey: /^whsec_/, deviceEvent: /^http:\/\/127/ });
+  t.same(JSON.parse(wifi!), { transactionId: 10 });
+  t.match(JSON.parse(look!), { transactionId: 10, operation: 'setWifi' });
+  t.same(JSON.parse(apn!), { transactionId: 11 });
+  t.match(JSON.parse(waiting!), { total: 1, transactions: [{ transactionId: 11, operation: 'setApn' }] });
+  t.equal(cancel, '204\n');
+  t.equal(JSON.parse(devices!).total, 5);
+  t.match(metrics, /^lapel_transactions_created_total\{operation="setWifi"\} \d/m);
+  t.match(JSON.parse(token!), { token_type: 'bearer' });
+
+  await until(/lapel +-> camera 1 +#10 +setWifi "studio"/);
+  await until(/lapel +-> webhook +#10 +transaction.succeeded, both signatures verified/);
+  await until(/lapel +-> webhook +#11 +transaction.cancelled, both signatures verified/);
+  demo.child.kill('SIGINT');
+  t.same(await demo.end(), { code: 0, stderr: '' });
+  t.same(readdirSync(demo.folder), []);
+});
+
+t.test('Ctrl-C in the middle of the tour ends it at once, and leaves nothing behind', async (t) => {
+  const demo = startDemo(t, '--once');
+  await linesOf(demo.child).until(/POST camera 1/);
+  demo.child.kill('SIGINT');
+  t.same(await demo.end(), { code: 130, stderr: '' });
+  t.same(readdirSync(demo.folder), []);
+});
+
+t.test('a wrong option ends with 2 and says how it is used', async (t) => {
+  const demo = startDemo(t, '--twice');
+  const { code, stderr } = await demo.end();
+  t.equal(code, 2);
+  t.match(stderr, /'--twice'[\s\S]*npm run demo -- --once/);
+});
+
+t.test('the receiver believes a webhook only when both signatures are right', async (t) => {
+  const key = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
+  const forged: string[] = [];
+  const received: string[] = [];
+  const receiver = await startWebhookReceiver({
+    authenticationKey: () => key,
+    onReceived: ({ webhookId }, repeated) => received.push(`${webhookId} ${repeated}`),
+    onForged: (reason) => forged.push(reason),
+  });
+  t.teardown(() => receiver[Symbol.asyncDispose]());
+  const body = JSON.stringify({ type: 'test', timestamp: '2026-11-20T09:30:00.123456Z', data: {} });
+  const now = new Date();
+  const genuine = {
+    'webhook-id': 'msg_1',
+    'webhook-timestamp': String(Math.floor(now.getTime() / 1000)),
+    'webhook-signature': new Webhook(key).sign('msg_1', now, body),
+    'x-notification-key': createHmac('sha256', key).update(body).digest('hex'),
+  };
+  const post = async (headers: Record<string, string>): Promise<number> =>
+    (await fetch(receiver.url, { method: 'POST', headers, body })).status;
+  t.equal(await post(genuine), 204);
+  t.equal(await post(genuine), 204);
+  t.same(received, ['msg_1 false', 'msg_1 true'], 'a repetition is known by its id');
+  t.equal(await post({ ...genuine, 'webhook-id': 'msg_2' }), 401);
+  t.equal(await post({ ...genuine, 'webhook-timestamp': '1' }), 401);
+  t.equal(await post({ ...genuine, 'x-notification-key': genuine['x-notification-key'].replace(/^./, 'x') }), 401);
+  t.equal(await post({}), 401);
+  t.equal(received.length, 2);
+  t.match(forged, [/^webhook-signature/, /^webhook-signature/, /^x-notification-key/, /^webhook-signature/]);
+});
