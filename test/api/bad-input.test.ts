@@ -1,0 +1,214 @@
+import { connect } from 'node:net';
+import t from 'tap';
+import type { CheckedClient, RequestOptions } from '../contract/checked-client.ts';
+import { startWorld, WIFI } from '../world.ts';
+import { faultsOf } from './operations.ts';
+
+const JSON_TYPE = { 'content-type': 'application/json' };
+const deep = (open: string, close: string, levels: number): string => open.repeat(levels) + close.repeat(levels);
+const text = (body: string | Buffer, headers: Record<string, string> = JSON_TYPE): RequestOptions => ({
+  text: body,
+  headers,
+});
+
+// What is no JSON text in UTF-8: the same fault wherever a JSON body is due.
+const NO_JSON: Record<string, RequestOptions> = {
+  'a brace': text('{'),
+  'a comma too many': text('{"a":1,}'),
+  'two values': text('{}{}'),
+  'single quotes': text("{'a':1}"),
+  'a comment': text('{/* */}'),
+  'not a number': text('{"a":NaN}'),
+  'a byte order mark': text('\ufeff{}'),
+  'a NUL': text('\u0000'),
+  'a raw control in a string': text('{"a":"\u0001"}'),
+  'half a surrogate escape': text('{"a":"\\ud8"}'),
+  'spaces alone': text('   '),
+  'bytes that are no UTF-8': text(Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])),
+  'overlong UTF-8': text(Buffer.from([0x22, 0xc0, 0xaf, 0x22])),
+  'a surrogate in UTF-8': text(Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22])),
+  'UTF-16': text(Buffer.from('{}', 'utf16le')),
+  'an unfinished nest of 10,000 levels': text('['.repeat(10_000)),
+  'text/plain': text('{}', { 'content-type': 'text/plain' }),
+  'a form': text('a=1', { 'content-type': 'application/x-www-form-urlencoded' }),
+  'a multipart form': text('--x--', { 'content-type': 'multipart/form-data; boundary=x' }),
+  'a type that only begins as JSON': text('{}', { 'content-type': 'application/jsonp' }),
+  'gzip by its name': text('{}', { ...JSON_TYPE, 'content-encoding': 'gzip' }),
+};
+
+t.test('bad input', async (t) => {
+  const world = await startWorld(t);
+  const tenant = await world.createTenant();
+  const { api, path } = tenant;
+  const device = await world.activatedDevice(tenant);
+  const spare = await world.registerDevice();
+  const admin = world.admin();
+  const BODIES: [name: string, client: CheckedClient, method: string, target: string, shape: string][] = [
+    ['op 2', api, 'PATCH', path, 'dict_type'],
+    ['op 5', api, 'POST', `${path}/devices/${spare.deviceId}`, 'dict_type'],
+    ['op 10', api, 'PUT', `${device.path}/settings/apn`, 'list_type'],
+    ['op 11', api, 'PUT', `${device.path}/settings/wifi`, 'list_type'],
+    ['administration', admin, 'POST', '/admin/v1/developers', 'dict_type'],
+  ];
+  const settings = (await api.get(path)).body;
+
+  t.test('what is no JSON is one fault of the body, for every operation that takes one', async (t) => {
+    for (const [name, client, method, target] of BODIES) {
+      for (const [title, options] of Object.entries(NO_JSON)) {
+        const answer = await client.request(method, target, options);
+        t.match(answer, { status: 400, body: { reason: 'invalid request.' } }, `${name}: ${title}`);
+        t.same(faultsOf(answer), ['body json_invalid']);
+      }
+    }
+  });
+
+  t.test('what is JSON of another shape is one fault of the body', async (t) => {
+    for (const [name, client, method, target, shape] of BODIES) {
+      const others = ['null', 'true', '1', '1e400', '"x"', shape === 'dict_type' ? '[]' : '{}', '"\\ud800"'];
+      others.push(shape === 'dict_type' ? deep('[', ']', 10_000) : deep('{"a":', '}', 10_000).replace('{}', '{"a":1}'));
+      for (const body of others.slice(0, -1)) {
+        const answer = await client.request(method, target, text(body));
+        t.same(answer.status === 400 && faultsOf(answer), [`body ${shape}`], `${name}: ${body}`);
+      }
+      const nested = await client.request(method, target, text(others.at(-1)!));
+      t.equal(nested.status, 400, `${name}: 10,000 levels`);
+    }
+  });
+
+  t.test('10,000 levels inside of a body that is otherwise good are an ordinary fault', async (t) => {
+    const nest = deep('[', ']', 10_000);
+    const objects = `${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}`;
+    for (const value of [nest, objects]) {
+      const setting = await api.patch(path, text(`{"deviceEvent":${value}}`));
+      t.same(setting.status === 400 && faultsOf(setting), ['body.deviceEvent string_type']);
+      const wifi = await api.put(`${device.path}/settings/wifi`, text(`[{"ssid":${value},"security":"OPEN"}]`));
+      t.same(wifi.status === 400 && faultsOf(wifi), ['body.0.ssid string_type']);
+      const unknown = await api.post(`${path}/devices/${spare.deviceId}`, text(`{"x":${value}}`));
+      t.same(unknown.status === 400 && faultsOf(unknown), ['body.x extra_forbidden']);
+      const properties = await admin.patch(
+        `/admin/v1/devices/${spare.deviceId}`,
+        text(`{"hardwareProperties":{"model":${value}}}`),
+      );
+      t.equal(properties.status, 400);
+    }
+  });
+
+  t.test('names that JavaScript gives a meaning are unknown fields like others', async (t) => {
+    for (const name of ['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty', '', 'a/b~c']) {
+      const key = JSON.stringify(name);
+      const setting = await api.patch(path, text(`{${key}:{"deviceEvent":"https://evil.example"}}`));
+      t.same(setting.status === 400 && faultsOf(setting), [`body.${name} extra_forbidden`], name);
+      const apn = await api.put(`${device.path}/settings/apn`, text(`[{"name":"a","apn":"b",${key}:1}]`));
+      t.same(apn.status === 400 && faultsOf(apn), [`body.0.${name} extra_forbidden`], name);
+      const inherited = await api.put(`${device.path}/settings/apn`, text(`[{${key}:{"name":"a","apn":"b"}}]`));
+      t.ok(inherited.status === 400 && faultsOf(inherited).includes('body.0.apn missing'), 'nothing is inherited');
+    }
+    t.equal(({} as Record<string, unknown>)['deviceEvent'], undefined);
+    t.same((await api.get(path)).body, settings);
+  });
+
+  t.test('of a key that is there twice the last one counts (RFC 8259 4 leaves it open)', async (t) => {
+    const good = '"https://a.example/last"';
+    const first = await api.patch(path, text(`{"callEvent":1,"callEvent":${good}}`));
+    t.equal(first.status, 200);
+    t.equal((await api.get(path)).body.callEvent, 'https://a.example/last');
+    const last = await api.patch(path, text(`{"callEvent":${good},"callEvent":1}`));
+    t.same(last.status === 400 && faultsOf(last), ['body.callEvent string_type']);
+    await api.patch(path, { json: { callEvent: null } });
+  });
+
+  t.test('numbers that no integer can hold are refused', async (t) => {
+    for (const number of ['1e400', '-1e400', '1e-400000', '0.1', '1e-7']) {
+      const answer = await api.put(
+        `${device.path}/settings/apn`,
+        text(`[{"name":"a","apn":"b","authType":${number}}]`),
+      );
+      if (number === '1e-400000') t.equal(answer.status, 201, 'this one is 0');
+      else t.same(answer.status === 400 && faultsOf(answer), ['body.0.authType int_type'], number);
+    }
+    const limit = await admin.post('/admin/v1/developers', text('{"name":"x","deviceLimit":1e400}'));
+    t.same(limit.status === 400 && faultsOf(limit), ['body.deviceLimit int_type']);
+    device.link.puback((await device.link.command()).packet);
+  });
+
+  t.test('NUL, lone surrogates and other odd characters in strings come back as they went in', async (t) => {
+    const odd = ['a\u0000b', '\u202e\u0007', '🦊', "'; DROP TABLE devices; --", '%s%n', '</script>'];
+    for (const clientId of odd) {
+      const { deviceId } = await world.registerDevice();
+      const answer = await api.post(`${path}/devices/${deviceId}`, { json: { clientId } });
+      t.equal(answer.status, 201, JSON.stringify(clientId));
+      t.equal((await admin.get(`/admin/v1/devices/${deviceId}`)).body.clientId, clientId);
+      const again = await api.post(`${path}/devices/${spare.deviceId}`, { json: { clientId } });
+      t.match(again, { status: 403, body: { message: 'ClientId is already in use.' } });
+    }
+  });
+
+  t.test('a body of 1 MiB is read, one above it is answered 413 as a Message error', async (t) => {
+    const filled = (size: number): string => `{"x":"${'x'.repeat(size - 8)}"}`;
+    const limit = 1024 * 1024;
+    for (const [name, client, method, target] of BODIES) {
+      t.equal((await client.request(method, target, text(filled(limit)))).status, 400, `${name}: 1 MiB`);
+      for (const size of [limit + 1, 8 * limit]) {
+        const answer = await client.request(method, target, text(filled(size)));
+        t.match(answer, { status: 413, body: { message: 'request body is larger than 1048576 bytes.' } });
+      }
+    }
+  });
+
+  t.test('an endless body without Content-Length is answered 413, and then its connection is closed', async (t) => {
+    const token = await world.tokenOf(tenant.applicationId, tenant.secret);
+    const { hostname, port } = new URL(world.service.addresses.http);
+    const socket = connect({ host: hostname, port: Number(port) });
+    t.teardown(() => socket.destroy());
+    let received = '';
+    socket.setEncoding('utf8').on('data', (more: string) => {
+      received += more;
+    });
+    socket.on('error', () => undefined);
+    const closed = new Promise((resolve) => socket.once('close', resolve));
+    socket.write(`PATCH ${path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\n`);
+    socket.write('Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n');
+    const chunk = `10000\r\n${'x'.repeat(0x10000)}\r\n`;
+    const send = (): void => {
+      while (!socket.destroyed && socket.writable && socket.write(chunk));
+    };
+    socket.on('drain', send);
+    send();
+    await closed;
+    t.match(received, /^HTTP\/1.1 413 /);
+    t.match(received, /"message":"request body is larger than/);
+  });
+
+  t.test('path and query that are very long, and heads that are too large, harm nothing', async (t) => {
+    t.match(await api.get(`${path}/devices/${'9'.repeat(10_000)}`), { status: 404 });
+    t.match(await api.get(`/${'x/'.repeat(5000)}`), { status: 403 });
+    const list = `${path}/devices/${spare.deviceId}/transactions`;
+    t.match(await api.get(`${list}?x=${'y'.repeat(10_000)}`), { status: 200 });
+    t.match(await api.get(`${list}?${'limit=1&'.repeat(1000)}`), { status: 400 });
+    const { hostname, port } = new URL(world.service.addresses.http);
+    const socket = connect({ host: hostname, port: Number(port) });
+    t.teardown(() => socket.destroy());
+    let received = '';
+    socket.setEncoding('utf8').on('data', (more: string) => {
+      received += more;
+    });
+    const closed = new Promise((resolve) => socket.once('close', resolve));
+    socket.on('error', () => undefined);
+    socket.write(`GET ${path} HTTP/1.1\r\nHost: a\r\nX-Large: ${'x'.repeat(100_000)}\r\n\r\n`);
+    await closed;
+    t.match(received, /^HTTP\/1.1 431 /);
+  });
+
+  t.test('a body where none is due is not looked at', async (t) => {
+    const noise = text('{"broken":');
+    t.match(await api.get(path, noise), { status: 200 });
+    t.match(await api.get(`${device.path}/transactions`, noise), { status: 200 });
+    t.match(await api.post(`${path}/refresh_authkey`, noise), { status: 201 });
+  });
+
+  t.test('after all of this the service works as before', async (t) => {
+    t.match(await api.get(path), { status: 200, body: { deviceEvent: settings.deviceEvent } });
+    t.match(await api.put(`${device.path}/settings/wifi`, { json: WIFI }), { status: 201 });
+    t.match(await device.link.command(), { operation: 'setWifi', parameters: { networks: WIFI } });
+  });
+});
