@@ -6,6 +6,8 @@ import { connectBenchDevice } from './bench-device.ts';
 import { createReceiver, type Target } from './closed-loop.ts';
 
 export interface RunningTarget extends Target {
+  /** The administration address, where there is one. */
+  admin?: string;
   /** Seconds of processor time that the service has used. */
   cpuSeconds(): number;
   close(): Promise<void>;
@@ -129,6 +131,7 @@ export async function startLapel(count: number): Promise<RunningTarget> {
   }
   return {
     origin: http,
+    admin,
     headers: { authorization: bearer },
     path: (deviceId) => `/v1/applications/bench/devices/${deviceId}/settings/wifi`,
     deviceIds: ids,

@@ -25,9 +25,14 @@ export const systemClock: Clock = {
 
 /** The instant in UTC with microseconds and a `Z`: the form of MQTT payloads and webhooks. */
 export function toUtc(micros: number): string {
-  const iso = new Date(Math.floor(micros / 1000)).toISOString();
-  return `${iso.slice(0, 23)}${String(micros % 1000).padStart(3, '0')}Z`;
+  const second = Math.floor(micros / 1_000_000);
+  if (second !== lastSecond.at) {
+    lastSecond = { at: second, text: new Date(second * 1000).toISOString().slice(0, 20) };
+  }
+  return `${lastSecond.text}${String(micros - second * 1_000_000).padStart(6, '0')}Z`;
 }
+// Most instants that are written lie in the second of the one before.
+let lastSecond = { at: 0, text: '1970-01-01T00:00:00.' };
 
 /**
  * Formats instants as ISO 8601 local date-times with microseconds and no offset, `2026-11-20T09:30:00.123456`:

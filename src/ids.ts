@@ -12,12 +12,22 @@ export interface Ids {
   uuid(): string;
 }
 
+// Randomness for `next` is fetched in blocks: one call of the system per identifier would be most of its cost.
+const BYTES_PER_ID = 10;
+let block = Buffer.alloc(0);
+function freshBytes(): string {
+  if (block.length < BYTES_PER_ID) block = randomBytes(BYTES_PER_ID * 400);
+  const bytes = block.toString('hex', 0, BYTES_PER_ID);
+  block = block.subarray(BYTES_PER_ID);
+  return bytes;
+}
+
 export const randomIds: Ids = {
   // 48 bits of milliseconds, then 80 random bits, both in hexadecimal: sorts by time, so inserts go to an index's end.
   next: (prefix, nowMicros) =>
     `${prefix}_${Math.floor(nowMicros / 1000)
       .toString(16)
-      .padStart(12, '0')}${randomBytes(10).toString('hex')}`,
+      .padStart(12, '0')}${freshBytes()}`,
   secret: (bytes = 32) => randomBytes(bytes).toString('base64url'),
   bytes: (count) => randomBytes(count),
   uuid: () => randomUUID(),

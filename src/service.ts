@@ -102,7 +102,15 @@ export async function createService(config: Config, { log, clock = systemClock, 
     }),
   );
   const transactions = stack.use(
-    createTransactions({ database, clock, ids, log, metrics, recordEvent: webhooks.record }),
+    createTransactions({
+      database,
+      clock,
+      ids,
+      log,
+      metrics,
+      recordEvent: webhooks.record,
+      findApplication: applications.findIn,
+    }),
   );
   const devices = createDevices({
     database,

@@ -103,19 +103,6 @@ export async function findSecretHash(sql: Sql, applicationId: string): Promise<B
   return row?.hash;
 }
 
-/** Where the webhooks of one setting go and what signs them; of deleted applications too, whose last webhooks still go out. */
-export async function findEndpoint(
-  sql: Sql,
-  applicationId: string,
-  setting: SettingName,
-): Promise<{ url: string | null; authenticationKey: string | null } | undefined> {
-  return sql.get(
-    `SELECT ${SETTING_COLUMNS[setting]} AS url, authentication_key AS "authenticationKey"
-     FROM applications WHERE application_id = ?`,
-    applicationId,
-  );
-}
-
 // The updates answer false when there is no live application of that id.
 
 export async function updateSecretHash(sql: Sql, applicationId: string, hash: Buffer): Promise<boolean> {

@@ -2,6 +2,7 @@ import type { Clock } from '../clock.ts';
 import type { Database, Sql, UnitOfWork } from '../database/sql.ts';
 import { DomainError } from '../errors.ts';
 import type { Ids } from '../ids.ts';
+import { createApplicationCache } from './application-cache.ts';
 import * as repository from './application-repository.ts';
 import { hashSecret, secretMatches } from './application-secret.ts';
 import { findDeveloper } from './developer-repository.ts';
@@ -24,9 +25,18 @@ export type Applications = ReturnType<typeof createApplications>;
 
 /** Applications, their secrets, settings and authenticationKeys. Secrets are answered once and stored as SHA-256. */
 export function createApplications({ database, clock, ids, allowHttpWebhooks, isInUse }: Options) {
-  async function findLive(sql: Sql, applicationId: string) {
-    const application = await repository.findApplication(sql, applicationId);
+  const cache = createApplicationCache();
+
+  async function findLive(sql: Sql, applicationId: string): Promise<Application | undefined> {
+    const application = await cache.find(sql, applicationId);
     return application?.deletedAt === null ? application : undefined;
+  }
+
+  /** The live application, as the given connection sees it. Throws APPLICATION_UNREGISTERED. */
+  async function findIn(sql: Sql, applicationId: string): Promise<Application> {
+    const application = await findLive(sql, applicationId);
+    if (!application) throw new DomainError('APPLICATION_UNREGISTERED');
+    return application;
   }
 
   return {
@@ -53,12 +63,11 @@ export function createApplications({ database, clock, ids, allowHttpWebhooks, is
       return repository.listApplications(database.read, developerId, page);
     },
 
-    /** A live application (op 1), in one read: edges ask on every request. Throws APPLICATION_UNREGISTERED. */
-    async find(applicationId: string): Promise<Application> {
-      const application = await findLive(database.read, applicationId);
-      if (!application) throw new DomainError('APPLICATION_UNREGISTERED');
-      return application;
-    },
+    /** A live application (op 1); edges ask on every request. Throws APPLICATION_UNREGISTERED. */
+    find: (applicationId: string): Promise<Application> => findIn(database.read, applicationId),
+
+    /** The same inside a unit of work. */
+    findIn,
 
     /** The old secret stops at once; access tokens that were issued with it live on until they expire. Throws APPLICATION_NOT_FOUND. */
     async replaceSecret(applicationId: string): Promise<{ secret: string }> {
@@ -79,8 +88,8 @@ export function createApplications({ database, clock, ids, allowHttpWebhooks, is
       });
       if (faults.length > 0) throw DomainError.invalid(...faults);
       await database.transact(async (unit) => {
-        const application = await findLive(unit, applicationId);
-        if (!application) throw new DomainError('APPLICATION_UNREGISTERED');
+        cache.changes(unit, applicationId);
+        const application = await findIn(unit, applicationId);
         const settings = { ...application.settings };
         for (const name of repository.SETTING_NAMES) {
           const url = patch[name];
@@ -94,6 +103,7 @@ export function createApplications({ database, clock, ids, allowHttpWebhooks, is
     async issueKey(applicationId: string): Promise<{ authenticationKey: string }> {
       const authenticationKey = `whsec_${ids.bytes(32).toString('base64')}`;
       return database.transact(async (unit) => {
+        cache.changes(unit, applicationId);
         const live = await repository.updateAuthenticationKey(unit, applicationId, authenticationKey);
         if (!live) throw new DomainError('APPLICATION_UNREGISTERED');
         return { authenticationKey };
@@ -105,6 +115,7 @@ export function createApplications({ database, clock, ids, allowHttpWebhooks, is
       await database.transact(async (unit) => {
         if (!(await findLive(unit, applicationId))) throw new DomainError('APPLICATION_NOT_FOUND');
         if (await isInUse(unit, applicationId)) throw new DomainError('APPLICATION_IN_USE');
+        cache.changes(unit, applicationId);
         await repository.markDeleted(unit, applicationId, clock.now());
       });
     },
@@ -114,10 +125,15 @@ export function createApplications({ database, clock, ids, allowHttpWebhooks, is
       secretMatches(secret, await repository.findSecretHash(database.read, applicationId)),
 
     /** Where webhooks of a setting go now, and the key that signs them; also of a deleted application. */
-    endpointOf: async (
+    async endpointOf(
       applicationId: string,
       setting: SettingName,
-    ): Promise<{ url: string | null; authenticationKey: string | null }> =>
-      (await repository.findEndpoint(database.read, applicationId, setting)) ?? { url: null, authenticationKey: null },
+    ): Promise<{ url: string | null; authenticationKey: string | null }> {
+      const application = await cache.find(database.read, applicationId);
+      return {
+        url: application?.settings[setting] ?? null,
+        authenticationKey: application?.authenticationKey ?? null,
+      };
+    },
   };
 }

@@ -51,7 +51,7 @@ function toFault(error: ErrorObject, place: readonly string[]): Fault {
     case 'maxLength':
       return { loc, msg: `String should have at most ${count(params.limit, 'character')}`, type: 'string_too_long' };
     case 'maxUtf8Bytes':
-      return { loc, msg: `String should have at most ${count(error.schema, 'byte')}`, type: 'string_too_long' };
+      return { loc, msg: `String should have at most ${count(params.limit, 'byte')}`, type: 'string_too_long' };
     case 'pattern':
       return mismatch(loc, `String should match pattern '${String(params.pattern)}'`);
     case 'format':
@@ -69,6 +69,8 @@ function toFault(error: ErrorObject, place: readonly string[]): Fault {
       return atLeast(loc, `List should have at least ${count(params.limit, 'item')}`);
     case 'maxItems':
       return atMost(loc, `List should have at most ${count(params.limit, 'item')}`);
+    case 'maxDepth':
+      return atMost(loc, `Input should be nested at most ${count(params.limit, 'level')} deep`);
     case 'settingUrl':
       return { loc, msg: String(params.msg), type: String(params.type) };
     default:

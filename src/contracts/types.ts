@@ -1,11 +1,11 @@
 // Generated from schemas/ by `npm run generate`; edit the schemas instead.
 
 /**
- * Identifier of an application.
+ * Identifier of an application. It is a segment of paths: `.` and `..`, which clients resolve, are none.
  */
 export type ApplicationId = string;
 /**
- * Identifier of a developer.
+ * Identifier of a developer. It is a segment of paths: `.` and `..`, which clients resolve, are none.
  */
 export type DeveloperId = string;
 /**
@@ -96,7 +96,7 @@ export type FaultType =
   | 'url_scheme'
   | 'json_invalid';
 /**
- * An object whose members the service does not look at.
+ * An object whose members the service does not look at, nested at most 32 levels deep.
  */
 export type JsonObject = Record<string, unknown>;
 /**

@@ -77,7 +77,7 @@ export async function subscriptionsOf(sql: Sql, clientId: string): Promise<Store
 
 /** Subscriptions to exactly this topic; those of QoS 0 have no stored delivery and are left out. */
 export async function subscriptionsTo(sql: Sql, topic: string): Promise<StoredSubscription[]> {
-  const text = `SELECT ${SUBSCRIPTION} FROM subscriptions WHERE topic = ? AND qos > 0 ORDER BY client_id`;
+  const text = `SELECT ${SUBSCRIPTION} FROM subscriptions WHERE topic = ? AND qos > 0`;
   return (await sql.all<SubscriptionRow>(text, topic)).map(toSubscription);
 }
 

@@ -1,4 +1,4 @@
-import { findApplication } from '../applications/application-repository.ts';
+import type { Applications } from '../applications/applications.ts';
 import { findDeveloper } from '../applications/developer-repository.ts';
 import type { Clock } from '../clock.ts';
 import type { Database, UnitOfWork } from '../database/sql.ts';
@@ -7,7 +7,7 @@ import { DomainError } from '../errors.ts';
 import type { Ids } from '../ids.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Outbox } from '../outbox/outbox.ts';
-import { countUnfinished, insertTransaction } from './transaction-repository.ts';
+import { hasUnfinished, insertTransaction } from './transaction-repository.ts';
 
 /** Unfinished transactions per device at most; one more is answered TOO_MANY_TRANSACTIONS. */
 export const UNFINISHED_PER_DEVICE = 1000;
@@ -27,6 +27,7 @@ interface Parts {
   ids: Ids;
   metrics: Metrics;
   outbox: Pick<Outbox, 'reserve'>;
+  findApplication: Applications['findIn'];
 }
 
 interface Owner {
@@ -35,7 +36,7 @@ interface Owner {
 }
 
 /** Stores what a caller asks of a device as a transaction. When the promise resolves it is on the disk. */
-export function createSubmission({ database, clock, ids, metrics, outbox }: Parts) {
+export function createSubmission({ database, clock, ids, metrics, outbox, findApplication }: Parts) {
   /** Checks the operation's own rules and takes what it holds; answers the command's parameters. */
   async function admit(unit: UnitOfWork, submission: Submission, owner: Owner): Promise<object> {
     const { deviceId } = submission;
@@ -61,11 +62,10 @@ export function createSubmission({ database, clock, ids, metrics, outbox }: Part
     const { applicationId, deviceId, operation } = submission;
     return database.transact(async (unit) => {
       const application = await findApplication(unit, applicationId);
-      if (!application || application.deletedAt !== null) throw new DomainError('APPLICATION_UNREGISTERED');
       if (application.authenticationKey === null) throw new DomainError('KEY_NOT_ISSUED');
       if (application.settings.deviceEvent === null) throw new DomainError('NOTIFICATION_NOT_CONFIGURED');
       const parameters = await admit(unit, submission, application);
-      if ((await countUnfinished(unit, deviceId, UNFINISHED_PER_DEVICE)) >= UNFINISHED_PER_DEVICE) {
+      if (await hasUnfinished(unit, deviceId, UNFINISHED_PER_DEVICE)) {
         metrics.transactionsRefused.inc({ bound: 'unfinished' });
         throw new DomainError('TOO_MANY_TRANSACTIONS', { values: { limit: UNFINISHED_PER_DEVICE } });
       }

@@ -111,15 +111,14 @@ export async function markCancelDelivered(sql: Sql, transactionId: number): Prom
   await sql.run(`UPDATE transactions SET due = 0 WHERE transaction_id = ? AND status = 'cancelled'`, transactionId);
 }
 
-/** How many transactions of the device are unfinished, counted up to `bound`. */
-export async function countUnfinished(sql: Sql, deviceId: string, bound: number): Promise<number> {
-  const row = await sql.get<{ unfinished: number }>(
-    `SELECT count(*) AS "unfinished" FROM (
-       SELECT 1 FROM transactions WHERE device_id = ? AND due = 1 AND completed_at IS NULL LIMIT ?) AS counted`,
+/** True when the device has `bound` unfinished transactions or more. */
+export async function hasUnfinished(sql: Sql, deviceId: string, bound: number): Promise<boolean> {
+  const last = await sql.get(
+    `SELECT 1 AS "one" FROM transactions WHERE device_id = ? AND due = 1 AND completed_at IS NULL LIMIT 1 OFFSET ?`,
     deviceId,
-    bound,
+    bound - 1,
   );
-  return row?.unfinished ?? 0;
+  return last !== undefined;
 }
 
 /** The unfinished transactions of a device for one application, oldest first. */

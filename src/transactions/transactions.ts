@@ -1,3 +1,4 @@
+import type { Applications } from '../applications/applications.ts';
 import type { Clock } from '../clock.ts';
 import type { Database } from '../database/sql.ts';
 import { DomainError } from '../errors.ts';
@@ -23,12 +24,13 @@ interface Parts {
   log: Log;
   metrics: Metrics;
   recordEvent: RecordEvent;
+  findApplication: Applications['findIn'];
 }
 
 export type Transactions = ReturnType<typeof createTransactions>;
 
 /** Transactions from submission to result, and the outbox that brings them to the devices. */
-export function createTransactions({ database, clock, ids, log, metrics, recordEvent }: Parts) {
+export function createTransactions({ database, clock, ids, log, metrics, recordEvent, findApplication }: Parts) {
   const marks = createDeliveryMarks({ database, clock, log });
   const outbox = createOutbox({
     database,
@@ -49,7 +51,7 @@ export function createTransactions({ database, clock, ids, log, metrics, recordE
   });
 
   return {
-    submit: createSubmission({ database, clock, ids, metrics, outbox }),
+    submit: createSubmission({ database, clock, ids, metrics, outbox, findApplication }),
     settle: settlement.settle,
     cancel: settlement.cancel,
     /** A device that subscribes its commands; see the outbox. */

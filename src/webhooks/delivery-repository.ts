@@ -32,6 +32,7 @@ export interface NewDelivery extends Delivery, ReceiverName {
 }
 
 export interface Outcome {
+  applicationId: string;
   deliveryId: string;
   status: 'pending' | 'delivered' | 'exhausted' | 'gone';
   attempts: number;
@@ -116,7 +117,7 @@ export async function saveOutcome(sql: Sql, outcome: Outcome): Promise<void> {
   await sql.run(
     `UPDATE deliveries SET status = ?, attempts = ?, url = ?, last_status_code = ?, last_error = ?,
        next_attempt_at = ?, updated_at = ?
-     WHERE delivery_id = ? AND status = 'pending'`,
+     WHERE application_id = ? AND delivery_id = ? AND status = 'pending'`,
     outcome.status,
     outcome.attempts,
     outcome.url,
@@ -124,6 +125,7 @@ export async function saveOutcome(sql: Sql, outcome: Outcome): Promise<void> {
     outcome.error,
     outcome.nextAttemptAt,
     outcome.at,
+    outcome.applicationId,
     outcome.deliveryId,
   );
 }

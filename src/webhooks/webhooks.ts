@@ -218,19 +218,20 @@ export function createWebhooks(options: Options) {
     const made = delivery.attempts + 1;
     const verdict = judge(answer, made, at, () => ids.bytes(4).readUInt32LE() / 2 ** 32);
     const { deliveryId } = delivery;
+    const { applicationId } = receiver;
     const { statusCode } = answer;
     const ok = verdict.status === 'delivered';
     if (ok) succeeded(receiver);
     else failed(receiver);
     const error = ok ? null : (answer.error ?? `answered ${statusCode}`);
-    writer.add({ receiver, deliveryId, ...verdict, attempts: made, url, statusCode, error, at });
+    writer.add({ receiver, applicationId, deliveryId, ...verdict, attempts: made, url, statusCode, error, at });
     metrics.deliverySeconds.observe((at - startedAt) / 1_000_000);
     metrics.deliveryAttempts.inc({ outcome: verdict.status === 'pending' ? 'retry' : verdict.status });
     if (ok) return;
     // Without the URL: receivers put secrets into them.
     const line = {
       deliveryId,
-      applicationId: receiver.applicationId,
+      applicationId,
       setting: receiver.setting,
       attempts: made,
       error,

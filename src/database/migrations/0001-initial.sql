@@ -49,7 +49,7 @@ CREATE UNIQUE INDEX devices_client_ids ON devices (client_id) WHERE client_id IS
 CREATE TABLE transactions (
   transaction_id INTEGER PRIMARY KEY AUTOINCREMENT,
   device_id TEXT NOT NULL, -- no reference: the history outlives a removed device
-  application_id TEXT NOT NULL REFERENCES applications (application_id),
+  application_id TEXT NOT NULL, -- applications are never removed; the reference would cost a look-up per transaction
   operation TEXT NOT NULL,
   parameters TEXT, -- null once finished: they can hold passwords
   status TEXT NOT NULL, -- queued | delivered | processing | succeeded | failed | cancelled
@@ -68,8 +68,8 @@ CREATE INDEX transactions_due ON transactions (device_id, transaction_id) WHERE 
 CREATE INDEX transactions_by_device ON transactions (device_id, application_id, transaction_id);
 
 CREATE TABLE deliveries (
-  delivery_id TEXT PRIMARY KEY, -- also the webhook-id
-  application_id TEXT NOT NULL REFERENCES applications (application_id),
+  application_id TEXT NOT NULL,
+  delivery_id TEXT NOT NULL, -- also the webhook-id; rises with time
   device_id TEXT,
   transaction_id BIGINT,
   setting TEXT NOT NULL, -- deviceEvent, callEvent, ...
@@ -82,11 +82,11 @@ CREATE TABLE deliveries (
   last_error TEXT,
   next_attempt_at BIGINT, -- null unless pending
   created_at BIGINT NOT NULL,
-  updated_at BIGINT NOT NULL
+  updated_at BIGINT NOT NULL,
+  PRIMARY KEY (application_id, delivery_id)
 );
 -- A receiver is one setting of one application: it has its own queue.
 CREATE INDEX deliveries_due ON deliveries (application_id, setting, next_attempt_at, delivery_id) WHERE status = 'pending';
-CREATE INDEX deliveries_by_application ON deliveries (application_id, delivery_id);
 
 CREATE TABLE sessions (
   client_id TEXT PRIMARY KEY,
