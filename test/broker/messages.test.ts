@@ -18,6 +18,12 @@ t.test(
       ['acks', { transactionId: 1, status: 'done' }, 'enum', ['body', 'status']],
       ['acks', { transactionId: 1, status: 'processing', progress: 101 }, 'less_than_equal', ['body', 'progress']],
       ['acks', { transactionId: 1, status: 'succeeded', extra: 1 }, 'extra_forbidden', ['body', 'extra']],
+      [
+        'acks',
+        `{"transactionId":1,"status":"succeeded","result":${'{"a":'.repeat(9000)}1${'}'.repeat(9001)}`,
+        'less_than_equal',
+        ['body', 'result'],
+      ],
       ['status', { battery: { level: 'full', charging: true } }, 'int_type', ['body', 'battery', 'level']],
       ['events', { type: 'call.started' }, 'missing', ['body', 'eventId']],
       ['requests', { requestId: 'r', type: 'x' }, 'missing', ['body', 'data']],
@@ -33,7 +39,7 @@ t.test(
       t.equal(fault.topic, `devices/${deviceId}/${kind}`);
       t.ok(
         fault.details.some((detail) => detail.type === type && detail.loc.join() === loc.join()),
-        `${kind} ${JSON.stringify(payload)}: ${JSON.stringify(fault.details)}`,
+        `${kind} ${JSON.stringify(payload).slice(0, 200)}: ${JSON.stringify(fault.details)}`,
       );
       link.puback(packet);
       await link.next('puback');

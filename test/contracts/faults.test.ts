@@ -46,6 +46,16 @@ t.test('every kind of fault has the word and the sentence of the interface', asy
       ["body.0.security enum Input should be 'OPEN', 'WEP', 'WPA2', 'WPA3' or 'WPA2_WPA3'"],
     ],
     [
+      'rest/wifi-settings',
+      [{ ssid: '語'.repeat(11), security: 'OPEN' }],
+      ['body.0.ssid string_too_long String should have at most 32 bytes'],
+    ],
+    [
+      'mqtt/ack',
+      { transactionId: 1, status: 'succeeded', result: JSON.parse('{"a":'.repeat(33) + 1 + '}'.repeat(33)) },
+      ['body.result less_than_equal Input should be nested at most 32 levels deep'],
+    ],
+    [
       'mqtt/ack',
       { transactionId: 0, status: 'failed', progress: 101 },
       [
@@ -124,7 +134,8 @@ t.test('the rule for setting URLs can say scheme or parsing, and is asked once f
 t.test('every keyword that a schema uses has a word in the interface', async (t) => {
   const silent =
     /^(\$schema|\$ref|title|description|examples|default|tsType|type|properties|items|required|additionalProperties|if|then|else)$/;
-  const spoken = /^(minLength|maxLength|maxUtf8Bytes|pattern|format|enum|const|minimum|maximum|maxItems|settingUrl)$/;
+  const spoken =
+    /^(minLength|maxLength|maxUtf8Bytes|pattern|format|enum|const|minimum|maximum|maxItems|maxDepth|settingUrl)$/;
   const unknown: string[] = [];
   const walk = (schema: unknown, place: string): void => {
     if (typeof schema !== 'object' || schema === null) return;
