@@ -19,7 +19,7 @@ export async function issueToken(
     return refused('invalid_client', 'unknown application or wrong secret');
   }
   if (!(body instanceof URLSearchParams)) {
-    return refused('invalid_request', 'Content-Type should be application/x-www-form-urlencoded');
+    return refused('invalid_request', 'the body should be a form: application/x-www-form-urlencoded, in UTF-8');
   }
   const grantTypes = body.getAll('grant_type');
   const scopeTexts = body.getAll('scope');

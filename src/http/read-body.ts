@@ -80,8 +80,16 @@ export async function readJson(request: IncomingMessage): Promise<unknown> {
   }
 }
 
-/** The parsed form; undefined when the body is no form. */
+/**
+ * The parsed form; undefined when the body is no form in UTF-8: what that is answered with is a matter of the one route
+ * that has a form (RFC 6749 5.2). Throws BODY_TOO_LARGE.
+ */
 export async function readForm(request: IncomingMessage): Promise<URLSearchParams | undefined> {
-  const text = await readText(request);
-  return FORM_TYPE.test(request.headers['content-type'] ?? '') ? new URLSearchParams(text) : undefined;
+  try {
+    const text = await readText(request);
+    return FORM_TYPE.test(request.headers['content-type'] ?? '') ? new URLSearchParams(text) : undefined;
+  } catch (error) {
+    if (error instanceof DomainError && error.code === 'REQUEST_INVALID') return undefined;
+    throw error;
+  }
 }
