@@ -1,0 +1,132 @@
+import { createHmac } from 'node:crypto';
+import { DatabaseSync } from 'node:sqlite';
+import { Writable } from 'node:stream';
+import { Webhook } from 'standardwebhooks';
+import t from 'tap';
+import { createLog } from '../../src/log.ts';
+import { startWorld, transactionIdOf, WIFI } from '../world.ts';
+import { OPERATIONS, targetOf } from './operations.ts';
+
+t.test('a device has 1000 unfinished transactions at most, whoever asks and however many at once', async (t) => {
+  const world = await startWorld(t);
+  const tenant = await world.createTenant();
+  const device = await world.activatedDevice(tenant);
+  const neighbour = await world.activatedDevice(tenant);
+  await device.link.drop();
+  const put = () => tenant.api.put(`${device.path}/settings/wifi`, { json: WIFI });
+  const ids: number[] = [];
+  for (let count = 0; count < 9; count += 1) {
+    ids.push(...(await Promise.all(Array.from({ length: 110 }, put))).map(transactionIdOf));
+  }
+  const last = await Promise.all(Array.from({ length: 30 }, put));
+  t.equal(last.filter(({ status }) => status === 201).length, 10);
+  const refused = last.filter(({ status }) => status === 429);
+  t.equal(refused.length, 20);
+  for (const answer of refused) {
+    t.match(answer.body, { message: 'the device has 1000 unfinished transactions.' });
+    t.match(answer.headers['retry-after'], /^[1-9]\d*$/);
+  }
+  t.match(await tenant.api.delete(device.path), { status: 429 }, 'op 6');
+  t.match(await tenant.api.put(`${device.path}/settings/apn`, { json: [] }), { status: 429 }, 'op 10');
+  t.match((await tenant.api.get(`${device.path}/transactions`)).body, { total: 1001 }, 'the refused are not stored');
+  t.match(await tenant.api.put(`${neighbour.path}/settings/wifi`, { json: WIFI }), { status: 201 }, 'another device');
+
+  await tenant.api.delete(`${device.path}/transactions/${ids[0]}`);
+  t.match(await put(), { status: 201 }, 'one that is over makes room for one');
+  t.match(await put(), { status: 429 });
+  const link = await world.connect(device);
+  const command = await link.command();
+  await link.ack({ transactionId: command.transactionId, status: 'failed' });
+  t.match(await put(), { status: 201 });
+});
+
+t.test('a key that was issued again signs from the next webhook on, and the old one nothing', async (t) => {
+  const world = await startWorld(t);
+  const tenant = await world.createTenant();
+  const device = await world.activatedDevice(tenant);
+  const settle = async () => {
+    const transactionId = transactionIdOf(await tenant.api.put(`${device.path}/settings/wifi`, { json: WIFI }));
+    device.link.puback((await device.link.command()).packet);
+    await device.link.ack({ transactionId, status: 'succeeded' });
+    return tenant.event();
+  };
+  const keys = [tenant.authenticationKey];
+  for (let round = 0; round < 3; round += 1) {
+    const { body, headers } = await settle();
+    for (const [index, key] of keys.entries()) {
+      const signature = String(headers['webhook-signature']);
+      const signed = new Webhook(key).sign(
+        String(headers['webhook-id']),
+        new Date(Number(headers['webhook-timestamp']) * 1000),
+        body.toString(),
+      );
+      const notification = createHmac('sha256', key).update(body).digest('hex');
+      const current = index === keys.length - 1;
+      t.equal(signature === signed, current, `round ${round}: key ${index}`);
+      t.equal(headers['x-notification-key'] === notification, current);
+    }
+    keys.push((await tenant.api.post(`${tenant.path}/refresh_authkey`)).body.authenticationKey);
+  }
+});
+
+t.test('deviceEvent that was removed stops new transactions; those that run still end', async (t) => {
+  const world = await startWorld(t);
+  const tenant = await world.createTenant();
+  const device = await world.activatedDevice(tenant);
+  const transactionId = transactionIdOf(await tenant.api.put(`${device.path}/settings/wifi`, { json: WIFI }));
+  await tenant.api.patch(tenant.path, { json: { deviceEvent: null } });
+  t.match(await tenant.api.put(`${device.path}/settings/wifi`, { json: WIFI }), {
+    status: 404,
+    body: { message: 'system notification destination is not configured.' },
+  });
+  await device.link.ack({ transactionId, status: 'succeeded' });
+  t.match((await tenant.api.get(`${device.path}/transactions/${transactionId}`)).body, { status: 'succeeded' });
+});
+
+t.test(
+  'what goes wrong inside is answered 500 without a detail, is on the log with its request id, and passes',
+  async (t) => {
+    const lines: Record<string, unknown>[] = [];
+    const destination = new Writable({
+      write(chunk: Buffer, _, done) {
+        lines.push(
+          ...chunk
+            .toString()
+            .trim()
+            .split('\n')
+            .map((line) => JSON.parse(line)),
+        );
+        done();
+      },
+    });
+    const world = await startWorld(t, { log: createLog({ level: 'info', pretty: false, destination }) });
+    const tenant = await world.createTenant();
+    const device = await world.activatedDevice(tenant);
+    const transactionId = transactionIdOf(await tenant.api.put(`${device.path}/settings/wifi`, { json: WIFI }));
+    const { applicationId } = tenant;
+    const { deviceId } = device;
+    const database = new DatabaseSync(`${world.dataDir}/lapel.db`);
+    t.teardown(() => database.close());
+    const everything = ['transactions', 'devices', 'applications'];
+    for (const table of everything) database.exec(`ALTER TABLE ${table} RENAME TO ${table}_away`);
+
+    const secrets = [tenant.secret, tenant.authenticationKey];
+    const broken = OPERATIONS.filter(({ op }) => !['op 1'].includes(op));
+    for (const [index, row] of broken.entries()) {
+      const id = `broken-${index}`;
+      const answer = await tenant.api.request(row.method, targetOf(row, { applicationId, deviceId, transactionId }), {
+        ...(row.json !== undefined && { json: row.op === 'op 2' ? { callEvent: 'https://a.example' } : row.json }),
+        headers: { 'x-request-id': id },
+      });
+      t.match(answer, { status: 500, body: { message: 'internal error.' }, headers: { 'x-request-id': id } }, row.op);
+      t.same(Object.keys(answer.body), ['message']);
+      const line = lines.find(({ requestId }) => requestId === id);
+      t.match(line, { level: 50, method: row.method, status: 500, err: { message: /no such table/ } });
+    }
+    for (const secret of secrets) t.notMatch(JSON.stringify(lines), secret);
+
+    for (const table of everything) database.exec(`ALTER TABLE ${table}_away RENAME TO ${table}`);
+    t.match(await tenant.api.get(`${device.path}/transactions/${transactionId}`), { status: 200 });
+    t.match(await tenant.api.put(`${device.path}/settings/wifi`, { json: WIFI }), { status: 201 });
+  },
+);
