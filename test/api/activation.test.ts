@@ -234,7 +234,7 @@ t.test('op 5 and op 6 keep the contract and the clientIds', async (t) => {
       const events: string[] = [];
       for (let index = 0; index < 4; index += 1) {
         const { type, data } = await tenant.event();
-        events.push(`${type} ${data.transaction['transactionId']}`);
+        events.push(`${type} ${Number(data.transaction['transactionId'])}`);
       }
       t.same(events.sort(), [
         ...[delivered, processing, twice].map((id) => `transaction.cancelled ${id}`),

@@ -223,7 +223,7 @@ t.test('the cancel of a transaction', async (t) => {
   );
 
   t.test('is durable: after a restart the device gets the cancel, and the developer no second event', async (t) => {
-    const { tenant, link, put, cancel, read, ...device } = await setUp();
+    const { tenant, link, put, cancel, read: _, ...device } = await setUp();
     const id = await put();
     await take(link);
     await link.drop();

@@ -1,0 +1,227 @@
+import t from 'tap';
+import { ROUTES } from '../../src/admin/routes.ts';
+import { faultsOf } from '../api/operations.ts';
+import { deviceIdOf, startWorld } from '../world.ts';
+
+interface Row {
+  method: string;
+  /** Below `/admin/v1`. */
+  path: string;
+  json?: unknown;
+  /** What names nothing in the same path, and the reason given. */
+  unknown?: [path: string, reason: string][];
+}
+
+const NO_DEVICE = deviceIdOf(99_999);
+const NOBODY: [string, string] = ['/developers/nobody', 'developer not found.'];
+
+// Section 5 of the contract, without the rows of later parts; deletion of an application is the service's own.
+// biome-ignore format: a table is read by its rows
+const ROWS: Row[] = [
+  { method: 'POST', path: '/developers', json: { name: 'x' } },
+  { method: 'GET', path: '/developers' },
+  { method: 'GET', path: '/developers/{developerId}', unknown: [NOBODY] },
+  { method: 'PATCH', path: '/developers/{developerId}', json: {}, unknown: [NOBODY] },
+  { method: 'POST', path: '/developers/{developerId}/applications', json: { name: 'x' }, unknown: [['/developers/nobody/applications', 'developer not found.']] },
+  { method: 'GET', path: '/developers/{developerId}/applications', unknown: [['/developers/nobody/applications', 'developer not found.']] },
+  { method: 'DELETE', path: '/applications/{applicationId}', unknown: [['/applications/none', 'application not found.']] },
+  { method: 'POST', path: '/applications/{applicationId}/secret', unknown: [['/applications/none/secret', 'application not found.']] },
+  { method: 'POST', path: '/developers/{developerId}/devices', json: { deviceId: deviceIdOf(88_888) }, unknown: [['/developers/nobody/devices', 'developer not found.']] },
+  { method: 'GET', path: '/developers/{developerId}/devices', unknown: [['/developers/nobody/devices', 'developer not found.']] },
+  { method: 'GET', path: '/devices/{deviceId}', unknown: [[`/devices/${NO_DEVICE}`, 'device not found.']] },
+  { method: 'PATCH', path: '/devices/{deviceId}', json: {}, unknown: [[`/devices/${NO_DEVICE}`, 'device not found.']] },
+  { method: 'DELETE', path: '/devices/{deviceId}', unknown: [[`/devices/${NO_DEVICE}`, 'device not found.']] },
+  { method: 'POST', path: '/devices/{deviceId}/credential', json: {}, unknown: [[`/devices/${NO_DEVICE}/credential`, 'device not found.']] },
+];
+
+t.test('every route of administration keeps the common rules', async (t) => {
+  const world = await startWorld(t);
+  const tenant = await world.createTenant();
+  const admin = world.admin();
+  const place = (path: string, names: Record<string, string>): string =>
+    `/admin/v1${path.replace(/\{(\w+)\}/g, (_, name: string) => names[name] ?? '')}`;
+  const good = { developerId: 'dev', applicationId: tenant.applicationId, deviceId: deviceIdOf(77_777) };
+
+  t.test('the table of the tests has every route', async (t) => {
+    const routes = ROUTES.filter(({ path }) => path.startsWith('/admin/'));
+    t.same(
+      ROWS.map(({ method, path }) => `${method} /admin/v1${path}`).sort(),
+      routes.map(({ method, path }) => `${method} ${path}`).sort(),
+    );
+  });
+
+  t.test('every route wants the administrator token, before it looks at anything else', async (t) => {
+    const token = world.service.adminToken;
+    const wrong = [
+      '',
+      'Bearer',
+      'Bearer ',
+      `Bearer ${token}x`,
+      `Bearer ${token.slice(1)}`,
+      `Basic ${token}`,
+      token,
+      `Bearer ${await world.tokenOf(tenant.applicationId, tenant.secret)}`,
+    ];
+    const client = world.admin();
+    for (const { method, path } of ROWS) {
+      for (const authorization of wrong) {
+        const answer = await client.request(
+          method,
+          place(path, { developerId: 'no%20body', deviceId: 'x', applicationId: '%zz' }),
+          {
+            headers: { authorization, 'content-type': 'application/json' },
+            text: '{"broken":',
+          },
+        );
+        t.match(
+          answer,
+          { status: 401, body: { message: 'administrator token is missing or wrong.' } },
+          `${method} ${path} ${authorization}`,
+        );
+        t.equal(answer.headers['www-authenticate'], 'Bearer realm="lapel administration"');
+      }
+    }
+  });
+
+  t.test('an identifier in the path that is malformed is answered 404 and named', async (t) => {
+    for (const { method, path, json } of ROWS) {
+      const [, name] = /\{(\w+)\}/.exec(path) ?? [];
+      if (name === undefined) continue;
+      const shapes =
+        name === 'deviceId'
+          ? ['x', '1'.repeat(15), '%zz', '%00']
+          : ['a%20b', '%zz', 'x%2Fy', 'é', '..'.replaceAll('.', '%2E'), "'%20OR%201=1"];
+      for (const shape of shapes) {
+        const answer = await admin.request(
+          method,
+          place(path, { ...good, [name]: encodeURI(shape).replaceAll('%25', '%') }),
+          { json },
+        );
+        t.match(answer, { status: 404, body: { reason: 'invalid path parameter.' } }, `${method} ${path} ${shape}`);
+        t.same(faultsOf(answer), [`pathParameters.${name} string_pattern_mismatch`]);
+      }
+      const long = await admin.request(method, place(path, { ...good, [name]: 'x'.repeat(65) }), { json });
+      t.equal(long.status, 404);
+    }
+  });
+
+  t.test('what does not exist is answered 404 with its reason', async (t) => {
+    for (const { method, json, unknown = [] } of ROWS) {
+      for (const [path, reason] of unknown) {
+        const answer = await admin.request(method, `/admin/v1${path}`, { json });
+        t.match(answer, { status: 404, body: { reason, details: [] } }, `${method} ${path}`);
+      }
+    }
+  });
+
+  t.test('each fault of a body is named, all at once', async (t) => {
+    const device = (await world.registerDevice()).deviceId;
+    const rows: [method: string, path: string, json: unknown, faults: string[]][] = [
+      ['POST', '/developers', {}, ['body.name missing']],
+      [
+        'POST',
+        '/developers',
+        { name: '', developerId: '' },
+        ['body.developerId string_too_short', 'body.name string_too_short'],
+      ],
+      [
+        'POST',
+        '/developers',
+        { name: 'x'.repeat(256), developerId: 'x'.repeat(65) },
+        ['body.developerId string_too_long', 'body.name string_too_long'],
+      ],
+      [
+        'POST',
+        '/developers',
+        { name: 1, developerId: 'a b', deviceLimit: '5' },
+        ['body.developerId string_pattern_mismatch', 'body.deviceLimit int_type', 'body.name string_type'],
+      ],
+      [
+        'POST',
+        '/developers',
+        { name: 'x', developerId: '..', deviceLimit: -1 },
+        ['body.developerId string_pattern_mismatch', 'body.deviceLimit greater_than_equal'],
+      ],
+      [
+        'POST',
+        '/developers',
+        { name: 'x', deviceLimit: 1.5, limit: 1 },
+        ['body.deviceLimit int_type', 'body.limit extra_forbidden'],
+      ],
+      ['POST', '/developers', [], ['body dict_type']],
+      [
+        'PATCH',
+        '/developers/dev',
+        { name: null, deviceLimit: true, developerId: 'new' },
+        ['body.developerId extra_forbidden', 'body.deviceLimit int_type', 'body.name string_type'],
+      ],
+      [
+        'POST',
+        '/developers/dev/applications',
+        { applicationId: '.' },
+        ['body.applicationId string_pattern_mismatch', 'body.name missing'],
+      ],
+      ['POST', '/developers/dev/applications', { name: 'x', secret: 'mine' }, ['body.secret extra_forbidden']],
+      ['POST', '/developers/dev/devices', {}, ['body.deviceId missing']],
+      ['POST', '/developers/dev/devices', { deviceId: 490154203237518 }, ['body.deviceId string_type']],
+      [
+        'POST',
+        '/developers/dev/devices',
+        { deviceId: '490154203237517', credential: 'x'.repeat(31) },
+        ['body.credential string_too_short', 'body.deviceId string_pattern_mismatch'],
+      ],
+      [
+        'POST',
+        '/developers/dev/devices',
+        { deviceId: deviceIdOf(1234), developerId: 'other' },
+        ['body.developerId extra_forbidden'],
+      ],
+      [
+        'PATCH',
+        `/devices/${device}`,
+        { deviceId: device, hardwareProperties: [] },
+        ['body.deviceId extra_forbidden', 'body.hardwareProperties dict_type'],
+      ],
+      [
+        'PATCH',
+        `/devices/${device}`,
+        { hardwareProperties: { macAddressWifi: 'AA-BB-CC-DD-EE-FF', model: { name: 1 }, camera: {} } },
+        [
+          'body.hardwareProperties.camera list_type',
+          'body.hardwareProperties.macAddressWifi string_pattern_mismatch',
+          'body.hardwareProperties.model.name string_type',
+        ],
+      ],
+      ['POST', `/devices/${device}/credential`, { credential: 'x'.repeat(31) }, ['body.credential string_too_short']],
+      ['POST', `/devices/${device}/credential`, { credential: 5 }, ['body.credential string_type']],
+    ];
+    for (const [method, path, json, faults] of rows) {
+      const answer = await admin.request(method, `/admin/v1${path}`, { json });
+      t.match(
+        answer,
+        { status: 400, body: { reason: 'invalid request.' } },
+        `${method} ${path} ${JSON.stringify(json).slice(0, 100)}`,
+      );
+      t.same(faultsOf(answer), faults);
+    }
+    t.match((await admin.get('/admin/v1/developers/dev')).body, { name: 'dev' });
+  });
+
+  t.test('methods and paths that administration does not have are a wrong url', async (t) => {
+    for (const [method, path] of [
+      ['PUT', '/developers'],
+      ['DELETE', '/developers/dev'],
+      ['GET', `/applications/${tenant.applicationId}`],
+      ['GET', `/applications/${tenant.applicationId}/secret`],
+      ['PUT', `/devices/${good.deviceId}`],
+      ['GET', `/devices/${good.deviceId}/credential`],
+      ['GET', '/developers/dev/'],
+      ['GET', '/'],
+      ['GET', ''],
+    ] as const) {
+      t.match(await admin.request(method, `/admin/v1${path}`), { status: 403, body: { message: 'wrong url.' } }, path);
+    }
+    const elsewhere = await world.anonymous().get('/v1/developers', { token: world.service.adminToken });
+    t.match(elsewhere, { status: 403 }, 'and the API’s listener has none of it');
+  });
+});
