@@ -1,0 +1,278 @@
+import { EventEmitter, once } from 'node:events';
+import { createServer, request as openRequest, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { buffer, text } from 'node:stream/consumers';
+import { setTimeout as pause } from 'node:timers/promises';
+import Sqlite from 'better-sqlite3';
+import { Webhook } from 'standardwebhooks';
+import type { Test } from 'tap';
+import { createDevice, type Device } from '../../device-sim/device.ts';
+import { deviceIdFor } from '../../device-sim/device-ids.ts';
+import type { Range } from '../../device-sim/random.ts';
+import { checkWebhook } from '../contract/checked-messages.ts';
+import { ADMIN_TOKEN, fixedPorts, type ServiceProcess, startProcess } from './service-process.ts';
+
+/** What the outside world sees of the service at work; each is a moment at which it may be killed. */
+export interface Moments {
+  /** A request has been written to its socket. */
+  requested: [];
+  /** A request was answered 201. */
+  accepted: [];
+  /** A command came to a device, which has not acknowledged it in any way. */
+  command: [];
+  /** A device has written its answer to its socket. */
+  answered: [];
+  /** The PUBACK of an answer came: it is settled. */
+  settled: [];
+  /** A webhook came, and was not answered. */
+  webhook: [];
+  /** A webhook was answered 204. */
+  delivered: [];
+}
+
+type Record = { transactionId: number; status: string };
+type Answer = { status: number; body: { [name: string]: unknown } };
+export type CrashWorld = Awaited<ReturnType<typeof startCrashWorld>>;
+
+const APPLICATION = 'crash-app';
+const SCOPE = 'svc:application:read svc:application:write svc:device:read svc:device:write';
+const FINISHED = new Set(['succeeded', 'failed', 'cancelled']);
+/** A guard against waiting for ever: what has not come by then will not come. */
+const PATIENCE = 15_000;
+
+/**
+ * The service as a process of its own, on ports that stay, with simulated devices, an application and a webhook receiver
+ * in this process. The service may be killed at any of the moments that `moments` tells of, synchronously.
+ */
+export async function startCrashWorld(t: Test, { devices: count, latency }: { devices: number; latency: Range }) {
+  const dataDir = t.testdir();
+  const moments = new EventEmitter<Moments>();
+  const [http, admin, mqtt] = (await fixedPorts(3)) as [number, number, number];
+  const env = {
+    LAPEL_DATA_DIR: dataDir,
+    LAPEL_HTTP_PORT: String(http),
+    LAPEL_ADMIN_PORT: String(admin),
+    LAPEL_MQTT_PORT: String(mqtt),
+  };
+  let service: ServiceProcess = await startProcess(t, env);
+  let running = true;
+  let up = Promise.withResolvers<void>();
+  let token = '';
+  let key = '';
+
+  /** Rejects when there is no whole answer: then nobody knows whether it was done. */
+  async function call(port: number, method: string, path: string, body?: unknown): Promise<Answer> {
+    const bearer = port === admin ? ADMIN_TOKEN : token;
+    const headers = { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' };
+    const request = openRequest({ host: '127.0.0.1', port, method, path, headers, agent: false });
+    const response = once(request, 'response') as Promise<[NodeJS.ReadableStream & { statusCode: number }]>;
+    request.end(body === undefined ? '' : JSON.stringify(body));
+    request.once('finish', () => moments.emit('requested'));
+    const [answer] = await response;
+    const content = await text(answer);
+    return { status: answer.statusCode, body: content === '' ? {} : (JSON.parse(content) as Answer['body']) };
+  }
+  const api = (method: string, path: string, body?: unknown): Promise<Answer> =>
+    call(http, method, `/v1/applications/${APPLICATION}${path}`, body);
+
+  // The receiver: what it got, by transaction and by webhook-id.
+  const results = new Map<number, Map<string, { body: string; type: string }>>();
+  const resultCame = new EventEmitter();
+  let repeats = 0;
+  function receive(webhookId: string, body: Buffer): void {
+    const { type, data } = checkWebhook(body) as { type: string; data: { transaction: Record } };
+    const { transactionId } = data.transaction;
+    const known = results.get(transactionId) ?? new Map<string, { body: string; type: string }>();
+    results.set(transactionId, known);
+    const before = known.get(webhookId);
+    if (before) {
+      repeats += 1;
+      if (before.body !== body.toString()) t.fail('the same webhook-id comes with the same body');
+    } else known.set(webhookId, { body: body.toString(), type });
+    moments.emit('webhook');
+    resultCame.emit(String(transactionId));
+  }
+  async function answer(request: NodeJS.ReadableStream & { headers: object }, response: ServerResponse): Promise<void> {
+    const body = await buffer(request);
+    const headers = request.headers as { 'webhook-id': string };
+    new Webhook(key).verify(body, headers);
+    receive(headers['webhook-id'], body);
+    response.once('finish', () => moments.emit('delivered'));
+    response.writeHead(204).end();
+  }
+  const receiver = createServer((request, response) => {
+    answer(request, response).catch((error: Error & { code?: string }) => {
+      if (error.code !== 'ECONNRESET') t.fail(`a webhook that is not right: ${error.message}`); // that one was cut off
+      response.destroy();
+    });
+  }).listen(0, '127.0.0.1');
+  await once(receiver, 'listening');
+  t.teardown(() => receiver.close());
+  t.teardown(() => receiver.closeAllConnections());
+
+  // The tenant and its devices.
+  await call(admin, 'POST', '/admin/v1/developers', { developerId: 'crash', name: 'crash', deviceLimit: count });
+  const made = await call(admin, 'POST', '/admin/v1/developers/crash/applications', {
+    applicationId: APPLICATION,
+    name: 'crash',
+  });
+  const login = await fetch(`http://127.0.0.1:${http}/api/v1/authenticate`, {
+    method: 'POST',
+    headers: { authorization: `Basic ${btoa(`${APPLICATION}:${String(made.body['secret'])}`)}` },
+    body: new URLSearchParams({ grant_type: 'client_credentials', scope: SCOPE }),
+  });
+  token = String(((await login.json()) as Answer['body'])['access_token']);
+  key = String((await api('POST', '/refresh_authkey')).body['authenticationKey']);
+  await api('PATCH', '', { deviceEvent: `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/` });
+
+  async function createOne(index: number): Promise<Device> {
+    const deviceId = deviceIdFor(7, index);
+    const registered = await call(admin, 'POST', '/admin/v1/developers/crash/devices', { deviceId });
+    const device = createDevice({
+      deviceId,
+      credential: String(registered.body['credential']),
+      url: `mqtt://127.0.0.1:${mqtt}`,
+      seed: index,
+      behaviour: { latency },
+      reconnect: { min: 20, max: 50 },
+    });
+    t.teardown(() => device.drop());
+    device.events.on('command', () => moments.emit('command'));
+    device.events.on('answer', () => moments.emit('answered'));
+    device.events.on('acknowledged', () => moments.emit('settled'));
+    device.events.on('violation', (fault) => t.fail(`${deviceId}: ${fault}`));
+    device.events.on('complaint', ({ reason }) => t.fail(`${deviceId} was told off: ${reason}`));
+    device.events.on('refused', (error) => t.fail(`${deviceId} was refused: ${error.message}`));
+    await device.connect();
+    return device;
+  }
+  const devices = await Promise.all(Array.from({ length: count }, (_, index) => createOne(index)));
+
+  /** Every transaction that was answered 201. */
+  const accepted = new Set<number>();
+  let unanswered = 0;
+
+  async function resultOf(transactionId: number): Promise<void> {
+    if (results.has(transactionId)) return;
+    const limit = new AbortController();
+    const came = once(resultCame, String(transactionId), { signal: limit.signal }).catch(() => undefined);
+    const late = pause(PATIENCE, undefined, { ref: false, signal: limit.signal })
+      .then(() => t.fail(`transaction ${transactionId} reaches a result`))
+      .catch(() => undefined);
+    await Promise.race([came, late]);
+    limit.abort();
+  }
+
+  async function transactionsOf(deviceId: string): Promise<Record[]> {
+    const { status, body } = await api('GET', `/devices/${deviceId}/transactions?limit=1000`);
+    const list = body['transactions'] as Record[] | undefined;
+    if (status !== 200 || !list || body['total'] !== list.length) throw new Error(`a list of all: ${status}`);
+    return list;
+  }
+
+  const world = {
+    devices,
+    moments,
+    accepted,
+    /** Resolves while the service runs; when it was killed, at its next start. */
+    up: (): Promise<void> => (running ? Promise.resolve() : up.promise),
+    /** How many webhooks came that had come before. */
+    repeats: () => repeats,
+
+    /** Asks for something. Resolves with the transactionId, or undefined when there was no answer. */
+    async submit(method: string, path: string, body?: unknown): Promise<number | undefined> {
+      const answered = await api(method, `/devices/${path}`, body).catch(() => undefined);
+      if (!answered) {
+        unanswered += 1;
+        return undefined;
+      }
+      if (answered.status !== 201) throw new Error(`${answered.status} ${JSON.stringify(answered.body)}`);
+      const transactionId = Number(answered.body['transactionId']);
+      accepted.add(transactionId);
+      moments.emit('accepted');
+      return transactionId;
+    },
+    setWifi: ({ deviceId }: Device, ssid: string): Promise<number | undefined> =>
+      world.submit('PUT', `${deviceId}/settings/wifi`, [{ ssid, security: 'OPEN' }]),
+    /** Cancels; it may be finished already, and there may be no answer. */
+    async cancel({ deviceId }: Device, transactionId: number): Promise<void> {
+      const answered = await api('DELETE', `/devices/${deviceId}/transactions/${transactionId}`).catch(() => undefined);
+      if (answered && answered.status !== 204 && answered.status !== 409) throw new Error(`cancel: ${answered.status}`);
+    },
+
+    /** SIGKILL, now. */
+    kill(): void {
+      if (!running) return;
+      running = false;
+      up = Promise.withResolvers();
+      service.signal('SIGKILL');
+    },
+    /** Starts the service again on what the killed one left. */
+    async restart(): Promise<void> {
+      const { signal } = await service.closed;
+      t.equal(signal, 'SIGKILL', 'it was killed');
+      t.equal(service.output.stderr, '', 'it had nothing to warn of');
+      service = await startProcess(t, env);
+      running = true;
+      up.resolve();
+    },
+
+    /** Waits until every transaction that exists has its result, and every device has nothing left to do. */
+    async settled(): Promise<void> {
+      for (const { deviceId } of devices) {
+        for (const { transactionId } of await transactionsOf(deviceId)) await resultOf(transactionId);
+      }
+      await Promise.all(devices.map((device) => device.idle()));
+    },
+
+    /** Ends the service in good order and holds all that was seen against what is on the disk. */
+    async verify(): Promise<void> {
+      const lists = await Promise.all(devices.map(({ deviceId }) => transactionsOf(deviceId)));
+      const stored = new Map(lists.flat().map((record) => [record.transactionId, record]));
+      service.signal('SIGTERM');
+      t.same(await service.closed, { code: 0, signal: null }, 'it ends in good order');
+      t.equal(service.output.stderr, '', 'it has nothing to warn of');
+
+      const lost = [...accepted].filter((transactionId) => !stored.has(transactionId));
+      t.same(lost, [], 'nothing that was answered with 201 is lost');
+      t.comment(`${accepted.size} answered with 201, ${stored.size - accepted.size} stored without an answer`);
+      t.comment(`${unanswered} requests without an answer, ${repeats} webhooks repeated`);
+      const wrong: string[] = [];
+      for (const { transactionId, status } of stored.values()) {
+        const types = [...(results.get(transactionId)?.values() ?? [])].map(({ type }) => type);
+        if (!FINISHED.has(status) || types.length !== 1 || types[0] !== `transaction.${status}`)
+          wrong.push(`${transactionId}: ${status}, events ${types.join(' ')}`);
+      }
+      t.same(wrong, [], 'every transaction has exactly one result event, and that tells its status');
+      const unknown = [...results.keys()].filter((transactionId) => !stored.has(transactionId));
+      t.same(unknown, [], 'no result event tells of a transaction that does not exist');
+
+      const database = new Sqlite(join(dataDir, 'lapel.db'), { readonly: true });
+      const rows = database.prepare('SELECT transaction_id AS id, status FROM deliveries').all() as {
+        id: number;
+        status: string;
+      }[];
+      database.close();
+      t.equal(new Set(rows.map(({ id }) => id)).size, rows.length, 'no transaction has two deliveries');
+      t.equal(rows.length, stored.size, 'no transaction has none');
+      t.same(
+        rows.filter(({ status }) => status !== 'delivered'),
+        [],
+        'every delivery is recorded',
+      );
+
+      for (const { deviceId, executions } of devices) {
+        const doubled = [...executions].filter(([, times]) => times !== 1);
+        t.same(doubled, [], `${deviceId} has executed each command once`);
+        const foreign = [...executions.keys()].filter((transactionId) => !stored.has(transactionId));
+        t.same(foreign, [], 'no device has executed what does not exist');
+      }
+    },
+  };
+
+  // Everybody is activated before anything is killed.
+  await Promise.all(devices.map(({ deviceId }) => world.submit('POST', deviceId, {})));
+  await world.settled();
+  return world;
+}

@@ -1,0 +1,95 @@
+import t from 'tap';
+import { createRandom, type Random } from '../../device-sim/random.ts';
+import { type CrashWorld, type Moments, startCrashWorld } from './crash-world.ts';
+import { runMain } from './service-process.ts';
+
+/** Kills at each point; `CRASH_ROUNDS=200` makes an evening of it. */
+const ROUNDS = Number(process.env['CRASH_ROUNDS'] ?? 5);
+const SEED = Number(process.env['CRASH_SEED'] ?? 1);
+const DEVICES = 4;
+/** Requests in each round: so often does every moment come, unless a kill comes before. */
+const BURST = 8;
+
+const whole = (random: Random, bound: number): number => Math.floor(random() * bound);
+
+/** Kills the service at the `nth` of a kind of moment: at that very moment, or shortly after it. */
+function killAt(world: CrashWorld, moment: keyof Moments, nth: number, delay: number): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  let seen = 0;
+  const kill = (): void => {
+    world.kill();
+    resolve();
+  };
+  const look = (): void => {
+    seen += 1;
+    if (seen !== nth) return;
+    world.moments.off(moment, look);
+    if (delay === 0) kill();
+    else setTimeout(kill, delay);
+  };
+  world.moments.on(moment, look);
+  return promise;
+}
+
+/** One round: a burst of requests over all devices, a kill, a start, and everything comes to its end. */
+async function round(world: CrashWorld, moment: keyof Moments, random: Random, ssid: string): Promise<void> {
+  // What follows from a moment takes the service some milliseconds: half of the kills come somewhere in them.
+  const delay = random() < 0.5 ? 0 : random() * (moment === 'requested' ? 16 : 4);
+  const killed = killAt(world, moment, 1 + whole(random, BURST - 2), delay);
+  const calls = Array.from({ length: BURST }, (_, index) => world.setWifi(world.devices[index % DEVICES]!, ssid));
+  await killed;
+  await Promise.all(calls);
+  await world.restart();
+  await world.settled();
+}
+
+const POINTS: { moment: keyof Moments; title: string }[] = [
+  { moment: 'requested', title: 'with a request on its way: before and around its commit' },
+  { moment: 'accepted', title: 'when a request was answered: after its commit' },
+  { moment: 'command', title: 'when a command came to its device: after the publish' },
+  { moment: 'answered', title: 'when a device had sent its answer: before and around the settlement' },
+  { moment: 'settled', title: 'when a device’s answer was acknowledged: after the settlement' },
+  { moment: 'webhook', title: 'when a webhook came: delivered, but not recorded' },
+  { moment: 'delivered', title: 'when a webhook was answered: around its record' },
+];
+
+t.jobs = 2;
+// One that ends by itself leaves its compiled code to those that will be killed.
+t.before(() => runMain(t, ['--help']));
+
+for (const [index, { moment, title }] of POINTS.entries()) {
+  t.test(`nothing is lost or doubled when it is killed ${title}`, { buffered: true }, async (t) => {
+    const random = createRandom(SEED * 100 + index);
+    const world = await startCrashWorld(t, { devices: DEVICES, latency: { min: 0, max: 0 } });
+    for (let i = 0; i < ROUNDS; i += 1) await round(world, moment, random, `${moment} ${i}`);
+    await world.verify();
+    if (moment === 'webhook') t.ok(world.repeats() > 0, 'what was not recorded came again, with its id');
+  });
+}
+
+t.test('nothing is lost or doubled when it is killed anywhere under load', { buffered: true }, async (t) => {
+  const random = createRandom(SEED * 100 + 99);
+  const world = await startCrashWorld(t, { devices: 12, latency: { min: 0, max: 6 } });
+  const names = POINTS.map(({ moment }) => moment);
+  let over = false;
+
+  /** Goes on through every crash; a caller that got no answer asks for something else. */
+  async function caller(number: number): Promise<void> {
+    const own = createRandom(SEED * 1000 + number);
+    for (let i = 0; !over; i += 1) {
+      const device = world.devices[whole(own, world.devices.length)]!;
+      const transactionId = await world.setWifi(device, `caller ${number}, ${i}`);
+      if (transactionId === undefined) await world.up();
+      else if (own() < 0.2) await world.cancel(device, transactionId);
+    }
+  }
+  const callers = Array.from({ length: 6 }, (_, number) => caller(number));
+  for (let i = 0; i < ROUNDS * 2; i += 1) {
+    await killAt(world, names[whole(random, names.length)]!, 1 + whole(random, 60), random() * 3);
+    await world.restart();
+  }
+  over = true;
+  await Promise.all(callers);
+  await world.settled();
+  await world.verify();
+});
