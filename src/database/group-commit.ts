@@ -4,6 +4,10 @@ import type { Sql, UnitOfWork } from './sql.ts';
 // One commit takes at most so many units, so that a burst cannot hold the event loop for long.
 const UNITS_PER_COMMIT = 256;
 
+// A unit that nobody waits for looks so long for a commit to join. It is about the disk's time, not the domain's, so it is
+// no business of the injected clock.
+const PATIENCE_MILLISECONDS = 10;
+
 interface Waiting {
   work: (unit: UnitOfWork) => Promise<unknown>;
   resolve: (value: unknown) => void;
@@ -41,8 +45,10 @@ export function createGroupCommit({ connection, sql, observe, onEffectError }: O
   const savepoint = connection.prepare('SAVEPOINT unit');
   const release = connection.prepare('RELEASE unit');
   const rollbackTo = connection.prepare('ROLLBACK TO unit');
-  let waiting: Waiting[] = [];
+  const waiting: Waiting[] = [];
+  let urgent = 0; // how many of the waiting were asked for by `transact`
   let running = false;
+  let soon: NodeJS.Timeout | undefined;
   let closed = false;
   let whenIdle: (() => void)[] = [];
 
@@ -115,32 +121,57 @@ export function createGroupCommit({ connection, sql, observe, onEffectError }: O
 
   async function drain(): Promise<void> {
     const batch = waiting.splice(0, UNITS_PER_COMMIT);
+    urgent = waiting.length; // what did not fit goes next
     await commitOnce(batch);
-    if (waiting.length > 0) setImmediate(() => void drain());
+    running = false;
+    if (urgent > 0) start();
+    else if (waiting.length > 0) startSoon();
     else {
-      running = false;
       const idle = whenIdle;
       whenIdle = [];
       for (const resolve of idle) resolve();
     }
   }
 
+  function start(): void {
+    clearTimeout(soon);
+    soon = undefined;
+    if (running) return;
+    running = true;
+    setImmediate(() => void drain());
+  }
+
+  function startSoon(): void {
+    if (whenIdle.length > 0) start();
+    else if (!running) soon ??= setTimeout(start, PATIENCE_MILLISECONDS);
+  }
+
+  function submit<Result>(work: (unit: UnitOfWork) => Promise<Result>, isUrgent: boolean): Promise<Result> {
+    if (closed) return Promise.reject(new Error('the database is closed'));
+    return new Promise<Result>((resolve, reject) => {
+      waiting.push({ work, resolve: resolve as (value: unknown) => void, reject });
+      if (isUrgent) {
+        urgent += 1;
+        start();
+      } else startSoon();
+    });
+  }
+
+  /** Resolves when nothing waits or runs; what would have waited for company goes now. */
+  async function idle(): Promise<void> {
+    if (!running && waiting.length === 0) return;
+    const rested = new Promise<void>((resolve) => whenIdle.push(resolve));
+    start();
+    await rested;
+  }
+
   return {
-    transact<Result>(work: (unit: UnitOfWork) => Promise<Result>): Promise<Result> {
-      if (closed) return Promise.reject(new Error('the database is closed'));
-      return new Promise<Result>((resolve, reject) => {
-        waiting.push({ work, resolve: resolve as (value: unknown) => void, reject });
-        if (!running) {
-          running = true;
-          setImmediate(() => void drain());
-        }
-      });
-    },
-    idle: (): Promise<void> => (running ? new Promise((resolve) => whenIdle.push(resolve)) : Promise.resolve()),
+    transact: <Result>(work: (unit: UnitOfWork) => Promise<Result>): Promise<Result> => submit(work, true),
+    transactSoon: <Result>(work: (unit: UnitOfWork) => Promise<Result>): Promise<Result> => submit(work, false),
+    idle,
     async close(): Promise<void> {
       closed = true;
-      if (running) await new Promise<void>((resolve) => whenIdle.push(resolve));
-      waiting = [];
+      await idle();
     },
   };
 }

@@ -52,6 +52,7 @@ export function openDatabase({ folder, nowMicros, onCommit, onEffectError }: Opt
     return {
       read: createStatements(reader),
       transact: group.transact,
+      transactSoon: group.transactSoon,
       idle: group.idle,
       healthy: async () => reader.prepare('SELECT 1').get() !== undefined,
       async close() {

@@ -30,6 +30,8 @@ export interface Database {
   readonly read: Sql;
   /** Runs `work` in its own savepoint of a shared commit; settles after the commit. A `work` that throws rolls back alone. */
   transact<Result>(work: (unit: UnitOfWork) => Promise<Result>): Promise<Result>;
+  /** The same for work that nobody waits for: it joins a commit that others ask for, or gets one after a few milliseconds. */
+  transactSoon<Result>(work: (unit: UnitOfWork) => Promise<Result>): Promise<Result>;
   /** Resolves when no unit of work is waiting or running. */
   idle(): Promise<void>;
   /** True while the database answers; the readiness probe asks. */

@@ -34,7 +34,7 @@ export function createOutcomeWriter<Written extends Outcome>(options: Options<Wr
   async function writeBatch(): Promise<void> {
     let batch: Written[] = [];
     try {
-      await database.transact(async (unit) => {
+      await database.transactSoon(async (unit) => {
         batch = waiting.splice(0, BATCH); // when the unit runs, not when it was asked for: so more share it
         for (const outcome of batch) await saveOutcome(unit, outcome);
       });

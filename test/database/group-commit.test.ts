@@ -115,3 +115,27 @@ t.test('the reading connection cannot write', async (t) => {
   t.teardown(() => database.close());
   await t.rejects(database.read.run(insert, 'x'), /readonly/);
 });
+
+t.test('work that nobody waits for joins the commit of somebody who does', async (t) => {
+  const commits: number[] = [];
+  const database = openDatabase({ folder: t.testdir(), nowMicros: 0, onCommit: (c) => commits.push(c.committed) });
+  t.teardown(() => database.close());
+  const late = database.transactSoon((unit) => unit.run(insert, 'late'));
+  await database.transact((unit) => unit.run(insert, 'urgent'));
+  await late;
+  t.same(commits, [2]);
+  await database.transactSoon((unit) => unit.run(insert, 'alone'));
+  t.same(commits, [2, 1], 'and gets one of its own when nobody comes');
+  const waiting = database.transactSoon((unit) => unit.run(insert, 'flushed'));
+  await database.idle();
+  t.same(commits, [2, 1, 1], 'idle() leaves nothing waiting');
+  await waiting;
+});
+
+t.test('more units than one commit takes are all committed', async (t) => {
+  const commits: number[] = [];
+  const database = openDatabase({ folder: t.testdir(), nowMicros: 0, onCommit: (c) => commits.push(c.committed) });
+  t.teardown(() => database.close());
+  await Promise.all(Array.from({ length: 600 }, (_, i) => database.transact((unit) => unit.run(insert, `d${i}`))));
+  t.same(commits, [256, 256, 88]);
+});

@@ -6,15 +6,17 @@ import { createTestReceiver } from './test-receiver.ts';
 /** A database whose writes are rolled back while `broken()`; reads go on. */
 const failingWrites =
   (broken: () => boolean) =>
-  (database: Database): Database => ({
-    ...database,
-    transact: (work) =>
-      database.transact(async (unit) => {
-        const result = await work(unit);
-        if (broken()) throw new Error('the disk is full');
-        return result;
-      }),
-  });
+  (database: Database): Database => {
+    const failing =
+      (transact: Database['transact']): Database['transact'] =>
+      (work) =>
+        transact(async (unit) => {
+          const result = await work(unit);
+          if (broken()) throw new Error('the disk is full');
+          return result;
+        });
+    return { ...database, transact: failing(database.transact), transactSoon: failing(database.transactSoon) };
+  };
 
 void t.test('a restart sends what is due and waits for what is not', async (t) => {
   const receiver = await createTestReceiver(t);
