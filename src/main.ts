@@ -8,6 +8,9 @@ import { createService, type Service } from './service.ts';
 /** The exit code of a bad setting or a data folder in use (sysexits' EX_CONFIG). */
 const BAD_SETTING = 78;
 const BAD_USAGE = 2;
+/** Something unforeseen (sysexits' EX_SOFTWARE). */
+const FAILED = 70;
+/** The parts bound their own draining, together to less than this. */
 const DRAIN_MILLISECONDS = 10_000;
 
 const USAGE = `Lapel: an MQTT device broker with an embedded management API.
@@ -58,13 +61,13 @@ async function serve(args: string[]): Promise<void> {
     process.on('uncaughtException', (err) => {
       // Whatever this is, what was answered is on the disk; a new process goes on from there.
       log.fatal({ err }, 'stopping after an error that nothing caught');
-      process.exit(70);
+      process.exit(FAILED);
     });
     service = await createService(config, { log });
     service.metrics.collectProcess();
   } catch (error) {
     if (error instanceof DomainError) return fail(error.message, BAD_SETTING);
-    throw error;
+    return fail(`cannot start: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`, FAILED);
   }
   process.stdout.write(`${JSON.stringify({ msg: 'listening', ...service.addresses })}\n`);
 

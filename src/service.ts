@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createAdminServer } from './admin/admin-server.ts';
 import { createApiServer } from './api/api-server.ts';
@@ -42,6 +42,18 @@ function adminToken(config: Config, ids: Ids): string {
   return readFileSync(file, 'utf8').trim();
 }
 
+/** Makes the data folder, for its owner only, or says that the setting names one that cannot be had. */
+function makeFolder(folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
+  } catch (cause) {
+    const { code = 'unknown' } = cause as NodeJS.ErrnoException;
+    const problem = `cannot use the folder ${folder} (${code})`;
+    throw new DomainError('SETTING_INVALID', { values: { setting: 'LAPEL_DATA_DIR', problem }, cause });
+  }
+}
+
 /** Listens, or says which setting asked for an address that cannot be had. */
 async function listening<Result>(setting: string, host: string, port: number, listen: () => Promise<Result>) {
   try {
@@ -65,7 +77,7 @@ export async function createService(config: Config, { log, clock = systemClock, 
   const metrics = createMetrics();
   const formatTime = createLocalTime(config.timeZone);
   const contracts = loadContracts({ urlFault: (url) => webhookUrlFault('', url, config.allowHttpWebhooks) });
-  mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
+  makeFolder(config.dataDir);
 
   let commits = 0;
   const database = openDatabase({

@@ -12,8 +12,9 @@ const TIMEOUTS = {
   keepAliveTimeout: 65_000,
   connectionsCheckingInterval: 5_000,
 };
-// After so many milliseconds of draining, what is still in flight is cut off.
-const DRAIN = 8_000;
+// After so many milliseconds of draining, what is still in flight is cut off. The API, administration and the webhooks
+// drain one after another, and all of it is to end within ten seconds.
+const DRAIN = 3_000;
 
 export interface HttpServer extends AsyncDisposable {
   /** Port 0 picks a free one. */

@@ -70,17 +70,7 @@ const unanswered = (error: string): Answer => ({ statusCode: null, retryAfter: n
  * database and is read in pages, the longest due first; one timer waits for the next due time of all. Nothing polls.
  */
 export function createWebhooks(options: Options) {
-  const {
-    database,
-    clock,
-    ids,
-    log,
-    metrics,
-    endpointOf,
-    allowPrivate,
-    timeoutMs = 15_000,
-    drainMs = 10_000,
-  } = options;
+  const { database, clock, ids, log, metrics, endpointOf, allowPrivate, timeoutMs = 15_000, drainMs = 3_000 } = options;
   const sender = createSender({ clock, allowPrivate, timeoutMs, ...(options.lookup && { lookup: options.lookup }) });
   const writer = createOutcomeWriter<Written>({ database, clock, log, written, rested: tellIdle });
   const healthy = createSlots<Receiver>(HEALTHY_SLOTS, pump);

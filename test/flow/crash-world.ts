@@ -11,7 +11,7 @@ import { createDevice, type Device } from '../../device-sim/device.ts';
 import { deviceIdFor } from '../../device-sim/device-ids.ts';
 import type { Range } from '../../device-sim/random.ts';
 import { checkWebhook } from '../contract/checked-messages.ts';
-import { ADMIN_TOKEN, fixedPorts, type ServiceProcess, startProcess } from './service-process.ts';
+import { ADMIN_TOKEN, fixedPorts, refusedOn, type ServiceProcess, startProcess } from './service-process.ts';
 
 /** What the outside world sees of the service at work; each is a moment at which it may be killed. */
 export interface Moments {
@@ -101,7 +101,12 @@ export async function startCrashWorld(t: Test, { devices: count, latency }: { de
     response.once('finish', () => moments.emit('delivered'));
     response.writeHead(204).end();
   }
+  let deaf = false;
   const receiver = createServer((request, response) => {
+    if (deaf) {
+      moments.emit('webhook');
+      return;
+    }
     answer(request, response).catch((error: Error & { code?: string }) => {
       if (error.code !== 'ECONNRESET') t.fail(`a webhook that is not right: ${error.message}`); // that one was cut off
       response.destroy();
@@ -175,8 +180,14 @@ export async function startCrashWorld(t: Test, { devices: count, latency }: { de
     devices,
     moments,
     accepted,
+    /** For requests by hand. */
+    application: { port: http, token, path: `/v1/applications/${APPLICATION}` },
     /** Resolves while the service runs; when it was killed, at its next start. */
     up: (): Promise<void> => (running ? Promise.resolve() : up.promise),
+    /** A receiver that is deaf takes webhooks and never answers. */
+    hear(hears: boolean): void {
+      deaf = !hears;
+    },
     /** How many webhooks came that had come before. */
     repeats: () => repeats,
 
@@ -208,10 +219,24 @@ export async function startCrashWorld(t: Test, { devices: count, latency }: { de
       up = Promise.withResolvers();
       service.signal('SIGKILL');
     },
-    /** Starts the service again on what the killed one left. */
+    /** Asks it to end (SIGTERM), and resolves when it has ended as it should: with 0, and nothing to warn of. */
+    async stop(): Promise<void> {
+      running = false;
+      up = Promise.withResolvers();
+      service.signal('SIGTERM');
+      t.same(await service.closed, { code: 0, signal: null }, 'it ends in good order');
+      t.equal(service.output.stderr, '', 'it has nothing to warn of');
+    },
+    /** Asks it twice. */
+    async stopTwice(): Promise<{ code: number | null; signal: string | null }> {
+      service.signal('SIGTERM');
+      await refusedOn(http); // it has heard the first one
+      service.signal('SIGTERM');
+      return service.closed;
+    },
+    /** Starts the service again on what the one before left. */
     async restart(): Promise<void> {
-      const { signal } = await service.closed;
-      t.equal(signal, 'SIGKILL', 'it was killed');
+      await service.closed;
       t.equal(service.output.stderr, '', 'it had nothing to warn of');
       service = await startProcess(t, env);
       running = true;
@@ -226,13 +251,11 @@ export async function startCrashWorld(t: Test, { devices: count, latency }: { de
       await Promise.all(devices.map((device) => device.idle()));
     },
 
-    /** Ends the service in good order and holds all that was seen against what is on the disk. */
-    async verify(): Promise<void> {
+    /** Ends the service in good order and holds all that was seen against what is on the disk. Resolves with the number of transactions there. */
+    async verify(): Promise<number> {
       const lists = await Promise.all(devices.map(({ deviceId }) => transactionsOf(deviceId)));
       const stored = new Map(lists.flat().map((record) => [record.transactionId, record]));
-      service.signal('SIGTERM');
-      t.same(await service.closed, { code: 0, signal: null }, 'it ends in good order');
-      t.equal(service.output.stderr, '', 'it has nothing to warn of');
+      await world.stop();
 
       const lost = [...accepted].filter((transactionId) => !stored.has(transactionId));
       t.same(lost, [], 'nothing that was answered with 201 is lost');
@@ -268,6 +291,7 @@ export async function startCrashWorld(t: Test, { devices: count, latency }: { de
         const foreign = [...executions.keys()].filter((transactionId) => !stored.has(transactionId));
         t.same(foreign, [], 'no device has executed what does not exist');
       }
+      return stored.size;
     },
   };
 

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { Test } from 'tap';
@@ -94,4 +94,17 @@ export async function fixedPorts(count: number): Promise<number[]> {
     if (await isFree(port)) found.push(port);
   }
   return found;
+}
+
+/** Resolves when nobody listens on the port any more. */
+export async function refusedOn(port: number): Promise<void> {
+  for (;;) {
+    const socket = connect(port, '127.0.0.1');
+    const listens = await once(socket, 'connect').then(
+      () => true,
+      () => false,
+    );
+    socket.destroy();
+    if (!listens) return;
+  }
 }

@@ -1,0 +1,175 @@
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { request as openRequest } from 'node:http';
+import { join } from 'node:path';
+import { json } from 'node:stream/consumers';
+import t from 'tap';
+import { SETTINGS } from '../../src/config.ts';
+import { type CrashWorld, startCrashWorld } from './crash-world.ts';
+import { refusedOn, runMain, startProcess } from './service-process.ts';
+
+/** A request whose head the service has taken, as its 100 says, and whose body it still waits for. */
+async function halfSent({ application: { port, token, path } }: CrashWorld, deviceId: string) {
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json', expect: '100-continue' };
+  const target = { host: '127.0.0.1', port, method: 'PUT', path: `${path}/devices/${deviceId}/settings/wifi` };
+  const request = openRequest({ ...target, headers, agent: false });
+  request.flushHeaders();
+  await once(request, 'continue');
+  request.on('error', () => undefined); // of the one that is never sent to its end
+  return async (): Promise<{ status: number; transactionId: number }> => {
+    request.end(JSON.stringify([{ ssid: 'the last one', security: 'OPEN' }]));
+    const [response] = await once(request, 'response');
+    const { transactionId } = (await json(response)) as { transactionId: number };
+    return { status: response.statusCode, transactionId };
+  };
+}
+
+t.jobs = 2;
+
+t.test(
+  'SIGTERM under load: what is in flight is answered, the exit code is 0, nothing is lost',
+  { buffered: true },
+  async (t) => {
+    const world = await startCrashWorld(t, { devices: 8, latency: { min: 0, max: 10 } });
+    async function caller(number: number): Promise<void> {
+      for (let i = 0; ; i += 1) {
+        const transactionId = await world.setWifi(world.devices[(number + i) % 8]!, `caller ${number}, ${i}`);
+        if (transactionId === undefined) return;
+      }
+    }
+    for (let round = 0; round < 2; round += 1) {
+      const callers = Array.from({ length: 6 }, (_, number) => caller(number));
+      for (let i = 0; i < 60; i += 1) await once(world.moments, 'accepted');
+      const held = await Promise.all(world.devices.slice(0, 3).map(({ deviceId }) => halfSent(world, deviceId)));
+      const stopped = world.stop();
+      await refusedOn(world.application.port);
+      for (const send of held) {
+        const { status, transactionId } = await send();
+        t.equal(status, 201, 'a request that was in flight is answered');
+        world.accepted.add(transactionId);
+      }
+      await stopped;
+      await Promise.all(callers);
+      await world.restart();
+    }
+    await world.settled();
+    const stored = await world.verify();
+    t.equal(stored, world.accepted.size, 'what got no answer was not done');
+  },
+);
+
+t.test(
+  'SIGTERM while a receiver hangs: the exit code is 0, and the webhook comes again after the next start',
+  { buffered: true },
+  async (t) => {
+    const world = await startCrashWorld(t, { devices: 1, latency: { min: 0, max: 0 } });
+    world.hear(false);
+    const came = once(world.moments, 'webhook');
+    await world.setWifi(world.devices[0]!, 'nobody hears of it');
+    await came;
+    await world.stop();
+    world.hear(true);
+    await world.restart();
+    await world.settled();
+    await world.verify();
+  },
+);
+
+t.test(
+  'a second start on the same data folder is refused with 78 and a message that names the folder',
+  { buffered: true },
+  async (t) => {
+    const folder = t.testdir();
+    const first = await startProcess(t, { LAPEL_DATA_DIR: folder });
+    const { code, stderr, stdout } = await runMain(t, ['serve'], { LAPEL_DATA_DIR: folder });
+    t.equal(code, 78);
+    t.equal(stderr, `lapel: the data folder ${folder} is in use by another process.\n`);
+    t.equal(stdout, '');
+    first.signal('SIGKILL');
+    await first.closed;
+    const next = await startProcess(t, { LAPEL_DATA_DIR: folder });
+    t.ok(next.addresses.http, 'the folder of a killed one is free');
+  },
+);
+
+t.test('a bad setting ends the start with 78 and its name', { buffered: true }, async (t) => {
+  const folder = t.testdir();
+  const file = join(folder, 'file');
+  writeFileSync(file, '');
+  const taken = await startProcess(t, { LAPEL_DATA_DIR: join(folder, 'taken') });
+  const { port } = new URL(taken.addresses.http);
+  const cases: [Record<string, string>, string][] = [
+    [{ LAPEL_HTTP_PORT: 'http' }, 'LAPEL_HTTP_PORT: must be a port from 0 to 65535, not "http"'],
+    [{ LAPEL_ADMIN_TOKEN: 'short' }, 'LAPEL_ADMIN_TOKEN: must have 32 characters or more'],
+    [{ LAPEL_HTTP_PROT: '1' }, 'LAPEL_HTTP_PROT: is not a setting of Lapel'],
+    [{ LAPEL_MQTT_HOST: '0.0.0.0' }, 'LAPEL_MQTT_HOST: 0.0.0.0 is not loopback'],
+    [{ LAPEL_MQTT_PORT: port }, `LAPEL_MQTT_PORT: cannot listen on 127.0.0.1:${port} (EADDRINUSE)`],
+    [{ LAPEL_DATA_DIR: join(file, 'below') }, `LAPEL_DATA_DIR: cannot use the folder ${join(file, 'below')} (ENOTDIR)`],
+  ];
+  await Promise.all(
+    cases.map(async ([env, message]) => {
+      const { code, stderr, stdout } = await runMain(t, ['serve'], { LAPEL_DATA_DIR: join(folder, 'data'), ...env });
+      t.equal(code, 78, message);
+      t.ok(stderr.startsWith(`lapel: ${message}`), stderr);
+      t.equal(stdout, '');
+    }),
+  );
+});
+
+t.test('a database that cannot be used is told of in words at any log level', { buffered: true }, async (t) => {
+  const folder = t.testdir({ 'lapel.db': 'this is no database'.repeat(100) });
+  const { code, stderr, stdout } = await runMain(t, ['serve'], { LAPEL_DATA_DIR: folder, LAPEL_LOG_LEVEL: 'silent' });
+  t.equal(code, 70);
+  t.match(stderr, /^lapel: cannot start: SqliteError: file is not a database/);
+  t.equal(stdout, '');
+});
+
+t.test('standard output is one JSON line with the addresses, at any log level', { buffered: true }, async (t) => {
+  for (const level of ['trace', 'silent']) {
+    const folder = t.testdir();
+    const service = await startProcess(t, { LAPEL_DATA_DIR: folder, LAPEL_LOG_LEVEL: level });
+    const answer = await fetch(`${service.addresses.http}/.well-known/jwks.json`);
+    t.equal(answer.status, 200);
+    t.equal((await fetch(`${service.addresses.admin}/readyz`)).status, 200);
+    service.signal('SIGTERM');
+    t.same(await service.closed, { code: 0, signal: null });
+    const { stdout, stderr } = service.output;
+    t.match(
+      stdout,
+      /^\{"msg":"listening","http":"http:\/\/127.0.0.1:\d+","admin":"http:\/\/127.0.0.1:\d+","mqtt":"mqtt:\/\/127.0.0.1:\d+"\}\n$/,
+    );
+    t.equal(stderr === '', level === 'silent', 'log lines go to standard error');
+    for (const line of stderr.split('\n').slice(0, -1)) t.match(JSON.parse(line), { level: Number }, 'as JSON');
+  }
+});
+
+t.test('a second SIGTERM ends it at once', { buffered: true }, async (t) => {
+  const world = await startCrashWorld(t, { devices: 1, latency: { min: 0, max: 0 } });
+  await halfSent(world, world.devices[0]!.deviceId);
+  t.same(await world.stopTwice(), { code: 1, signal: null });
+});
+
+t.test('serve --help prints every setting with its default', { buffered: true }, async (t) => {
+  const { code, stdout } = await runMain(t, ['serve', '--help']);
+  t.equal(code, 0);
+  for (const { name, fallback } of SETTINGS) {
+    const row = stdout.split('\n').find((line) => line.includes(` ${name} `));
+    t.ok(row?.includes(` ${fallback ?? '-'} `), name);
+    t.match(row, new RegExp(`^ +--${name.slice(6).toLowerCase().replaceAll('_', '-')} `));
+  }
+});
+
+t.test('an unknown command or option ends with 2 and tells what there is', { buffered: true }, async (t) => {
+  const command = await runMain(t, ['server']);
+  t.equal(command.code, 2);
+  t.match(command.stderr, /unknown command "server"[\s\S]*lapel serve/);
+  const option = await runMain(t, ['serve', '--htp-port', '1']);
+  t.equal(option.code, 2);
+  t.match(option.stderr, /--htp-port[\s\S]*lapel serve --help/);
+});
+
+t.test('options on the command line win over the environment', { buffered: true }, async (t) => {
+  const { code, stderr } = await runMain(t, ['serve', '--http-port', 'x'], { LAPEL_HTTP_PORT: 'y' });
+  t.equal(code, 78);
+  t.match(stderr, /LAPEL_HTTP_PORT.*"x"/);
+});
