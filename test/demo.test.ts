@@ -34,21 +34,31 @@ function startDemo(t: Test, ...args: string[]) {
 function linesOf(child: ChildProcess) {
   const lines: string[] = [];
   const waiting = new Set<() => void>();
-  createInterface({ input: child.stdout! }).on('line', (line) => {
-    lines.push(line);
-    for (const look of waiting) look();
-  });
+  let over = false;
+  const look = (): void => {
+    for (const one of waiting) one();
+  };
+  createInterface({ input: child.stdout! })
+    .on('line', (line) => {
+      lines.push(line);
+      look();
+    })
+    .on('close', () => {
+      over = true;
+      look();
+    });
   return {
-    lines,
     until: (pattern: RegExp): Promise<string[]> =>
-      new Promise((resolve) => {
-        const look = (): void => {
-          if (!lines.some((line) => pattern.test(line))) return;
-          waiting.delete(look);
-          resolve([...lines]);
+      new Promise((resolve, reject) => {
+        const one = (): void => {
+          const found = lines.some((line) => pattern.test(line));
+          if (!found && !over) return;
+          waiting.delete(one);
+          if (found) resolve([...lines]);
+          else reject(new Error(`the demo ended before ${pattern.source}`));
         };
-        waiting.add(look);
-        look();
+        waiting.add(one);
+        one();
       }),
   };
 }
