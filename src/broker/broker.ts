@@ -10,7 +10,7 @@ import { createInbound, type Handler } from './inbound.ts';
 import { createListener } from './listeners.ts';
 import { createOutbound } from './outbound.ts';
 import { createPersistence, SESSION_MARKER } from './persistence.ts';
-import { type Inbound, outboundKind, topicOf } from './topics.ts';
+import { type Inbound, isInbound, outboundKind, topicOf } from './topics.ts';
 
 interface Parts {
   database: Database;
@@ -42,6 +42,7 @@ export async function createBroker(parts: Parts) {
     clock,
     outbound,
     allows: (clientId, topic) => outboundKind(clientId, topic) !== undefined,
+    isForwarded: (topic) => !isInbound(topic),
   });
   const authenticated = new WeakSet<Client>();
   const authentication = createAuthentication({

@@ -43,6 +43,8 @@ interface Parts {
   outbound: Pick<Outbound, 'identified' | 'acknowledged'>;
   /** The access rule again: Aedes stores all filters of a SUBSCRIBE, also those it refused. */
   allows(clientId: string, topic: string): boolean;
+  /** False for a topic that nobody can subscribe: Aedes asks at every message from a device, and need not wait for a look-up. */
+  isForwarded?(topic: string): boolean;
 }
 
 const WILLS_PER_READ = 100;
@@ -63,7 +65,7 @@ const toSubscription = ({ topic, qos, properties }: StoredSubscription): Subscri
   ...properties,
 });
 
-export function createPersistence({ database, clock, outbound, allows }: Parts) {
+export function createPersistence({ database, clock, outbound, allows, isForwarded = () => true }: Parts) {
   const { read, transact } = database;
   // Clients that found a session at their CONNECT, until Aedes has asked for its subscriptions.
   const resumed = new Set<string>();
@@ -121,6 +123,7 @@ export function createPersistence({ database, clock, outbound, allows }: Parts) 
     },
 
     async subscriptionsByTopic(topic: string): Promise<(Subscription & { clientId: string })[]> {
+      if (!isForwarded(topic)) return [];
       const stored = await subscriptionsTo(read, topic);
       return stored.map((subscription) => ({ ...toSubscription(subscription), clientId: subscription.clientId }));
     },

@@ -44,7 +44,15 @@ interface Lane {
   written: number;
   claiming: boolean;
   open: boolean;
+  /** Set while a command is being prepared: what comes after it waits, so that the order holds. */
+  preparing: Promise<void> | undefined;
 }
+
+/**
+ * What some commands need at the moment of delivery, such as a download URL: answers the parameters to send, or null when
+ * the command must not be sent any more (whoever prepares has settled it then). Undefined: nothing to prepare.
+ */
+export type Prepare = (due: Due) => Promise<object | null> | undefined;
 
 interface Parts {
   database: Database;
@@ -57,6 +65,7 @@ interface Parts {
   delivered(transactionId: number): void;
   /** The device's PUBACK for a cancel came. */
   cancelDelivered(transactionId: number): void;
+  prepare?: Prepare;
   /** Unacknowledged commands per device at most. */
   window?: number;
 }
@@ -72,12 +81,14 @@ export type Outbox = ReturnType<typeof createOutbox>;
  * next rows and counts their attempt; they are written to the socket when it has committed. Fast path: once the
  * database holds nothing more, a new transaction takes a slot of the window inside its own unit of work and goes out at
  * its commit without being read again. Both paths decide inside units, which run one after another, and write from
- * onCommit, which runs in the order of the units; so the order on the wire is the order of the identifiers.
+ * onCommit, which runs in the order of the units; so the order on the wire is the order of the identifiers. A command that
+ * needs preparation (network, so never inside a unit) keeps its place: what comes after it on the lane waits for it.
  * A command that is acknowledged by PUBACK but never answered frees its slot, and holds up nothing behind it.
  */
-export function createOutbox({ database, clock, log, metrics, claim, delivered, cancelDelivered, window = 16 }: Parts) {
+export function createOutbox(parts: Parts) {
+  const { database, clock, log, metrics, claim, delivered, cancelDelivered, prepare, window = 16 } = parts;
   const lanes = new Map<string, Lane>();
-  let claims = 0;
+  let work = 0; // claims and preparations under way
   let whenIdle: (() => void)[] = [];
   let stopped = false;
 
@@ -107,6 +118,40 @@ export function createOutbox({ database, clock, log, metrics, claim, delivered, 
     });
   }
 
+  /** Sends at once, or after its own preparation and after what is being prepared before it. */
+  function dispatch(lane: Lane, due: Due): void {
+    const preparation = due.status === 'cancelled' ? undefined : prepare?.(due);
+    if (!preparation && !lane.preparing) {
+      send(lane, toCommand(due));
+      return;
+    }
+    work += 1;
+    const turn = Promise.allSettled([lane.preparing, preparation]).then(([, prepared]) => {
+      const parameters = prepared.status === 'fulfilled' ? prepared.value : null;
+      if (prepared.status === 'rejected')
+        log.error({ err: prepared.reason as unknown }, 'a command could not be prepared');
+      if (preparation && parameters === null) release(lane);
+      else send(lane, toCommand(preparation ? { ...due, parameters: parameters ?? {} } : due));
+      if (lane.preparing === turn) lane.preparing = undefined;
+      finished();
+    });
+    lane.preparing = turn;
+  }
+
+  /** Gives back the slot of a command that is not sent. */
+  function release(lane: Lane): void {
+    lane.inFlight -= 1;
+    pump(lane);
+  }
+
+  function finished(): void {
+    work -= 1;
+    if (work > 0) return;
+    const idle = whenIdle;
+    whenIdle = [];
+    for (const resolve of idle) resolve();
+  }
+
   async function claimOnce(lane: Lane): Promise<void> {
     await database.transact(async (unit) => {
       const room = window - lane.inFlight;
@@ -121,7 +166,7 @@ export function createOutbox({ database, clock, log, metrics, claim, delivered, 
         lane.inFlight -= rows.length;
       });
       unit.onCommit(() => {
-        for (const row of rows) send(lane, toCommand(row));
+        for (const row of rows) dispatch(lane, row);
       });
     });
   }
@@ -133,7 +178,7 @@ export function createOutbox({ database, clock, log, metrics, claim, delivered, 
       return;
     }
     lane.claiming = true;
-    claims += 1;
+    work += 1;
     claimOnce(lane)
       .then(
         () => {
@@ -148,13 +193,7 @@ export function createOutbox({ database, clock, log, metrics, claim, delivered, 
           });
         },
       )
-      .finally(() => {
-        claims -= 1;
-        if (claims > 0) return;
-        const idle = whenIdle;
-        whenIdle = [];
-        for (const resolve of idle) resolve();
-      });
+      .finally(finished);
   }
 
   function close(lane: Lane): void {
@@ -169,7 +208,16 @@ export function createOutbox({ database, clock, log, metrics, claim, delivered, 
     open(link: DeviceLink): () => void {
       const former = lanes.get(link.deviceId);
       if (former) close(former);
-      const lane: Lane = { link, cursor: 0, backlog: true, inFlight: 0, written: 0, claiming: false, open: true };
+      const lane: Lane = {
+        link,
+        cursor: 0,
+        backlog: true,
+        inFlight: 0,
+        written: 0,
+        claiming: false,
+        open: true,
+        preparing: undefined,
+      };
       lanes.set(link.deviceId, lane);
       pump(lane);
       return () => close(lane);
@@ -197,7 +245,7 @@ export function createOutbox({ database, clock, log, metrics, claim, delivered, 
       return {
         send(due) {
           lane.cursor = due.transactionId;
-          unit.onCommit(() => send(lane, toCommand(due)));
+          unit.onCommit(() => dispatch(lane, due));
         },
       };
     },
@@ -213,11 +261,11 @@ export function createOutbox({ database, clock, log, metrics, claim, delivered, 
       unit.onRollback(() => {
         lane.inFlight -= 1;
       });
-      unit.onCommit(() => send(lane, toCommand(due)));
+      unit.onCommit(() => dispatch(lane, due));
       return true;
     },
 
-    idle: (): Promise<void> => (claims > 0 ? new Promise((resolve) => whenIdle.push(resolve)) : Promise.resolve()),
+    idle: (): Promise<void> => (work > 0 ? new Promise((resolve) => whenIdle.push(resolve)) : Promise.resolve()),
 
     async [Symbol.asyncDispose](): Promise<void> {
       stopped = true;
