@@ -61,6 +61,8 @@ export async function startWorld(t: Test, options: WorldOptions = {}) {
   }
   const admin = (): CheckedClient => client(service.addresses.admin, service.adminToken);
   const anonymous = (): CheckedClient => client(service.addresses.http);
+  /** What a probe or Prometheus is: a client of the administration's listener without a token. */
+  const anonymousAdmin = (): CheckedClient => client(service.addresses.admin);
 
   async function tokenOf(applicationId: string, secret: string, scope = ALL_SCOPES): Promise<string> {
     const answer = await anonymous().post('/api/v1/authenticate', {
@@ -163,6 +165,7 @@ export async function startWorld(t: Test, options: WorldOptions = {}) {
     dataDir,
     admin,
     anonymous,
+    anonymousAdmin,
     tokenOf,
     clientOf,
     createTenant,

@@ -1,0 +1,153 @@
+import { DatabaseSync } from 'node:sqlite';
+import { Writable } from 'node:stream';
+import t from 'tap';
+import { createLog } from '../../src/log.ts';
+import { startWorld, transactionIdOf, WIFI } from '../world.ts';
+
+/** A log at its most talkative, and what it wrote. */
+function listen(level = 'trace') {
+  let text = '';
+  const destination = new Writable({
+    write(chunk: Buffer, _, done) {
+      text += chunk.toString();
+      done();
+    },
+  });
+  return {
+    log: createLog({ level, pretty: false, destination }),
+    text: () => text,
+    lines: () =>
+      text
+        .split('\n')
+        .filter((line) => line !== '')
+        .map((line) => JSON.parse(line) as Record<string, unknown>),
+  };
+}
+
+t.test('no secret is ever on the log, at the level trace, whatever goes well or wrong', async (t) => {
+  const { log, text, lines } = listen();
+  const world = await startWorld(t, { log });
+  const tenant = await world.createTenant();
+  const { applicationId, secret, api } = tenant;
+  const token = await world.tokenOf(applicationId, secret);
+  const marked = 'wi-fi-password-mark';
+  const hookToken = 'receiver-token-mark';
+  const wifi = [{ ...WIFI[0], password: marked }];
+  await api.patch(tenant.path, { json: { deviceEvent: `${tenant.receiver.url}?token=${hookToken}` } });
+  const device = await world.activatedDevice(tenant);
+  const replaced = (await world.admin().post(`/admin/v1/applications/${applicationId}/secret`)).body.secret;
+  const key = (await api.post(`${tenant.path}/refresh_authkey`)).body.authenticationKey;
+  const basic = Buffer.from(`${applicationId}:${replaced}`).toString('base64');
+
+  // What goes well: with processing, repetition, cancel, a failed webhook.
+  const put = () => api.put(`${device.path}/settings/wifi`, { json: wifi });
+  const first = transactionIdOf(await put());
+  await device.link.command();
+  await device.link.ack({ transactionId: first, status: 'succeeded', result: { password: marked } });
+  tenant.receiver.answer({ status: 410, body: hookToken });
+  const second = transactionIdOf(await put());
+  await device.link.command();
+  await api.delete(`${device.path}/transactions/${second}`);
+  // What goes wrong on every listener, with secrets in all places.
+  await api.put(`${device.path}/settings/wifi`, { text: `[{"ssid":"x","password":"${marked}",` });
+  await api.put(`${device.path}/settings/wifi`, { json: [{ ...wifi[0], security: marked }] });
+  await api.get(`/nowhere/${token}?secret=${replaced}`);
+  await world.anonymous().get(tenant.path, { token: `${token}x` });
+  const form = { grant_type: 'client_credentials', scope: marked, client_secret: replaced };
+  await world.anonymous().post('/api/v1/authenticate', { headers: { authorization: `Basic ${basic}` }, form });
+  await world
+    .admin()
+    .post(`/admin/v1/developers/dev/devices`, { json: { deviceId: 'x', credential: device.credential } });
+  await world.anonymousAdmin().get('/admin/v1/developers', { token: `${world.service.adminToken}x` });
+  device.link.publish('acks', `{"transactionId":1,"status":"succeeded","result":{"password":"${marked}"`);
+  device.link.publish('status', { battery: marked });
+  await device.link.next('puback');
+  await device.link.next('puback');
+  await (await world.open({ ...device, credential: `${device.credential}x` })).login();
+  const trespasser = await world.connect(device);
+  trespasser.publish('devices/x/acks', marked);
+  await trespasser.closed;
+  // What fails inside.
+  const database = new DatabaseSync(`${world.dataDir}/lapel.db`);
+  t.teardown(() => database.close());
+  database.exec('ALTER TABLE transactions RENAME TO away');
+  t.equal((await put()).status, 500);
+  const link = await world.connect(device);
+  link.publish('acks', { transactionId: second, status: 'failed', error: { code: 'INTERNAL', message: marked } });
+  await link.closed;
+  database.exec('ALTER TABLE away RENAME TO transactions');
+  await world.idle();
+
+  t.ok(lines().length > 30, 'there is a log to look at');
+  t.ok(
+    lines().some(({ level }) => level === 50),
+    'with errors on it',
+  );
+  for (const [name, word] of Object.entries({
+    'application secret': secret,
+    'replaced secret': replaced,
+    'Basic header': basic,
+    credential: device.credential,
+    'access token': token,
+    'signature of the token': token.split('.')[2] ?? '',
+    'administrator token': world.service.adminToken,
+    authenticationKey: tenant.authenticationKey,
+    'new authenticationKey': key,
+    'bytes of the key': key.slice('whsec_'.length),
+    'Wi-Fi password': marked,
+    'token in a webhook URL': hookToken,
+  })) {
+    t.ok(word.length > 8, name);
+    t.notOk(text().includes(word), `no ${name}`);
+  }
+});
+
+t.test('every request has one line with its id, at the level debug, by its route and never its path', async (t) => {
+  const { log, lines } = listen('debug');
+  const world = await startWorld(t, { log });
+  const tenant = await world.createTenant();
+  for (const [index, [method, target, status, route]] of (
+    [
+      ['GET', tenant.path, 200, '/v1/applications/{applicationId}'],
+      ['GET', `${tenant.path}/devices/x`, 404, '/v1/applications/{applicationId}/devices/{deviceId}'],
+      ['PATCH', tenant.path, 400, '/v1/applications/{applicationId}'],
+      ['GET', '/nowhere', 403, 'unknown'],
+    ] as const
+  ).entries()) {
+    const id = `request-${index}`;
+    await tenant.api.request(method, target, { headers: { 'x-request-id': id } });
+    const own = lines().filter(({ requestId }) => requestId === id);
+    t.equal(own.length, 1);
+    t.match(own[0], { level: 20, listener: 'api', method, route, status, msg: 'request' });
+  }
+  const made = await tenant.api.get(tenant.path);
+  t.ok(
+    lines().some(({ requestId }) => requestId === made.headers['x-request-id']),
+    'also an id that was made here',
+  );
+  await world.admin().get('/admin/v1/developers', { headers: { 'x-request-id': 'admin-1' } });
+  t.match(
+    lines().find(({ requestId }) => requestId === 'admin-1'),
+    { listener: 'admin' },
+  );
+});
+
+t.test('at the level info an ordinary day is silent', async (t) => {
+  const { log, text } = listen('info');
+  const world = await startWorld(t, { log });
+  const tenant = await world.createTenant();
+  const device = await world.activatedDevice(tenant);
+  await tenant.api.get('/nowhere');
+  await device.link.drop();
+  await world.idle();
+  t.equal(text(), '');
+});
+
+t.test('what is named as a secret is redacted if it ever gets to the log', async (t) => {
+  const { log, lines } = listen();
+  const names = ['password', 'secret', 'credential', 'authenticationKey', 'authorization', 'token', 'parameters'];
+  const secrets = Object.fromEntries(names.map((name) => [name, 'open']));
+  log.info({ ...secrets, inside: secrets, deeper: { inside: secrets }, name: 'kept' }, 'line');
+  const redacted = Object.fromEntries(names.map((name) => [name, '[redacted]']));
+  t.match(lines()[0], { ...redacted, inside: redacted, deeper: { inside: redacted }, name: 'kept', msg: 'line' });
+});
