@@ -34,7 +34,7 @@ function killAt(world: CrashWorld, moment: keyof Moments, nth: number, delay: nu
 /** One round: a burst of requests over all devices, a kill, a start, and everything comes to its end. */
 async function round(world: CrashWorld, moment: keyof Moments, random: Random, ssid: string): Promise<void> {
   // What follows from a moment takes the service some milliseconds: half of the kills come somewhere in them.
-  const delay = random() < 0.5 ? 0 : random() * (moment === 'requested' ? 16 : 4);
+  const delay = random() < 0.5 ? 0 : random() * (moment === 'requested' ? 40 : 4);
   const killed = killAt(world, moment, 1 + whole(random, BURST - 2), delay);
   const calls = Array.from({ length: BURST }, (_, index) => world.setWifi(world.devices[index % DEVICES]!, ssid));
   await killed;
