@@ -125,6 +125,12 @@ t.test('administration of developers, applications and devices', async (t) => {
     t.match(await admin.delete(own), { status: 404, body: { reason: 'application not found.' } });
     t.match(await admin.post(`${own}/secret`), { status: 404 });
     t.match((await admin.get('/admin/v1/developers/doomed/applications')).body, { total: 0, applications: [] });
+    const basic = Buffer.from(`${doomed.applicationId}:${doomed.secret}`).toString('base64');
+    const grant = await world.anonymous().post('/api/v1/authenticate', {
+      headers: { authorization: `Basic ${basic}` },
+      form: { grant_type: 'client_credentials', scope: 'svc:device:read' },
+    });
+    t.match(grant, { status: 401, body: { error: 'invalid_client' } });
     t.match(await doomed.api.get(doomed.path), { status: 403, body: { message: 'application is not registered.' } });
     const again = { json: { applicationId: doomed.applicationId, name: 'x' } };
     t.match(

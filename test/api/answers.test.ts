@@ -210,6 +210,7 @@ t.test('answers and lists', async (t) => {
   });
 
   t.test('other methods are answered 405 with Allow on the activation status, 403 elsewhere', async (t) => {
+    const anonymous = world.anonymous();
     for (const method of ['PUT', 'PATCH', 'OPTIONS', 'HEAD', 'TRACE']) {
       for (const deviceId of ['490154203237518', 'x']) {
         const answer = await api.request(method, `${path}/devices/${deviceId}`);
@@ -235,8 +236,13 @@ t.test('answers and lists', async (t) => {
       ['GET', '/'],
     ] as const) {
       const answer = await api.request(method, target);
-      if (target.includes('%2F')) t.equal(answer.status, 404, 'an encoded slash separates nothing');
-      else t.match(answer, { status: 403, ...(method !== 'HEAD' && { body: { message: 'wrong url.' } }) }, target);
+      if (target.includes('%2F')) {
+        t.equal(answer.status, 404, 'an encoded slash separates nothing');
+        continue;
+      }
+      const stranger = await anonymous.request(method, target);
+      t.equal(stranger.status, 403, 'before any token is looked at');
+      t.match(answer, { status: 403, ...(method !== 'HEAD' && { body: { message: 'wrong url.' } }) }, target);
     }
   });
 });

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import t from 'tap';
 import type { CheckedClient, RequestOptions } from '../contract/checked-client.ts';
-import { startWorld, WIFI } from '../world.ts';
+import { startWorld, transactionIdOf, WIFI } from '../world.ts';
 import { faultsOf } from './operations.ts';
 
 const JSON_TYPE = { 'content-type': 'application/json' };
@@ -58,6 +58,19 @@ t.test('bad input', async (t) => {
         const answer = await client.request(method, target, options);
         t.match(answer, { status: 400, body: { reason: 'invalid request.' } }, `${name}: ${title}`);
         t.same(faultsOf(answer), ['body json_invalid']);
+      }
+    }
+  });
+
+  t.test('no body at all is one fault, and good for op 5, whose body has nothing that must be in it', async (t) => {
+    for (const [name, client, method, target] of BODIES) {
+      const answer = await client.request(method, target, { headers: JSON_TYPE });
+      if (name === 'op 5') {
+        t.equal(answer.status, 201);
+        await client.delete(`${target}/transactions/${transactionIdOf(answer)}`);
+      } else {
+        const details = [{ loc: ['body'], msg: 'Field required', type: 'missing' }];
+        t.same(answer.status === 400 && answer.body, { reason: 'invalid request.', details }, name);
       }
     }
   });
