@@ -13,11 +13,12 @@ const ROOMS: Record<string, { rooms: string[]; owns?: string[] }> = {
   devices: { rooms: ['contracts', 'database'] },
   webhooks: { rooms: ['contracts', 'database'], owns: ['undici', 'standardwebhooks', 'ipaddr.js'] },
   outbox: { rooms: ['contracts', 'database'] },
+  software: { rooms: ['contracts', 'database', 'objects'] },
   transactions: { rooms: ['contracts', 'database', 'applications', 'devices', 'webhooks', 'outbox'] },
   http: { rooms: ['contracts'], owns: ['koa', '@koa/router', 'koa-body'] },
   broker: { rooms: ['contracts', 'database', 'devices', 'outbox', 'transactions'], owns: ['aedes'] },
-  api: { rooms: ['http', 'contracts', 'applications', 'devices', 'transactions', 'webhooks'] },
-  admin: { rooms: ['http', 'contracts', 'applications', 'devices'] },
+  api: { rooms: ['http', 'contracts', 'applications', 'devices', 'transactions', 'webhooks', 'software'] },
+  admin: { rooms: ['http', 'contracts', 'applications', 'devices', 'software'] },
 };
 const LEAVES = ['clock', 'config', 'errors', 'ids', 'log', 'metrics'];
 

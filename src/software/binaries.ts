@@ -1,0 +1,26 @@
+import type { Database } from '../database/sql.ts';
+import { objectKey, UPLOAD_SECONDS, type UploadTicket, uploadTicket } from './binary.ts';
+import type { ObjectStore, StoredObject } from './object-store.ts';
+import { requireVersion, type VersionName } from './ownership.ts';
+
+/**
+ * The binaries of versions (ops 20 to 22). The object store is asked each time and its answer never kept: uploads go
+ * past the service. All throw PACKAGE_NOT_FOUND and VERSION_NOT_FOUND.
+ */
+export function createBinaries({ database, objects }: { database: Database; objects: ObjectStore }) {
+  const keyOf = async (developerId: string, name: VersionName): Promise<string> =>
+    objectKey((await requireVersion(database.read, developerId, name)).binaryId);
+  return {
+    /** Op 20; undefined without a binary. */
+    find: async (developerId: string, name: VersionName): Promise<StoredObject | undefined> =>
+      objects.head(await keyOf(developerId, name)),
+
+    /** Op 21; nothing happens without a binary. */
+    remove: async (developerId: string, name: VersionName): Promise<void> =>
+      objects.remove(await keyOf(developerId, name)),
+
+    /** Op 22. Neither length nor type is signed: any binary up to the limit of the store can be sent. */
+    uploadUrl: async (developerId: string, name: VersionName): Promise<UploadTicket> =>
+      uploadTicket(await objects.uploadUrl(await keyOf(developerId, name), { expiresIn: UPLOAD_SECONDS })),
+  };
+}

@@ -1,0 +1,19 @@
+import type { UploadUrl } from './object-store.ts';
+
+/** Bytes: the most that one PUT may send (specification, "Limits": 5 GB). */
+export const BINARY_LIMIT = 5 * 1024 ** 3;
+
+/** Seconds (specification, "Limits": 60 minutes). */
+export const UPLOAD_SECONDS = 3600;
+
+/** Where the binary lies. The key belongs to one registration of a version: the next one of that name gets another. */
+export const objectKey = (binaryId: string): string => `software/${binaryId}`;
+
+/** The specification's "Upload URL result". */
+export interface UploadTicket {
+  urlList: { uploadUrl: string; startTimestamp: number; endTimestamp: number; expireIn: number }[];
+}
+
+export const uploadTicket = ({ url, startTimestamp, endTimestamp, expireIn }: UploadUrl): UploadTicket => ({
+  urlList: [{ uploadUrl: url, startTimestamp, endTimestamp, expireIn }],
+});

@@ -1,0 +1,67 @@
+import type { Database, Sql } from '../database/sql.ts';
+import { DomainError } from '../errors.ts';
+import { objectKey } from './binary.ts';
+import type { ObjectStore } from './object-store.ts';
+import { requireOwnVersion, type VersionName } from './ownership.ts';
+import { findPackage, type Line } from './package-repository.ts';
+import { findVersion } from './version-repository.ts';
+
+/** What is known of a version without asking the object store. */
+export interface Installable {
+  /** Microseconds; null: not distributing. */
+  distributionStartedAt: number | null;
+  /** Of the binary, whether there is one or not. */
+  objectKey: string;
+}
+
+export interface Download {
+  url: string;
+  /** Microseconds. */
+  expiresAt: number;
+  /** Bytes. */
+  size: number;
+}
+
+/** What an install (op 28) and a firmware update need: whether a version may be installed, and where devices get it. */
+export function createInstalls({ database, objects }: { database: Database; objects: ObjectStore }) {
+  return {
+    /**
+     * A version that applications of the developer can install (op 28): the developer's, or a system package's. Distributing
+     * or not is for the caller to judge. Throws PACKAGE_NOT_FOUND, VERSION_NOT_FOUND.
+     */
+    async findInstallable(sql: Sql, developerId: string, name: VersionName): Promise<Installable> {
+      const known = await findPackage(sql, 'software', name.package);
+      if (!known || (known.developerId !== null && known.developerId !== developerId)) {
+        throw new DomainError('PACKAGE_NOT_FOUND');
+      }
+      const version = await findVersion(sql, 'software', name.package, name.version);
+      if (!version) throw new DomainError('VERSION_NOT_FOUND');
+      return { distributionStartedAt: version.distributionStartedAt, objectKey: objectKey(version.binaryId) };
+    },
+
+    /** A version of op 29's list. Throws PACKAGE_NOT_FOUND, VERSION_NOT_FOUND. */
+    async findFirmware(sql: Sql, name: VersionName): Promise<Installable> {
+      const { distributionStartedAt, binaryId } = await requireOwnVersion(sql, 'firmware', name);
+      return { distributionStartedAt, objectKey: objectKey(binaryId) };
+    },
+
+    /** The last committed state of what an install names, at the moment of its delivery; undefined when it was removed. */
+    async findCurrent(line: Line, name: VersionName): Promise<Installable | undefined> {
+      const version = await findVersion(database.read, line, name.package, name.version);
+      return (
+        version && { distributionStartedAt: version.distributionStartedAt, objectKey: objectKey(version.binaryId) }
+      );
+    },
+
+    /** Whether there is a binary, by asking the object store. */
+    hasBinary: async (installable: Installable): Promise<boolean> =>
+      (await objects.head(installable.objectKey)) !== undefined,
+
+    /** A fresh URL for a device, for so many seconds; undefined when there is no binary. */
+    async download(installable: Installable, expiresIn: number): Promise<Download | undefined> {
+      const stored = await objects.head(installable.objectKey);
+      if (!stored) return undefined;
+      return { ...(await objects.downloadUrl(installable.objectKey, { expiresIn })), size: stored.size };
+    },
+  };
+}

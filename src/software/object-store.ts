@@ -1,0 +1,30 @@
+/** What software needs of an object store; keys are opaque. */
+export interface ObjectStore {
+  /** A presigned URL for one HTTP PUT. `expiresIn` in seconds; a given length or type is signed, so the PUT must have it. */
+  uploadUrl(
+    key: string,
+    options: { contentLength?: number; contentType?: string; expiresIn: number },
+  ): Promise<UploadUrl>;
+  /** A presigned URL for HTTP GET. `expiresAt` in microseconds since the epoch. */
+  downloadUrl(key: string, options: { expiresIn: number }): Promise<{ url: string; expiresAt: number }>;
+  /** What is stored now; `uploadedAt` in microseconds since the epoch. */
+  head(key: string): Promise<StoredObject | undefined>;
+  /** Nothing happens when there is no such object. */
+  remove(key: string): Promise<void>;
+}
+
+export interface UploadUrl {
+  url: string;
+  /** Unix times in seconds. */
+  startTimestamp: number;
+  endTimestamp: number;
+  /** Seconds. */
+  expireIn: number;
+}
+
+export interface StoredObject {
+  /** Bytes. */
+  size: number;
+  uploadedAt: number;
+  etag: string;
+}

@@ -1,0 +1,75 @@
+import type { Clock } from '../clock.ts';
+import type { Database } from '../database/sql.ts';
+import { DomainError } from '../errors.ts';
+import type { Ids } from '../ids.ts';
+import { type AvailableVersion, listOwn } from './available-repository.ts';
+import { objectKey, UPLOAD_SECONDS, type UploadTicket, uploadTicket } from './binary.ts';
+import type { ObjectStore } from './object-store.ts';
+import { requireOwnVersion, type VersionName } from './ownership.ts';
+import { deletePackage, findPackage, insertPackage, type Line, updatePackage } from './package-repository.ts';
+import { deleteVersion, findVersion, hasVersions, insertVersion, updateVersion } from './version-repository.ts';
+import { newVersion } from './versions.ts';
+
+interface Parts {
+  database: Database;
+  clock: Clock;
+  ids: Ids;
+  objects: ObjectStore;
+  line: Line;
+}
+
+export type OwnSoftware = ReturnType<typeof createOwnSoftware>;
+
+/**
+ * What the service distributes by default, in one of its lines: system packages or firmware (administration; contract,
+ * section 5). A version is distributing from its registration on.
+ */
+export function createOwnSoftware({ database, clock, ids, objects, line }: Parts) {
+  return {
+    /** By package, newest version first. */
+    list: (page: { offset: number; limit: number }) => listOwn(database.read, line, page),
+
+    /** Registers what is missing and changes what the patch names; null removes a text. Throws PACKAGE_EXISTS for a developer's. */
+    put(
+      name: VersionName,
+      patch: { displayName?: string | null; description?: string | null },
+    ): Promise<AvailableVersion> {
+      return database.transact(async (unit) => {
+        const now = clock.now();
+        const known = await findPackage(unit, line, name.package);
+        if (known && known.developerId !== null) throw new DomainError('PACKAGE_EXISTS');
+        const displayName = patch.displayName === undefined ? (known?.displayName ?? null) : patch.displayName;
+        const row = { package: name.package, developerId: null, displayName, createdAt: now, updatedAt: now };
+        if (!known) await insertPackage(unit, line, { ...row, forAll: true });
+        else if (displayName !== known.displayName) await updatePackage(unit, line, row);
+
+        const registered = await findVersion(unit, line, name.package, name.version);
+        const before = registered ?? { ...newVersion(name, { clock, ids }), distributionStartedAt: now };
+        const description = patch.description === undefined ? before.description : patch.description;
+        const version = { ...before, description, updatedAt: now };
+        if (!registered) await insertVersion(unit, line, version);
+        else if (description !== registered.description) await updateVersion(unit, line, version);
+        else version.updatedAt = registered.updatedAt;
+        return { ...version, displayName };
+      });
+    },
+
+    /** Removes the binary, the version, and with its last version the package. Throws PACKAGE_NOT_FOUND, VERSION_NOT_FOUND. */
+    async remove(name: VersionName): Promise<void> {
+      // The object first: if the store fails, the version is still there to be removed again.
+      const { binaryId } = await requireOwnVersion(database.read, line, name);
+      await objects.remove(objectKey(binaryId));
+      await database.transact(async (unit) => {
+        await requireOwnVersion(unit, line, name);
+        await deleteVersion(unit, line, name.package, name.version);
+        if (!(await hasVersions(unit, line, name.package))) await deletePackage(unit, line, name.package);
+      });
+    },
+
+    /** As op 22. Throws PACKAGE_NOT_FOUND, VERSION_NOT_FOUND. */
+    async uploadUrl(name: VersionName): Promise<UploadTicket> {
+      const { binaryId } = await requireOwnVersion(database.read, line, name);
+      return uploadTicket(await objects.uploadUrl(objectKey(binaryId), { expiresIn: UPLOAD_SECONDS }));
+    },
+  };
+}

@@ -1,0 +1,37 @@
+import type { Sql } from '../database/sql.ts';
+import { DomainError } from '../errors.ts';
+import { findPackage, type Line, type Package } from './package-repository.ts';
+import { findVersion, type Version } from './version-repository.ts';
+
+/** A version in the path of an operation. */
+export interface VersionName {
+  package: string;
+  version: string;
+}
+
+/**
+ * A package of a developer: any application of the developer may act on it ("developer-wide" in the specification), and
+ * nobody else learns that it exists. Throws PACKAGE_NOT_FOUND.
+ */
+export async function requirePackage(sql: Sql, developerId: string, name: string): Promise<Package> {
+  const found = await findPackage(sql, 'software', name);
+  if (found?.developerId !== developerId) throw new DomainError('PACKAGE_NOT_FOUND');
+  return found;
+}
+
+/** A version of a developer's package. Throws PACKAGE_NOT_FOUND, VERSION_NOT_FOUND. */
+export async function requireVersion(sql: Sql, developerId: string, name: VersionName): Promise<Version> {
+  await requirePackage(sql, developerId, name.package);
+  const found = await findVersion(sql, 'software', name.package, name.version);
+  if (!found) throw new DomainError('VERSION_NOT_FOUND');
+  return found;
+}
+
+/** A version of the service's own software or firmware. Throws PACKAGE_NOT_FOUND, VERSION_NOT_FOUND. */
+export async function requireOwnVersion(sql: Sql, line: Line, name: VersionName): Promise<Version> {
+  const owner = await findPackage(sql, line, name.package);
+  if (owner?.developerId !== null) throw new DomainError('PACKAGE_NOT_FOUND');
+  const found = await findVersion(sql, line, name.package, name.version);
+  if (!found) throw new DomainError('VERSION_NOT_FOUND');
+  return found;
+}

@@ -1,0 +1,82 @@
+import type { Sql } from '../database/sql.ts';
+
+/** Names are unique within a line: the packages of developers and of the system, or firmware. */
+export type Line = 'software' | 'firmware';
+
+export interface Package {
+  package: string;
+  /** Null: the service's own. */
+  developerId: string | null;
+  displayName: string | null;
+  createdAt: number;
+  updatedAt: number;
+}
+
+const COLUMNS = `package, developer_id AS "developerId", display_name AS "displayName",
+  created_at AS "createdAt", updated_at AS "updatedAt"`;
+
+export async function findPackage(sql: Sql, line: Line, name: string): Promise<Package | undefined> {
+  return sql.get(`SELECT ${COLUMNS} FROM packages WHERE line = ? AND package = ?`, line, name);
+}
+
+/** Packages of a developer, by name. */
+export async function listPackages(
+  sql: Sql,
+  developerId: string,
+  page: { offset: number; limit: number },
+): Promise<{ packages: Package[]; total: number }> {
+  const packages = await sql.all<Package>(
+    `SELECT ${COLUMNS} FROM packages WHERE line = 'software' AND developer_id = ?
+     ORDER BY package LIMIT ? OFFSET ?`,
+    developerId,
+    page.limit,
+    page.offset,
+  );
+  const count = await sql.get<{ total: number }>(
+    `SELECT COUNT(*) AS total FROM packages WHERE line = 'software' AND developer_id = ?`,
+    developerId,
+  );
+  return { packages, total: count?.total ?? 0 };
+}
+
+/** False when the name is taken, by whomever. `forAll`: every application of the developer may distribute it. */
+export async function insertPackage(sql: Sql, line: Line, row: Package & { forAll: boolean }): Promise<boolean> {
+  const inserted = await sql.run(
+    `INSERT INTO packages (line, package, developer_id, display_name, for_all, created_at, updated_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (line, package) DO NOTHING`,
+    line,
+    row.package,
+    row.developerId,
+    row.displayName,
+    row.forAll ? 1 : 0,
+    row.createdAt,
+    row.updatedAt,
+  );
+  return inserted === 1;
+}
+
+export async function updatePackage(sql: Sql, line: Line, row: Package): Promise<void> {
+  await sql.run(
+    'UPDATE packages SET display_name = ?, updated_at = ? WHERE line = ? AND package = ?',
+    row.displayName,
+    row.updatedAt,
+    line,
+    row.package,
+  );
+}
+
+/** The database refuses while versions refer to it. */
+export async function deletePackage(sql: Sql, line: Line, name: string): Promise<void> {
+  await sql.run('DELETE FROM package_permissions WHERE line = ? AND package = ?', line, name);
+  await sql.run('DELETE FROM packages WHERE line = ? AND package = ?', line, name);
+}
+
+/** Lets an application distribute a package of its developer; again changes nothing. */
+export async function permitApplication(sql: Sql, name: string, applicationId: string): Promise<void> {
+  await sql.run(
+    `INSERT INTO package_permissions (line, package, application_id) VALUES ('software', ?, ?)
+     ON CONFLICT (line, package, application_id) DO NOTHING`,
+    name,
+    applicationId,
+  );
+}

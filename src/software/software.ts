@@ -1,0 +1,38 @@
+import type { Clock } from '../clock.ts';
+import type { Database } from '../database/sql.ts';
+import type { Ids } from '../ids.ts';
+import { createAvailable } from './available.ts';
+import { createBinaries } from './binaries.ts';
+import { createDistributions } from './distributions.ts';
+import { createInstalls } from './installs.ts';
+import type { ObjectStore } from './object-store.ts';
+import { createOwnSoftware } from './own-software.ts';
+import { createPackages } from './packages.ts';
+import { createUploads } from './uploads.ts';
+import { createVersions } from './versions.ts';
+
+interface Parts {
+  database: Database;
+  clock: Clock;
+  ids: Ids;
+  objects: ObjectStore;
+  /** LAPEL_RESERVED_PACKAGE_PREFIX: names that begin with it are the service's own. */
+  reservedPrefix: string;
+}
+
+export type Software = ReturnType<typeof createSoftware>;
+
+/** Software distribution: what developers register and upload, what the service brings, and what devices can install. */
+export function createSoftware(parts: Parts) {
+  return {
+    packages: createPackages(parts),
+    versions: createVersions(parts),
+    binaries: createBinaries(parts),
+    distributions: createDistributions(parts),
+    upload: createUploads(parts),
+    available: createAvailable(parts),
+    installs: createInstalls(parts),
+    systemPackages: createOwnSoftware({ ...parts, line: 'software' }),
+    firmware: createOwnSoftware({ ...parts, line: 'firmware' }),
+  };
+}

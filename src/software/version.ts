@@ -1,0 +1,42 @@
+// SemVer 2.0.0, clause 2 (core), 9 (pre-release), 10 (build metadata).
+const NUMBER = '(0|[1-9][0-9]*)';
+const IDENTIFIER = '(?:0|[1-9][0-9]*|[0-9]*[A-Za-z-][0-9A-Za-z-]*)';
+const BUILD = '(?:\\+[0-9A-Za-z-]+(?:\\.[0-9A-Za-z-]+)*)?';
+const SEMVER = new RegExp(`^${NUMBER}\\.${NUMBER}\\.${NUMBER}(?:-(${IDENTIFIER}(?:\\.${IDENTIFIER})*))?${BUILD}$`);
+
+// Lower than any character of an identifier, so that `alpha` comes before `alpha-` and `alpha1`.
+const END = '!';
+
+/**
+ * The place of a version among the versions of its package, as ASCII text that compares byte by byte; a higher text is a
+ * newer version. Versions of equal precedence have the same key: compare their texts then.
+ *
+ * SemVer versions compare by precedence (SemVer 2.0.0, clause 11; build metadata does not count). All others are older
+ * than any of them, so that a slip of the pen never becomes the newest version; among themselves they compare by
+ * their runs of digits (as numbers) and letters (as text), a number being newer than letters, more runs than fewer.
+ */
+export function versionSortKey(version: string): string {
+  const match = SEMVER.exec(version);
+  if (!match) return `0${otherKey(version)}`;
+  const [, major = '', minor = '', patch = '', preRelease] = match;
+  const core = `1${numberKey(major)}${numberKey(minor)}${numberKey(patch)}`;
+  // A version without a pre-release is newer than one with (clause 11.3).
+  return preRelease === undefined ? `${core}~` : `${core}-${preRelease.split('.').map(identifierKey).join('')}`;
+}
+
+/** Numeric identifiers are older than alphanumeric ones (clause 11.4.3). */
+const identifierKey = (identifier: string): string =>
+  /^[0-9]+$/.test(identifier) ? `0${numberKey(identifier)}` : `1${identifier}${END}`;
+
+function otherKey(version: string): string {
+  const runs = version.match(/[0-9]+|[A-Za-z]+/g) ?? [];
+  return runs
+    .map((run) => (/^[0-9]/.test(run) ? `1${numberKey(run.replace(/^0+(?=.)/, ''))}` : `0${run}${END}`))
+    .join('');
+}
+
+/** Decimal digits without leading zeros, of any length: how long the length is (a letter), the length, the digits. */
+function numberKey(digits: string): string {
+  const length = String(digits.length);
+  return `${String.fromCharCode(96 + length.length)}${length}${digits}`;
+}
