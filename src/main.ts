@@ -88,6 +88,8 @@ async function serve(args: string[]): Promise<void> {
 const major = Number(process.versions.node.split('.')[0]);
 if (major !== 24) fail(`needs Node 24, this is ${process.version}; npm scripts bring their own`, BAD_SETTING);
 
+process.umask(0o077); // the data folder holds keys and what devices are told: nobody else on the machine reads it
+
 const [command, ...rest] = process.argv.slice(2);
 if (command === 'serve') await serve(rest);
 else if (command === undefined || command === '--help' || command === '-h' || command === 'help') {
