@@ -49,6 +49,7 @@ export async function demo({ folder, output, once, stopped }: Options): Promise<
       LAPEL_HTTP_PORT: String(await portNear(8080)),
       LAPEL_ADMIN_PORT: String(await portNear(8081)),
       LAPEL_MQTT_PORT: String(await portNear(1883)),
+      LAPEL_OBJECTS_PORT: String(await portNear(8082)),
       LAPEL_WEBHOOK_ALLOW_PRIVATE: 'true', // the receiver is on this machine
       LAPEL_LOG_LEVEL: 'warn',
     },

@@ -1,6 +1,6 @@
 import { DomainError } from './errors.ts';
 
-type Kind = 'text' | 'port' | 'count' | 'flag' | 'url' | 'level' | 'timeZone';
+type Kind = 'text' | 'port' | 'count' | 'flag' | 'url' | 'level' | 'timeZone' | 'release';
 
 interface Setting {
   /** The name in the environment; on the command line it is `--kebab-case` without the prefix. */
@@ -25,6 +25,14 @@ export const SETTINGS = [
   { name: 'LAPEL_ALLOW_PLAIN_MQTT', kind: 'flag', fallback: 'false', description: 'Allows plain MQTT on an address that is not loopback' },
   { name: 'LAPEL_MQTT_MAX_CONNECTIONS', kind: 'count', fallback: null, description: 'Connections of devices at most; by default the limit of open files less 512' },
   { name: 'LAPEL_PUBLIC_URL', kind: 'url', fallback: null, description: '`{base_url}`: Location headers and the issuer of tokens; by default `http://HOST:PORT`' },
+  { name: 'LAPEL_OBJECTS_HOST', kind: 'text', fallback: '127.0.0.1', description: 'Address of the embedded object store, which developers upload to and devices download from' },
+  { name: 'LAPEL_OBJECTS_PORT', kind: 'port', fallback: '8082', description: 'Its port; 0 picks a free one' },
+  { name: 'LAPEL_OBJECTS_URL', kind: 'url', fallback: null, description: 'How upload and download URLs begin when developers and devices reach the object store by another address than the service; without a path' },
+  { name: 'LAPEL_S3_ENDPOINT', kind: 'url', fallback: null, description: 'An S3-compatible store instead of the embedded one; credentials come from the AWS credential chain' },
+  { name: 'LAPEL_S3_REGION', kind: 'text', fallback: 'us-east-1', description: 'Region of the object store' },
+  { name: 'LAPEL_S3_BUCKET', kind: 'text', fallback: 'lapel', description: 'Bucket of the object store; it must exist' },
+  { name: 'LAPEL_RESERVED_PACKAGE_PREFIX', kind: 'text', fallback: 'com.lapel.', description: '`{reserved_package_prefix}`: packages that developers cannot register' },
+  { name: 'LAPEL_API_RELEASE', kind: 'release', fallback: '2026-11', description: 'Release of the interface to serve, `YYYY-MM`: what is deprecated is there until the release that removes it' },
   { name: 'LAPEL_TIME_ZONE', kind: 'timeZone', fallback: null, description: 'Time zone of the local date-times in REST bodies; by default the machine’s' },
   { name: 'LAPEL_ALLOW_HTTP_WEBHOOKS', kind: 'flag', fallback: 'false', description: 'Allows `http` webhook URLs on hosts that are not loopback' },
   { name: 'LAPEL_WEBHOOK_ALLOW_PRIVATE', kind: 'flag', fallback: 'false', description: 'Allows webhook targets that resolve to loopback, private, link-local or metadata addresses' },
@@ -40,6 +48,17 @@ export interface Config {
   admin: { host: string; port: number; token: string | null };
   mqtt: { host: string; port: number; maxConnections: number };
   publicUrl: string | null;
+  objects: {
+    host: string;
+    port: number;
+    publicUrl: string | null;
+    /** Null: the embedded store. */
+    endpoint: string | null;
+    region: string;
+    bucket: string;
+  };
+  reservedPackagePrefix: string;
+  apiRelease: string;
   timeZone: string;
   allowHttpWebhooks: boolean;
   webhookAllowPrivate: boolean;
@@ -74,6 +93,8 @@ function problemOf(kind: Kind, value: string): string | null {
         : `must be an absolute http or https URL without query, not "${value}"`;
     case 'level':
       return LEVELS.includes(value) ? null : `must be one of ${LEVELS.join(', ')}, not "${value}"`;
+    case 'release':
+      return /^\d{4}-(0[1-9]|1[0-2])$/.test(value) ? null : `must be a release like 2026-11, not "${value}"`;
     case 'timeZone':
       try {
         new Intl.DateTimeFormat('en-US', { timeZone: value });
@@ -129,12 +150,27 @@ export function readConfig({ env, options = {}, openFiles = 4096 }: Source): Con
       `must be at most ${openFiles - OTHER_FILES}: the limit of open files is ${openFiles}`,
     );
   }
+  const objectsUrl = optional('LAPEL_OBJECTS_URL');
+  // Signatures cover the path, so a proxy cannot put the store below one.
+  if (objectsUrl !== null && new URL(objectsUrl).pathname !== '/') {
+    throw invalid('LAPEL_OBJECTS_URL', `must have no path, not "${objectsUrl}"`);
+  }
   return {
     dataDir: text('LAPEL_DATA_DIR'),
     http: { host: text('LAPEL_HOST'), port: Number(text('LAPEL_HTTP_PORT')) },
     admin: { host: text('LAPEL_ADMIN_HOST'), port: Number(text('LAPEL_ADMIN_PORT')), token },
     mqtt: { host: mqttHost, port: Number(text('LAPEL_MQTT_PORT')), maxConnections },
     publicUrl: optional('LAPEL_PUBLIC_URL')?.replace(/\/+$/, '') ?? null,
+    objects: {
+      host: text('LAPEL_OBJECTS_HOST'),
+      port: Number(text('LAPEL_OBJECTS_PORT')),
+      publicUrl: objectsUrl?.replace(/\/+$/, '') ?? null,
+      endpoint: optional('LAPEL_S3_ENDPOINT')?.replace(/\/+$/, '') ?? null,
+      region: text('LAPEL_S3_REGION'),
+      bucket: text('LAPEL_S3_BUCKET'),
+    },
+    reservedPackagePrefix: text('LAPEL_RESERVED_PACKAGE_PREFIX'),
+    apiRelease: text('LAPEL_API_RELEASE'),
     timeZone: optional('LAPEL_TIME_ZONE') ?? Intl.DateTimeFormat().resolvedOptions().timeZone,
     allowHttpWebhooks: flag('LAPEL_ALLOW_HTTP_WEBHOOKS'),
     webhookAllowPrivate: flag('LAPEL_WEBHOOK_ALLOW_PRIVATE'),

@@ -2,11 +2,13 @@ import { accessSync, constants, mkdirSync, readFileSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import { createAdminServer } from './admin/admin-server.ts';
 import { createApiServer } from './api/api-server.ts';
+import { createRemovals } from './api/removals.ts';
 import { createAccessTokens } from './applications/access-tokens.ts';
 import { createApplications } from './applications/applications.ts';
 import { createDevelopers } from './applications/developers.ts';
 import { webhookUrlFault } from './applications/webhook-url.ts';
 import { createBroker } from './broker/broker.ts';
+import { createDeviceMessages } from './broker/device-messages.ts';
 import { type Clock, createLocalTime, systemClock } from './clock.ts';
 import type { Config } from './config.ts';
 import { loadContracts } from './contracts/contracts.ts';
@@ -17,6 +19,9 @@ import { DomainError } from './errors.ts';
 import { type Ids, randomIds } from './ids.ts';
 import type { Log } from './log.ts';
 import { createMetrics } from './metrics.ts';
+import { createEmbeddedStore } from './objects/embedded-store.ts';
+import { createObjectStore } from './objects/object-store.ts';
+import { createSoftware } from './software/software.ts';
 import { createTransactions } from './transactions/transactions.ts';
 import { createWebhooks } from './webhooks/webhooks.ts';
 
@@ -113,6 +118,27 @@ export async function createService(config: Config, { log, clock = systemClock, 
       allowPrivate: config.webhookAllowPrivate,
     }),
   );
+  const { endpoint: s3Endpoint, region, bucket } = config.objects;
+  const embedded = s3Endpoint
+    ? undefined
+    : stack.use(createEmbeddedStore({ folder: config.dataDir, region, bucket, clock, ids, log, metrics }));
+  let objectsUrl = s3Endpoint ?? '';
+  if (embedded) {
+    const { host, port } = config.objects;
+    const bound = await listening('LAPEL_OBJECTS_PORT', host, port, () => embedded.listen(host, port));
+    objectsUrl = `http://${urlHost(host)}:${bound.port}`;
+  }
+  const objects = stack.use(
+    createObjectStore({
+      endpoint: objectsUrl,
+      ...(config.objects.publicUrl !== null && { publicEndpoint: config.objects.publicUrl }),
+      region,
+      bucket,
+      ...(embedded && { credentials: embedded.credentials }),
+      clock,
+    }),
+  );
+  const software = createSoftware({ database, clock, ids, objects, reservedPrefix: config.reservedPackagePrefix });
   const transactions = stack.use(
     createTransactions({
       database,
@@ -122,6 +148,7 @@ export async function createService(config: Config, { log, clock = systemClock, 
       metrics,
       recordEvent: webhooks.record,
       findApplication: applications.findIn,
+      installs: software.installs,
     }),
   );
   const devices = createDevices({
@@ -141,29 +168,12 @@ export async function createService(config: Config, { log, clock = systemClock, 
       authenticate: devices.authenticate,
       open: transactions.open,
       maxConnections: config.mqtt.maxConnections,
-      handlers: {
-        async acks(deviceId, message) {
-          await transactions.settle(deviceId, contracts.check('mqtt/ack', message, 'body'));
-          return undefined;
-        },
-        async status(_deviceId, message) {
-          contracts.check('mqtt/status', message, 'body');
-          return undefined;
-        },
-        async events(_deviceId, message) {
-          contracts.check('mqtt/event', message, 'body');
-          return undefined;
-        },
-        async requests(_deviceId, message) {
-          const { requestId, type } = contracts.check('mqtt/request', message, 'body');
-          return { requestId, error: { code: 'UNSUPPORTED', message: `requests of type ${type} are not served.` } };
-        },
-      },
+      handlers: createDeviceMessages({ contracts, transactions }),
     }),
   );
 
   let ready = false;
-  const edge = { applications, developers, devices, contracts, clock, ids, log, metrics, formatTime };
+  const edge = { applications, developers, devices, software, contracts, clock, ids, log, metrics, formatTime };
   const admin = createAdminServer({
     ...edge,
     administratorToken: token,
@@ -178,7 +188,13 @@ export async function createService(config: Config, { log, clock = systemClock, 
 
   const accessTokens = stack.use(createAccessTokens({ database, clock, ids, log, issuer: () => publicUrl }));
   await accessTokens.start();
-  const api = createApiServer({ ...edge, transactions, accessTokens, publicUrl: () => publicUrl });
+  const api = createApiServer({
+    ...edge,
+    transactions,
+    accessTokens,
+    removals: createRemovals(config.apiRelease),
+    publicUrl: () => publicUrl,
+  });
   stack.defer(() => api.drain());
   const { port: httpPort } = await listening('LAPEL_HTTP_PORT', config.http.host, config.http.port, () =>
     api.listen(config.http.host, config.http.port),
@@ -200,6 +216,7 @@ export async function createService(config: Config, { log, clock = systemClock, 
       http: publicUrl,
       admin: adminUrl,
       mqtt: `mqtt://${urlHost(config.mqtt.host)}:${mqttPort}`,
+      objects: objectsUrl,
     },
     adminToken: token,
     metrics,
@@ -215,6 +232,7 @@ export async function createService(config: Config, { log, clock = systemClock, 
         await broker.idle();
         await transactions.idle();
         await webhooks.idle();
+        await embedded?.idle();
         await database.idle();
       } while (commits !== before);
     },

@@ -9,6 +9,8 @@ const SRC = join(ROOT, 'src');
 const ROOMS: Record<string, { rooms: string[]; owns?: string[] }> = {
   contracts: { rooms: [], owns: ['ajv'] },
   database: { rooms: [], owns: ['better-sqlite3'] },
+  objects: { rooms: [], owns: ['@aws-sdk', '@smithy'] },
+  apk: { rooms: [], owns: ['yauzl'] },
   applications: { rooms: ['contracts', 'database'], owns: ['jose'] },
   devices: { rooms: ['contracts', 'database'] },
   webhooks: { rooms: ['contracts', 'database'], owns: ['undici', 'standardwebhooks', 'ipaddr.js'] },

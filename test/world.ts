@@ -42,6 +42,7 @@ export async function startWorld(t: Test, options: WorldOptions = {}) {
       LAPEL_HTTP_PORT: '0',
       LAPEL_ADMIN_PORT: '0',
       LAPEL_MQTT_PORT: '0',
+      LAPEL_OBJECTS_PORT: '0',
       LAPEL_TIME_ZONE: 'Asia/Tokyo',
       LAPEL_WEBHOOK_ALLOW_PRIVATE: 'true',
       ...options.env,

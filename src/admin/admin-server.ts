@@ -11,12 +11,12 @@ interface Parts extends ListenerParts, Omit<AdminServices, 'metrics'> {
 
 /** Administration, metrics and probes, on a listener of their own. */
 export function createAdminServer({ administratorToken, adminUrl, ...parts }: Parts): HttpServer {
-  const { developers, applications, devices, metrics, formatTime, ready } = parts;
+  const { developers, applications, devices, software, metrics, formatTime, ready } = parts;
   return createListener({
     ...parts,
     name: 'admin',
     routes: ROUTES,
-    services: { developers, applications, devices, metrics, formatTime, ready },
+    services: { developers, applications, devices, software, metrics, formatTime, ready },
     authorize: createAuthorize(administratorToken),
     baseUrl: adminUrl,
   });

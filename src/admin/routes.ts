@@ -3,6 +3,7 @@ import { createApplication, deleteApplication, listApplications, replaceSecret }
 import { createDeveloper, listDevelopers, readDeveloper, updateDeveloper } from './developers.ts';
 import { deleteDevice, listDevices, readDevice, registerDevice, replaceCredential, updateDevice } from './devices.ts';
 import { readHealth, readMetrics, readReadiness } from './operation.ts';
+import { firmware, systemPackages } from './own-software.ts';
 import type { AdminServices } from './services.ts';
 
 const route = routesOf<AdminServices, void>();
@@ -29,6 +30,15 @@ export const ROUTES = [
   route('PATCH',  '/admin/v1/devices/{deviceId}', A, { body: 'admin/device-update' }, updateDevice),
   route('DELETE', '/admin/v1/devices/{deviceId}', A, {}, deleteDevice),
   route('POST',   '/admin/v1/devices/{deviceId}/credential', A, { body: 'admin/credential-replace', bodyOptional: true }, replaceCredential),
+
+  route('GET',    '/admin/v1/system-packages', A, { query: 'common/paging-query' }, systemPackages.list),
+  route('PUT',    '/admin/v1/system-packages/{package}/versions/{version}', A, { body: 'admin/own-software-put', bodyOptional: true }, systemPackages.put),
+  route('DELETE', '/admin/v1/system-packages/{package}/versions/{version}', A, {}, systemPackages.remove),
+  route('POST',   '/admin/v1/system-packages/{package}/versions/{version}/binaries', A, {}, systemPackages.uploadUrl),
+  route('GET',    '/admin/v1/firmware', A, { query: 'common/paging-query' }, firmware.list),
+  route('PUT',    '/admin/v1/firmware/{package}/versions/{version}', A, { body: 'admin/own-software-put', bodyOptional: true }, firmware.put),
+  route('DELETE', '/admin/v1/firmware/{package}/versions/{version}', A, {}, firmware.remove),
+  route('POST',   '/admin/v1/firmware/{package}/versions/{version}/binaries', A, {}, firmware.uploadUrl),
 
   route('GET',    '/metrics', null, {}, readMetrics),
   route('GET',    '/healthz', null, {}, readHealth),

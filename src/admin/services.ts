@@ -5,12 +5,14 @@ import type { SchemaTypes } from '../contracts/types.ts';
 import type { Devices } from '../devices/devices.ts';
 import type { Input } from '../http/route.ts';
 import type { Metrics } from '../metrics.ts';
+import type { Software } from '../software/software.ts';
 
 /** What the handlers of administration act on; each one names the parts that it needs. */
 export interface AdminServices {
   developers: Pick<Developers, 'create' | 'list' | 'find' | 'update'>;
   applications: Pick<Applications, 'create' | 'list' | 'replaceSecret' | 'remove'>;
   devices: Pick<Devices, 'register' | 'list' | 'find' | 'update' | 'remove' | 'replaceCredential'>;
+  software: Pick<Software, 'systemPackages' | 'firmware'>;
   metrics: Pick<Metrics, 'registry'>;
   /** Microseconds as a local date-time. */
   formatTime(micros: number): string;

@@ -1,11 +1,17 @@
 import type { Application } from '../applications/application-repository.ts';
 import { routesOf } from '../http/route.ts';
 import { activate, deactivate, readActivation } from './activation.ts';
+import { listAvailable, listFirmware } from './available.ts';
+import { issueUploadUrl, readBinary, removeBinary, uploadApp } from './binaries.ts';
 import { setApn, setWifi } from './device-settings.ts';
+import { installSoftware, updateFirmware } from './device-software.ts';
+import { readDistribution, startDistribution, stopDistribution } from './distributions.ts';
+import { listPackages, registerPackage, removePackage, updatePackage } from './packages.ts';
 import type { ApiServices } from './services.ts';
 import { issueKey, readSettings, updateSettings } from './settings.ts';
 import { issueToken, readJwks, readMetadata } from './tokens.ts';
 import { cancelTransaction, listTransactions, readTransaction } from './transactions.ts';
+import { listVersions, registerVersion, removeVersion, updateVersion } from './versions.ts';
 
 const route = routesOf<ApiServices, Application>();
 
@@ -32,9 +38,30 @@ export const ROUTES = [
   route('PUT',    '/v1/applications/{applicationId}/devices/{deviceId}/settings/apn', D, { body: 'rest/apn-settings' }, setApn), // op 10
   route('PUT',    '/v1/applications/{applicationId}/devices/{deviceId}/settings/wifi', D, { body: 'rest/wifi-settings' }, setWifi), // op 11
 
+  route('PUT',    '/v1/applications/{applicationId}/devices/{deviceId}/apps', D, { body: 'rest/install-request' }, installSoftware), // op 28
+  route('PUT',    '/v1/applications/{applicationId}/devices/{deviceId}/firmware', D, { body: 'rest/install-request' }, updateFirmware),
+
   route('GET',    '/v1/applications/{applicationId}/devices/{deviceId}/transactions', C, { query: 'rest/transaction-list-query' }, listTransactions),
   route('GET',    '/v1/applications/{applicationId}/devices/{deviceId}/transactions/{transactionId}', C, {}, readTransaction),
   route('DELETE', '/v1/applications/{applicationId}/devices/{deviceId}/transactions/{transactionId}', D, {}, cancelTransaction),
+
+  route('GET',    '/v1/applications/{applicationId}/packages', A, { query: 'common/paging-query' }, listPackages), // op 12
+  route('POST',   '/v1/applications/{applicationId}/packages', B, { body: 'rest/package-create' }, registerPackage), // op 13
+  route('PATCH',  '/v1/applications/{applicationId}/packages/{package}', B, { body: 'rest/package-update' }, updatePackage), // op 14
+  route('DELETE', '/v1/applications/{applicationId}/packages/{package}', B, {}, removePackage), // op 15
+  route('GET',    '/v1/applications/{applicationId}/packages/{package}/versions', A, { query: 'common/paging-query' }, listVersions), // op 16
+  route('POST',   '/v1/applications/{applicationId}/packages/{package}/versions', B, { body: 'rest/version-create' }, registerVersion), // op 17
+  route('PATCH',  '/v1/applications/{applicationId}/packages/{package}/versions/{version}', B, { body: 'rest/version-update' }, updateVersion), // op 18
+  route('DELETE', '/v1/applications/{applicationId}/packages/{package}/versions/{version}', B, {}, removeVersion), // op 19
+  route('GET',    '/v1/applications/{applicationId}/packages/{package}/versions/{version}/binaries', A, {}, readBinary), // op 20
+  route('DELETE', '/v1/applications/{applicationId}/packages/{package}/versions/{version}/binaries', B, {}, removeBinary), // op 21
+  route('POST',   '/v1/applications/{applicationId}/packages/{package}/versions/{version}/binaries', B, {}, issueUploadUrl), // op 22
+  route('POST',   '/v1/applications/{applicationId}/apps', B, { body: 'rest/app-upload' }, uploadApp), // op 23
+  route('GET',    '/v1/applications/{applicationId}/apps', A, { query: 'rest/available-software-query' }, listAvailable), // op 24
+  route('GET',    '/v1/applications/{applicationId}/packages/{package}/versions/{version}/distributions', A, {}, readDistribution), // op 25
+  route('POST',   '/v1/applications/{applicationId}/packages/{package}/versions/{version}/distributions', B, {}, startDistribution), // op 26
+  route('DELETE', '/v1/applications/{applicationId}/packages/{package}/versions/{version}/distributions', B, {}, stopDistribution), // op 27
+  route('GET',    '/v1/applications/{applicationId}/firmware', A, {}, listFirmware), // op 29
 ];
 
 /** Where a method that the path does not have is answered 405 with `Allow` (specification, "Errors"); elsewhere 403. */

@@ -6,7 +6,9 @@ import type { SchemaTypes } from '../contracts/types.ts';
 import type { Devices } from '../devices/devices.ts';
 import type { Input } from '../http/route.ts';
 import type { Metrics } from '../metrics.ts';
+import type { Software } from '../software/software.ts';
 import type { Transactions } from '../transactions/transactions.ts';
+import type { Removals } from './removals.ts';
 
 /** What the handlers of the application API act on; each one names the parts that it needs. */
 export interface ApiServices {
@@ -14,6 +16,9 @@ export interface ApiServices {
   accessTokens: Pick<AccessTokens, 'issue' | 'verify' | 'jwks'>;
   devices: Pick<Devices, 'activationStatus'>;
   transactions: Pick<Transactions, 'submit' | 'find' | 'list' | 'cancel'>;
+  software: Omit<Software, 'systemPackages' | 'firmware' | 'installs'>;
+  /** What is deprecated and still served. */
+  removals: Removals;
   metrics: Pick<Metrics, 'tokensIssued'>;
   /** Microseconds as a local date-time. */
   formatTime(micros: number): string;
@@ -26,10 +31,23 @@ type At<Params, Name extends SchemaName = never, Query extends SchemaName = neve
   SchemaTypes[Query],
   Application
 >;
-export type AtApplication<Body extends SchemaName = never> = At<{ applicationId: string }, Body>;
+export type AtApplication<Body extends SchemaName = never, Query extends SchemaName = never> = At<
+  { applicationId: string },
+  Body,
+  Query
+>;
 export type AtDevice<Body extends SchemaName = never, Query extends SchemaName = never> = At<
   { applicationId: string; deviceId: string },
   Body,
   Query
 >;
 export type AtTransaction = At<{ applicationId: string; deviceId: string; transactionId: number }>;
+export type AtPackage<Body extends SchemaName = never, Query extends SchemaName = never> = At<
+  { applicationId: string; package: string },
+  Body,
+  Query
+>;
+export type AtVersion<Body extends SchemaName = never> = At<
+  { applicationId: string; package: string; version: string },
+  Body
+>;

@@ -64,6 +64,22 @@ export type HardwareProperties = {
  */
 export type MacAddress = string;
 /**
+ * Name of a package: an Android package name.
+ */
+export type PackageName = string;
+/**
+ * Name of a package for people; null when it has none.
+ */
+export type DisplayName = string | null;
+/**
+ * Version of a package; SemVer 2.0.0 is recommended, other schemes sort as older than all SemVer versions. It is a segment of paths: `.` and `..`, which clients resolve, are none.
+ */
+export type VersionName = string;
+/**
+ * Description of a version; null when it has none.
+ */
+export type Description = string | null;
+/**
  * Key that signs the webhooks of an application: `whsec_` and 32 random bytes in base64.
  */
 export type AuthenticationKey = string;
@@ -75,6 +91,10 @@ export type ClientId = string;
  * ISO 8601 date-time with an offset or `Z`, to the precision of the device.
  */
 export type DeviceTime = string;
+/**
+ * When distribution was started, ISO 8601 local date-time with microseconds; never before 2026-03-26. Left out while it is not started.
+ */
+export type DistributionDate = string;
 /**
  * Kind of a fault.
  */
@@ -104,13 +124,17 @@ export type JsonObject = Record<string, unknown>;
  */
 export type JsonObjectOrNull = Record<string, unknown> | null;
 /**
+ * `latest`: only the newest version of each package.
+ */
+export type ListMode = 'latest';
+/**
  * ISO 8601 local date-time with microseconds; null when it has not happened.
  */
 export type LocalDateTimeOrNull = string | null;
 /**
  * What a transaction does on its device.
  */
-export type Operation = 'activate' | 'deactivate' | 'setApn' | 'setWifi';
+export type Operation = 'activate' | 'deactivate' | 'setApn' | 'setWifi' | 'installSoftware' | 'updateFirmware';
 /**
  * Absolute `https` URL without credentials, where the service calls the developer (also `http` where the service allows it); null removes it.
  */
@@ -166,28 +190,37 @@ export interface SchemaTypes {
   'admin/device-register': DeviceRegister;
   'admin/device-registered': DeviceRegistered;
   'admin/device-update': DeviceUpdate;
+  'admin/firmware-version-list': FirmwareVersionList;
   'admin/health': Health;
+  'admin/own-software-put': OwnSoftwarePut;
+  'admin/own-software-version': OwnSoftwareVersion;
+  'admin/system-package-list': SystemPackageList;
   'common/apn-entry': ApnEntry;
   'common/application-id': ApplicationId;
   'common/authentication-key': AuthenticationKey;
   'common/client-id': ClientId;
   'common/credential': Credential;
+  'common/description': Description;
   'common/developer-id': DeveloperId;
   'common/device-error': DeviceError;
   'common/device-id': DeviceId;
   'common/device-limit': DeviceLimit;
   'common/device-time': DeviceTime;
+  'common/display-name': DisplayName;
+  'common/distribution-date': DistributionDate;
   'common/fault': Fault;
   'common/fault-type': FaultType;
   'common/hardware-properties': HardwareProperties;
   'common/json-object': JsonObject;
   'common/json-object-or-null': JsonObjectOrNull;
+  'common/list-mode': ListMode;
   'common/local-date-time': LocalDateTime;
   'common/local-date-time-or-null': LocalDateTimeOrNull;
   'common/mac-address': MacAddress;
   'common/message-error': MessageError;
   'common/name': Name;
   'common/operation': Operation;
+  'common/package-name': PackageName;
   'common/paging-query': PagingQuery;
   'common/reason-error': ReasonError;
   'common/secret': Secret;
@@ -198,6 +231,7 @@ export interface SchemaTypes {
   'common/url': Url;
   'common/utc-date-time': UtcDateTime;
   'common/utc-date-time-or-null': UtcDateTimeOrNull;
+  'common/version-name': VersionName;
   'common/wifi-entry': WifiEntry;
   'mqtt/ack': Ack;
   'mqtt/activate-parameters': ActivateParameters;
@@ -206,19 +240,35 @@ export interface SchemaTypes {
   'mqtt/deactivate-parameters': DeactivateParameters;
   'mqtt/error': MessageFault;
   'mqtt/event': DeviceEvent;
+  'mqtt/install-parameters': InstallParameters;
   'mqtt/request': DeviceRequest;
   'mqtt/response': DeviceResponse;
   'mqtt/set-apn-parameters': SetApnParameters;
   'mqtt/set-wifi-parameters': SetWifiParameters;
+  'mqtt/software-download-url-request': SoftwareDownloadUrlRequest;
   'mqtt/status': ReportedStatus;
   'rest/activation-request': ActivationRequest;
   'rest/activation-status': ActivationStatus;
   'rest/apn-settings': ApnSettings;
+  'rest/app-upload': AppUpload;
+  'rest/app-upload-urls': AppUploadUrls;
   'rest/application-settings': ApplicationSettings;
   'rest/application-settings-update': ApplicationSettingsUpdate;
   'rest/authentication-key': AuthenticationKeyAnswer;
   'rest/authorization-server-metadata': AuthorizationServerMetadata;
+  'rest/available-software': AvailableSoftware;
+  'rest/available-software-query': AvailableSoftwareQuery;
+  'rest/available-version': AvailableVersionRecord;
+  'rest/binary-status': BinaryStatus;
+  'rest/distribution-started': DistributionStarted;
+  'rest/distribution-status': DistributionStatus;
+  'rest/firmware-list': FirmwareList;
+  'rest/install-request': InstallRequest;
   'rest/jwks': JsonWebKeySet;
+  'rest/package': PackageRecord;
+  'rest/package-create': PackageCreate;
+  'rest/package-list': PackageList;
+  'rest/package-update': PackageUpdate;
   'rest/token-answer': TokenAnswer;
   'rest/token-error': TokenError;
   'rest/token-request': TokenRequest;
@@ -226,6 +276,12 @@ export interface SchemaTypes {
   'rest/transaction-list-query': TransactionListQuery;
   'rest/transaction-record': TransactionRecord;
   'rest/transaction-response': TransactionResponse;
+  'rest/upload-url': UploadUrlEntry;
+  'rest/upload-urls': UploadUrls;
+  'rest/version': VersionRecord;
+  'rest/version-create': VersionCreate;
+  'rest/version-list': VersionList;
+  'rest/version-update': VersionUpdate;
   'rest/wifi-settings': WifiSettings;
   'webhooks/envelope': WebhookEnvelope;
   'webhooks/transaction-record': WebhookTransactionRecord;
@@ -355,10 +411,42 @@ export interface DeviceUpdate {
   developerId?: DeveloperId;
 }
 /**
+ * A page of firmware versions: by package, newest version first.
+ */
+export interface FirmwareVersionList {
+  firmwareVersions: OwnSoftwareVersion[];
+  total: Total;
+}
+/**
+ * A version of a system package or of firmware.
+ */
+export interface OwnSoftwareVersion {
+  package: PackageName;
+  displayName: DisplayName;
+  version: VersionName;
+  description: Description;
+  registerDate: LocalDateTime;
+  updateDate: LocalDateTime;
+}
+/**
  * Answer of the probes.
  */
 export interface Health {
   status: 'ok' | 'unavailable';
+}
+/**
+ * Texts of a system package or firmware version; what is left out stays, null removes it.
+ */
+export interface OwnSoftwarePut {
+  displayName?: DisplayName;
+  description?: Description;
+}
+/**
+ * A page of the versions of system packages: by package, newest version first.
+ */
+export interface SystemPackageList {
+  systemPackages: OwnSoftwareVersion[];
+  total: Total;
 }
 /**
  * One access point name; the fields are those of an Android APN.
@@ -488,7 +576,7 @@ export interface CancelParameters {}
  */
 export interface Command {
   transactionId: TransactionId;
-  operation: 'activate' | 'deactivate' | 'setApn' | 'setWifi' | 'cancel';
+  operation: 'activate' | 'deactivate' | 'setApn' | 'setWifi' | 'installSoftware' | 'updateFirmware' | 'cancel';
   parameters: JsonObject;
   issuedAt: UtcDateTime;
   /**
@@ -523,6 +611,19 @@ export interface DeviceEvent {
   data: JsonObject;
 }
 /**
+ * Parameters of `installSoftware` and `updateFirmware`: what to install and where to get it. The URL is made at each delivery.
+ */
+export interface InstallParameters {
+  package: PackageName;
+  version: VersionName;
+  url: Url;
+  expiresAt: UtcDateTime;
+  /**
+   * Bytes.
+   */
+  size: number;
+}
+/**
  * A device asks for something; the answer carries the same requestId.
  */
 export interface DeviceRequest {
@@ -549,6 +650,12 @@ export interface SetApnParameters {
  */
 export interface SetWifiParameters {
   networks: WifiEntry[];
+}
+/**
+ * Data of the request `softwareDownloadUrl`: the unfinished install that needs a fresh URL.
+ */
+export interface SoftwareDownloadUrlRequest {
+  transactionId: TransactionId;
 }
 /**
  * Any part of the state of a device; what is left out stays as last reported.
@@ -608,6 +715,56 @@ export interface ActivationStatus {
   clientId?: ClientId;
 }
 /**
+ * Body of op 23.
+ */
+export interface AppUpload {
+  package: PackageName;
+  version: VersionName;
+  /**
+   * Bytes of the binary; the PUT must have exactly so many.
+   */
+  fileSize: number;
+}
+/**
+ * Answer of op 23.
+ */
+export interface AppUploadUrls {
+  urlList: UploadUrlEntry[];
+  /**
+   * Whether there is a file, which the upload overwrites.
+   */
+  appFileExists: boolean;
+  /**
+   * Bytes of a part: the whole file, for there is no multipart upload.
+   */
+  chunkPartSize: number;
+  /**
+   * Null: there is no multipart upload.
+   */
+  uploadId: string | null;
+}
+/**
+ * Presigned URL for one HTTP PUT of the binary, at most 5 GB; `Content-Type: application/vnd.android.package-archive` is recommended.
+ */
+export interface UploadUrlEntry {
+  /**
+   * Where to PUT.
+   */
+  uploadUrl: string;
+  /**
+   * Start of validity (Unix time in seconds).
+   */
+  startTimestamp: number;
+  /**
+   * End of validity (Unix time in seconds).
+   */
+  endTimestamp: number;
+  /**
+   * Validity in seconds.
+   */
+  expireIn: number;
+}
+/**
  * Answer of op 1. A setting that has no value is left out, and so is the key before op 3.
  */
 export interface ApplicationSettings {
@@ -649,6 +806,111 @@ export interface AuthorizationServerMetadata {
   token_endpoint_auth_methods_supported: string[];
 }
 /**
+ * Answer of op 24: by package, newest version first. Paging is of userPackages; systemPackages has the three newest versions of each package.
+ */
+export interface AvailableSoftware {
+  userPackages: AvailableVersionRecord[];
+  systemPackages: AvailableVersionRecord[];
+  total: Total;
+  /**
+   * As asked for, or the default.
+   */
+  offset: number;
+  /**
+   * As asked for, or the default.
+   */
+  limit: number;
+}
+/**
+ * A version that can be distributed, with its package.
+ */
+export interface AvailableVersionRecord {
+  package: PackageName;
+  displayName: DisplayName;
+  version: VersionName;
+  description: Description;
+  /**
+   * True when distribution of the version is started.
+   */
+  distributable: boolean;
+  registerDate: LocalDateTime;
+  updateDate: LocalDateTime;
+}
+/**
+ * Query of op 24, as numbers and with the defaults filled in.
+ */
+export interface AvailableSoftwareQuery {
+  package?: PackageName;
+  mode?: ListMode;
+  /**
+   * How many rows to leave out.
+   */
+  offset: number;
+  /**
+   * How many rows to answer at most.
+   */
+  limit: number;
+}
+/**
+ * Answer of op 20, as the object store says now.
+ */
+export interface BinaryStatus {
+  package: PackageName;
+  version: VersionName;
+  /**
+   * Whether there is a binary.
+   */
+  appFileExists: boolean;
+  /**
+   * Bytes; null without a binary.
+   */
+  fileSize: number | null;
+  uploadDate: LocalDateTimeOrNull;
+}
+/**
+ * Answer of op 26.
+ */
+export interface DistributionStarted {
+  package: PackageName;
+  version: VersionName;
+  /**
+   * True.
+   */
+  distributable: boolean;
+  distributionDate: DistributionDate;
+}
+/**
+ * Answer of op 25.
+ */
+export interface DistributionStatus {
+  /**
+   * True when distribution of the version is started.
+   */
+  distributable: boolean;
+  /**
+   * @deprecated
+   * Deprecated: use distributable. Served until the release 2026-09.
+   */
+  exist?: boolean;
+  distributionDate?: DistributionDate;
+}
+/**
+ * Answer of op 29: by package, newest version first.
+ */
+export interface FirmwareList {
+  firmwareVersions: {
+    package: PackageName;
+    version: VersionName;
+  }[];
+}
+/**
+ * Op 28: the version to install. Firmware updates name a version of op 29's list.
+ */
+export interface InstallRequest {
+  package: PackageName;
+  version: VersionName;
+}
+/**
  * Public keys of the access tokens (RFC 7517).
  */
 export interface JsonWebKeySet {
@@ -661,6 +923,35 @@ export interface JsonWebKeySet {
     alg: 'ES256';
     use: 'sig';
   }[];
+}
+/**
+ * A package.
+ */
+export interface PackageRecord {
+  package: PackageName;
+  displayName: DisplayName;
+  registerDate: LocalDateTime;
+  updateDate: LocalDateTime;
+}
+/**
+ * Body of op 13.
+ */
+export interface PackageCreate {
+  package: PackageName;
+  displayName?: DisplayName;
+}
+/**
+ * Answer of op 12: a page of the packages of the developer, by name.
+ */
+export interface PackageList {
+  packages: PackageRecord[];
+  total: Total;
+}
+/**
+ * Body of op 14; null removes the display name.
+ */
+export interface PackageUpdate {
+  displayName?: DisplayName;
 }
 /**
  * Answer of the token endpoint (RFC 6749 5.1).
@@ -759,6 +1050,42 @@ export interface TransactionListQuery {
  */
 export interface TransactionResponse {
   transactionId: TransactionId;
+}
+/**
+ * Answer of op 22.
+ */
+export interface UploadUrls {
+  urlList: UploadUrlEntry[];
+}
+/**
+ * A version of a package.
+ */
+export interface VersionRecord {
+  package: PackageName;
+  version: VersionName;
+  description: Description;
+  registerDate: LocalDateTime;
+  updateDate: LocalDateTime;
+}
+/**
+ * Body of op 17.
+ */
+export interface VersionCreate {
+  version: VersionName;
+  description?: Description;
+}
+/**
+ * Answer of op 16: a page of the versions of a package, newest first.
+ */
+export interface VersionList {
+  versions: VersionRecord[];
+  total: Total;
+}
+/**
+ * Body of op 18; null removes the description.
+ */
+export interface VersionUpdate {
+  description?: Description;
 }
 /**
  * Body of every webhook (Standard Webhooks).

@@ -6,6 +6,8 @@ const SCHEMAS: Record<string, SchemaName> = {
   developerId: 'common/developer-id',
   deviceId: 'common/device-id',
   transactionId: 'common/transaction-id',
+  package: 'common/package-name',
+  version: 'common/version-name',
 };
 
 /** Every parameter by its schema, numbers as numbers. Throws PATH_PARAMETER_INVALID with every fault. */

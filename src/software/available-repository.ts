@@ -1,4 +1,5 @@
 import type { Sql } from '../database/sql.ts';
+import type { Line } from './line.ts';
 
 /** A version with its package, as lists of what is available show it. */
 export interface AvailableVersion {
@@ -72,7 +73,7 @@ export async function listNewestOfSystem(
 /** A page of the service's own versions of a line: by package, newest version first. */
 export async function listOwn(
   sql: Sql,
-  line: 'software' | 'firmware',
+  line: Line,
   page: { offset: number; limit: number },
 ): Promise<{ rows: AvailableVersion[]; total: number }> {
   const where = 'p.line = ? AND p.developer_id IS NULL';

@@ -1,9 +1,10 @@
 import type { Database, Sql } from '../database/sql.ts';
 import { DomainError } from '../errors.ts';
 import { objectKey } from './binary.ts';
+import type { Line } from './line.ts';
 import type { ObjectStore } from './object-store.ts';
 import { requireOwnVersion, type VersionName } from './ownership.ts';
-import { findPackage, type Line } from './package-repository.ts';
+import { findPackage } from './package-repository.ts';
 import { findVersion } from './version-repository.ts';
 
 /** What is known of a version without asking the object store. */

@@ -4,9 +4,10 @@ import { DomainError } from '../errors.ts';
 import type { Ids } from '../ids.ts';
 import { type AvailableVersion, listOwn } from './available-repository.ts';
 import { objectKey, UPLOAD_SECONDS, type UploadTicket, uploadTicket } from './binary.ts';
+import type { Line } from './line.ts';
 import type { ObjectStore } from './object-store.ts';
 import { requireOwnVersion, type VersionName } from './ownership.ts';
-import { deletePackage, findPackage, insertPackage, type Line, updatePackage } from './package-repository.ts';
+import { deletePackage, findPackage, insertPackage, updatePackage } from './package-repository.ts';
 import { deleteVersion, findVersion, hasVersions, insertVersion, updateVersion } from './version-repository.ts';
 import { newVersion } from './versions.ts';
 

@@ -1,6 +1,7 @@
 import type { Sql } from '../database/sql.ts';
 import { DomainError } from '../errors.ts';
-import { findPackage, type Line, type Package } from './package-repository.ts';
+import type { Line } from './line.ts';
+import { findPackage, type Package } from './package-repository.ts';
 import { findVersion, type Version } from './version-repository.ts';
 
 /** A version in the path of an operation. */

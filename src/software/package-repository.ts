@@ -1,7 +1,5 @@
 import type { Sql } from '../database/sql.ts';
-
-/** Names are unique within a line: the packages of developers and of the system, or firmware. */
-export type Line = 'software' | 'firmware';
+import type { Line } from './line.ts';
 
 export interface Package {
   package: string;

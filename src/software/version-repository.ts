@@ -1,5 +1,5 @@
 import type { Sql } from '../database/sql.ts';
-import type { Line } from './package-repository.ts';
+import type { Line } from './line.ts';
 import { versionSortKey } from './version.ts';
 
 export interface Version {

@@ -15,7 +15,7 @@ interface Row {
 const NO_DEVICE = deviceIdOf(99_999);
 const NOBODY: [string, string] = ['/developers/nobody', 'developer not found.'];
 
-// Section 5 of the contract, without the rows of later parts; deletion of an application is the service's own.
+// Section 5 of the contract, without the import of devices; deletion of an application is the service's own.
 // biome-ignore format: a table is read by its rows
 const ROWS: Row[] = [
   { method: 'POST', path: '/developers', json: { name: 'x' } },
@@ -32,6 +32,14 @@ const ROWS: Row[] = [
   { method: 'PATCH', path: '/devices/{deviceId}', json: {}, unknown: [[`/devices/${NO_DEVICE}`, 'device not found.']] },
   { method: 'DELETE', path: '/devices/{deviceId}', unknown: [[`/devices/${NO_DEVICE}`, 'device not found.']] },
   { method: 'POST', path: '/devices/{deviceId}/credential', json: {}, unknown: [[`/devices/${NO_DEVICE}/credential`, 'device not found.']] },
+  { method: 'GET', path: '/system-packages' },
+  { method: 'PUT', path: '/system-packages/{package}/versions/{version}', json: {} },
+  { method: 'DELETE', path: '/system-packages/{package}/versions/{version}', unknown: [['/system-packages/com.example.none/versions/1.0.0', 'package not found.']] },
+  { method: 'POST', path: '/system-packages/{package}/versions/{version}/binaries', unknown: [['/system-packages/com.example.none/versions/1.0.0/binaries', 'package not found.']] },
+  { method: 'GET', path: '/firmware' },
+  { method: 'PUT', path: '/firmware/{package}/versions/{version}', json: {} },
+  { method: 'DELETE', path: '/firmware/{package}/versions/{version}', unknown: [['/firmware/com.example.none/versions/1.0.0', 'package not found.']] },
+  { method: 'POST', path: '/firmware/{package}/versions/{version}/binaries', unknown: [['/firmware/com.example.none/versions/1.0.0/binaries', 'package not found.']] },
 ];
 
 t.test('every route of administration keeps the common rules', async (t) => {
@@ -40,7 +48,13 @@ t.test('every route of administration keeps the common rules', async (t) => {
   const admin = world.admin();
   const place = (path: string, names: Record<string, string>): string =>
     `/admin/v1${path.replace(/\{(\w+)\}/g, (_, name: string) => names[name] ?? '')}`;
-  const good = { developerId: 'dev', applicationId: tenant.applicationId, deviceId: deviceIdOf(77_777) };
+  const good = {
+    developerId: 'dev',
+    applicationId: tenant.applicationId,
+    deviceId: deviceIdOf(77_777),
+    package: 'com.example.own',
+    version: '1.0.0',
+  };
 
   t.test('the table of the tests has every route', async (t) => {
     const routes = ROUTES.filter(({ path }) => path.startsWith('/admin/'));
@@ -67,7 +81,7 @@ t.test('every route of administration keeps the common rules', async (t) => {
       for (const authorization of wrong) {
         const answer = await client.request(
           method,
-          place(path, { developerId: 'no%20body', deviceId: 'x', applicationId: '%zz' }),
+          place(path, { developerId: 'no%20body', deviceId: 'x', applicationId: '%zz', package: 'x', version: '%20' }),
           {
             headers: { authorization, 'content-type': 'application/json' },
             text: '{"broken":',
@@ -100,7 +114,7 @@ t.test('every route of administration keeps the common rules', async (t) => {
         t.match(answer, { status: 404, body: { reason: 'invalid path parameter.' } }, `${method} ${path} ${shape}`);
         t.same(faultsOf(answer), [`pathParameters.${name} string_pattern_mismatch`]);
       }
-      const long = await admin.request(method, place(path, { ...good, [name]: 'x'.repeat(65) }), { json });
+      const long = await admin.request(method, place(path, { ...good, [name]: 'x'.repeat(256) }), { json });
       t.equal(long.status, 404);
     }
   });

@@ -27,6 +27,23 @@ export const OPERATIONS: Operation[] = [
   { op: 'op 6', method: 'DELETE', path: '/devices/{deviceId}', scope: D },
   { op: 'op 10', method: 'PUT', path: '/devices/{deviceId}/settings/apn', scope: D, json: [{ name: 'a', apn: 'b' }] },
   { op: 'op 11', method: 'PUT', path: '/devices/{deviceId}/settings/wifi', scope: D, json: WIFI },
+  { op: 'op 12', method: 'GET', path: '/packages', scope: A },
+  { op: 'op 13', method: 'POST', path: '/packages', scope: B, json: { package: 'com.example.made' } },
+  { op: 'op 14', method: 'PATCH', path: '/packages/{package}', scope: B, json: {} },
+  { op: 'op 15', method: 'DELETE', path: '/packages/{package}', scope: B },
+  { op: 'op 16', method: 'GET', path: '/packages/{package}/versions', scope: A },
+  { op: 'op 17', method: 'POST', path: '/packages/{package}/versions', scope: B, json: { version: '1.0.0' } },
+  { op: 'op 18', method: 'PATCH', path: '/packages/{package}/versions/{version}', scope: B, json: {} },
+  { op: 'op 19', method: 'DELETE', path: '/packages/{package}/versions/{version}', scope: B },
+  { op: 'op 20', method: 'GET', path: '/packages/{package}/versions/{version}/binaries', scope: A },
+  { op: 'op 21', method: 'DELETE', path: '/packages/{package}/versions/{version}/binaries', scope: B },
+  { op: 'op 22', method: 'POST', path: '/packages/{package}/versions/{version}/binaries', scope: B },
+  { op: 'op 23', method: 'POST', path: '/apps', scope: B, json: { package: 'com.example.made', version: '1.0.0', fileSize: 1 } },
+  { op: 'op 24', method: 'GET', path: '/apps', scope: A },
+  { op: 'op 25', method: 'GET', path: '/packages/{package}/versions/{version}/distributions', scope: A },
+  { op: 'op 26', method: 'POST', path: '/packages/{package}/versions/{version}/distributions', scope: B },
+  { op: 'op 27', method: 'DELETE', path: '/packages/{package}/versions/{version}/distributions', scope: B },
+  { op: 'op 29', method: 'GET', path: '/firmware', scope: A },
   { op: 'transaction list', method: 'GET', path: '/devices/{deviceId}/transactions', scope: C },
   { op: 'transaction lookup', method: 'GET', path: '/devices/{deviceId}/transactions/{transactionId}', scope: C },
   { op: 'transaction cancel', method: 'DELETE', path: '/devices/{deviceId}/transactions/{transactionId}', scope: D },
@@ -34,20 +51,24 @@ export const OPERATIONS: Operation[] = [
 
 export const ON_DEVICES: Operation[] = OPERATIONS.filter(({ path }) => path.includes('{deviceId}'));
 export const WITH_BODY: Operation[] = OPERATIONS.filter(({ json }) => json !== undefined);
+export const ON_PACKAGES: Operation[] = OPERATIONS.filter(({ path }) => path.includes('{package}'));
 /** Ops 6, 10 and 11: they need an activated device. */
 export const NEED_ACTIVATION: Operation[] = OPERATIONS.filter(({ op }) => ['op 6', 'op 10', 'op 11'].includes(op));
 
 const GOOD_DEVICE = '490154203237518';
 
-/** The request target of an operation, with a device and a transaction that obey their schemas unless told. */
+/** The request target of an operation, with path parameters that obey their schemas unless told. */
 export function targetOf(
   { path }: Operation,
-  at: { applicationId: string; deviceId?: string; transactionId?: string | number },
+  at: { applicationId: string; deviceId?: string; transactionId?: string | number; package?: string; version?: string },
 ): string {
   const { applicationId, deviceId = GOOD_DEVICE, transactionId = 1 } = at;
+  const { package: name = 'com.example.none', version = '1.0.0' } = at;
   return `/v1/applications/${applicationId}${path}`
     .replace('{deviceId}', deviceId)
-    .replace('{transactionId}', String(transactionId));
+    .replace('{transactionId}', String(transactionId))
+    .replace('{package}', name)
+    .replace('{version}', version);
 }
 
 /** `body.0.ssid missing`: the faults of a Reason error, sorted, for comparison as a whole. */

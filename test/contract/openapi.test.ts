@@ -42,10 +42,77 @@ const SPECIFICATION: Record<string, [key: string, scope: string, statuses: numbe
     'svc:device:write',
     [201, 400, 401, 403, 404, 500],
   ],
+  'op 12': ['GET /v1/applications/{applicationId}/packages', 'svc:application:read', [200, 400, 401, 403, 500]],
+  'op 13': ['POST /v1/applications/{applicationId}/packages', 'svc:application:write', [201, 400, 401, 403, 409, 500]],
+  'op 14': [
+    'PATCH /v1/applications/{applicationId}/packages/{package}',
+    'svc:application:write',
+    [200, 400, 401, 403, 404, 500],
+  ],
+  'op 15': [
+    'DELETE /v1/applications/{applicationId}/packages/{package}',
+    'svc:application:write',
+    [204, 400, 401, 403, 409, 500],
+  ],
+  'op 16': [
+    'GET /v1/applications/{applicationId}/packages/{package}/versions',
+    'svc:application:read',
+    [200, 400, 401, 403, 404, 500],
+  ],
+  'op 17': [
+    'POST /v1/applications/{applicationId}/packages/{package}/versions',
+    'svc:application:write',
+    [201, 400, 401, 403, 404, 409, 500],
+  ],
+  'op 18': [
+    'PATCH /v1/applications/{applicationId}/packages/{package}/versions/{version}',
+    'svc:application:write',
+    [200, 400, 401, 403, 404, 500],
+  ],
+  'op 19': [
+    'DELETE /v1/applications/{applicationId}/packages/{package}/versions/{version}',
+    'svc:application:write',
+    [204, 400, 401, 403, 404, 409, 500],
+  ],
+  'op 20': [
+    'GET /v1/applications/{applicationId}/packages/{package}/versions/{version}/binaries',
+    'svc:application:read',
+    [200, 400, 401, 403, 404, 500],
+  ],
+  'op 21': [
+    'DELETE /v1/applications/{applicationId}/packages/{package}/versions/{version}/binaries',
+    'svc:application:write',
+    [204, 400, 401, 403, 404, 500],
+  ],
+  'op 22': [
+    'POST /v1/applications/{applicationId}/packages/{package}/versions/{version}/binaries',
+    'svc:application:write',
+    [200, 400, 401, 403, 404, 500],
+  ],
+  'op 23': ['POST /v1/applications/{applicationId}/apps', 'svc:application:write', [200, 400, 401, 403, 500]],
+  'op 24': ['GET /v1/applications/{applicationId}/apps', 'svc:application:read', [200, 400, 401, 403, 500]],
+  'op 25': [
+    'GET /v1/applications/{applicationId}/packages/{package}/versions/{version}/distributions',
+    'svc:application:read',
+    [200, 400, 401, 403, 404, 500],
+  ],
+  'op 26': [
+    'POST /v1/applications/{applicationId}/packages/{package}/versions/{version}/distributions',
+    'svc:application:write',
+    [201, 400, 401, 403, 404, 409, 500],
+  ],
+  'op 27': [
+    'DELETE /v1/applications/{applicationId}/packages/{package}/versions/{version}/distributions',
+    'svc:application:write',
+    [204, 400, 401, 403, 404, 500],
+  ],
+  'op 29': ['GET /v1/applications/{applicationId}/firmware', 'svc:application:read', [200, 400, 401, 403, 500]],
 };
 
 /** What the contract adds to a row. */
 const ADDED = new Set([409, 413, 429, 503]);
+/** Op 15 has no 404 in its row, but a path parameter, and a package that may not be found: the table of errors says 404. */
+const ADDED_TO: Record<string, number[]> = { 'op 15': [404] };
 
 const jsonSchema = (operation: Operation): string | undefined => {
   const schema = operation.requestBody?.content['application/json']?.schema;
@@ -154,8 +221,9 @@ t.test('every operation of the specification that is served has all statuses of 
     t.equal(operation?.['x-specification-row'], row, key);
     t.same(operation?.security, [{ applicationToken: [scope] }], key);
     const documented = Object.keys(operation?.responses ?? {}).map(Number);
+    const added = (status: number): boolean => ADDED.has(status) || (ADDED_TO[row] ?? []).includes(status);
     t.same(
-      documented.filter((status) => !ADDED.has(status)),
+      documented.filter((status) => statuses.includes(status) || !added(status)),
       statuses,
       key,
     );

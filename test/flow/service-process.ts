@@ -23,6 +23,7 @@ const environment = (env: Record<string, string>): Record<string, string> => ({
   LAPEL_HTTP_PORT: '0',
   LAPEL_ADMIN_PORT: '0',
   LAPEL_MQTT_PORT: '0',
+  LAPEL_OBJECTS_PORT: '0',
   LAPEL_ADMIN_TOKEN: ADMIN_TOKEN,
   LAPEL_WEBHOOK_ALLOW_PRIVATE: 'true',
   LAPEL_LOG_LEVEL: 'warn',
