@@ -41,6 +41,12 @@ export function createMetrics() {
     deliveryAttempts: counter('webhook_attempts_total', 'Webhook attempts by outcome', ['outcome']),
     deliverySeconds: histogram('webhook_attempt_duration_seconds', 'Time of one webhook attempt'),
     deliveriesHeld: counter('webhook_held_total', 'Times a receiver had its bound of attempts in flight'),
+    objectRequests: counter('object_requests_total', 'Requests answered by the embedded object store', [
+      'method',
+      'status',
+    ]),
+    objectBytes: counter('object_bytes_total', 'Bytes of objects transferred by the embedded store', ['direction']),
+    objectsRefused: counter('object_refused_total', 'Transfers refused by a bound of the embedded store', ['bound']),
     commitSeconds: histogram('database_commit_duration_seconds', 'Time of one group commit'),
     commitUnits: counter('database_units_total', 'Units of work', ['outcome']),
   };

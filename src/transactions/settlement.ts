@@ -124,6 +124,25 @@ export function createSettlement({ database, clock, metrics, marks, recordEvent,
       });
     },
 
+    /** Ends a transaction for a reason of the service's own, without the device. One that is finished stays as it is. */
+    async fail(transactionId: number, error: { code: string; message: string }): Promise<void> {
+      await database.transact(async (unit) => {
+        const record = await findTransaction(unit, transactionId);
+        if (!record || nextStatus(record.status, 'failed') === null) return;
+        const now = clock.now();
+        const { code: errorCode, message: errorMessage } = error;
+        const failed = {
+          ...record,
+          status: 'failed' as const,
+          updatedAt: now,
+          completedAt: now,
+          errorCode,
+          errorMessage,
+        };
+        await finishIn(unit, failed, false);
+      });
+    },
+
     /** Cancels on behalf of the application. Throws TRANSACTION_NOT_FOUND, TRANSACTION_FINISHED. */
     async cancel(applicationId: string, deviceId: string, transactionId: number): Promise<void> {
       await database.transact(async (unit) => {

@@ -7,6 +7,7 @@ import { DomainError } from '../errors.ts';
 import type { Ids } from '../ids.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Outbox } from '../outbox/outbox.ts';
+import { type Installation, type InstallName, type InstallOperation, isInstall } from './installation.ts';
 import { hasUnfinished, insertTransaction } from './transaction-repository.ts';
 
 /** Unfinished transactions per device at most; one more is answered TOO_MANY_TRANSACTIONS. */
@@ -17,7 +18,8 @@ export type Request =
   | { operation: 'activate'; parameters: { clientId?: string } }
   | { operation: 'deactivate'; parameters: object }
   | { operation: 'setApn'; parameters: { entries: object[] } }
-  | { operation: 'setWifi'; parameters: { entries: object[] } };
+  | { operation: 'setWifi'; parameters: { entries: object[] } }
+  | { operation: InstallOperation; parameters: InstallName };
 
 export type Submission = Request & { applicationId: string; deviceId: string };
 
@@ -28,6 +30,7 @@ interface Parts {
   metrics: Metrics;
   outbox: Pick<Outbox, 'reserve'>;
   findApplication: Applications['findIn'];
+  installation: Pick<Installation, 'hasBinary' | 'admit'>;
 }
 
 interface Owner {
@@ -36,9 +39,9 @@ interface Owner {
 }
 
 /** Stores what a caller asks of a device as a transaction. When the promise resolves it is on the disk. */
-export function createSubmission({ database, clock, ids, metrics, outbox, findApplication }: Parts) {
+export function createSubmission({ database, clock, ids, metrics, outbox, findApplication, installation }: Parts) {
   /** Checks the operation's own rules and takes what it holds; answers the command's parameters. */
-  async function admit(unit: UnitOfWork, submission: Submission, owner: Owner): Promise<object> {
+  async function admit(unit: UnitOfWork, submission: Submission, owner: Owner, hasBinary: boolean): Promise<object> {
     const { deviceId } = submission;
     if (submission.operation === 'activate') {
       const clientId = submission.parameters.clientId ?? ids.uuid();
@@ -50,21 +53,25 @@ export function createSubmission({ database, clock, ids, metrics, outbox, findAp
     await requireActivatedDevice(unit, deviceId, owner);
     if (submission.operation === 'setApn') return { apns: submission.parameters.entries };
     if (submission.operation === 'setWifi') return { networks: submission.parameters.entries };
-    return { applicationId: owner.applicationId };
+    if (submission.operation === 'deactivate') return { applicationId: owner.applicationId };
+    const { operation, parameters } = submission;
+    return installation.admit(unit, operation, parameters, owner.developerId, hasBinary);
   }
 
   /**
    * Answers the transactionId. Throws APPLICATION_UNREGISTERED, KEY_NOT_ISSUED, NOTIFICATION_NOT_CONFIGURED (Events
    * table: without deviceEvent, operations that create transactions are unavailable), TOO_MANY_TRANSACTIONS and what
-   * the operation's rules say (ops 5, 6, 10, 11).
+   * the operation's rules say (ops 5, 6, 10, 11, 28).
    */
   return async function submit(submission: Submission): Promise<number> {
     const { applicationId, deviceId, operation } = submission;
+    const hasBinary =
+      isInstall(operation) && (await installation.hasBinary(operation, submission.parameters as InstallName));
     return database.transact(async (unit) => {
       const application = await findApplication(unit, applicationId);
       if (application.authenticationKey === null) throw new DomainError('KEY_NOT_ISSUED');
       if (application.settings.deviceEvent === null) throw new DomainError('NOTIFICATION_NOT_CONFIGURED');
-      const parameters = await admit(unit, submission, application);
+      const parameters = await admit(unit, submission, application, hasBinary);
       if (await hasUnfinished(unit, deviceId, UNFINISHED_PER_DEVICE)) {
         metrics.transactionsRefused.inc({ bound: 'unfinished' });
         throw new DomainError('TOO_MANY_TRANSACTIONS', { values: { limit: UNFINISHED_PER_DEVICE } });

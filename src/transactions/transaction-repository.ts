@@ -70,6 +70,13 @@ export async function findTransaction(sql: Sql, transactionId: number): Promise<
   return row && toRecord(row);
 }
 
+/** What an unfinished transaction was stored with. */
+export async function findParameters(sql: Sql, transactionId: number): Promise<object> {
+  const text = 'SELECT parameters FROM transactions WHERE transaction_id = ?';
+  const row = await sql.get<{ parameters: string | null }>(text, transactionId);
+  return JSON.parse(row?.parameters ?? '{}') as object;
+}
+
 /**
  * Writes the new state. `due` says whether the device must still hear of it. A finished transaction loses its
  * parameters (they can hold passwords).

@@ -6,7 +6,9 @@ import type { Ids } from '../ids.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { createOutbox } from '../outbox/outbox.ts';
+import type { Software } from '../software/software.ts';
 import { createDeliveryMarks } from './delivery-marks.ts';
+import { createInstallation } from './installation.ts';
 import { createSettlement, type RecordEvent } from './settlement.ts';
 import { createSubmission } from './submission.ts';
 import {
@@ -25,19 +27,36 @@ interface Parts {
   metrics: Metrics;
   recordEvent: RecordEvent;
   findApplication: Applications['findIn'];
+  installs: Software['installs'];
 }
 
 export type Transactions = ReturnType<typeof createTransactions>;
 
 /** Transactions from submission to result, and the outbox that brings them to the devices. */
-export function createTransactions({ database, clock, ids, log, metrics, recordEvent, findApplication }: Parts) {
+export function createTransactions({
+  database,
+  clock,
+  ids,
+  log,
+  metrics,
+  recordEvent,
+  findApplication,
+  installs,
+}: Parts) {
   const marks = createDeliveryMarks({ database, clock, log });
+  const installation = createInstallation({
+    database,
+    log,
+    installs,
+    fail: (transactionId, failure) => settlement.fail(transactionId, failure),
+  });
   const outbox = createOutbox({
     database,
     clock,
     log,
     metrics,
     claim: claimDue,
+    prepare: installation.prepare,
     delivered: marks.delivered,
     cancelDelivered: marks.cancelDelivered,
   });
@@ -51,9 +70,11 @@ export function createTransactions({ database, clock, ids, log, metrics, recordE
   });
 
   return {
-    submit: createSubmission({ database, clock, ids, metrics, outbox, findApplication }),
+    submit: createSubmission({ database, clock, ids, metrics, outbox, findApplication, installation }),
     settle: settlement.settle,
     cancel: settlement.cancel,
+    /** See createInstallation. */
+    freshUrl: installation.freshUrl,
     /** A device that subscribes its commands; see the outbox. */
     open: outbox.open,
 

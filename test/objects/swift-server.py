@@ -1,6 +1,6 @@
 """An S3-compatible store that verifies signatures, written by others: OpenStack Swift with s3api and tempauth.
 
-All four servers of it run in this one process, on loopback, over one folder: swift-server.py FOLDER ACCESS_KEY SECRET BUCKET
+All four servers of it run in this one process, on loopback, over one folder: swift-server.py FOLDER ACCESS_KEY SECRET
 prints one JSON line with the port when it is ready. It ends with its standard input.
 """
 import eventlet
@@ -11,7 +11,7 @@ import os
 import sys
 import threading
 
-folder, access_key, secret, bucket = sys.argv[1:5]
+folder, access_key, secret = sys.argv[1:4]
 account, user = access_key.split(':')
 region = 'us-east-1'
 

@@ -1,0 +1,262 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Clock } from '../clock.ts';
+import { type Ids, randomIds } from '../ids.ts';
+import type { Log } from '../log.ts';
+import type { Metrics } from '../metrics.ts';
+import { lingeringClose } from './linger.ts';
+import { createObjectFiles } from './object-files.ts';
+import { readUpload, receiveObject } from './receive-object.ts';
+import { createSignatureCheck, type StoreCredentials } from './request-signature.ts';
+import { errorXml, S3Error, toS3Error } from './s3-error.ts';
+import { readTarget, type S3Target } from './s3-target.ts';
+import { sendObject } from './send-object.ts';
+import { embeddedCredentials } from './store-key.ts';
+
+export interface StoreLimits {
+  /** Bytes of one object: 5 GB as in S3 (ops 22 and 23). */
+  objectBytes: number;
+  /** Transfers at a time; one more is answered 503 SlowDown. */
+  uploads: number;
+  downloads: number;
+  connections: number;
+  /** Milliseconds without a byte in either direction, after which a connection counts as dead. */
+  idleMs: number;
+  /** Bytes of the disk that uploads leave free: the database lives there too. */
+  reservedBytes: number;
+}
+
+export interface EmbeddedStoreParts {
+  /** The data folder: objects are in `objects/`, the secret key in `object-store-key`. */
+  folder: string;
+  /** By default: made at first start and kept in the folder. */
+  credentials?: StoreCredentials;
+  region: string;
+  bucket: string;
+  clock: Clock;
+  log: Log;
+  metrics: Metrics;
+  ids?: Ids;
+  limits?: Partial<StoreLimits>;
+}
+
+export type EmbeddedStore = ReturnType<typeof createEmbeddedStore>;
+
+export const MAX_OBJECT_BYTES = 5 * 1024 ** 3;
+const LIMITS: StoreLimits = {
+  objectBytes: MAX_OBJECT_BYTES,
+  uploads: 16,
+  downloads: 256,
+  connections: 1024,
+  idleMs: 60_000,
+  reservedBytes: 256 * 1024 ** 2,
+};
+// Milliseconds. A whole request may take as long as a slow device needs, so only silence ends it.
+const TIMEOUTS = { headersTimeout: 10_000, requestTimeout: 0, keepAliveTimeout: 65_000 };
+// After so many milliseconds of draining, what is still in flight is cut off.
+const DRAIN = 8_000;
+// Everything else in a query or an x-amz- header asks for something that this store does not do.
+const KNOWN_QUERY = /^(?:x-id|X-Amz-(?:Algorithm|Content-Sha256|Credential|Date|Expires|Signature|SignedHeaders))$/;
+const KNOWN_HEADER = /^(?!x-amz-)|^x-amz-(?:content-sha256|date|user-agent)$/;
+const SLOW_DOWN = { headers: { 'Retry-After': '2' } };
+
+/**
+ * An S3-compatible endpoint over a folder, on a listener of its own: PUT, GET with ranges, HEAD and DELETE of objects in
+ * one bucket, and HEAD of the bucket. Every request is signed, in the query or in a header, and is verified before
+ * anything else is done with it; a client that sends `Expect: 100-continue` learns of a refusal before it sends the body.
+ * As in S3, a presigned PUT may be used again while it is valid, also after the object was deleted.
+ */
+export function createEmbeddedStore(parts: EmbeddedStoreParts) {
+  const { folder, region, bucket, clock, log, metrics, ids = randomIds } = parts;
+  const limits = { ...LIMITS, ...parts.limits };
+  const credentials = parts.credentials ?? embeddedCredentials(folder, ids);
+  const signatures = createSignatureCheck({ credentials, region, clock });
+  const files = createObjectFiles(`${folder}/objects`);
+  const transfers = { uploads: 0, downloads: 0 };
+  /** Bytes that running uploads have declared and not yet written. */
+  let promised = 0;
+  let inFlight = 0;
+  let draining = false;
+  let waiting: (() => void)[] = [];
+
+  /** Runs one transfer within the bound of its kind. */
+  async function bounded<Result>(bound: 'uploads' | 'downloads', work: () => Promise<Result>): Promise<Result> {
+    if (transfers[bound] >= limits[bound]) {
+      metrics.objectsRefused.inc({ bound });
+      throw new S3Error('SlowDown', 'Please reduce your request rate.', SLOW_DOWN);
+    }
+    transfers[bound] += 1;
+    try {
+      return await work();
+    } finally {
+      transfers[bound] -= 1;
+    }
+  }
+
+  async function put(exchange: Exchange, key: string, sha256: string | undefined): Promise<void> {
+    const { request, response } = exchange;
+    const upload = readUpload(key, request, sha256, limits.objectBytes);
+    await bounded('uploads', async () => {
+      let left = upload.size;
+      promised += left;
+      try {
+        if ((await files.free()) < promised + limits.reservedBytes) {
+          metrics.objectsRefused.inc({ bound: 'disk' });
+          throw new S3Error('InsufficientStorage', 'The disk is full.');
+        }
+        exchange.proceed();
+        const { etag } = await receiveObject({ files, clock }, upload, request, (count) => {
+          left -= count;
+          promised -= count;
+          metrics.objectBytes.inc({ direction: 'in' }, count);
+        });
+        response.writeHead(200, { ETag: etag, 'Content-Length': 0 }).end();
+      } finally {
+        promised -= left;
+      }
+    });
+  }
+
+  async function serve(exchange: Exchange): Promise<void> {
+    const { request, response } = exchange;
+    const { method = '', headers } = request;
+    const target: S3Target = readTarget(request.url ?? '');
+    const sha256 = await signatures.check({ method, target, headers });
+    for (const [names, known] of [
+      [target.query.keys(), KNOWN_QUERY],
+      [Object.keys(headers), KNOWN_HEADER],
+    ] as const) {
+      for (const name of names) {
+        if (!known.test(name)) throw new S3Error('NotImplemented', `${name} is not implemented.`);
+      }
+    }
+    const { key } = target;
+    if (target.bucket !== bucket) throw new S3Error('NoSuchBucket', 'The specified bucket does not exist.');
+    if (key === '') {
+      if (method !== 'HEAD') throw new S3Error('NotImplemented', 'Operations on buckets are not implemented.');
+      response.writeHead(200, { 'x-amz-bucket-region': region }).end();
+    } else if (method === 'PUT') {
+      await put(exchange, key, sha256);
+    } else if (method === 'GET' || method === 'HEAD') {
+      const sent = await bounded('downloads', () => sendObject(files, key, request, response));
+      metrics.objectBytes.inc({ direction: 'out' }, sent);
+    } else if (method === 'DELETE') {
+      if (headers['if-match'] !== undefined)
+        throw new S3Error('NotImplemented', 'if-match is not implemented for DELETE.');
+      await files.remove(key);
+      response.writeHead(204).end();
+    } else {
+      throw new S3Error('MethodNotAllowed', 'The specified method is not allowed.', {
+        headers: { Allow: 'DELETE, GET, HEAD, PUT' },
+      });
+    }
+  }
+
+  async function refuse({ request, response, continued }: Exchange, thrown: unknown, requestId: string): Promise<void> {
+    const error = toS3Error(thrown);
+    if (request.destroyed || response.destroyed || response.headersSent) {
+      // The client went away, or the answer had begun and can only be cut off.
+      log.debug({ listener: 'objects', requestId, err: thrown }, 'transfer broke off');
+      response.destroy();
+      return;
+    }
+    const line = { listener: 'objects', requestId, method: request.method, error: error.code, err: error.cause };
+    if (error.code === 'InternalError') log.error(line, 'request failed');
+    else if (error.status >= 500) log.warn(line, 'request refused');
+    else log.debug(line, 'request refused');
+    const body = errorXml(error, request.url?.split('?')[0] ?? '', requestId);
+    const unread = !request.complete;
+    response.writeHead(error.status, {
+      ...error.headers,
+      'Content-Type': 'application/xml',
+      'Content-Length': Buffer.byteLength(body),
+      ...(unread && { Connection: 'close' }),
+    });
+    if (request.method !== 'HEAD') response.write(body);
+    if (unread && continued) await lingeringClose(request, response, clock);
+    else response.end();
+  }
+
+  async function handle(request: IncomingMessage, response: ServerResponse, expectsContinue: boolean): Promise<void> {
+    inFlight += 1;
+    const requestId = ids.uuid();
+    const exchange: Exchange = {
+      request,
+      response,
+      continued: !expectsContinue,
+      proceed() {
+        if (!exchange.continued) response.writeContinue();
+        exchange.continued = true;
+      },
+    };
+    try {
+      response.setHeader('x-amz-request-id', requestId);
+      // Node closes idle connections by itself; this closes the ones that were in use, after their answer.
+      if (draining) response.setHeader('Connection', 'close');
+      await serve(exchange);
+    } catch (thrown) {
+      await refuse(exchange, thrown, requestId);
+    } finally {
+      metrics.objectRequests.inc({ method: knownMethod(request.method), status: response.statusCode });
+      inFlight -= 1;
+      if (inFlight === 0) {
+        const waiters = waiting;
+        waiting = [];
+        for (const resolve of waiters) resolve();
+      }
+    }
+  }
+
+  const server = createServer(
+    { ...TIMEOUTS, noDelay: true },
+    (request, response) => void handle(request, response, false),
+  );
+  server.on('checkContinue', (request, response) => void handle(request, response, true));
+  server.setTimeout(limits.idleMs);
+  server.maxConnections = limits.connections;
+
+  const idle = (): Promise<void> =>
+    inFlight === 0 ? Promise.resolve() : new Promise((resolve) => waiting.push(resolve));
+
+  async function drain(): Promise<void> {
+    draining = true;
+    if (server.listening) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      const cancel = clock.after(DRAIN, () => server.closeAllConnections());
+      server.close(() => resolve());
+      await promise;
+      cancel();
+    }
+    await idle(); // what was cut off still removes its drafts
+  }
+
+  return {
+    credentials,
+    /** Port 0 picks a free one. */
+    async listen(host: string, port: number): Promise<{ port: number }> {
+      const { promise, resolve, reject } = Promise.withResolvers<void>();
+      server.once('error', reject);
+      server.listen({ host, port, backlog: 1024 }, resolve);
+      await promise;
+      server.off('error', reject);
+      return { port: (server.address() as AddressInfo).port };
+    },
+    /** Stops accepting, closes idle connections, lets transfers finish within 8 seconds. */
+    drain,
+    /** Resolves when no request is in flight and nothing is left to clean up. */
+    idle,
+    [Symbol.asyncDispose]: drain,
+  };
+}
+
+interface Exchange {
+  request: IncomingMessage;
+  response: ServerResponse;
+  /** Whether the client may be sending its body. */
+  continued: boolean;
+  /** Lets a client that asked first send its body. */
+  proceed(): void;
+}
+
+const knownMethod = (method: string | undefined): string =>
+  ['GET', 'HEAD', 'PUT', 'DELETE'].includes(method ?? '') ? (method ?? '') : 'other';

@@ -1,0 +1,158 @@
+import { createHash } from 'node:crypto';
+import { mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { type FileHandle, open, rename, rm, statfs } from 'node:fs/promises';
+import { join } from 'node:path';
+
+export interface ObjectInfo {
+  key: string;
+  /** Bytes. */
+  size: number;
+  /** With its quotes. */
+  etag: string;
+  contentType: string;
+  /** Microseconds since the epoch. */
+  uploadedAt: number;
+}
+
+/** An object being written. It exists for nobody until it is committed. */
+export interface Draft {
+  write(chunk: Uint8Array): Promise<void>;
+  /** Makes it the object of its key at once and durably; who reads the old one goes on reading the old one. */
+  commit(info: ObjectInfo): Promise<void>;
+  /** Leaves nothing behind. After a commit: does nothing. */
+  discard(): Promise<void>;
+}
+
+export interface OpenObject {
+  info: ObjectInfo;
+  /** The object is the first `info.size` bytes of it. Whoever opens it closes it. */
+  handle: FileHandle;
+}
+
+export type ObjectFiles = ReturnType<typeof createObjectFiles>;
+
+// A file is the object's bytes, then its description as JSON, then the description's length and this mark: one file, so
+// that one rename replaces both.
+const MARK = Buffer.from('lapel-object');
+const FOOTER = 4 + MARK.length;
+// A key of 1024 bytes takes six times as much when JSON must escape all of it; the content type is bounded by the headers.
+const LONGEST_DESCRIPTION = 32 * 1024;
+// Written data goes to the disk in steps, so that no commit of the database ever waits behind gigabytes.
+const SYNC_EVERY = 16 * 1024 * 1024;
+
+/** Objects in a folder. File names are hashes of the keys: any key of any length and alphabet is a safe one. */
+export function createObjectFiles(folder: string) {
+  const objects = join(folder, 'objects');
+  const drafts = join(folder, 'drafts');
+  for (const each of [objects, drafts]) mkdirSync(each, { recursive: true, mode: 0o700 });
+  // What a crash left. The data folder belongs to one process, so nobody is writing these.
+  for (const name of readdirSync(drafts)) rmSync(join(drafts, name), { recursive: true });
+  let draftCount = 0;
+
+  const fileOf = (key: string): string => join(objects, createHash('sha256').update(key).digest('hex'));
+
+  /** A rename or a removal is durable when its folder is. */
+  async function syncObjects(): Promise<void> {
+    const handle = await open(objects, 'r');
+    try {
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+  }
+
+  return {
+    async create(): Promise<Draft> {
+      draftCount += 1;
+      const file = join(drafts, String(draftCount));
+      const handle = await open(file, 'wx', 0o600);
+      let unsynced = 0;
+      let closed = false;
+      let committed = false;
+
+      async function write(chunk: Uint8Array): Promise<void> {
+        for (let at = 0; at < chunk.length; ) {
+          const { bytesWritten } = await handle.write(chunk, at, chunk.length - at);
+          at += bytesWritten;
+        }
+        unsynced += chunk.length;
+        if (unsynced < SYNC_EVERY) return;
+        unsynced = 0;
+        await handle.datasync();
+      }
+      async function close(): Promise<void> {
+        if (closed) return;
+        closed = true;
+        await handle.close();
+      }
+      return {
+        write,
+        async commit(info) {
+          const description = Buffer.from(JSON.stringify(info));
+          const length = Buffer.alloc(4);
+          length.writeUInt32LE(description.length);
+          await write(Buffer.concat([description, length, MARK]));
+          await handle.sync();
+          await close();
+          await rename(file, fileOf(info.key));
+          committed = true;
+          await syncObjects();
+        },
+        async discard() {
+          if (committed) return;
+          await close();
+          await rm(file, { force: true });
+        },
+      };
+    },
+
+    async open(key: string): Promise<OpenObject | undefined> {
+      let handle: FileHandle;
+      try {
+        handle = await open(fileOf(key), 'r');
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+        throw error;
+      }
+      try {
+        return { info: await describe(handle), handle };
+      } catch (error) {
+        await handle.close();
+        throw error;
+      }
+    },
+
+    /** Whether there was one. */
+    async remove(key: string): Promise<boolean> {
+      try {
+        await rm(fileOf(key));
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+        throw error;
+      }
+      await syncObjects();
+      return true;
+    },
+
+    /** Bytes that may still be written to the disk. */
+    async free(): Promise<number> {
+      const { bavail, bsize } = await statfs(objects);
+      return bavail * bsize;
+    },
+  };
+}
+
+async function describe(handle: FileHandle): Promise<ObjectInfo> {
+  const { size } = await handle.stat();
+  const tail = Buffer.alloc(Math.min(size, LONGEST_DESCRIPTION + FOOTER));
+  const { bytesRead } = await handle.read(tail, 0, tail.length, size - tail.length);
+  const footer = bytesRead - FOOTER;
+  if (bytesRead !== tail.length || footer < 0 || !tail.subarray(footer + 4).equals(MARK)) throw damaged();
+  const start = footer - tail.readUInt32LE(footer);
+  if (start < 0) throw damaged();
+  const info = JSON.parse(tail.toString('utf8', start, footer)) as ObjectInfo;
+  if (info.size !== size - (tail.length - start)) throw damaged();
+  return info;
+}
+
+const damaged = (): Error => new Error('the file of an object is damaged');

@@ -1,0 +1,200 @@
+import {
+  DeleteObjectCommand,
+  GetObjectCommand,
+  HeadBucketCommand,
+  HeadObjectCommand,
+  PutObjectCommand,
+  S3Client,
+  type S3ClientConfig,
+  S3ServiceException,
+} from '@aws-sdk/client-s3';
+import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
+import { SignatureV4 } from '@smithy/signature-v4';
+import type { Clock } from '../clock.ts';
+import { DomainError } from '../errors.ts';
+
+export type ObjectStore = ReturnType<typeof createObjectStore>;
+
+export interface ObjectStoreParts {
+  /** Where the service itself reaches the store. A function is asked at the first use, when the address is known then. */
+  endpoint: string | (() => string);
+  /** Where developers and devices reach it, when that is another address (a proxy that passes `Host` on unchanged). */
+  publicEndpoint?: string | (() => string);
+  region: string;
+  bucket: string;
+  /** Without them: the AWS credential chain. */
+  credentials?: { accessKeyId: string; secretAccessKey: string };
+  clock: Clock;
+  /** Bounds of one operation: milliseconds of the whole of it, and attempts within them. */
+  limits?: { deadlineMs?: number; attempts?: number };
+}
+
+export interface StoredObject {
+  /** Bytes. */
+  size: number;
+  /** Microseconds since the epoch; stores keep whole seconds. */
+  uploadedAt: number;
+  /** With its quotes, as the store wrote it. */
+  etag: string;
+}
+
+export interface UploadUrl {
+  url: string;
+  /** Unix seconds. */
+  startTimestamp: number;
+  endTimestamp: number;
+  /** Seconds. */
+  expireIn: number;
+}
+
+/**
+ * Any S3-compatible store, the embedded one included: there is one code path. Presigning asks nobody. Everything else
+ * ends within the deadline, and throws OBJECT_STORE_UNAVAILABLE (with the store's own error as cause) when it fails.
+ */
+export function createObjectStore(parts: ObjectStoreParts) {
+  const { bucket: Bucket, clock, limits = {} } = parts;
+  const { deadlineMs = 8_000, attempts = 3 } = limits;
+  const client = createClient(parts, parts.endpoint, { deadlineMs, attempts });
+  // Presigning makes no connection: this client only knows another address.
+  const signing = parts.publicEndpoint ? createClient(parts, parts.publicEndpoint, { deadlineMs, attempts }) : client;
+
+  /** Runs `work` with a signal that ends it at the deadline; `clock` is the one that counts. */
+  async function within<Result>(work: (options: { abortSignal: AbortSignal }) => Promise<Result>): Promise<Result> {
+    const deadline = new AbortController();
+    const cancel = clock.after(deadlineMs, () => deadline.abort(new Error(`no answer within ${deadlineMs} ms`)));
+    try {
+      return await work({ abortSignal: deadline.signal });
+    } catch (cause) {
+      throw new DomainError('OBJECT_STORE_UNAVAILABLE', { cause });
+    } finally {
+      cancel();
+    }
+  }
+
+  const signingDate = (): Date => new Date(Math.floor(clock.now() / 1_000_000) * 1000);
+
+  return {
+    /**
+     * A URL for one PUT of the object (ops 22 and 23). `contentLength` (bytes) and `contentType`, when given, are signed:
+     * a PUT with others is refused. `expiresIn` in seconds. The same URL can be used again while it is valid: also after
+     * the object was removed, and then makes it anew.
+     */
+    async uploadUrl(
+      key: string,
+      options: { contentLength?: number; contentType?: string; expiresIn: number },
+    ): Promise<UploadUrl> {
+      const { contentLength: ContentLength, contentType: ContentType, expiresIn } = options;
+      const date = signingDate();
+      const command = new PutObjectCommand({
+        Bucket,
+        Key: key,
+        ...(ContentLength !== undefined && { ContentLength }),
+        ...(ContentType !== undefined && { ContentType }),
+      });
+      const url = await getSignedUrl(signing, command, {
+        expiresIn,
+        signingDate: date,
+        // The presigner leaves the content type out unless told.
+        ...(ContentType !== undefined && { signableHeaders: new Set(['content-type']) }),
+      });
+      const startTimestamp = date.getTime() / 1000;
+      return { url, startTimestamp, endTimestamp: startTimestamp + expiresIn, expireIn: expiresIn };
+    },
+
+    /** A URL for GET, also of ranges. `expiresIn` in seconds; `expiresAt` in microseconds. */
+    async downloadUrl(key: string, options: { expiresIn: number }): Promise<{ url: string; expiresAt: number }> {
+      const { expiresIn } = options;
+      const date = signingDate();
+      const command = new GetObjectCommand({ Bucket, Key: key });
+      const url = await getSignedUrl(signing, command, { expiresIn, signingDate: date });
+      return { url, expiresAt: (date.getTime() + expiresIn * 1000) * 1000 };
+    },
+
+    /** What is stored under the key, asked afresh; undefined when there is nothing. */
+    head: (key: string): Promise<StoredObject | undefined> =>
+      within(async (options) => {
+        const found = await client.send(new HeadObjectCommand({ Bucket, Key: key }), options).catch(absent);
+        if (!found) return undefined;
+        const { ContentLength: size, LastModified: at, ETag: etag } = found;
+        if (size === undefined || !at || !etag) throw new Error('the store answered HEAD without size, date or ETag');
+        return { size, uploadedAt: at.getTime() * 1000, etag };
+      }),
+
+    /**
+     * Bytes `start` to `end`, both included; fewer when the object ends before. With `etag`, fails when the object was
+     * replaced in between. Meant for small parts: all is held in memory.
+     */
+    read: (key: string, start: number, end: number, options: { etag?: string } = {}): Promise<Buffer> =>
+      within(async ({ abortSignal }) => {
+        const condition = options.etag === undefined ? {} : { IfMatch: options.etag };
+        const command = new GetObjectCommand({ Bucket, Key: key, Range: `bytes=${start}-${end}`, ...condition });
+        const { Body, ContentRange, ContentLength } = await client.send(command, { abortSignal });
+        // A store that does not know ranges would send the whole file.
+        if (!Body || !ContentRange?.startsWith(`bytes ${start}-`) || (ContentLength ?? Infinity) > end - start + 1) {
+          (Body as { destroy?(): void } | undefined)?.destroy?.();
+          throw new Error(`the store did not answer with the range that was asked for (${ContentRange})`);
+        }
+        return Buffer.from(await Body.transformToByteArray());
+      }),
+
+    /** Nothing happens when there is nothing under the key. */
+    remove: (key: string): Promise<void> =>
+      within(async (options) => {
+        await client.send(new DeleteObjectCommand({ Bucket, Key: key }), options).catch(absent);
+      }),
+
+    /** Throws unless the store answers and lets us into the bucket. */
+    ready: (): Promise<void> =>
+      within(async (options) => {
+        await client.send(new HeadBucketCommand({ Bucket }), options);
+      }),
+
+    async [Symbol.asyncDispose](): Promise<void> {
+      client.destroy();
+      signing.destroy();
+    },
+  };
+}
+
+function createClient(
+  { region, credentials, clock }: ObjectStoreParts,
+  endpoint: string | (() => string),
+  { deadlineMs, attempts }: { deadlineMs: number; attempts: number },
+): S3Client {
+  const config: S3ClientConfig = {
+    endpoint: typeof endpoint === 'string' ? endpoint : async () => addressOf(endpoint()),
+    region,
+    ...(credentials && { credentials }),
+    forcePathStyle: true,
+    // Otherwise presigned PUT URLs carry the checksum of an empty body.
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
+    maxAttempts: attempts,
+    requestHandler: { connectionTimeout: 2_000, requestTimeout: deadlineMs, throwOnRequestTimeout: true },
+  };
+  const client = new S3Client(config);
+  // The SDK would sign with the machine's time; ours is the injected one.
+  const signer = new SignatureV4({
+    service: 's3',
+    region: client.config.region,
+    credentials: client.config.credentials,
+    sha256: client.config.sha256,
+    uriEscapePath: false,
+  });
+  client.config.signer = async () => ({
+    sign: (request, options) => signer.sign(request, { ...options, signingDate: new Date(clock.now() / 1000) }),
+  });
+  return client;
+}
+
+function addressOf(url: string) {
+  const { protocol, hostname, port, pathname: path } = new URL(url);
+  return { protocol, hostname, ...(port !== '' && { port: Number(port) }), path };
+}
+
+/** For HEAD and DELETE: a thing that is not there is an answer and no error. A bucket that is not there is one. */
+function absent(error: unknown): undefined {
+  const missing = ['NotFound', 'NoSuchKey'];
+  if (error instanceof S3ServiceException && missing.includes(error.name)) return undefined;
+  throw error;
+}

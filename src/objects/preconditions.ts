@@ -1,0 +1,33 @@
+import type { IncomingHttpHeaders } from 'node:http';
+
+interface Validators {
+  /** With quotes. */
+  etag: string;
+  /** Microseconds since the epoch. */
+  uploadedAt: number;
+}
+
+/** `Last-Modified` has whole seconds, so comparisons with dates do too. */
+export const httpDate = (micros: number): string => new Date(Math.floor(micros / 1_000_000) * 1000).toUTCString();
+
+const listed = (header: string, etag: string): boolean =>
+  header.trim() === '*' || header.split(',').some((each) => each.trim() === etag);
+
+/** What the conditional headers of a GET or HEAD ask for (RFC 9110 13.2.2): to go on, 304, or 412. */
+export function precondition(headers: IncomingHttpHeaders, { etag, uploadedAt }: Validators): 'go on' | 304 | 412 {
+  const second = Math.floor(uploadedAt / 1_000_000) * 1000;
+  const match = headers['if-match'];
+  const unmodified = Date.parse(headers['if-unmodified-since'] ?? '');
+  if (match === undefined ? second > unmodified : !listed(match, etag)) return 412;
+  const noneMatch = headers['if-none-match'];
+  const modified = Date.parse(headers['if-modified-since'] ?? '');
+  // If-None-Match compares weakly (RFC 9110 13.1.2).
+  const same = noneMatch === undefined ? second <= modified : listed(noneMatch.replaceAll('W/', ''), etag);
+  return same ? 304 : 'go on';
+}
+
+/** Whether `Range` still means the representation that the client has a part of (RFC 9110 13.1.5). */
+export function rangeApplies(headers: IncomingHttpHeaders, { etag, uploadedAt }: Validators): boolean {
+  const condition = headers['if-range'];
+  return condition === undefined || condition === etag || condition === httpDate(uploadedAt);
+}

@@ -1,0 +1,131 @@
+import { toUtc } from '../clock.ts';
+import type { Database, UnitOfWork } from '../database/sql.ts';
+import { DomainError } from '../errors.ts';
+import type { Log } from '../log.ts';
+import type { Due } from '../outbox/outbox.ts';
+import type { Software } from '../software/software.ts';
+import { isFinished } from './transaction.ts';
+import { findParameters, findTransaction } from './transaction-repository.ts';
+
+/** The two operations whose command carries a download URL. */
+export type InstallOperation = 'installSoftware' | 'updateFirmware';
+export const isInstall = (operation: string): operation is InstallOperation =>
+  operation === 'installSoftware' || operation === 'updateFirmware';
+
+export interface InstallName {
+  package: string;
+  version: string;
+}
+
+/** What a device needs for a download: the schema mqtt/install-parameters without the names. */
+export interface DeviceDownload {
+  url: string;
+  /** UTC. */
+  expiresAt: string;
+  /** Bytes. */
+  size: number;
+}
+
+/** Why a transaction ends without its device: codes of the contract. */
+export interface Failure {
+  code: 'DISTRIBUTION_STOPPED' | 'BINARY_DELETED' | 'INTERNAL';
+  message: string;
+}
+
+// Seconds. A device gets a fresh URL at every delivery, and one more whenever it asks.
+const URL_LIFETIME = 3600;
+
+const STOPPED: Failure = { code: 'DISTRIBUTION_STOPPED', message: 'the distribution of this version was stopped.' };
+const DELETED: Failure = { code: 'BINARY_DELETED', message: 'the binary of this version was deleted.' };
+const UNREACHABLE: Failure = { code: 'INTERNAL', message: 'the object store did not answer.' };
+
+interface Parts {
+  database: Database;
+  installs: Software['installs'];
+  log: Log;
+  /** Ends a transaction that its device will not hear of. */
+  fail(transactionId: number, failure: Failure): Promise<void>;
+}
+
+/** What is particular to op 28 and to firmware updates: what may be installed, and the URL that is made at delivery. */
+export function createInstallation({ database, installs, log, fail }: Parts) {
+  const lineOf = (operation: InstallOperation) => (operation === 'updateFirmware' ? 'firmware' : 'software');
+
+  /** A fresh URL for what the transaction installs, or why there is none. Rejects when the object store does not answer. */
+  async function download(operation: InstallOperation, name: InstallName): Promise<DeviceDownload | Failure> {
+    const current = await installs.findCurrent(lineOf(operation), name);
+    if (!current) return DELETED;
+    if (operation === 'installSoftware' && current.distributionStartedAt === null) return STOPPED;
+    const found = await installs.download(current, URL_LIFETIME);
+    return found ? { ...found, expiresAt: toUtc(found.expiresAt) } : DELETED;
+  }
+
+  async function prepareInstall(operation: InstallOperation, due: Due): Promise<object | null> {
+    const name = due.parameters as InstallName;
+    const found = await download(operation, name).catch((err: unknown) => {
+      log.error({ err, transactionId: due.transactionId }, 'an install could not be prepared');
+      return UNREACHABLE;
+    });
+    if ('code' in found) {
+      await fail(due.transactionId, found);
+      return null;
+    }
+    // It may have been cancelled while the object store was asked: then the device never hears of it.
+    const record = await findTransaction(database.read, due.transactionId);
+    return record && !isFinished(record.status) ? { package: name.package, version: name.version, ...found } : null;
+  }
+
+  return {
+    /** Whether there is a binary; asked before the unit of work, because it goes over the network. */
+    async hasBinary(operation: InstallOperation, name: InstallName): Promise<boolean> {
+      const current = await installs.findCurrent(lineOf(operation), name);
+      return current !== undefined && installs.hasBinary(current);
+    },
+
+    /**
+     * The rules of op 28 and of firmware updates. Throws PACKAGE_NOT_FOUND, VERSION_NOT_FOUND, DISTRIBUTION_NOT_STARTED,
+     * BINARY_MISSING, FIRMWARE_NOT_LISTED.
+     */
+    async admit(
+      unit: UnitOfWork,
+      operation: InstallOperation,
+      name: InstallName,
+      developerId: string,
+      hasBinary: boolean,
+    ): Promise<object> {
+      if (operation === 'updateFirmware') {
+        await installs.findFirmware(unit, name).catch((cause: unknown) => {
+          throw cause instanceof DomainError ? new DomainError('FIRMWARE_NOT_LISTED', { cause }) : cause;
+        });
+      } else {
+        const { distributionStartedAt } = await installs.findInstallable(unit, developerId, name);
+        if (distributionStartedAt === null) throw new DomainError('DISTRIBUTION_NOT_STARTED');
+      }
+      if (!hasBinary) throw new DomainError('BINARY_MISSING');
+      return { package: name.package, version: name.version };
+    },
+
+    /** For the outbox: the parameters to send at this delivery, or null when the transaction has ended instead. */
+    prepare(due: Due): Promise<object | null> | undefined {
+      return isInstall(due.operation) ? prepareInstall(due.operation, due) : undefined;
+    },
+
+    /**
+     * A fresh URL for a device that is at it (the request `softwareDownloadUrl`): only for an unfinished install of its
+     * own. Throws TRANSACTION_NOT_FOUND.
+     */
+    async freshUrl(deviceId: string, transactionId: number): Promise<DeviceDownload | Failure> {
+      const record = await findTransaction(database.read, transactionId);
+      if (record?.deviceId !== deviceId || isFinished(record.status) || !isInstall(record.operation)) {
+        throw new DomainError('TRANSACTION_NOT_FOUND');
+      }
+      const parameters = (await findParameters(database.read, transactionId)) as InstallName;
+      return download(record.operation, parameters).catch((err: unknown) => {
+        log.error({ err, transactionId }, 'a fresh download URL could not be made');
+        return UNREACHABLE;
+      });
+    },
+  };
+}
+
+export type Installation = ReturnType<typeof createInstallation>;

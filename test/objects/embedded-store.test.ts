@@ -1,0 +1,346 @@
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { createFakeClock } from '../fake-clock.ts';
+import { rawRequest } from './raw-request.ts';
+import { startEmbedded } from './stores.ts';
+
+const KEY = 'packages/com.example.camera/1.0.0.apk';
+const put = (url: string, body: string | Buffer, headers: Record<string, string> = {}) =>
+  fetch(url, { method: 'PUT', body: new Uint8Array(Buffer.from(body)), headers });
+const codeOf = (text: string): string | undefined => /<Code>(\w+)<\/Code>/.exec(text)?.[1];
+const litter = (folder: string): string[] => readdirSync(join(folder, 'objects', 'drafts'));
+const objects = (folder: string): string[] => readdirSync(join(folder, 'objects', 'objects'));
+
+async function withUrl(t: Test, parts: Parameters<typeof startEmbedded>[1] = {}) {
+  const running = await startEmbedded(t, parts);
+  const { url } = await running.store.uploadUrl(KEY, { expiresIn: 600 });
+  return { ...running, url };
+}
+
+await t.test('every refusal is an XML error with a code of S3', async (t) => {
+  const { url, store, as } = await withUrl(t, { limits: { objectBytes: 1000 } });
+  const get = (await store.downloadUrl(KEY, { expiresIn: 60 })).url;
+  const refusal = async (target: string, init: RequestInit = {}) => {
+    const answer = await fetch(target, init);
+    const text = await answer.text();
+    t.match(answer.headers.get('content-type'), 'application/xml');
+    t.match(text, `<RequestId>${answer.headers.get('x-amz-request-id')}</RequestId>`);
+    return [answer.status, codeOf(text)];
+  };
+  t.same(await refusal(get), [404, 'NoSuchKey']);
+  t.same(await refusal(`${get}&uploads`), [403, 'SignatureDoesNotMatch']);
+  t.same(await refusal(get.split('?')[0]!), [403, 'AccessDenied']);
+  t.same(await refusal(get.replace('.apk', '%zz')), [400, 'InvalidURI']);
+  t.same(await refusal(get.replace('.apk', 'x'.repeat(1025))), [400, 'KeyTooLongError']);
+  t.same(await refusal(`${get}&x-amz-expires=9`), [403, 'AccessDenied']);
+  t.same(await refusal(get, { headers: { 'x-amz-unsigned': '1' } }), [403, 'AccessDenied']);
+  t.same(await refusal(get, { headers: { authorization: 'Bearer x' } }), [403, 'AccessDenied']);
+  t.same(await refusal(get, { method: 'DELETE' }), [403, 'SignatureDoesNotMatch']);
+  t.same(await refusal((await as({ accessKeyId: 'nobody' }).downloadUrl(KEY, { expiresIn: 60 })).url), [
+    403,
+    'InvalidAccessKeyId',
+  ]);
+  t.same(await refusal((await as({ region: 'eu-west-1' }).downloadUrl(KEY, { expiresIn: 60 })).url), [
+    403,
+    'AccessDenied',
+  ]);
+  t.same(await refusal((await as({ aheadMs: 16 * 60_000 }).downloadUrl(KEY, { expiresIn: 60 })).url), [
+    403,
+    'AccessDenied',
+  ]);
+  t.same(await refusal((await as({ aheadMs: -60_000 }).downloadUrl(KEY, { expiresIn: 60 })).url), [
+    403,
+    'AccessDenied',
+  ]);
+  t.same(await refusal(url, { method: 'PUT', body: 'x'.repeat(1001) }), [400, 'EntityTooLarge']);
+  t.same(await refusal(url, { method: 'PUT', body: 'x', headers: { 'content-md5': 'AAAA' } }), [400, 'InvalidDigest']);
+  const other = createHash('md5').update('other').digest('base64');
+  t.same(await refusal(url, { method: 'PUT', body: 'x', headers: { 'content-md5': other } }), [400, 'BadDigest']);
+  t.same(await refusal(url, { method: 'PUT', body: 'x', headers: { 'if-none-match': '*' } }), [501, 'NotImplemented']);
+  t.equal(await store.head(KEY), undefined);
+});
+
+await t.test('the wrong time of a request signed in its header is named', async (t) => {
+  const { as } = await startEmbedded(t);
+  await t.rejects(as({ aheadMs: 16 * 60_000 }).read(KEY, 0, 1), { cause: { name: 'RequestTimeTooSkewed' } });
+  await t.rejects(as({ aheadMs: 14 * 60_000 }).read(KEY, 0, 1), { cause: { name: 'NoSuchKey' } });
+});
+
+await t.test('an upload without a length is refused before its body', async (t) => {
+  const { url, folder } = await withUrl(t);
+  const answer = await rawRequest(url, { headers: { 'Transfer-Encoding': 'chunked' }, body: '1\r\nx\r\n0\r\n\r\n' });
+  t.same([answer.status, codeOf(answer.text)], [411, 'MissingContentLength']);
+  t.same([litter(folder), objects(folder)], [[], []]);
+});
+
+await t.test('a client that asks first sends nothing when it is refused', async (t) => {
+  const { url, store } = await withUrl(t);
+  const ask = { 'Content-Length': '5000000000', Expect: '100-continue' };
+  const refused = await rawRequest(url.replace('1.0.0', '1.0.1'), { headers: ask });
+  t.equal(refused.status, 403);
+  t.notMatch(refused.text, '100 Continue');
+  const tooLarge = await rawRequest(url, { headers: { ...ask, 'Content-Length': '5368709121' } });
+  t.same([tooLarge.status, codeOf(tooLarge.text)], [400, 'EntityTooLarge']);
+  t.notMatch(tooLarge.text, '100 Continue');
+  const taken = await rawRequest(url, {
+    headers: { ...ask, 'Content-Length': '5' },
+    afterwards: (socket) =>
+      socket.once('data', (answer) => {
+        t.match(answer.toString(), /^HTTP\/1\.1 100 Continue/);
+        socket.write('hello');
+      }),
+  });
+  t.equal(taken.status, 200);
+  t.equal((await store.head(KEY))?.size, 5);
+});
+
+await t.test('a client that sends a large body without asking still reads why it was refused', async (t) => {
+  const { url } = await withUrl(t);
+  for (let round = 0; round < 5; round += 1) {
+    const answer = await rawRequest(url.replace('1.0.0', '1.0.1'), {
+      headers: { 'Content-Length': String(600_000) },
+      body: Buffer.alloc(600_000),
+    });
+    t.same([answer.status, codeOf(answer.text)], [403, 'SignatureDoesNotMatch']);
+  }
+});
+
+await t.test('an upload that breaks off leaves no object and no litter', async (t) => {
+  const { url, folder, embedded } = await withUrl(t);
+  for (const sent of [0, 1, 65_536, 999_999]) {
+    await rawRequest(url, {
+      headers: { 'Content-Length': '1000000' },
+      body: Buffer.alloc(sent),
+      afterwards: (socket) => socket.end(),
+    });
+  }
+  await embedded.idle();
+  t.same([litter(folder), objects(folder)], [[], []]);
+});
+
+await t.test('a connection without a byte for too long is ended, a slow one is not', async (t) => {
+  const { url, folder, embedded, store } = await withUrl(t, { limits: { idleMs: 150 } });
+  await rawRequest(url, { headers: { 'Content-Length': '10' }, body: 'abc' });
+  await embedded.idle();
+  t.same([litter(folder), objects(folder)], [[], []]);
+  const slow = await rawRequest(url, {
+    headers: { 'Content-Length': '10' },
+    afterwards(socket) {
+      let sent = 0;
+      const timer = setInterval(() => {
+        sent += 1;
+        socket.write('x');
+        if (sent === 10) clearInterval(timer);
+      }, 40); // 400 ms in all: more than the bound, in steps below it
+    },
+  });
+  t.equal(slow.status, 200);
+  t.equal((await store.head(KEY))?.size, 10);
+});
+
+await t.test('what a crash left is swept at the next start; objects and the key stay', async (t) => {
+  const first = await withUrl(t);
+  await put(first.url, 'kept');
+  writeFileSync(join(first.folder, 'objects', 'drafts', '7'), 'half');
+  await first.embedded.drain();
+  const second = await startEmbedded(t, { folder: first.folder });
+  t.same(litter(first.folder), []);
+  t.same(second.credentials, first.credentials);
+  t.equal((await second.store.read(KEY, 0, 10)).toString(), 'kept');
+});
+
+await t.test('the secret key is for its owner only', async (t) => {
+  const { folder, credentials } = await startEmbedded(t);
+  const file = join(folder, 'object-store-key');
+  t.equal(statSync(file).mode & 0o777, 0o600);
+  t.equal(readFileSync(file, 'utf8').trim(), credentials.secretAccessKey);
+  t.equal(Buffer.from(credentials.secretAccessKey, 'base64url').length, 32);
+});
+
+await t.test('any key is a safe one and its own', async (t) => {
+  const { store, folder } = await startEmbedded(t);
+  const keys = [
+    'a',
+    'a/',
+    'A',
+    'a//b',
+    'a/b',
+    '日本/é',
+    'e\u0301',
+    '\u00e9',
+    '%2e%2e',
+    'a+b',
+    'a b',
+    'x\u0000y',
+    '\n',
+    '🎥'.repeat(256),
+    "a'&<>",
+  ];
+  for (const key of keys)
+    t.equal((await put((await store.uploadUrl(key, { expiresIn: 60 })).url, `of ${key}`)).status, 200, key);
+  for (const key of keys) t.equal((await store.read(key, 0, 2000)).toString(), `of ${key}`, key);
+  // Keys that URLs cannot carry: clients resolve the dots, and then it is another path.
+  for (const key of ['../../escape', 'a/../../../b', '.', '..']) {
+    const { url } = await store.uploadUrl(key, { expiresIn: 60 });
+    const path = url.slice(url.indexOf('/', 8));
+    const answer = await rawRequest(url, { headers: { 'Content-Length': '1' }, body: 'x' });
+    t.not(answer.status, 200, path);
+    await rawRawPut(url, path);
+  }
+  t.equal(objects(folder).length, new Set(objects(folder)).size);
+  for (const name of objects(folder)) t.match(name, /^[0-9a-f]{64}$/);
+  t.same(readdirSync(folder).sort(), ['object-store-key', 'objects']);
+});
+
+/** A PUT of a path as it is, dots and all. */
+async function rawRawPut(url: string, path: string): Promise<void> {
+  const { hostname, port, host } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  socket.resume();
+  socket.write(`PUT ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\nContent-Length: 1\r\n\r\nx`);
+  await once(socket, 'close');
+}
+
+await t.test('who reads an object that is replaced or removed goes on reading the old one', async (t) => {
+  const { url, store } = await withUrl(t);
+  const body = Buffer.alloc(30 * 1024 * 1024, 'old.');
+  await put(url, body);
+  const reads = [];
+  const { url: download } = await store.downloadUrl(KEY, { expiresIn: 60 });
+  for (const change of [() => put(url, 'new'), () => store.remove(KEY)]) {
+    const answer = await fetch(download);
+    const reader = answer.body!.getReader();
+    const hash = createHash('sha256').update((await reader.read()).value!);
+    await change();
+    for (let part = await reader.read(); !part.done; part = await reader.read()) hash.update(part.value);
+    reads.push(hash.digest('hex'));
+    if (reads.length === 1) t.equal((await store.head(KEY))?.size, 3);
+    if (reads.length === 1) await put(url, body);
+  }
+  t.same(reads, Array(2).fill(createHash('sha256').update(body).digest('hex')));
+  t.equal(await store.head(KEY), undefined);
+});
+
+await t.test('transfers beyond the bound are told to slow down, and counted', async (t) => {
+  const { url, store, metrics } = await withUrl(t, { limits: { uploads: 1, downloads: 0 } });
+  let first: Promise<unknown> = Promise.resolve();
+  await new Promise<void>((running) => {
+    first = rawRequest(url, {
+      headers: { 'Content-Length': '5', Expect: '100-continue' },
+      afterwards: (socket) =>
+        socket.once('data', () => {
+          void put(url, 'second').then(async (answer) => {
+            t.equal(answer.status, 503);
+            t.ok(Number(answer.headers.get('retry-after')) > 0);
+            t.equal(codeOf(await answer.text()), 'SlowDown');
+            socket.write('first');
+            running();
+          });
+        }),
+    });
+  });
+  t.match(await first, { status: 200 });
+  t.equal((await put(url, 'third')).status, 200, 'a place is free again');
+  const answer = await fetch((await store.downloadUrl(KEY, { expiresIn: 60 })).url);
+  t.equal(answer.status, 503);
+  const refused = await metrics.objectsRefused.get();
+  t.same(
+    refused.values.map(({ labels, value }) => [labels.bound, value]),
+    [
+      ['uploads', 1],
+      ['downloads', 1],
+    ],
+  );
+});
+
+await t.test('an upload that would take the disk space of the database is refused before it is sent', async (t) => {
+  const { url, folder } = await withUrl(t, { limits: { reservedBytes: Number.MAX_SAFE_INTEGER } });
+  const answer = await rawRequest(url, { headers: { 'Content-Length': '5', Expect: '100-continue' } });
+  t.same([answer.status, codeOf(answer.text)], [507, 'InsufficientStorage']);
+  t.notMatch(answer.text, '100 Continue');
+  t.same(litter(folder), []);
+});
+
+await t.test('a disk that is full in the middle of an upload is named, and no litter stays', async (t) => {
+  const folder = t.testdir();
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=2m', 'tmpfs', folder], { stdio: 'ignore' });
+  } catch {
+    return t.skip('SKIPPED: a small file system cannot be mounted here');
+  }
+  t.teardown(() => execFileSync('umount', ['-l', folder]));
+  mkdirSync(folder, { recursive: true });
+  const { url, store, embedded } = await withUrl(t, { folder, limits: { reservedBytes: -1e9 } });
+  const answer = await put(url, Buffer.alloc(8_000_000));
+  t.same([answer.status, codeOf(await answer.text())], [507, 'InsufficientStorage']);
+  await embedded.idle();
+  t.same(litter(folder), []);
+  t.equal((await put(url, Buffer.alloc(1_000_000))).status, 200, 'what fits still goes in');
+  t.equal((await store.head(KEY))?.size, 1_000_000);
+});
+
+await t.test('conditions and ranges are those of HTTP', async (t) => {
+  const { url, store } = await withUrl(t);
+  await put(url, '0123456789', { 'content-type': 'text/x' });
+  const { url: download } = await store.downloadUrl(KEY, { expiresIn: 60 });
+  const { etag } = (await store.head(KEY))!;
+  const get = async (headers: Record<string, string>) => {
+    const answer = await fetch(download, { headers });
+    return [answer.status, answer.status < 400 ? await answer.text() : codeOf(await answer.text())];
+  };
+  const date = (await fetch(download)).headers.get('last-modified')!;
+  t.same(await get({ range: 'bytes=2-3' }), [206, '23']);
+  t.same(await get({ range: 'bytes=0-0,2-2' }), [200, '0123456789'], 'several ranges: the whole');
+  t.same(await get({ range: 'bytes=5-2' }), [200, '0123456789'], 'not a range');
+  t.same(await get({ range: 'bytes=-0' }), [416, 'InvalidRange']);
+  t.same(await get({ range: 'bytes=2-3', 'if-range': etag }), [206, '23']);
+  t.same(await get({ range: 'bytes=2-3', 'if-range': date }), [206, '23']);
+  t.same(await get({ range: 'bytes=2-3', 'if-range': '"other"' }), [200, '0123456789']);
+  t.same(await get({ 'if-match': `"x", ${etag}` }), [200, '0123456789']);
+  t.same(await get({ 'if-match': '"x"' }), [412, 'PreconditionFailed']);
+  t.same(await get({ 'if-none-match': `W/${etag}` }), [304, '']);
+  t.same(await get({ 'if-modified-since': date }), [304, '']);
+  t.same(await get({ 'if-unmodified-since': 'Thu, 01 Jan 1970 00:00:00 GMT' }), [412, 'PreconditionFailed']);
+});
+
+await t.test('a file that is damaged is an error and no object', async (t) => {
+  const { url, store, folder } = await withUrl(t);
+  await put(url, 'whole');
+  const file = join(folder, 'objects', 'objects', objects(folder)[0]!);
+  for (const content of [Buffer.alloc(0), readFileSync(file).subarray(0, -1), readFileSync(file).subarray(1)]) {
+    const whole = readFileSync(file);
+    writeFileSync(file, content);
+    const answer = await fetch((await store.downloadUrl(KEY, { expiresIn: 60 })).url);
+    t.same([answer.status, codeOf(await answer.text())], [500, 'InternalError']);
+    writeFileSync(file, whole);
+  }
+});
+
+await t.test('draining lets an upload finish, and cuts off what does not end', async (t) => {
+  const clock = createFakeClock(Math.floor(Date.now() * 1000));
+  const { url, embedded, folder } = await withUrl(t, { clock });
+  const begun = Promise.withResolvers<import('node:net').Socket>();
+  const answer = rawRequest(url, {
+    headers: { 'Content-Length': '5', Expect: '100-continue' },
+    afterwards: (socket) => socket.once('data', () => begun.resolve(socket)),
+  });
+  const hanging = await new Promise<Promise<unknown>>((resolve) => {
+    const ended = rawRequest(url, {
+      headers: { 'Content-Length': '5', Expect: '100-continue' },
+      afterwards: (socket) => socket.once('data', () => resolve(ended)),
+    });
+  }).then((ended) => ({ ended }));
+  const socket = await begun.promise;
+  const drained = embedded.drain();
+  socket.write('hello');
+  t.match(await answer, { status: 200 });
+  clock.advance(8_000);
+  await Promise.all([drained, hanging.ended]);
+  t.same(litter(folder), []);
+  t.equal(objects(folder).length, 1);
+});
