@@ -16,7 +16,7 @@ const ROOMS: Record<string, { rooms: string[]; owns?: string[] }> = {
   webhooks: { rooms: ['contracts', 'database'], owns: ['undici', 'standardwebhooks', 'ipaddr.js'] },
   outbox: { rooms: ['contracts', 'database'] },
   software: { rooms: ['contracts', 'database', 'objects'] },
-  transactions: { rooms: ['contracts', 'database', 'applications', 'devices', 'webhooks', 'outbox'] },
+  transactions: { rooms: ['contracts', 'database', 'applications', 'devices', 'software', 'webhooks', 'outbox'] },
   http: { rooms: ['contracts'], owns: ['koa', '@koa/router', 'koa-body'] },
   broker: { rooms: ['contracts', 'database', 'devices', 'outbox', 'transactions'], owns: ['aedes'] },
   api: { rooms: ['http', 'contracts', 'applications', 'devices', 'transactions', 'webhooks', 'software'] },

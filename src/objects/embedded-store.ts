@@ -154,7 +154,7 @@ export function createEmbeddedStore(parts: EmbeddedStoreParts) {
 
   async function refuse({ request, response, continued }: Exchange, thrown: unknown, requestId: string): Promise<void> {
     const error = toS3Error(thrown);
-    if (request.destroyed || response.destroyed || response.headersSent) {
+    if (response.destroyed || response.headersSent || (request.destroyed && !request.complete)) {
       // The client went away, or the answer had begun and can only be cut off.
       log.debug({ listener: 'objects', requestId, err: thrown }, 'transfer broke off');
       response.destroy();

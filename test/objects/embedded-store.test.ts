@@ -1,8 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { connect } from 'node:net';
+import { mkdtempSync, readdirSync, readFileSync, rmdirSync, statSync, writeFileSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { createFakeClock } from '../fake-clock.ts';
@@ -267,21 +268,26 @@ await t.test('an upload that would take the disk space of the database is refuse
 });
 
 await t.test('a disk that is full in the middle of an upload is named, and no litter stays', async (t) => {
-  const folder = t.testdir();
+  const folder = mkdtempSync(join(tmpdir(), 'lapel-full-disk-'));
   try {
     execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=2m', 'tmpfs', folder], { stdio: 'ignore' });
   } catch {
-    return t.skip('SKIPPED: a small file system cannot be mounted here');
+    rmdirSync(folder);
+    t.comment('SKIPPED: a small file system cannot be mounted here');
+    return;
   }
-  t.teardown(() => execFileSync('umount', ['-l', folder]));
-  mkdirSync(folder, { recursive: true });
-  const { url, store, embedded } = await withUrl(t, { folder, limits: { reservedBytes: -1e9 } });
-  const answer = await put(url, Buffer.alloc(8_000_000));
-  t.same([answer.status, codeOf(await answer.text())], [507, 'InsufficientStorage']);
-  await embedded.idle();
-  t.same(litter(folder), []);
-  t.equal((await put(url, Buffer.alloc(1_000_000))).status, 200, 'what fits still goes in');
-  t.equal((await store.head(KEY))?.size, 1_000_000);
+  try {
+    const { url, store, embedded } = await withUrl(t, { folder, limits: { reservedBytes: -1e9 } });
+    const answer = await put(url, Buffer.alloc(8_000_000));
+    t.same([answer.status, codeOf(await answer.text())], [507, 'InsufficientStorage']);
+    await embedded.idle();
+    t.same(litter(folder), []);
+    t.equal((await put(url, Buffer.alloc(1_000_000))).status, 200, 'what fits still goes in');
+    t.equal((await store.head(KEY))?.size, 1_000_000);
+  } finally {
+    execFileSync('umount', ['-l', folder]);
+    rmdirSync(folder);
+  }
 });
 
 await t.test('conditions and ranges are those of HTTP', async (t) => {
@@ -324,23 +330,22 @@ await t.test('a file that is damaged is an error and no object', async (t) => {
 await t.test('draining lets an upload finish, and cuts off what does not end', async (t) => {
   const clock = createFakeClock(Math.floor(Date.now() * 1000));
   const { url, embedded, folder } = await withUrl(t, { clock });
-  const begun = Promise.withResolvers<import('node:net').Socket>();
-  const answer = rawRequest(url, {
-    headers: { 'Content-Length': '5', Expect: '100-continue' },
-    afterwards: (socket) => socket.once('data', () => begun.resolve(socket)),
-  });
-  const hanging = await new Promise<Promise<unknown>>((resolve) => {
-    const ended = rawRequest(url, {
+  /** An upload of five bytes whose head was taken, and which waits to send them. */
+  async function begin() {
+    const begun = Promise.withResolvers<Socket>();
+    const answer = rawRequest(url, {
       headers: { 'Content-Length': '5', Expect: '100-continue' },
-      afterwards: (socket) => socket.once('data', () => resolve(ended)),
+      afterwards: (socket) => socket.once('data', () => begun.resolve(socket)),
     });
-  }).then((ended) => ({ ended }));
-  const socket = await begun.promise;
+    return { answer, socket: await begun.promise };
+  }
+  const finishing = await begin();
+  const hanging = await begin();
   const drained = embedded.drain();
-  socket.write('hello');
-  t.match(await answer, { status: 200 });
+  finishing.socket.write('hello');
+  t.match(await finishing.answer, { status: 200 });
   clock.advance(8_000);
-  await Promise.all([drained, hanging.ended]);
+  await Promise.all([drained, hanging.answer]);
   t.same(litter(folder), []);
   t.equal(objects(folder).length, 1);
 });
