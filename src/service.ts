@@ -15,6 +15,7 @@ import { loadContracts } from './contracts/contracts.ts';
 import { openDatabase } from './database/open-database.ts';
 import { hasActivatedDevice } from './devices/device-repository.ts';
 import { createDevices } from './devices/devices.ts';
+import { createStatuses } from './devices/statuses.ts';
 import { DomainError } from './errors.ts';
 import { type Ids, randomIds } from './ids.ts';
 import type { Log } from './log.ts';
@@ -158,6 +159,7 @@ export async function createService(config: Config, { log, clock = systemClock, 
     requireDeveloper: developers.find,
     disconnect: (deviceId) => broker.disconnect(deviceId),
   });
+  const statuses = createStatuses({ database, clock });
   const broker = stack.use(
     await createBroker({
       database,
@@ -168,12 +170,24 @@ export async function createService(config: Config, { log, clock = systemClock, 
       authenticate: devices.authenticate,
       open: transactions.open,
       maxConnections: config.mqtt.maxConnections,
-      handlers: createDeviceMessages({ contracts, transactions }),
+      handlers: createDeviceMessages({ contracts, transactions, statuses }),
     }),
   );
 
   let ready = false;
-  const edge = { applications, developers, devices, software, contracts, clock, ids, log, metrics, formatTime };
+  const edge = {
+    applications,
+    developers,
+    devices,
+    statuses,
+    software,
+    contracts,
+    clock,
+    ids,
+    log,
+    metrics,
+    formatTime,
+  };
   const admin = createAdminServer({
     ...edge,
     administratorToken: token,

@@ -10,13 +10,13 @@ interface Parts extends ListenerParts, Omit<ApiServices, 'metrics'> {
 
 /** The application API, the token endpoint and the documents of the token service, on one listener. */
 export function createApiServer({ publicUrl, applications, accessTokens, ...parts }: Parts): HttpServer {
-  const { devices, transactions, software, removals, metrics, formatTime } = parts;
+  const { devices, statuses, transactions, software, removals, metrics, formatTime } = parts;
   return createListener({
     ...parts,
     name: 'api',
     routes: ROUTES,
     strictPaths: STRICT_PATHS,
-    services: { applications, accessTokens, devices, transactions, software, removals, metrics, formatTime },
+    services: { applications, accessTokens, devices, statuses, transactions, software, removals, metrics, formatTime },
     authorize: createAuthorize({ accessTokens, applications }),
     baseUrl: publicUrl,
   });

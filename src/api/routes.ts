@@ -4,7 +4,7 @@ import { activate, deactivate, readActivation } from './activation.ts';
 import { listAvailable, listFirmware } from './available.ts';
 import { issueUploadUrl, readBinary, removeBinary, uploadApp } from './binaries.ts';
 import { setApn, setWifi } from './device-settings.ts';
-import { installSoftware, updateFirmware } from './device-software.ts';
+import { installSoftware, readFirmware, updateFirmware } from './device-software.ts';
 import { readDistribution, startDistribution, stopDistribution } from './distributions.ts';
 import { listPackages, registerPackage, removePackage, updatePackage } from './packages.ts';
 import type { ApiServices } from './services.ts';
@@ -39,6 +39,7 @@ export const ROUTES = [
   route('PUT',    '/v1/applications/{applicationId}/devices/{deviceId}/settings/wifi', D, { body: 'rest/wifi-settings' }, setWifi), // op 11
 
   route('PUT',    '/v1/applications/{applicationId}/devices/{deviceId}/apps', D, { body: 'rest/install-request' }, installSoftware), // op 28
+  route('GET',    '/v1/applications/{applicationId}/devices/{deviceId}/firmware', C, {}, readFirmware),
   route('PUT',    '/v1/applications/{applicationId}/devices/{deviceId}/firmware', D, { body: 'rest/install-request' }, updateFirmware),
 
   route('GET',    '/v1/applications/{applicationId}/devices/{deviceId}/transactions', C, { query: 'rest/transaction-list-query' }, listTransactions),

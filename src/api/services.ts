@@ -4,6 +4,7 @@ import type { Applications } from '../applications/applications.ts';
 import type { SchemaName } from '../contracts/contracts.ts';
 import type { SchemaTypes } from '../contracts/types.ts';
 import type { Devices } from '../devices/devices.ts';
+import type { Statuses } from '../devices/statuses.ts';
 import type { Input } from '../http/route.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Software } from '../software/software.ts';
@@ -14,7 +15,8 @@ import type { Removals } from './removals.ts';
 export interface ApiServices {
   applications: Pick<Applications, 'find' | 'updateSettings' | 'issueKey' | 'authenticateClient'>;
   accessTokens: Pick<AccessTokens, 'issue' | 'verify' | 'jwks'>;
-  devices: Pick<Devices, 'activationStatus'>;
+  devices: Pick<Devices, 'activationStatus' | 'requireActivated'>;
+  statuses: Pick<Statuses, 'firmwareVersion'>;
   transactions: Pick<Transactions, 'submit' | 'find' | 'list' | 'cancel'>;
   software: Omit<Software, 'systemPackages' | 'firmware' | 'installs'>;
   /** What is deprecated and still served. */

@@ -1,4 +1,5 @@
 import type { Contracts } from '../contracts/contracts.ts';
+import type { Statuses } from '../devices/statuses.ts';
 import { DomainError } from '../errors.ts';
 import type { Transactions } from '../transactions/transactions.ts';
 import type { Handler } from './inbound.ts';
@@ -7,12 +8,13 @@ import type { Inbound } from './topics.ts';
 interface Parts {
   contracts: Contracts;
   transactions: Pick<Transactions, 'settle' | 'freshUrl'>;
+  statuses: Pick<Statuses, 'report'>;
 }
 
 type RequestHandler = (deviceId: string, data: object) => Promise<{ data: object } | { error: object }>;
 
 /** What the service does with each message of a device. A message that breaks its schema throws REQUEST_INVALID. */
-export function createDeviceMessages({ contracts, transactions }: Parts): Record<Inbound, Handler> {
+export function createDeviceMessages({ contracts, transactions, statuses }: Parts): Record<Inbound, Handler> {
   /** By the `type` of the request. */
   const requests: Record<string, RequestHandler> = {
     async softwareDownloadUrl(deviceId, data) {
@@ -27,8 +29,8 @@ export function createDeviceMessages({ contracts, transactions }: Parts): Record
       await transactions.settle(deviceId, contracts.check('mqtt/ack', message, 'body'));
       return undefined;
     },
-    async status(_deviceId, message) {
-      contracts.check('mqtt/status', message, 'body');
+    async status(deviceId, message) {
+      await statuses.report(deviceId, contracts.check('mqtt/status', message, 'body'));
       return undefined;
     },
     async events(_deviceId, message) {

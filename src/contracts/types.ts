@@ -263,6 +263,7 @@ export interface SchemaTypes {
   'rest/distribution-started': DistributionStarted;
   'rest/distribution-status': DistributionStatus;
   'rest/firmware-list': FirmwareList;
+  'rest/firmware-state': FirmwareState;
   'rest/install-request': InstallRequest;
   'rest/jwks': JsonWebKeySet;
   'rest/package': PackageRecord;
@@ -902,6 +903,17 @@ export interface FirmwareList {
     package: PackageName;
     version: VersionName;
   }[];
+}
+/**
+ * The firmware of a device as it last reported it.
+ */
+export interface FirmwareState {
+  package: PackageName | null;
+  version: string | null;
+  /**
+   * Whether op 29's list has a newer version of the package.
+   */
+  updatable: boolean;
 }
 /**
  * Op 28: the version to install. Firmware updates name a version of op 29's list.

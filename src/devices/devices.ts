@@ -2,7 +2,7 @@ import type { Clock } from '../clock.ts';
 import type { Database } from '../database/sql.ts';
 import { DomainError } from '../errors.ts';
 import type { Ids } from '../ids.ts';
-import { requireLinkedDevice } from './activation.ts';
+import { requireActivatedDevice, requireLinkedDevice } from './activation.ts';
 import { hashCredential, matchesCredential } from './credential.ts';
 import {
   type Device,
@@ -15,6 +15,7 @@ import {
   updateDevice,
 } from './device-repository.ts';
 import { deleteSession } from './session-repository.ts';
+import { deleteStatus } from './status-repository.ts';
 
 interface Parts {
   database: Database;
@@ -87,6 +88,7 @@ export function createDevices({ database, clock, ids, requireDeveloper, disconne
         if (!device) throw new DomainError('DEVICE_NOT_FOUND');
         if (device.activation !== 'deactivated') throw new DomainError('DEVICE_IN_USE');
         await deleteSession(unit, deviceId);
+        await deleteStatus(unit, deviceId);
         await deleteDevice(unit, deviceId);
         unit.onCommit(() => disconnect(deviceId));
       });
@@ -108,6 +110,10 @@ export function createDevices({ database, clock, ids, requireDeveloper, disconne
     async authenticate(deviceId: string, credential: string | Buffer): Promise<boolean> {
       return matchesCredential(credential, await findCredentialHash(database.read, deviceId));
     },
+
+    /** The device, when it is activated for the application. Throws as requireActivatedDevice. */
+    requireActivated: (owner: { applicationId: string; developerId: string }, deviceId: string): Promise<Device> =>
+      requireActivatedDevice(database.read, deviceId, owner),
 
     /**
      * Activation status for one application (op 4). An activation that waits for the device counts as deactivated.

@@ -93,25 +93,22 @@ t.test('what is deleted or stopped between op 28 and its delivery fails without 
   ]);
 });
 
-t.test(
-  'a command that is being prepared keeps its place in the order',
-  async (t) => {
-    const world = await startWorld(t);
-    const tenant = await world.createTenant();
-    const device = await world.activatedDevice(tenant);
-    await distribute(tenant, '1.0.0', apk('camera-1.0.0.apk'));
-    const answers = await Promise.all([
-      tenant.api.put(`${device.path}/apps`, { json: { package: CAMERA, version: '1.0.0' } }),
-      tenant.api.put(`${device.path}/settings/apn`, { json: [] }),
-      tenant.api.put(`${device.path}/apps`, { json: { package: CAMERA, version: '1.0.0' } }),
-      tenant.api.put(`${device.path}/settings/apn`, { json: [] }),
-    ]);
-    const ids = answers.map(transactionIdOf).sort((a, b) => a - b);
-    const got = [];
-    for (const _ of ids) got.push((await device.link.command()).transactionId);
-    t.same(got, ids);
-  },
-);
+t.test('a command that is being prepared keeps its place in the order', async (t) => {
+  const world = await startWorld(t);
+  const tenant = await world.createTenant();
+  const device = await world.activatedDevice(tenant);
+  await distribute(tenant, '1.0.0', apk('camera-1.0.0.apk'));
+  const answers = await Promise.all([
+    tenant.api.put(`${device.path}/apps`, { json: { package: CAMERA, version: '1.0.0' } }),
+    tenant.api.put(`${device.path}/settings/apn`, { json: [] }),
+    tenant.api.put(`${device.path}/apps`, { json: { package: CAMERA, version: '1.0.0' } }),
+    tenant.api.put(`${device.path}/settings/apn`, { json: [] }),
+  ]);
+  const ids = answers.map(transactionIdOf).sort((a, b) => a - b);
+  const got = [];
+  for (const _ of ids) got.push((await device.link.command()).transactionId);
+  t.same(got, ids);
+});
 
 t.test('a device asks for a fresh URL while its install is unfinished, and for that binary only', async (t) => {
   const world = await startWorld(t);
@@ -156,4 +153,29 @@ t.test('a firmware update goes to a version of op 29’s list', async (t) => {
   const answer = await put();
   t.equal(answer.status, 201);
   t.match(await device.link.command(), { operation: 'updateFirmware', parameters: { ...json, size: 8 } });
+});
+
+t.test('the firmware of a device is read as it last reported it', async (t) => {
+  const world = await startWorld(t);
+  const tenant = await world.createTenant();
+  const device = await world.activatedDevice(tenant);
+  const read = async () => (await tenant.api.get(`${device.path}/firmware`)).body;
+  t.same(await read(), { package: null, version: null, updatable: false });
+  const report = async (firmwareVersion: string) => {
+    device.link.publish('status', { firmwareVersion });
+    await device.link.next('puback');
+  };
+  for (const version of ['9.1.0', '9.2.0']) {
+    await world.admin().put(`/admin/v1/firmware/com.lapel.firmware/versions/${version}`, { json: {} });
+  }
+  await report('9.1.0');
+  t.same(await read(), { package: 'com.lapel.firmware', version: '9.1.0', updatable: true });
+  await report('9.2.0');
+  t.same(await read(), { package: 'com.lapel.firmware', version: '9.2.0', updatable: false });
+  await report('9.0.0');
+  t.same(
+    await read(),
+    { package: 'com.lapel.firmware', version: '9.0.0', updatable: true },
+    'also one that is not listed',
+  );
 });
