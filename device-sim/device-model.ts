@@ -1,8 +1,10 @@
 import type { Behaviour } from './behaviour.ts';
 import { remember } from './bounded-map.ts';
-import type { Answer, Command } from './messages.ts';
-import { type DeviceState, operations } from './operations.ts';
+import { type DeviceState, type Equipment, plainEquipment } from './device-state.ts';
+import type { Answer, Command, Failure } from './messages.ts';
+import { operations } from './operations.ts';
 import { createRandom, draw } from './random.ts';
+import { type DownloadedFile, freeStorage } from './software.ts';
 
 /** What a device does about a command that came. */
 export type Reaction =
@@ -10,7 +12,7 @@ export type Reaction =
   | { readonly kind: 'accepted' }
   /** Done before: the same answer again. */
   | { readonly kind: 'repeat'; readonly answer: Answer }
-  /** A repetition of one that waits or is being executed. */
+  /** A repetition of one that waits or is being executed: its parameters may carry a newer URL. */
   | { readonly kind: 'underway' }
   /** A cancel: `current` when it was the one being executed, `waiting` when it had not begun, else nothing to stop. */
   | { readonly kind: 'cancel'; readonly stopped: 'current' | 'waiting' | null }
@@ -21,6 +23,8 @@ export type Reaction =
 export interface Execution {
   readonly command: Command;
   readonly latency: number;
+  /** What has to be downloaded before the command can be finished, if anything. */
+  readonly download: 'apk' | 'any' | undefined;
 }
 
 /** What a device still knows after a restart. */
@@ -38,15 +42,11 @@ export interface DeviceModel {
   receive(command: Command): Reaction;
   /** The next command to execute, unless one is being executed. */
   begin(): Execution | undefined;
-  /** Ends the execution that `begin` gave, with its effects. */
-  finish(): Answer;
+  /** Ends the execution that `begin` gave, with its effects. One with a download needs what became of that. */
+  finish(download?: DownloadedFile | Failure): Answer;
 }
 
-const failed = (transactionId: number, code: string, message: string): Answer => ({
-  transactionId,
-  status: 'failed',
-  error: { code, message },
-});
+const failure = (code: string, message: string): Failure => ({ code, message });
 
 /**
  * The rules of a device (contract, section 2) without network, time or chance: each transactionId is executed once, a
@@ -55,14 +55,16 @@ const failed = (transactionId: number, code: string, message: string): Answer =>
 export function createDeviceModel({
   seed,
   behaviour,
+  equipment: { storage, software, firmwareVersion } = plainEquipment,
   memory,
 }: {
   seed: number;
   behaviour: Behaviour;
+  equipment?: Equipment;
   memory?: DeviceMemory | undefined;
 }): DeviceModel {
   const random = createRandom(seed);
-  const state: DeviceState = memory ? { ...memory.state } : { activation: null, apns: [], networks: [] };
+  const state: DeviceState = { activation: null, apns: [], networks: [], software, firmwareVersion, ...memory?.state };
   /** null: cancelled, so there never is an answer. */
   const answers = new Map<number, Answer | null>();
   for (const answer of memory?.answers ?? []) remember(answers, answer.transactionId, answer, behaviour.memory);
@@ -81,15 +83,35 @@ export function createDeviceModel({
     return { kind: 'cancel', stopped: 'waiting' };
   }
 
-  function outcome(command: Command, fails: boolean): Answer {
-    const { transactionId, parameters } = command;
-    const operation = operations.get(command.operation);
-    if (!operation) return failed(transactionId, 'UNSUPPORTED', `this device does not know ${command.operation}`);
+  /** What keeps a command from being tried at all. */
+  function refusal({ operation: name, parameters }: Command): Failure | undefined {
+    const operation = operations.get(name);
+    if (!operation) return failure('UNSUPPORTED', `this device does not know ${name}`);
     const fault = operation.fault(parameters);
-    if (fault) return failed(transactionId, 'INVALID_PARAMETERS', fault);
-    if (fails) return failed(transactionId, 'INTERNAL', 'the device could not do it');
-    const result = operation.apply(state, parameters);
-    return result ? { transactionId, status: 'succeeded', result } : { transactionId, status: 'succeeded' };
+    if (fault) return failure('INVALID_PARAMETERS', fault);
+    if (!operation.download) return undefined;
+    // What is replaced stays in place until the new file is there.
+    const free = freeStorage(state, storage);
+    const size = parameters['size'] as number;
+    return size > free ? failure('STORAGE_FULL', `${size} bytes are needed, ${free} are free`) : undefined;
+  }
+
+  function outcome(
+    command: Command,
+    fails: boolean,
+    download: DownloadedFile | Failure | undefined,
+  ): { error: Failure } | { result?: Readonly<Record<string, unknown>> } {
+    const refused = refusal(command);
+    if (refused) return { error: refused };
+    if (download && 'code' in download) return { error: download };
+    if (fails) return { error: failure('INTERNAL', 'the device could not do it') };
+    const operation = operations.get(command.operation)!;
+    if (operation.download) {
+      if (!download) throw new Error(`${command.operation} is finished without its file`);
+      return operation.apply(state, command.parameters, download);
+    }
+    const result = operation.apply(state, command.parameters);
+    return result ? { result } : {};
   }
 
   return {
@@ -103,9 +125,11 @@ export function createDeviceModel({
       const answer = answers.get(transactionId);
       if (answer) return { kind: 'repeat', answer };
       if (answer === null || behaviour.silentOperations.has(operation)) return { kind: 'ignored' };
-      if (waiting.has(transactionId) || current?.command.transactionId === transactionId) return { kind: 'underway' };
+      if (current?.command.transactionId === transactionId) return { kind: 'underway' };
+      const known = waiting.has(transactionId);
+      // It keeps its place, with the parameters that came last.
       waiting.set(transactionId, command);
-      return { kind: 'accepted' };
+      return { kind: known ? 'underway' : 'accepted' };
     },
 
     begin() {
@@ -114,18 +138,24 @@ export function createDeviceModel({
         waiting.delete(transactionId);
         remember(executions, transactionId, (executions.get(transactionId) ?? 0) + 1, behaviour.memory);
         // Two draws for every command, used or not: what one device goes through depends on its seed alone.
-        current = { command, latency: draw(random, behaviour.latency), fails: random() < behaviour.failureRate };
+        const latency = draw(random, behaviour.latency);
+        const wanted = operations.get(command.operation)?.download;
+        const download = wanted && !refusal(command) ? wanted : undefined;
+        current = { command, latency, download, fails: random() < behaviour.failureRate };
         return current;
       }
       return undefined;
     },
 
-    finish() {
+    finish(download) {
       if (!current) throw new Error('nothing is being executed');
       const { command, fails } = current;
       current = undefined;
-      const answer = outcome(command, fails);
-      remember(answers, answer.transactionId, answer, behaviour.memory);
+      const { transactionId } = command;
+      const end = outcome(command, fails, download);
+      const answer: Answer =
+        'error' in end ? { transactionId, status: 'failed', ...end } : { transactionId, status: 'succeeded', ...end };
+      remember(answers, transactionId, answer, behaviour.memory);
       return answer;
     },
   };

@@ -13,7 +13,13 @@ export interface Answer {
   readonly transactionId: number;
   readonly status: 'succeeded' | 'failed';
   readonly result?: Readonly<Record<string, unknown>>;
-  readonly error?: { readonly code: string; readonly message: string };
+  readonly error?: Failure;
+}
+
+export interface Failure {
+  /** One of the contract's device error codes. */
+  readonly code: string;
+  readonly message: string;
 }
 
 /** That a command was begun, on the same topic. */
@@ -21,6 +27,12 @@ export interface Processing {
   readonly transactionId: number;
   readonly status: 'processing';
   readonly progress: number;
+}
+
+/** What the service publishes on `devices/{deviceId}/responses` to a request of the device. */
+export interface Response {
+  readonly requestId: string;
+  readonly answer: { readonly data: Readonly<Record<string, unknown>> } | { readonly error: Failure };
 }
 
 /** What the service publishes on `devices/{deviceId}/errors` about a message of the device. */
@@ -63,4 +75,16 @@ export function parseComplaint(payload: Uint8Array): Complaint | string {
   const { topic, reason, details } = value;
   if (typeof topic !== 'string' || typeof reason !== 'string') return 'topic or reason is missing';
   return { topic, reason, details };
+}
+
+/** The response in a payload of the responses topic, or in words what is wrong with it. */
+export function parseResponse(payload: Uint8Array): Response | string {
+  const value = parseRecord(payload);
+  if (typeof value === 'string') return value;
+  const { requestId, data, error } = value;
+  if (typeof requestId !== 'string') return 'requestId is missing';
+  if (!isRecord(error)) return isRecord(data) ? { requestId, answer: { data } } : 'it has neither data nor error';
+  const { code, message } = error;
+  if (typeof code !== 'string' || typeof message !== 'string') return 'code or message is missing';
+  return { requestId, answer: { error: { code, message } } };
 }

@@ -1,11 +1,7 @@
+import type { DeviceState } from './device-state.ts';
 import { isRecord } from './messages.ts';
-
-/** What a device keeps. Only operations change it. */
-export interface DeviceState {
-  activation: { applicationId: string; clientId: string } | null;
-  apns: readonly Record<string, unknown>[];
-  networks: readonly Record<string, unknown>[];
-}
+import { type DownloadedFile, install, type Outcome } from './software.ts';
+import { readSource } from './source.ts';
 
 type Parameters = Readonly<Record<string, unknown>>;
 
@@ -15,6 +11,15 @@ export interface Operation {
   readonly fault: (parameters: Parameters) => string | undefined;
   /** Carries it out; what it returns is the `result` of the answer. */
   readonly apply: (state: DeviceState, parameters: Parameters) => Record<string, unknown> | undefined;
+  readonly download?: undefined;
+}
+
+/** A command whose parameters name a file that is downloaded first; until then it has no effect. */
+export interface DownloadOperation {
+  readonly fault: Operation['fault'];
+  /** Whether the file has to be an APK. */
+  readonly download: 'apk' | 'any';
+  readonly apply: (state: DeviceState, parameters: Parameters, file: DownloadedFile) => Outcome;
 }
 
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
@@ -37,7 +42,22 @@ function networkFault({ ssid, security, password }: Record<string, unknown>): st
   return fits(password) ? undefined : 'a password does not fit its security';
 }
 
-export const operations: ReadonlyMap<string, Operation> = new Map<string, Operation>([
+const PACKAGE_NAME = /^[A-Za-z]\w*(\.[A-Za-z]\w*)+$/;
+/** The package names that Android knows. */
+export const isPackageName = (value: unknown): value is string =>
+  isText(value) && value.length <= 255 && PACKAGE_NAME.test(value);
+
+function deliveryFault(parameters: Parameters): string | undefined {
+  if (!isPackageName(parameters['package'])) return 'package is no package name';
+  if (!isText(parameters['version'])) return 'version is needed';
+  const source = readSource(parameters);
+  return typeof source === 'string' ? source : undefined;
+}
+
+export const operations: ReadonlyMap<string, Operation | DownloadOperation> = new Map<
+  string,
+  Operation | DownloadOperation
+>([
   [
     'activate',
     {
@@ -90,6 +110,26 @@ export const operations: ReadonlyMap<string, Operation> = new Map<string, Operat
       apply(state, { networks }) {
         state.networks = networks as Record<string, unknown>[];
         return undefined;
+      },
+    },
+  ],
+  [
+    'installSoftware',
+    {
+      fault: deliveryFault,
+      download: 'apk',
+      apply: (state, parameters, file) =>
+        install(state, { package: parameters['package'] as string, version: parameters['version'] as string }, file),
+    },
+  ],
+  [
+    'updateFirmware',
+    {
+      fault: deliveryFault,
+      download: 'any',
+      apply(state, { package: name, version }) {
+        state.firmwareVersion = version as string;
+        return { result: { package: name, version } };
       },
     },
   ],

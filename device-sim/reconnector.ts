@@ -1,5 +1,6 @@
+import { backOff } from './back-off.ts';
 import { isRefusal } from './mqtt-link.ts';
-import { draw, type Random, type Range } from './random.ts';
+import type { Random, Range } from './random.ts';
 import type { Timers } from './timers.ts';
 
 /** Keeps a device connected for as long as it is wanted. */
@@ -35,10 +36,8 @@ export function createReconnector({
   let trying = false;
   let endPause: (() => void) | undefined;
 
-  function rest(failures: number, { min, max }: Range): Promise<void> {
-    // The whole fleet loses its connections at the same moment: half of the pause is chance.
-    const length = Math.min(max, min * 2 ** Math.min(failures - 1, 16));
-    const milliseconds = draw(random, { min: length / 2, max: length });
+  function rest(failures: number, bounds: Range): Promise<void> {
+    const milliseconds = backOff(random, bounds, failures);
     return new Promise((resolve) => {
       const cancel = timers.after(milliseconds, resolve);
       endPause = () => {

@@ -1,8 +1,8 @@
 import { appendFileSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DeviceMemory } from './device-model.ts';
+import type { DeviceState } from './device-state.ts';
 import type { Answer } from './messages.ts';
-import type { DeviceState } from './operations.ts';
 
 /** What survives a restart of the simulator. */
 export interface Journal {

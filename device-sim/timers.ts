@@ -13,3 +13,17 @@ export const systemTimers: Timers = {
     return () => clearTimeout(timer);
   },
 };
+
+/** Resolves after `milliseconds`, or at once when `signal` is aborted. */
+export function pause(timers: Timers, milliseconds: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    const end = (): void => {
+      cancel();
+      signal.removeEventListener('abort', end);
+      resolve();
+    };
+    const cancel = timers.after(milliseconds, end);
+    signal.addEventListener('abort', end);
+  });
+}

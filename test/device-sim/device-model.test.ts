@@ -85,7 +85,13 @@ for (const [operation, parameters] of [
   t.test(`${operation} with ${JSON.stringify(parameters).slice(0, 60)} fails with INVALID_PARAMETERS`, (t) => {
     const device = model();
     t.match(run(device, 1, operation, parameters), { status: 'failed', error: { code: 'INVALID_PARAMETERS' } });
-    t.strictSame(device.state, { activation: null, apns: [], networks: [] });
+    t.strictSame(device.state, {
+      activation: null,
+      apns: [],
+      networks: [],
+      software: {},
+      firmwareVersion: '9.001.0',
+    });
     t.end();
   });
 }

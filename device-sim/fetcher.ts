@@ -1,0 +1,89 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { readApk } from './apk.ts';
+import { download, type Passage, type Patience } from './download.ts';
+import type { DownloadFolder } from './download-folder.ts';
+import type { Failure } from './messages.ts';
+import type { Random } from './random.ts';
+import type { Requests } from './requests.ts';
+import type { DownloadedFile } from './software.ts';
+import { readSource, type Source, type SourceHolder } from './source.ts';
+import type { Timers } from './timers.ts';
+
+/** Gets the files that commands name. */
+export interface Fetcher {
+  /**
+   * Downloads, looks into the file when it has to be an APK, and removes it again. Rejects with the reason of `signal`
+   * when that is aborted; nothing is left behind then either.
+   */
+  fetch(order: {
+    transactionId: number;
+    kind: 'apk' | 'any';
+    source: SourceHolder;
+    signal: AbortSignal;
+    onProgress: (bytes: number, size: number) => void;
+  }): Promise<{ file: DownloadedFile | Failure; passage: Passage }>;
+}
+
+async function lookInto(path: string, size: number): Promise<DownloadedFile | Failure> {
+  try {
+    return { size, apk: await readApk(path) };
+  } catch (error) {
+    return { code: 'DOWNLOAD_FAILED', message: `the file is no APK: ${(error as Error).message}` };
+  }
+}
+
+export function createFetcher({
+  deviceId,
+  folder,
+  requests,
+  patience,
+  random,
+  timers,
+}: {
+  deviceId: string;
+  folder: DownloadFolder;
+  requests: Requests;
+  patience: Patience;
+  random: Random;
+  timers: Timers;
+}): Fetcher {
+  async function renew(transactionId: number, signal: AbortSignal): Promise<Source | Failure | undefined> {
+    const reply = await requests.ask('softwareDownloadUrl', { transactionId }, signal);
+    if (reply === 'timeout') return undefined;
+    const fresh =
+      'data' in reply ? readSource(reply.data) : `no fresh URL: ${reply.error.code}: ${reply.error.message}`;
+    return typeof fresh === 'string' ? { code: 'DOWNLOAD_FAILED', message: fresh } : fresh;
+  }
+
+  return {
+    async fetch({ transactionId, kind, source, signal, onProgress }) {
+      const passage: Passage = { bytes: 0, resumed: 0, renewed: 0 };
+      let path: string;
+      try {
+        path = join(await folder.path(), `${deviceId}-${transactionId}.part`);
+      } catch (error) {
+        return { file: { code: 'INTERNAL', message: (error as Error).message }, passage };
+      }
+      try {
+        const failure = await download({
+          source,
+          file: path,
+          passage,
+          renew: (asking) => renew(transactionId, asking),
+          onProgress,
+          signal,
+          patience,
+          random,
+          timers,
+        });
+        if (failure) return { file: failure, passage };
+        const file = kind === 'apk' ? await lookInto(path, passage.bytes) : { size: passage.bytes, apk: undefined };
+        signal.throwIfAborted();
+        return { file, passage };
+      } finally {
+        await rm(path, { force: true });
+      }
+    },
+  };
+}

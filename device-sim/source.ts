@@ -1,0 +1,40 @@
+/** Where a file is, for a while. */
+export interface Source {
+  readonly url: string;
+  readonly expiresAt: string;
+  /** Bytes. */
+  readonly size: number;
+}
+
+/** The source that parameters, or the answer to a request for a fresh one, carry; or in words what is wrong with it. */
+export function readSource({ url, expiresAt, size }: Readonly<Record<string, unknown>>): Source | string {
+  const protocol = typeof url === 'string' ? URL.parse(url)?.protocol : undefined;
+  if (protocol !== 'http:' && protocol !== 'https:') return 'url is no http or https URL';
+  if (typeof expiresAt !== 'string' || Number.isNaN(Date.parse(expiresAt))) return 'expiresAt is no time';
+  if (!Number.isSafeInteger(size) || (size as number) < 0) return 'size is no number of bytes';
+  return { url: url as string, expiresAt, size: size as number };
+}
+
+/** The source of a download that is under way: a newer one may come at any time. */
+export interface SourceHolder {
+  readonly current: Source;
+  replace(source: Source): void;
+  /** Resolves at the next `replace`. */
+  replaced(): Promise<void>;
+}
+
+export function createSourceHolder(first: Source): SourceHolder {
+  let current = first;
+  let next = Promise.withResolvers<void>();
+  return {
+    get current() {
+      return current;
+    },
+    replace(source) {
+      current = source;
+      next.resolve();
+      next = Promise.withResolvers();
+    },
+    replaced: () => next.promise,
+  };
+}
