@@ -21,11 +21,14 @@ export interface Filter {
 
 const COLUMNS = `p.package, p.display_name AS "displayName", v.version, v.description,
   v.distribution_started_at AS "distributionStartedAt", v.created_at AS "createdAt", v.updated_at AS "updatedAt"`;
-const JOINED = 'packages p JOIN versions v ON v.line = p.line AND v.package = p.package';
+// Packages of the owner first, then their versions: SQLite takes a CROSS JOIN as written, so that rows come in the order of
+// two indexes and nobody else's are read.
+const JOINED = 'packages p CROSS JOIN versions v';
+const OF_PACKAGE = 'v.line = p.line AND v.package = p.package';
 const ORDER = 'ORDER BY p.package, v.sort_key DESC, v.version DESC';
 const IS_NEWEST = `v.version = (SELECT n.version FROM versions n WHERE n.line = p.line AND n.package = p.package
   ORDER BY n.sort_key DESC, n.version DESC LIMIT 1)`;
-const OF_CALLER = `p.line = 'software' AND p.developer_id = ? AND (p.for_all = 1 OR EXISTS (
+const OF_CALLER = `${OF_PACKAGE} AND p.line = 'software' AND p.developer_id = ? AND (p.for_all = 1 OR EXISTS (
   SELECT 1 FROM package_permissions m WHERE m.line = p.line AND m.package = p.package AND m.application_id = ?))`;
 
 /** What an application may distribute (op 24): by package, newest version first. */
@@ -63,7 +66,7 @@ export async function listNewestOfSystem(
     `SELECT package, "displayName", version, description, "distributionStartedAt", "createdAt", "updatedAt" FROM (
        SELECT ${COLUMNS}, v.sort_key,
          ROW_NUMBER() OVER (PARTITION BY p.package ORDER BY v.sort_key DESC, v.version DESC) AS place
-       FROM ${JOINED} WHERE p.line = 'software' AND p.developer_id IS NULL ${named.length > 0 ? 'AND p.package = ?' : ''}
+       FROM ${JOINED} WHERE ${OF_PACKAGE} AND p.line = 'software' AND p.developer_id IS NULL ${named.length > 0 ? 'AND p.package = ?' : ''}
      ) AS ranked WHERE place <= ? ORDER BY package, sort_key DESC, version DESC`,
     ...named,
     perPackage,
@@ -76,7 +79,7 @@ export async function listOwn(
   line: Line,
   page: { offset: number; limit: number },
 ): Promise<{ rows: AvailableVersion[]; total: number }> {
-  const where = 'p.line = ? AND p.developer_id IS NULL';
+  const where = `${OF_PACKAGE} AND p.line = ? AND p.developer_id IS NULL`;
   const rows = await sql.all<AvailableVersion>(
     `SELECT ${COLUMNS} FROM ${JOINED} WHERE ${where} ${ORDER} LIMIT ? OFFSET ?`,
     line,
@@ -89,5 +92,7 @@ export async function listOwn(
 
 /** Every firmware version (op 29): by package, newest version first. */
 export async function listFirmware(sql: Sql): Promise<{ package: string; version: string }[]> {
-  return sql.all(`SELECT p.package, v.version FROM ${JOINED} WHERE p.line = 'firmware' ${ORDER}`);
+  return sql.all(
+    `SELECT p.package, v.version FROM ${JOINED} WHERE ${OF_PACKAGE} AND p.line = 'firmware' AND p.developer_id IS NULL ${ORDER}`,
+  );
 }

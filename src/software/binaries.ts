@@ -1,19 +1,30 @@
 import type { Database } from '../database/sql.ts';
 import { objectKey, UPLOAD_SECONDS, type UploadTicket, uploadTicket } from './binary.ts';
+import type { Inspection } from './inspection.ts';
 import type { ObjectStore, StoredObject } from './object-store.ts';
 import { requireVersion, type VersionName } from './ownership.ts';
+
+interface Parts {
+  database: Database;
+  objects: ObjectStore;
+  inspection: Inspection;
+}
 
 /**
  * The binaries of versions (ops 20 to 22). The object store is asked each time and its answer never kept: uploads go
  * past the service. All throw PACKAGE_NOT_FOUND and VERSION_NOT_FOUND.
  */
-export function createBinaries({ database, objects }: { database: Database; objects: ObjectStore }) {
+export function createBinaries({ database, objects, inspection }: Parts) {
   const keyOf = async (developerId: string, name: VersionName): Promise<string> =>
     objectKey((await requireVersion(database.read, developerId, name)).binaryId);
   return {
     /** Op 20; undefined without a binary. */
-    find: async (developerId: string, name: VersionName): Promise<StoredObject | undefined> =>
-      objects.head(await keyOf(developerId, name)),
+    async find(developerId: string, name: VersionName): Promise<StoredObject | undefined> {
+      const version = await requireVersion(database.read, developerId, name);
+      const stored = await objects.head(objectKey(version.binaryId));
+      if (stored) inspection.seen(version, stored);
+      return stored;
+    },
 
     /** Op 21; nothing happens without a binary. */
     remove: async (developerId: string, name: VersionName): Promise<void> =>

@@ -1,12 +1,19 @@
 import type { Clock } from '../clock.ts';
 import type { Database } from '../database/sql.ts';
 import { DomainError } from '../errors.ts';
+import type { Inspection } from './inspection.ts';
 import { requireVersion, type VersionName } from './ownership.ts';
 import { permitApplication } from './package-repository.ts';
 import { updateVersion } from './version-repository.ts';
 
+interface Parts {
+  database: Database;
+  clock: Clock;
+  inspection: Inspection;
+}
+
 /** Whether versions are distributed (ops 25 to 27). All throw PACKAGE_NOT_FOUND and VERSION_NOT_FOUND. */
-export function createDistributions({ database, clock }: { database: Database; clock: Clock }) {
+export function createDistributions({ database, clock, inspection }: Parts) {
   return {
     /** Op 25: when it was started, in microseconds; null when it is not. */
     startedAt: async (developerId: string, name: VersionName): Promise<number | null> =>
@@ -20,6 +27,7 @@ export function createDistributions({ database, clock }: { database: Database; c
         const distributionStartedAt = clock.now();
         await updateVersion(unit, 'software', { ...known, distributionStartedAt });
         await permitApplication(unit, name.package, caller.applicationId);
+        unit.onCommit(() => inspection.look(known));
         return distributionStartedAt;
       });
     },

@@ -1,11 +1,12 @@
 import type { Database, Sql } from '../database/sql.ts';
 import { DomainError } from '../errors.ts';
 import { objectKey } from './binary.ts';
+import type { Inspection } from './inspection.ts';
 import type { Line } from './line.ts';
 import type { ObjectStore } from './object-store.ts';
 import { requireOwnVersion, type VersionName } from './ownership.ts';
 import { findPackage } from './package-repository.ts';
-import { findVersion } from './version-repository.ts';
+import { findVersion, type Version } from './version-repository.ts';
 
 /** What is known of a version without asking the object store. */
 export interface Installable {
@@ -13,7 +14,15 @@ export interface Installable {
   distributionStartedAt: number | null;
   /** Of the binary, whether there is one or not. */
   objectKey: string;
+  /** The version, when its binary is an APK that can be looked into; firmware may be anything. */
+  inspect: Version | undefined;
 }
+
+const toInstallable = (line: Line, version: Version): Installable => ({
+  distributionStartedAt: version.distributionStartedAt,
+  objectKey: objectKey(version.binaryId),
+  inspect: line === 'software' ? version : undefined,
+});
 
 export interface Download {
   url: string;
@@ -23,8 +32,14 @@ export interface Download {
   size: number;
 }
 
+interface Parts {
+  database: Database;
+  objects: ObjectStore;
+  inspection: Inspection;
+}
+
 /** What an install (op 28) and a firmware update need: whether a version may be installed, and where devices get it. */
-export function createInstalls({ database, objects }: { database: Database; objects: ObjectStore }) {
+export function createInstalls({ database, objects, inspection }: Parts) {
   return {
     /**
      * A version that applications of the developer can install (op 28): the developer's, or a system package's. Distributing
@@ -37,26 +52,34 @@ export function createInstalls({ database, objects }: { database: Database; obje
       }
       const version = await findVersion(sql, 'software', name.package, name.version);
       if (!version) throw new DomainError('VERSION_NOT_FOUND');
-      return { distributionStartedAt: version.distributionStartedAt, objectKey: objectKey(version.binaryId) };
+      return toInstallable('software', version);
     },
 
     /** A version of op 29's list. Throws PACKAGE_NOT_FOUND, VERSION_NOT_FOUND. */
     async findFirmware(sql: Sql, name: VersionName): Promise<Installable> {
-      const { distributionStartedAt, binaryId } = await requireOwnVersion(sql, 'firmware', name);
-      return { distributionStartedAt, objectKey: objectKey(binaryId) };
+      return toInstallable('firmware', await requireOwnVersion(sql, 'firmware', name));
     },
 
-    /** The last committed state of what an install names, at the moment of its delivery; undefined when it was removed. */
-    async findCurrent(line: Line, name: VersionName): Promise<Installable | undefined> {
+    /**
+     * The last committed state of what an install names, at the moment of its delivery; undefined when it was removed. With
+     * `developerId`, also when the name has gone to another developer since: devices never get what is not theirs.
+     */
+    async findCurrent(line: Line, name: VersionName, developerId?: string): Promise<Installable | undefined> {
       const version = await findVersion(database.read, line, name.package, name.version);
-      return (
-        version && { distributionStartedAt: version.distributionStartedAt, objectKey: objectKey(version.binaryId) }
-      );
+      if (!version) return undefined;
+      if (developerId !== undefined) {
+        const owner = (await findPackage(database.read, line, name.package))?.developerId;
+        if (owner !== null && owner !== developerId) return undefined;
+      }
+      return { distributionStartedAt: version.distributionStartedAt, objectKey: objectKey(version.binaryId) };
     },
 
     /** Whether there is a binary, by asking the object store. */
-    hasBinary: async (installable: Installable): Promise<boolean> =>
-      (await objects.head(installable.objectKey)) !== undefined,
+    async hasBinary(installable: Installable): Promise<boolean> {
+      const stored = await objects.head(installable.objectKey);
+      if (stored && installable.inspect) inspection.seen(installable.inspect, stored);
+      return stored !== undefined;
+    },
 
     /** A fresh URL for a device, for so many seconds; undefined when there is no binary. */
     async download(installable: Installable, expiresIn: number): Promise<Download | undefined> {

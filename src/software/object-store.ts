@@ -9,6 +9,8 @@ export interface ObjectStore {
   downloadUrl(key: string, options: { expiresIn: number }): Promise<{ url: string; expiresAt: number }>;
   /** What is stored now; `uploadedAt` in microseconds since the epoch. */
   head(key: string): Promise<StoredObject | undefined>;
+  /** The bytes from `start` to `end`, both included. */
+  read(key: string, start: number, end: number): Promise<Buffer>;
   /** Nothing happens when there is no such object. */
   remove(key: string): Promise<void>;
 }

@@ -1,9 +1,11 @@
 import type { Clock } from '../clock.ts';
 import type { Database } from '../database/sql.ts';
 import type { Ids } from '../ids.ts';
+import type { Log } from '../log.ts';
 import { createAvailable } from './available.ts';
 import { createBinaries } from './binaries.ts';
 import { createDistributions } from './distributions.ts';
+import { createInspection } from './inspection.ts';
 import { createInstalls } from './installs.ts';
 import type { ObjectStore } from './object-store.ts';
 import { createOwnSoftware } from './own-software.ts';
@@ -15,6 +17,7 @@ interface Parts {
   database: Database;
   clock: Clock;
   ids: Ids;
+  log: Log;
   objects: ObjectStore;
   /** LAPEL_RESERVED_PACKAGE_PREFIX: names that begin with it are the service's own. */
   reservedPrefix: string;
@@ -23,8 +26,11 @@ interface Parts {
 export type Software = ReturnType<typeof createSoftware>;
 
 /** Software distribution: what developers register and upload, what the service brings, and what devices can install. */
-export function createSoftware(parts: Parts) {
+export function createSoftware(given: Parts) {
+  const inspection = createInspection(given);
+  const parts = { ...given, inspection };
   return {
+    inspection,
     packages: createPackages(parts),
     versions: createVersions(parts),
     binaries: createBinaries(parts),

@@ -11,7 +11,9 @@ CREATE TABLE packages (
   updated_at BIGINT NOT NULL,
   PRIMARY KEY (line, package)
 );
-CREATE INDEX packages_by_owner ON packages (line, developer_id, package);
+-- Unique, so that versions can be read along them in order without sorting.
+CREATE UNIQUE INDEX packages_by_owner ON packages (line, developer_id, package);
+CREATE UNIQUE INDEX packages_own ON packages (line, package) WHERE developer_id IS NULL;
 
 -- Applications that may distribute a package that is not for all of them (op 23).
 CREATE TABLE package_permissions (

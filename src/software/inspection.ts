@@ -1,0 +1,103 @@
+import { ApkError } from '../apk/apk-error.ts';
+import type { ApkManifest } from '../apk/manifest.ts';
+import { readApk } from '../apk/read-apk.ts';
+import type { Clock } from '../clock.ts';
+import type { Database } from '../database/sql.ts';
+import type { Log } from '../log.ts';
+import { objectKey } from './binary.ts';
+import { findEtag, listWarnings, saveContent } from './binary-content-repository.ts';
+import type { ObjectStore, StoredObject } from './object-store.ts';
+
+interface Registered {
+  package: string;
+  version: string;
+  binaryId: string;
+}
+
+interface Parts {
+  database: Database;
+  clock: Clock;
+  log: Log;
+  objects: Pick<ObjectStore, 'head' | 'read'>;
+}
+
+// Files that are read at a time. More are left for the next time that somebody asks for them.
+const AT_A_TIME = 4;
+
+export type Inspection = ReturnType<typeof createInspection>;
+
+/** How the file differs from what was registered, or null (specification, "Version"). */
+function warningOf(registered: Registered, found: ApkManifest): string | null {
+  if (found.package !== registered.package) return `the file is of the package ${found.package}.`;
+  if (found.versionName !== registered.version)
+    return `the file has the version name ${found.versionName ?? '(none)'}.`;
+  return null;
+}
+
+/**
+ * Looks once into each upload of developers' software, when it is first seen present, with ranged reads. It only warns:
+ * a version whose file says otherwise is distributed all the same, and its devices report the error.
+ */
+export function createInspection({ database, clock, log, objects }: Parts) {
+  const running = new Map<string, Promise<void>>();
+
+  async function inspect(registered: Registered, { etag, size }: StoredObject): Promise<void> {
+    const { binaryId, package: name, version } = registered;
+    if ((await findEtag(database.read, binaryId)) === etag) return;
+    const key = objectKey(binaryId);
+    let found: ApkManifest | null = null;
+    let warning: string | null;
+    try {
+      found = await readApk({ size, read: (start, end) => objects.read(key, start, end) });
+      warning = warningOf(registered, found);
+    } catch (thrown) {
+      // A store that does not answer is no fault of the file: it is looked at again when it is next seen.
+      if (!(thrown instanceof ApkError)) throw thrown;
+      warning = `the file cannot be read as an APK: ${thrown.message}`;
+    }
+    if (warning !== null)
+      log.warn({ package: name, version, warning }, 'an uploaded binary differs from what was registered');
+    await database.transactSoon((unit) =>
+      saveContent(unit, {
+        binaryId,
+        package: name,
+        version,
+        etag,
+        foundPackage: found?.package ?? null,
+        foundVersionName: found?.versionName ?? null,
+        foundVersionCode: found?.versionCode ?? null,
+        warning,
+        readAt: clock.now(),
+      }),
+    );
+  }
+
+  /** Nobody waits for it. */
+  function begin({ binaryId }: Registered, task: () => Promise<void>): void {
+    if (running.has(binaryId) || running.size >= AT_A_TIME) return;
+    const work = task()
+      .catch((err: unknown) => log.error({ err, binaryId }, 'an uploaded binary could not be looked into'))
+      .finally(() => running.delete(binaryId));
+    running.set(binaryId, work);
+  }
+
+  return {
+    /** A HEAD found the binary (ops 20 and 28). */
+    seen: (registered: Registered, stored: StoredObject): void => begin(registered, () => inspect(registered, stored)),
+
+    /** Asks for the binary first (op 26, which needs none to be there). */
+    look: (registered: Registered): void =>
+      begin(registered, async () => {
+        const stored = await objects.head(objectKey(registered.binaryId));
+        if (stored) await inspect(registered, stored);
+      }),
+
+    /** The binaries that differ from what was registered (administration). */
+    warnings: (page: { offset: number; limit: number }) => listWarnings(database.read, page),
+
+    /** Resolves when no file is being read. */
+    async idle(): Promise<void> {
+      await Promise.all(running.values());
+    },
+  };
+}

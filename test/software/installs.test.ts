@@ -1,0 +1,81 @@
+import t from 'tap';
+import type { DomainError } from '../../src/errors.ts';
+import { randomIds } from '../../src/ids.ts';
+import type { StoredObject } from '../../src/software/object-store.ts';
+import { createSoftware } from '../../src/software/software.ts';
+import { openTestDatabase } from '../applications/tenant.ts';
+
+const NAME = { package: 'com.example.camera', version: '1.0.0' };
+const MINE = { developerId: 'mine', applicationId: 'mine-app' };
+
+t.test('what an install asks of software', async (t) => {
+  const { database, clock } = openTestDatabase(t);
+  const stored = new Map<string, StoredObject>();
+  const objects = {
+    uploadUrl: () => Promise.reject(new Error('not asked for here')),
+    downloadUrl: async (key: string, { expiresIn }: { expiresIn: number }) => ({
+      url: `https://objects.example/${key}`,
+      expiresAt: clock.now() + expiresIn * 1_000_000,
+    }),
+    head: async (key: string) => stored.get(key),
+    remove: async (key: string) => void stored.delete(key),
+  };
+  const software = createSoftware({ database, clock, ids: randomIds, objects, reservedPrefix: 'com.lapel.' });
+  const { installs } = software;
+  for (const developerId of ['mine', 'theirs']) {
+    const text = 'INSERT INTO developers (developer_id, name, created_at) VALUES (?, ?, 0)';
+    await database.transact((unit) => unit.run(text, developerId, developerId));
+  }
+  const codeOf = (work: Promise<unknown>) =>
+    work.then(() => null).catch((error: unknown) => (error as DomainError).code);
+
+  t.test('a version is found by its developer’s applications only', async (t) => {
+    const find = (developerId: string) => installs.findInstallable(database.read, developerId, NAME);
+    t.equal(await codeOf(find('mine')), 'PACKAGE_NOT_FOUND');
+    await software.packages.register('mine', { package: NAME.package });
+    t.equal(await codeOf(find('mine')), 'VERSION_NOT_FOUND');
+    await software.versions.register('mine', NAME.package, NAME);
+    t.match(await find('mine'), { distributionStartedAt: null });
+    t.equal(await codeOf(find('theirs')), 'PACKAGE_NOT_FOUND');
+    await software.distributions.start(MINE, NAME);
+    t.match(await find('mine'), { distributionStartedAt: clock.now() });
+  });
+
+  t.test('a download is made afresh, with the size that is stored now, or not at all', async (t) => {
+    const current = await installs.findCurrent('software', NAME, 'mine');
+    t.ok(current);
+    if (!current) return;
+    t.equal(await installs.hasBinary(current), false);
+    t.equal(await installs.download(current, 60), undefined);
+    stored.set(current.objectKey, { size: 7, uploadedAt: 0, etag: '"x"' });
+    t.equal(await installs.hasBinary(current), true);
+    t.same(await installs.download(current, 60), {
+      url: `https://objects.example/${current.objectKey}`,
+      expiresAt: clock.now() + 60_000_000,
+      size: 7,
+    });
+  });
+
+  t.test('a name that went to another developer is nothing to the first one', async (t) => {
+    await software.binaries.remove('mine', NAME);
+    await software.distributions.stop('mine', NAME);
+    await software.versions.remove('mine', NAME);
+    t.equal(await installs.findCurrent('software', NAME, 'mine'), undefined);
+    await software.packages.remove('mine', NAME.package);
+    await software.packages.register('theirs', { package: NAME.package });
+    await software.versions.register('theirs', NAME.package, NAME);
+    t.ok(await installs.findCurrent('software', NAME, 'theirs'));
+    t.equal(await installs.findCurrent('software', NAME, 'mine'), undefined);
+  });
+
+  t.test('system packages are for every developer, firmware is found apart from them', async (t) => {
+    const own = { package: 'com.lapel.client', version: '1.0.0' };
+    await software.systemPackages.put(own, {});
+    t.match(await installs.findInstallable(database.read, 'mine', own), { distributionStartedAt: clock.now() });
+    t.ok(await installs.findCurrent('software', own, 'theirs'));
+    t.equal(await codeOf(installs.findFirmware(database.read, own)), 'PACKAGE_NOT_FOUND');
+    await software.firmware.put(own, {});
+    t.match(await installs.findFirmware(database.read, own), { distributionStartedAt: clock.now() });
+    t.equal(await codeOf(installs.findFirmware(database.read, { ...own, version: '2.0.0' })), 'VERSION_NOT_FOUND');
+  });
+});
