@@ -1,0 +1,58 @@
+import { ApkError } from './apk-error.ts';
+import { type Attribute, readRootElement } from './binary-xml.ts';
+
+/** What an APK says about itself. */
+export interface ApkManifest {
+  package: string;
+  /** Null when the manifest names none. */
+  versionName: string | null;
+  /** Android's long version code: `versionCodeMajor` in the upper 32 bits. 0 when the manifest names none. */
+  versionCode: number;
+}
+
+// android.R.attr
+const VERSION_CODE = 0x0101021b;
+const VERSION_NAME = 0x0101021c;
+const VERSION_CODE_MAJOR = 0x01010576;
+// Res_value
+const REFERENCES = [0x01, 0x07];
+const STRING = 0x03;
+const INTEGERS = [0x10, 0x11];
+const PACKAGE = /^[A-Za-z]\w*(?:\.[A-Za-z]\w*)*$/;
+const LONGEST_NAME = 255;
+
+const damaged = (what: string): ApkError => new ApkError('manifest_damaged', `the manifest is damaged: ${what}`);
+
+/** Reads a binary AndroidManifest.xml as Android does: attributes of Android by their identifier, `package` by its name. */
+export function readManifest(document: Buffer): ApkManifest {
+  const root = readRootElement(document);
+  if (root.name !== 'manifest') throw damaged('its root is no manifest');
+
+  function only(found: Attribute[]): Attribute | undefined {
+    if (found.length > 1) throw damaged('an attribute comes twice');
+    const [attribute] = found;
+    if (attribute && REFERENCES.includes(attribute.type)) {
+      throw new ApkError('unsupported', `${attribute.name} is a reference to a resource`);
+    }
+    return attribute;
+  }
+  const known = (resource: number) => only(root.attributes.filter((each) => each.resource === resource));
+  function text(attribute: Attribute | undefined): string | null {
+    if (!attribute) return null;
+    if (attribute.type !== STRING) throw damaged(`${attribute.name} is no text`);
+    const value = root.string(attribute.data);
+    if (value.length > LONGEST_NAME) throw new ApkError('too_large', `${attribute.name} is too long`);
+    return value;
+  }
+  function integer(attribute: Attribute | undefined): number {
+    if (attribute && !INTEGERS.includes(attribute.type)) throw damaged(`${attribute.name} is no number`);
+    return attribute?.data ?? 0;
+  }
+
+  const named = root.attributes.filter((each) => !each.qualified && each.name === 'package');
+  const packageName = text(only(named)) ?? '';
+  if (!PACKAGE.test(packageName)) throw damaged('its package is no package name');
+  const versionCode = integer(known(VERSION_CODE_MAJOR)) * 2 ** 32 + integer(known(VERSION_CODE));
+  if (!Number.isSafeInteger(versionCode)) throw new ApkError('too_large', 'the version code is too large');
+  return { package: packageName, versionName: text(known(VERSION_NAME)), versionCode };
+}

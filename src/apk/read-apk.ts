@@ -1,0 +1,105 @@
+import { setImmediate } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { crc32, inflateRaw } from 'node:zlib';
+import { type Entry, fromRandomAccessReaderPromise, type ZipFile } from 'yauzl';
+import { ApkError } from './apk-error.ts';
+import { type ApkSource, type BoundedSource, createBoundedSource, SourceReader } from './bounded-source.ts';
+import { type ApkManifest, readManifest } from './manifest.ts';
+
+const inflate = promisify<Buffer, { maxOutputLength: number }, Buffer>(inflateRaw);
+
+const MANIFEST = Buffer.from('AndroidManifest.xml');
+// Bounds of one reading, in bytes: of the manifest, packed and unpacked, and of the archive's directory. Large real ones
+// have manifests of 300 KB and directories of 2 MB.
+const LARGEST_MANIFEST = 1024 ** 2;
+const LARGEST_DIRECTORY = 4 * 1024 ** 2;
+const LIMITS = { reads: 12, bytes: 6 * 1024 ** 2 };
+const SMALLEST_ENTRY = 46;
+const STORED = 0;
+const DEFLATED = 8;
+// The directory lies in memory by then, so nothing else would let others run.
+const ENTRIES_PER_TURN = 100;
+
+/**
+ * Reads package, versionName and versionCode out of an APK that is somewhere else, in a few reads of small parts of it.
+ * The file may be hostile: reads, bytes and memory are bounded, and what contradicts itself is refused. Throws ApkError
+ * for a file that is no readable APK; whatever `source.read` throws comes through as it is.
+ */
+export async function readApk(source: ApkSource): Promise<ApkManifest> {
+  const bounded = createBoundedSource(source, LIMITS);
+  try {
+    return readManifest(await readManifestFile(source.size, bounded));
+  } catch (error) {
+    const failure = bounded.failure();
+    if (failure) throw failure.error;
+    if (error instanceof ApkError) throw error;
+    throw new ApkError('archive_damaged', 'the archive is damaged', error);
+  }
+}
+
+async function readManifestFile(size: number, source: BoundedSource): Promise<Buffer> {
+  const zip = await openArchive(size, source);
+  const directory = zip.readEntryCursor as unknown as number; // a number, whatever its type says
+  const length = size - directory;
+  if (length < 0) throw new ApkError('archive_damaged', 'the directory lies outside of the file');
+  if (length > LARGEST_DIRECTORY) throw new ApkError('too_large', 'the directory of the archive is too large');
+  if (zip.entryCount * SMALLEST_ENTRY > length) throw new ApkError('archive_damaged', 'the directory is too small');
+  await source.part(directory, length); // in one read; what follows finds it in memory
+  const entry = await findManifest(zip);
+  const start = await findData(zip, entry, directory);
+  return unpack(entry, await source.part(start, entry.compressedSize));
+}
+
+async function openArchive(size: number, source: BoundedSource): Promise<ZipFile> {
+  try {
+    // Names stay bytes: that is how Android compares them, and odd names of other entries are no concern of ours.
+    return await fromRandomAccessReaderPromise(new SourceReader(source), size, {
+      decodeStrings: false,
+      autoClose: false,
+    });
+  } catch (error) {
+    if (error instanceof ApkError) throw error;
+    throw new ApkError('not_an_archive', 'the file is no zip archive', error);
+  }
+}
+
+/** The one entry of that name. Android refuses archives with two, whichever is meant. */
+async function findManifest(zip: ZipFile): Promise<Entry> {
+  let found: Entry | undefined;
+  let seen = 0;
+  for await (const entry of zip.eachEntry()) {
+    seen += 1;
+    if (seen % ENTRIES_PER_TURN === 0) await setImmediate();
+    if (!MANIFEST.equals(entry.fileName as unknown as Buffer)) continue;
+    if (found) throw new ApkError('archive_damaged', 'the archive has two manifests');
+    found = entry;
+  }
+  if (!found) throw new ApkError('manifest_missing', 'the archive has no AndroidManifest.xml');
+  return found;
+}
+
+/** Where the packed bytes begin. The entry's own header must agree with the directory, as Android demands. */
+async function findData(zip: ZipFile, entry: Entry, directory: number): Promise<number> {
+  if (entry.isEncrypted()) throw new ApkError('unsupported', 'the manifest is encrypted');
+  if (entry.compressionMethod !== STORED && entry.compressionMethod !== DEFLATED) {
+    throw new ApkError('unsupported', 'the manifest is compressed in an unknown way');
+  }
+  if (entry.compressedSize > LARGEST_MANIFEST || entry.uncompressedSize > LARGEST_MANIFEST) {
+    throw new ApkError('too_large', 'the manifest is too large');
+  }
+  const header = await zip.readLocalFileHeaderPromise(entry);
+  const agrees = MANIFEST.equals(header.fileName) && header.compressionMethod === entry.compressionMethod;
+  if (!agrees || header.fileDataStart + entry.compressedSize > directory) {
+    throw new ApkError('archive_damaged', 'the archive contradicts itself');
+  }
+  return header.fileDataStart;
+}
+
+async function unpack(entry: Entry, packed: Buffer): Promise<Buffer> {
+  const bytes =
+    entry.compressionMethod === STORED ? packed : await inflate(packed, { maxOutputLength: LARGEST_MANIFEST });
+  if (bytes.length !== entry.uncompressedSize || crc32(bytes) !== entry.crc32) {
+    throw new ApkError('archive_damaged', 'the manifest is not what its checksum says');
+  }
+  return bytes;
+}
