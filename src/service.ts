@@ -139,7 +139,7 @@ export async function createService(config: Config, { log, clock = systemClock, 
       clock,
     }),
   );
-  const software = createSoftware({ database, clock, ids, objects, reservedPrefix: config.reservedPackagePrefix });
+  const software = createSoftware({ database, clock, ids, log, objects, reservedPrefix: config.reservedPackagePrefix });
   const transactions = stack.use(
     createTransactions({
       database,
@@ -245,6 +245,7 @@ export async function createService(config: Config, { log, clock = systemClock, 
         await admin.idle();
         await broker.idle();
         await transactions.idle();
+        await software.inspection.idle();
         await webhooks.idle();
         await embedded?.idle();
         await database.idle();

@@ -15,7 +15,7 @@ const ROOMS: Record<string, { rooms: string[]; owns?: string[] }> = {
   devices: { rooms: ['contracts', 'database'] },
   webhooks: { rooms: ['contracts', 'database'], owns: ['undici', 'standardwebhooks', 'ipaddr.js'] },
   outbox: { rooms: ['contracts', 'database'] },
-  software: { rooms: ['contracts', 'database', 'objects'] },
+  software: { rooms: ['contracts', 'database', 'objects', 'apk'] },
   transactions: { rooms: ['contracts', 'database', 'applications', 'devices', 'software', 'webhooks', 'outbox'] },
   http: { rooms: ['contracts'], owns: ['koa', '@koa/router', 'koa-body'] },
   broker: { rooms: ['contracts', 'database', 'devices', 'outbox', 'transactions'], owns: ['aedes'] },

@@ -1,5 +1,6 @@
 import { routesOf } from '../http/route.ts';
 import { createApplication, deleteApplication, listApplications, replaceSecret } from './applications.ts';
+import { listBinaryWarnings } from './binary-warnings.ts';
 import { createDeveloper, listDevelopers, readDeveloper, updateDeveloper } from './developers.ts';
 import { deleteDevice, listDevices, readDevice, registerDevice, replaceCredential, updateDevice } from './devices.ts';
 import { readHealth, readMetrics, readReadiness } from './operation.ts';
@@ -31,6 +32,7 @@ export const ROUTES = [
   route('DELETE', '/admin/v1/devices/{deviceId}', A, {}, deleteDevice),
   route('POST',   '/admin/v1/devices/{deviceId}/credential', A, { body: 'admin/credential-replace', bodyOptional: true }, replaceCredential),
 
+  route('GET',    '/admin/v1/binary-warnings', A, { query: 'common/paging-query' }, listBinaryWarnings),
   route('GET',    '/admin/v1/system-packages', A, { query: 'common/paging-query' }, systemPackages.list),
   route('PUT',    '/admin/v1/system-packages/{package}/versions/{version}', A, { body: 'admin/own-software-put', bodyOptional: true }, systemPackages.put),
   route('DELETE', '/admin/v1/system-packages/{package}/versions/{version}', A, {}, systemPackages.remove),

@@ -12,7 +12,7 @@ export interface AdminServices {
   developers: Pick<Developers, 'create' | 'list' | 'find' | 'update'>;
   applications: Pick<Applications, 'create' | 'list' | 'replaceSecret' | 'remove'>;
   devices: Pick<Devices, 'register' | 'list' | 'find' | 'update' | 'remove' | 'replaceCredential'>;
-  software: Pick<Software, 'systemPackages' | 'firmware'>;
+  software: Pick<Software, 'systemPackages' | 'firmware' | 'inspection'>;
   metrics: Pick<Metrics, 'registry'>;
   /** Microseconds as a local date-time. */
   formatTime(micros: number): string;

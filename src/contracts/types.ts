@@ -25,6 +25,14 @@ export type Secret = string;
  */
 export type Total = number;
 /**
+ * Name of a package: an Android package name.
+ */
+export type PackageName = string;
+/**
+ * Version of a package; SemVer 2.0.0 is recommended, other schemes sort as older than all SemVer versions. It is a segment of paths: `.` and `..`, which clients resolve, are none.
+ */
+export type VersionName = string;
+/**
  * MQTT password of a device. The service keeps only its hash.
  */
 export type Credential = string;
@@ -64,17 +72,9 @@ export type HardwareProperties = {
  */
 export type MacAddress = string;
 /**
- * Name of a package: an Android package name.
- */
-export type PackageName = string;
-/**
  * Name of a package for people; null when it has none.
  */
 export type DisplayName = string | null;
-/**
- * Version of a package; SemVer 2.0.0 is recommended, other schemes sort as older than all SemVer versions. It is a segment of paths: `.` and `..`, which clients resolve, are none.
- */
-export type VersionName = string;
 /**
  * Description of a version; null when it has none.
  */
@@ -179,6 +179,7 @@ export interface SchemaTypes {
   'admin/application-created': ApplicationCreated;
   'admin/application-list': ApplicationList;
   'admin/application-secret': ApplicationSecret;
+  'admin/binary-warning-list': BinaryWarningList;
   'admin/credential-replace': CredentialReplace;
   'admin/credential-replaced': CredentialReplaced;
   'admin/developer': DeveloperAnswer;
@@ -324,6 +325,26 @@ export interface ApplicationList {
  */
 export interface ApplicationSecret {
   secret: Secret;
+}
+/**
+ * Uploads whose file says something else than was registered: by package and version.
+ */
+export interface BinaryWarningList {
+  warnings: {
+    package: PackageName;
+    version: VersionName;
+    warning: string;
+    /**
+     * What the file says of itself; null when it could not be read.
+     */
+    found: {
+      package: string;
+      versionName: string | null;
+      versionCode: number | null;
+    } | null;
+    readAt: LocalDateTime;
+  }[];
+  total: Total;
 }
 /**
  * A new credential; without one the service makes one.
