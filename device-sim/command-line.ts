@@ -3,6 +3,8 @@ import type { Absence } from './absences.ts';
 import type { Behaviour } from './behaviour.ts';
 import { promptBehaviour } from './behaviour.ts';
 import { MAX_DEVICES } from './device-ids.ts';
+import { type Equipment, type InstalledSoftware, plainEquipment } from './device-state.ts';
+import { isPackageName } from './operations.ts';
 import type { Range } from './random.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -17,6 +19,9 @@ export interface Command {
   absence: Absence;
   clean: boolean;
   stateFolder: string | undefined;
+  equipment: Equipment;
+  reportStatus: boolean;
+  downloadFolder: string | undefined;
   connectRate: number | null;
   /** Milliseconds. */
   duration: number | undefined;
@@ -43,6 +48,11 @@ const OPTIONS = {
   processing: { type: 'boolean' },
   clean: { type: 'boolean' },
   state: { type: 'string' },
+  storage: { type: 'string' },
+  preinstall: { type: 'string' },
+  firmware: { type: 'string' },
+  'report-status': { type: 'boolean' },
+  'download-dir': { type: 'string' },
   'connect-rate': { type: 'string' },
   duration: { type: 'string' },
   'until-idle': { type: 'string' },
@@ -85,6 +95,19 @@ function readUrl(name: string, text: string, protocols: readonly string[]): stri
     throw new UsageError(`--${name}`, `"${text}" is no ${protocols.join(' or ')} URL`);
   }
   return text.replace(/\/+$/, '');
+}
+
+/** `package@versionName:code`, several separated by commas. */
+function readSoftware(name: string, text: string): Record<string, InstalledSoftware> {
+  const software: Record<string, InstalledSoftware> = {};
+  for (const item of text.split(',').filter((part) => part !== '')) {
+    const [, packageName, version, code] = /^([^@]+)@([^@:]+):(\d{1,15})$/.exec(item) ?? [];
+    if (!isPackageName(packageName) || version === undefined || Object.hasOwn(software, packageName)) {
+      throw new UsageError(`--${name}`, `"${item}" is no package@versionName:versionCode, or comes twice`);
+    }
+    software[packageName] = { version, versionCode: Number(code), size: 0 };
+  }
+  return software;
 }
 
 function readValues(args: readonly string[]): Values {
@@ -150,6 +173,13 @@ export function readCommandLine(args: readonly string[], env: Readonly<Record<st
     },
     clean: values.clean === true,
     stateFolder: text('state'),
+    equipment: {
+      storage: number('storage', plainEquipment.storage, { min: 0, max: Number.MAX_SAFE_INTEGER, whole: true }),
+      firmwareVersion: text('firmware') || plainEquipment.firmwareVersion,
+      software: readSoftware('preinstall', text('preinstall') ?? ''),
+    },
+    reportStatus: values['report-status'] === true,
+    downloadFolder: text('download-dir'),
     connectRate: number('connect-rate', 200, { min: 0, max: 1_000_000 }) || null,
     duration: seconds('duration'),
     untilIdle: seconds('until-idle'),

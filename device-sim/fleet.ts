@@ -1,6 +1,9 @@
 import { type Absence, scheduleAbsences } from './absences.ts';
 import { type Behaviour, promptBehaviour } from './behaviour.ts';
 import { createDevice, type Device } from './device.ts';
+import type { Equipment } from './device-state.ts';
+import type { Patience } from './download.ts';
+import { createDownloadFolder } from './download-folder.ts';
 import { createPacer } from './pacer.ts';
 import { createRandom, deriveSeed } from './random.ts';
 import { createStateFile } from './state-file.ts';
@@ -36,6 +39,13 @@ export interface FleetCounts {
   failures: number;
   /** Answers that the service acknowledged. */
   acknowledged: number;
+  /** Downloads that came to an end, good or bad, and their bytes. */
+  downloads: number;
+  downloadedBytes: number;
+  /** How often one went on where it was cut. */
+  resumed: number;
+  /** How often a fresh URL was asked for. */
+  renewed: number;
   /** Messages on the errors topics. */
   complaints: number;
   /** Breaches of the contract by the service. */
@@ -68,6 +78,13 @@ export interface FleetOptions {
   clean?: boolean;
   /** A folder in which devices remember over restarts. */
   stateFolder?: string;
+  /** What each device is before its first command. */
+  equipment?: Partial<Equipment>;
+  /** Devices report software, storage and firmware at each connection. */
+  reportStatus?: boolean;
+  /** Where files are while they are downloaded; a temporary folder, removed at the end, when missing. */
+  downloadFolder?: string | undefined;
+  patience?: Partial<Patience>;
   timers?: Timers;
   /** Told of each breach of the contract, complaint and given up connection, in words. */
   onTrouble?: (deviceId: string, text: string) => void;
@@ -84,6 +101,10 @@ export function createFleet({
   connectAttempts = 1,
   clean = false,
   stateFolder,
+  equipment = {},
+  reportStatus = false,
+  downloadFolder,
+  patience = {},
   timers = systemTimers,
   onTrouble = () => {},
 }: FleetOptions): Fleet {
@@ -99,10 +120,15 @@ export function createFleet({
     repeatedAnswers: 0,
     failures: 0,
     acknowledged: 0,
+    downloads: 0,
+    downloadedBytes: 0,
+    resumed: 0,
+    renewed: 0,
     complaints: 0,
     violations: 0,
   };
   const pacer = createPacer({ perSecond: connectRate, timers });
+  const downloads = createDownloadFolder(downloadFolder);
   const stops: (() => void)[] = [];
   let over = false;
 
@@ -132,6 +158,12 @@ export function createFleet({
     events.on('acknowledged', () => {
       tally.acknowledged += 1;
     });
+    events.on('download', ({ bytes, resumed, renewed }) => {
+      tally.downloads += 1;
+      tally.downloadedBytes += bytes;
+      tally.resumed += resumed;
+      tally.renewed += renewed;
+    });
     events.on('complaint', ({ topic, reason }) => {
       tally.complaints += 1;
       trouble(`the service complained about ${topic}: ${reason}`);
@@ -155,6 +187,10 @@ export function createFleet({
       clean,
       connectAttempts,
       gate: pacer.turn,
+      equipment,
+      reportStatus,
+      downloads,
+      patience,
       timers,
       ...(journal && { journal }),
     });
@@ -225,6 +261,7 @@ export function createFleet({
       const gone = Promise.all(devices.map((device) => device[Symbol.asyncDispose]()));
       pacer.release();
       await gone;
+      await downloads[Symbol.asyncDispose]();
     },
   };
 }

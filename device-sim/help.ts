@@ -3,6 +3,7 @@ export const help = `A fleet of simulated wearable cameras for a Lapel service.
   npm run sim -- [options]
 
 Devices are registered through the administration API, connect over MQTT, execute each command once and answer it.
+Installations are real downloads: cut ones are resumed, expired URLs replaced, APK files looked into.
 Runs with the same --seed use the same devices and take the same course.
 
 Examples
@@ -14,6 +15,8 @@ Examples
                                                for a minute, prints one JSON object
   npm run sim -- --silent-operations listConnectivity,pairBluetooth
                                                an old firmware that never answers these
+  npm run sim -- --preinstall com.example.camera@1.0.0:1 --storage 1000000 --report-status
+                                               cameras with an application and little room, which they report
   npm run sim -- --save devices.ndjson --until-idle 5
   npm run sim -- --devices devices.ndjson      the same devices later, without the administrator's token
 
@@ -23,7 +26,7 @@ The fleet
   --mqtt URL                 where they connect (mqtt://127.0.0.1:1883); also mqtts:, ws:, wss:
   --connect-rate N           connections a second, also when reconnecting; 0 is unbounded (200)
   --clean                    clean sessions instead of persistent ones
-  --state FOLDER             devices remember answers and settings over restarts of the simulator
+  --state FOLDER             devices remember answers, settings and software over restarts of the simulator
 
 How they behave
   --latency MS | MIN-MAX     from beginning a command to its answer (0)
@@ -34,6 +37,13 @@ How they behave
   --offline-rate SHARE       share of the time that a device is away, 0 to 0.95 (0)
   --offline-window MS | MIN-MAX
                              how long it is away each time (5000-30000)
+
+Software on the devices
+  --storage BYTES            for software and what is being downloaded, on each device (8589934592, 8 GiB)
+  --preinstall LIST          package@versionName:versionCode, separated by commas: installed from the start
+  --firmware VERSION         firmware from the start (9.001.0)
+  --report-status            report software, storage and firmware at each connection, not only after a change
+  --download-dir FOLDER      where files are while they are downloaded (a temporary folder, removed at the end)
 
 Where the devices come from
   --admin URL                administration API (http://127.0.0.1:8081)

@@ -38,9 +38,16 @@ export function formatReport({ fleet, load, activated, seconds, troubles, troubl
       `${fleet.failures} failures, ${fleet.repeatedAnswers} remembered; ${perSecond(fleet.answers, seconds)}/s`,
     ],
     ['acknowledged', fleet.acknowledged, `${fleet.outstanding} outstanding`],
+  ];
+  if (fleet.downloads > 0) {
+    const mebibytes = (fleet.downloadedBytes / 1024 ** 2).toFixed(1);
+    const ways = `${fleet.resumed} resumed, ${fleet.renewed} fresh URLs`;
+    rows.push(['downloads', fleet.downloads, `${mebibytes} MiB, ${ways}`]);
+  }
+  rows.push(
     ['complaints', fleet.complaints, 'of the service about messages'],
     ['violations', fleet.violations, 'of the contract by the service'],
-  ];
+  );
   if (load) {
     const refusals = Object.entries(load.refusals).map(([status, count]) => `${count} x ${status}`);
     rows.push(

@@ -67,6 +67,9 @@ export async function run(
     connectRate: command.connectRate,
     connectAttempts: CONNECT_ATTEMPTS,
     clean: command.clean,
+    equipment: command.equipment,
+    reportStatus: command.reportStatus,
+    downloadFolder: command.downloadFolder,
     timers,
     ...(command.stateFolder !== undefined && { stateFolder: command.stateFolder }),
     onTrouble(deviceId, text) {
