@@ -71,7 +71,7 @@ export function createInstalls({ database, objects, inspection }: Parts) {
         const owner = (await findPackage(database.read, line, name.package))?.developerId;
         if (owner !== null && owner !== developerId) return undefined;
       }
-      return { distributionStartedAt: version.distributionStartedAt, objectKey: objectKey(version.binaryId) };
+      return toInstallable(line, version);
     },
 
     /** Whether there is a binary, by asking the object store. */

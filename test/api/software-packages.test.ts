@@ -150,7 +150,10 @@ t.test('packages', async (t) => {
         other.api.post(`${other.path}/packages`, { json }),
         second.api.post(`${second.path}/packages`, { json }),
       ]);
-      t.same(answers.map(({ status }) => status).sort(), [201, 409, 409]);
+      t.same(
+        answers.map(({ status }) => status).sort((a, b) => a - b),
+        [201, 409, 409],
+      );
     }
   });
 

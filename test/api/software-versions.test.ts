@@ -42,7 +42,10 @@ t.test('versions', async (t) => {
     }
     await software.register('com.example.viewer', '1.0.0');
     const racing = await Promise.all([1, 2, 3].map(() => api.post(list, { json: { version: '7.0.0' } })));
-    t.same(racing.map(({ status }) => status).sort(), [201, 409, 409]);
+    t.same(
+      racing.map(({ status }) => status).sort((a, b) => a - b),
+      [201, 409, 409],
+    );
     await api.delete(`${list}/7.0.0`);
   });
 

@@ -1,6 +1,7 @@
 import t from 'tap';
 import type { DomainError } from '../../src/errors.ts';
 import { randomIds } from '../../src/ids.ts';
+import { createLog } from '../../src/log.ts';
 import type { StoredObject } from '../../src/software/object-store.ts';
 import { createSoftware } from '../../src/software/software.ts';
 import { openTestDatabase } from '../applications/tenant.ts';
@@ -19,8 +20,10 @@ t.test('what an install asks of software', async (t) => {
     }),
     head: async (key: string) => stored.get(key),
     remove: async (key: string) => void stored.delete(key),
+    read: () => Promise.reject(new Error('not asked for here')),
   };
-  const software = createSoftware({ database, clock, ids: randomIds, objects, reservedPrefix: 'com.lapel.' });
+  const log = createLog({ level: 'silent', pretty: false });
+  const software = createSoftware({ log, database, clock, ids: randomIds, objects, reservedPrefix: 'com.lapel.' });
   const { installs } = software;
   for (const developerId of ['mine', 'theirs']) {
     const text = 'INSERT INTO developers (developer_id, name, created_at) VALUES (?, ?, 0)';
