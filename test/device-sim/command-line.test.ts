@@ -31,6 +31,23 @@ t.test('options are read', (t) => {
   t.end();
 });
 
+t.test('software, storage and firmware are read', (t) => {
+  const line = '--storage 1000 --preinstall com.example.a@1.0-rc.1+b:7,com.example.b@2:1 --firmware 9 --report-status';
+  t.match(readCommandLine(`${line} --download-dir d`.split(' '), {}), {
+    equipment: {
+      storage: 1000,
+      firmwareVersion: '9',
+      software: {
+        'com.example.a': { version: '1.0-rc.1+b', versionCode: 7, size: 0 },
+        'com.example.b': { version: '2', versionCode: 1, size: 0 },
+      },
+    },
+    reportStatus: true,
+    downloadFolder: 'd',
+  });
+  t.end();
+});
+
 t.test('secrets may come from the environment', (t) => {
   const env = { LAPEL_ADMIN_TOKEN: 'token', LAPEL_APPLICATION_SECRET: 'secret' };
   t.match(readCommandLine(['--application', 'app', '--load', '5'], env), {
@@ -55,6 +72,10 @@ for (const [line, option] of [
   ['--application app', '--secret'],
   ['--devices f --save g', '--save'],
   ['--duration 5 --until-idle 5', '--until-idle'],
+  ['--storage much', '--storage'],
+  ['--preinstall camera@1:1', '--preinstall'],
+  ['--preinstall com.example.a@1', '--preinstall'],
+  ['--preinstall com.example.a@1:1,com.example.a@2:2', '--preinstall'],
   ['--nonsense', '--nonsense'],
   ['--seed', '--seed'],
   ['stray', 'arguments'],

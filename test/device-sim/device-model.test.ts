@@ -70,6 +70,14 @@ t.test('an unknown operation fails with UNSUPPORTED', (t) => {
   t.end();
 });
 
+const delivery = {
+  package: 'com.example.camera',
+  version: '1.0.0',
+  url: 'http://127.0.0.1/file',
+  expiresAt: '2026-11-20T10:30:00.123456Z',
+  size: 8464,
+};
+
 for (const [operation, parameters] of [
   ['activate', {}],
   ['activate', { applicationId: 'app', clientId: 7 }],
@@ -81,6 +89,14 @@ for (const [operation, parameters] of [
   ['setWifi', { networks: [{ ssid: 'a', security: 'WPA2', password: 'short' }] }],
   ['setWifi', { networks: [{ ssid: 'a', security: 'WEP', password: 'sixsix' }] }],
   ['setWifi', { networks: [{ ssid: 'a', security: 'constructor' }] }],
+  ['installSoftware', {}],
+  ['installSoftware', { ...delivery, package: 'camera' }],
+  ['installSoftware', { ...delivery, package: '__proto__.a' }],
+  ['installSoftware', { ...delivery, version: '' }],
+  ['installSoftware', { ...delivery, url: 'file:///etc/passwd' }],
+  ['installSoftware', { ...delivery, expiresAt: 'soon' }],
+  ['updateFirmware', { ...delivery, size: -1 }],
+  ['updateFirmware', { ...delivery, size: '9' }],
 ] as const) {
   t.test(`${operation} with ${JSON.stringify(parameters).slice(0, 60)} fails with INVALID_PARAMETERS`, (t) => {
     const device = model();
@@ -146,5 +162,36 @@ t.test('latencies and failures repeat for the same seed, and differ for another'
   t.strictSame(course(5), course(5));
   t.notSame(course(5), course(6));
   t.ok(course(5).every(({ latency }) => latency >= 10 && latency <= 500));
+  t.end();
+});
+
+t.test(
+  'a download is part of an execution: its failure, and the failures of chance, leave everything as it was',
+  (t) => {
+    const file = { size: 8464, apk: { package: 'com.example.camera', version: '1.0.0', versionCode: 1 } };
+    const device = model();
+    device.receive(command(1, 'installSoftware', delivery));
+    t.equal(device.begin()?.download, 'apk');
+    t.match(device.finish({ code: 'DOWNLOAD_FAILED', message: 'gone' }), {
+      status: 'failed',
+      error: { code: 'DOWNLOAD_FAILED', message: 'gone' },
+    });
+    const unlucky = model({ failureRate: 1 });
+    unlucky.receive(command(1, 'installSoftware', delivery));
+    unlucky.begin();
+    t.match(unlucky.finish(file), { status: 'failed', error: { code: 'INTERNAL' } });
+    for (const { state } of [device, unlucky]) t.strictSame(state.software, {});
+    device.receive(command(2, 'installSoftware', delivery));
+    device.begin();
+    t.match(device.finish(file), { status: 'succeeded' });
+    t.end();
+  },
+);
+
+t.test('what is refused at once needs no download', (t) => {
+  const device = model();
+  device.receive(command(1, 'installSoftware', { ...delivery, size: 2 ** 40 }));
+  t.equal(device.begin()?.download, undefined);
+  t.match(device.finish(), { status: 'failed', error: { code: 'STORAGE_FULL' } });
   t.end();
 });

@@ -6,6 +6,8 @@ import { deviceIdFor } from '../../device-sim/device-ids.ts';
 import { createFleet } from '../../device-sim/fleet.ts';
 import { createPacer } from '../../device-sim/pacer.ts';
 import { createRandom } from '../../device-sim/random.ts';
+import { formatReport } from '../../device-sim/report.ts';
+import { startFileServer } from './file-server.ts';
 import { command, startBroker, wifi } from './plain-broker.ts';
 
 const accounts = Array.from({ length: 5 }, (_, index) => ({ deviceId: deviceIdFor(1, index), credential: 'secret' }));
@@ -48,6 +50,28 @@ t.test('a fleet connects, answers, and counts', async (t) => {
   t.match(fleet.counts(), { commands: 5, answers: 5, acknowledged: 5, failures: 0, outstanding: 0, violations: 0 });
   await fleet.disconnect();
   t.match(fleet.counts(), { connected: 0, losses: 0 });
+});
+
+t.test('a fleet counts its downloads, and reports them', async (t) => {
+  const content = Buffer.alloc(3 * 1024 ** 2);
+  await using broker = await startBroker();
+  await using server = await startFileServer(content);
+  await using fleet = createFleet({
+    accounts,
+    url: broker.url,
+    equipment: { storage: content.length },
+    downloadFolder: t.testdir(),
+  });
+  await fleet.connect();
+  const parameters = { package: 'com.lapel.firmware', version: '9.002.0', ...server.source() };
+  const acknowledged = fleet.devices.map(({ events }) => once(events, 'acknowledged'));
+  for (const { deviceId } of accounts) broker.send(deviceId, command(1, 'updateFirmware', parameters));
+  await Promise.all(acknowledged);
+  const counts = fleet.counts();
+  t.match(counts, { downloads: 5, downloadedBytes: 5 * content.length, resumed: 0, renewed: 0, failures: 0 });
+  const rest = { seed: 1, seconds: 1, neverConnected: 0, activated: null, load: null, troubles: [] };
+  const report = formatReport({ ...rest, fleet: counts, troublesNotShown: 0 });
+  t.match(report, /^ {2}downloads +5 {2}15\.0 MiB, 0 resumed, 0 fresh URLs$/m);
 });
 
 t.test('devices that are refused are named, and the others connect', async (t) => {

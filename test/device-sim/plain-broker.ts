@@ -28,26 +28,40 @@ export async function startBroker({ password }: { password?: string } = {}) {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const acks: Ack[] = [];
+  /** Everything that devices published, in its order. */
+  const published: { kind: string; body: Record<string, unknown> }[] = [];
   const subscriptions: string[] = [];
   const arrived: (() => void)[] = [];
   broker.on('subscribe', (list) => subscriptions.push(...list.map(({ topic }) => topic)));
   broker.on('publish', (packet, client: Client | null) => {
     const [, deviceId = '', kind] = packet.topic.split('/');
-    if (!client || kind !== 'acks') return;
-    acks.push({ deviceId, ...JSON.parse(packet.payload.toString()) });
+    if (!client || kind === undefined) return;
+    const body = JSON.parse(packet.payload.toString());
+    published.push({ kind, body });
+    if (kind === 'acks') acks.push({ deviceId, ...body });
     for (const wake of arrived.splice(0)) wake();
   });
+
+  /** Resolves when `holds`, looked at after each message, gives something. */
+  async function until<Found>(holds: () => Found | undefined | false): Promise<Found> {
+    for (;;) {
+      const found = holds();
+      if (found) return found;
+      await new Promise<void>((resolve) => arrived.push(resolve));
+    }
+  }
 
   return {
     url: `mqtt://127.0.0.1:${(server.address() as AddressInfo).port}`,
     broker,
     acks,
+    published,
+    until,
     subscriptions,
     sockets,
     /** Resolves when `count` acks came in all. */
     async acksAre(count: number): Promise<Ack[]> {
-      while (acks.length < count) await new Promise<void>((resolve) => arrived.push(resolve));
-      return acks;
+      return until(() => acks.length >= count && acks);
     },
     send(deviceId: string, command: object, topic = 'commands'): void {
       const payload = Buffer.from(JSON.stringify(command));
