@@ -84,7 +84,7 @@ export type Description = string | null;
  */
 export type AuthenticationKey = string;
 /**
- * Client identifier of an activation; unique among activated and activating devices.
+ * Client identifier of an activation; unique among activated and activating devices. No control characters.
  */
 export type ClientId = string;
 /**
@@ -929,7 +929,10 @@ export interface FirmwareList {
  * The firmware of a device as it last reported it.
  */
 export interface FirmwareState {
-  package: PackageName | null;
+  /**
+   * Null when no package of op 29's list can be told.
+   */
+  package: string | null;
   version: string | null;
   /**
    * Whether op 29's list has a newer version of the package.

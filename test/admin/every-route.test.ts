@@ -32,6 +32,7 @@ const ROWS: Row[] = [
   { method: 'PATCH', path: '/devices/{deviceId}', json: {}, unknown: [[`/devices/${NO_DEVICE}`, 'device not found.']] },
   { method: 'DELETE', path: '/devices/{deviceId}', unknown: [[`/devices/${NO_DEVICE}`, 'device not found.']] },
   { method: 'POST', path: '/devices/{deviceId}/credential', json: {}, unknown: [[`/devices/${NO_DEVICE}/credential`, 'device not found.']] },
+  { method: 'GET', path: '/binary-warnings' },
   { method: 'GET', path: '/system-packages' },
   { method: 'PUT', path: '/system-packages/{package}/versions/{version}', json: {} },
   { method: 'DELETE', path: '/system-packages/{package}/versions/{version}', unknown: [['/system-packages/com.example.none/versions/1.0.0', 'package not found.']] },

@@ -133,7 +133,7 @@ t.test('the rule for setting URLs can say scheme or parsing, and is asked once f
 
 t.test('every keyword that a schema uses has a word in the interface', async (t) => {
   const silent =
-    /^(\$schema|\$ref|title|description|examples|default|tsType|type|properties|items|required|additionalProperties|if|then|else)$/;
+    /^(\$schema|\$ref|title|description|examples|default|deprecated|tsType|type|properties|items|required|additionalProperties|if|then|else)$/;
   const spoken =
     /^(minLength|maxLength|maxUtf8Bytes|pattern|format|enum|const|minimum|maximum|maxItems|maxDepth|settingUrl)$/;
   const unknown: string[] = [];
