@@ -47,7 +47,7 @@ function readMd5(header: string | string[] | undefined): Buffer | undefined {
  * digests say, leaves nothing. A body cannot be longer than declared: HTTP takes what follows for the next request.
  */
 export async function receiveObject(
-  { files, clock }: { files: ObjectFiles; clock: Clock },
+  { files, clock, turn }: { files: ObjectFiles; clock: Clock; turn: () => Promise<void> },
   upload: Upload,
   request: IncomingMessage,
   /** Called with the number of bytes after each part that was written. */
@@ -61,6 +61,7 @@ export async function receiveObject(
     // An error must not destroy the connection: it is answered on it.
     for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
       received += chunk.length;
+      await turn();
       hash.update(chunk);
       md5?.update(chunk);
       await draft.write(chunk);
