@@ -136,7 +136,7 @@ t.test('standard output is one JSON line with the addresses, at any log level', 
     const { stdout, stderr } = service.output;
     t.match(
       stdout,
-      /^\{"msg":"listening","http":"http:\/\/127.0.0.1:\d+","admin":"http:\/\/127.0.0.1:\d+","mqtt":"mqtt:\/\/127.0.0.1:\d+"\}\n$/,
+      /^\{"msg":"listening","http":"http:\/\/127.0.0.1:\d+","admin":"http:\/\/127.0.0.1:\d+","mqtt":"mqtt:\/\/127.0.0.1:\d+","objects":"http:\/\/127.0.0.1:\d+"\}\n$/,
     );
     t.equal(stderr === '', level === 'silent', 'log lines go to standard error');
     for (const line of stderr.split('\n').slice(0, -1)) t.match(JSON.parse(line), { level: Number }, 'as JSON');
