@@ -104,6 +104,9 @@ t.test('a bad setting ends the start with 78 and its name', { buffered: true }, 
     [{ LAPEL_HTTP_PROT: '1' }, 'LAPEL_HTTP_PROT: is not a setting of Lapel'],
     [{ LAPEL_MQTT_HOST: '0.0.0.0' }, 'LAPEL_MQTT_HOST: 0.0.0.0 is not loopback'],
     [{ LAPEL_MQTT_PORT: port }, `LAPEL_MQTT_PORT: cannot listen on 127.0.0.1:${port} (EADDRINUSE)`],
+    [{ LAPEL_OBJECTS_PORT: port }, `LAPEL_OBJECTS_PORT: cannot listen on 127.0.0.1:${port} (EADDRINUSE)`],
+    [{ LAPEL_OBJECTS_URL: 'https://a.example/b' }, 'LAPEL_OBJECTS_URL: must have no path, not "https://a.example/b"'],
+    [{ LAPEL_API_RELEASE: '2026-13' }, 'LAPEL_API_RELEASE: must be a release like 2026-11, not "2026-13"'],
     [{ LAPEL_DATA_DIR: join(file, 'below') }, `LAPEL_DATA_DIR: cannot use the folder ${join(file, 'below')} (ENOTDIR)`],
   ];
   await Promise.all(
