@@ -37,8 +37,9 @@ const MARK = Buffer.from('lapel-object');
 const FOOTER = 4 + MARK.length;
 // A key of 1024 bytes takes six times as much when JSON must escape all of it; the content type is bounded by the headers.
 const LONGEST_DESCRIPTION = 32 * 1024;
-// Written data goes to the disk in steps, so that no commit of the database ever waits behind gigabytes.
-const SYNC_EVERY = 16 * 1024 * 1024;
+// Written data goes to the disk in steps, so that no commit of the database ever waits behind gigabytes (measured: steps
+// of 4 MiB halve the longest commits that steps of 16 MiB leave, and cost no speed).
+const SYNC_EVERY = 4 * 1024 * 1024;
 
 /** Objects in a folder. File names are hashes of the keys: any key of any length and alphabet is a safe one. */
 export function createObjectFiles(folder: string) {
