@@ -24,6 +24,7 @@ export interface DeviceLink {
 /** What the transactions room stores of a command that is due. */
 export interface Due {
   transactionId: number;
+  applicationId: string;
   operation: string;
   parameters: object;
   status: string;

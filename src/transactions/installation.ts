@@ -1,3 +1,4 @@
+import type { Applications } from '../applications/applications.ts';
 import { toUtc } from '../clock.ts';
 import type { Database, UnitOfWork } from '../database/sql.ts';
 import { DomainError } from '../errors.ts';
@@ -42,18 +43,25 @@ const UNREACHABLE: Failure = { code: 'INTERNAL', message: 'the object store did 
 interface Parts {
   database: Database;
   installs: Software['installs'];
+  findApplication: Applications['findIn'];
   log: Log;
   /** Ends a transaction that its device will not hear of. */
   fail(transactionId: number, failure: Failure): Promise<void>;
 }
 
 /** What is particular to op 28 and to firmware updates: what may be installed, and the URL that is made at delivery. */
-export function createInstallation({ database, installs, log, fail }: Parts) {
+export function createInstallation({ database, installs, findApplication, log, fail }: Parts) {
   const lineOf = (operation: InstallOperation) => (operation === 'updateFirmware' ? 'firmware' : 'software');
 
   /** A fresh URL for what the transaction installs, or why there is none. Rejects when the object store does not answer. */
-  async function download(operation: InstallOperation, name: InstallName): Promise<DeviceDownload | Failure> {
-    const current = await installs.findCurrent(lineOf(operation), name);
+  async function download(
+    operation: InstallOperation,
+    name: InstallName,
+    applicationId: string,
+  ): Promise<DeviceDownload | Failure> {
+    // By now the name may have gone to another developer, whose files are none of this device's business.
+    const { developerId } = await findApplication(database.read, applicationId);
+    const current = await installs.findCurrent(lineOf(operation), name, developerId);
     if (!current) return DELETED;
     if (operation === 'installSoftware' && current.distributionStartedAt === null) return STOPPED;
     const found = await installs.download(current, URL_LIFETIME);
@@ -62,7 +70,7 @@ export function createInstallation({ database, installs, log, fail }: Parts) {
 
   async function prepareInstall(operation: InstallOperation, due: Due): Promise<object | null> {
     const name = due.parameters as InstallName;
-    const found = await download(operation, name).catch((err: unknown) => {
+    const found = await download(operation, name, due.applicationId).catch((err: unknown) => {
       log.error({ err, transactionId: due.transactionId }, 'an install could not be prepared');
       return UNREACHABLE;
     });
@@ -120,7 +128,7 @@ export function createInstallation({ database, installs, log, fail }: Parts) {
         throw new DomainError('TRANSACTION_NOT_FOUND');
       }
       const parameters = (await findParameters(database.read, transactionId)) as InstallName;
-      return download(record.operation, parameters).catch((err: unknown) => {
+      return download(record.operation, parameters, record.applicationId).catch((err: unknown) => {
         log.error({ err, transactionId }, 'a fresh download URL could not be made');
         return UNREACHABLE;
       });

@@ -24,6 +24,7 @@ export interface TransactionRecord {
 /** A command that the device must hear of: an unfinished transaction, or the cancel of one that it may have got. */
 export interface DueCommand {
   transactionId: number;
+  applicationId: string;
   operation: Operation;
   parameters: object;
   status: TransactionStatus;
@@ -145,7 +146,7 @@ export async function unfinishedOf(sql: Sql, deviceId: string, applicationId: st
  */
 export async function claimDue(sql: Sql, deviceId: string, after: number, limit: number): Promise<DueCommand[]> {
   const rows = await sql.all<Omit<DueCommand, 'parameters'> & { parameters: string | null }>(
-    `SELECT transaction_id AS "transactionId", operation, parameters, status, attempts, created_at AS "createdAt",
+    `SELECT transaction_id AS "transactionId", application_id AS "applicationId", operation, parameters, status, attempts, created_at AS "createdAt",
        updated_at AS "updatedAt"
      FROM transactions WHERE device_id = ? AND due = 1 AND transaction_id > ? ORDER BY transaction_id LIMIT ?`,
     deviceId,

@@ -48,6 +48,7 @@ export function createTransactions({
     database,
     log,
     installs,
+    findApplication,
     fail: (transactionId, failure) => settlement.fail(transactionId, failure),
   });
   const outbox = createOutbox({

@@ -144,8 +144,8 @@ t.test('bad input', async (t) => {
     device.link.puback((await device.link.command()).packet);
   });
 
-  t.test('NUL, lone surrogates and other odd characters in strings come back as they went in', async (t) => {
-    const odd = ['a\u0000b', '\u202e\u0007', '🦊', "'; DROP TABLE devices; --", '%s%n', '</script>'];
+  t.test('odd characters in a clientId come back as they went in; control characters are refused', async (t) => {
+    const odd = ['\u202e', '🦊', "'; DROP TABLE devices; --", '%s%n', '</script>'];
     for (const clientId of odd) {
       const { deviceId } = await world.registerDevice();
       const answer = await api.post(`${path}/devices/${deviceId}`, { json: { clientId } });
@@ -153,6 +153,14 @@ t.test('bad input', async (t) => {
       t.equal((await admin.get(`/admin/v1/devices/${deviceId}`)).body.clientId, clientId);
       const again = await api.post(`${path}/devices/${spare.deviceId}`, { json: { clientId } });
       t.match(again, { status: 403, body: { message: 'ClientId is already in use.' } });
+    }
+    for (const clientId of ['a\u0000b', '\u0007', '\ud800']) {
+      const answer = await api.post(`${path}/devices/${spare.deviceId}`, { json: { clientId } });
+      t.same(
+        answer.status === 400 && faultsOf(answer),
+        ['body.clientId string_pattern_mismatch'],
+        JSON.stringify(clientId),
+      );
     }
   });
 
