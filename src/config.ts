@@ -65,6 +65,8 @@ export interface Config {
   logLevel: string;
 }
 
+/** Of the commands that are clients, which may run in the same shell. */
+const CLIENTS_OWN = ['LAPEL_APPLICATION_SECRET'];
 const LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1|\[::1\])$/;
 const ADMIN_TOKEN_LENGTH = 32;
@@ -120,7 +122,7 @@ interface Source {
 
 /** Reads and checks all settings. Throws SETTING_INVALID that names the faulty one; unknown `LAPEL_` variables are faults. */
 export function readConfig({ env, options = {}, openFiles = 4096 }: Source): Config {
-  const known = new Set<string>(SETTINGS.map(({ name }) => name));
+  const known = new Set<string>([...SETTINGS.map(({ name }) => name), ...CLIENTS_OWN]);
   for (const name of Object.keys(env)) {
     if (name.startsWith('LAPEL_') && !known.has(name)) throw invalid(name, 'is not a setting of Lapel');
   }

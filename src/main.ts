@@ -1,9 +1,11 @@
 #!/usr/bin/env node
+import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { runCli } from './cli/run-cli.ts';
 import { optionName, readConfig, SETTINGS } from './config.ts';
 import { DomainError } from './errors.ts';
 import { createLog } from './log.ts';
-import { createService, type Service } from './service.ts';
+import type { Service } from './service.ts';
 
 /** The exit code of a bad setting or a data folder in use (sysexits' EX_CONFIG). */
 const BAD_SETTING = 78;
@@ -17,6 +19,8 @@ const USAGE = `Lapel: an MQTT device broker with an embedded management API.
 
   lapel serve [--setting value ...]   start the service
   lapel serve --help                  all settings
+  lapel app --help                    software of a developer: upload, distribute, install, list
+  lapel admin --help                  administration of a running service
 `;
 
 function settingsTable(): string {
@@ -63,6 +67,7 @@ async function serve(args: string[]): Promise<void> {
       log.fatal({ err }, 'stopping after an error that nothing caught');
       process.exit(FAILED);
     });
+    const { createService } = await import('./service.ts'); // the other commands do without it, and start faster
     service = await createService(config, { log });
     service.metrics.collectProcess();
   } catch (error) {
@@ -92,6 +97,10 @@ process.umask(0o077); // the data folder holds keys and what devices are told: n
 
 const [command, ...rest] = process.argv.slice(2);
 if (command === 'serve') await serve(rest);
-else if (command === undefined || command === '--help' || command === '-h' || command === 'help') {
+else if (command === 'app' || command === 'admin') {
+  const { env, stdout, stderr } = process;
+  stdout.on('error', () => process.exit(1)); // the reader of a pipe went away (`| head`)
+  process.exit(await runCli([command, ...rest], { env, stdout, stderr, now: () => performance.now(), pause }));
+} else if (command === undefined || command === '--help' || command === '-h' || command === 'help') {
   process.stdout.write(USAGE);
 } else fail(`unknown command "${command}"\n\n${USAGE}`, BAD_USAGE);

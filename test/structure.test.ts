@@ -21,6 +21,7 @@ const ROOMS: Record<string, { rooms: string[]; owns?: string[] }> = {
   broker: { rooms: ['contracts', 'database', 'devices', 'outbox', 'transactions'], owns: ['aedes'] },
   api: { rooms: ['http', 'contracts', 'applications', 'devices', 'transactions', 'webhooks', 'software'] },
   admin: { rooms: ['http', 'contracts', 'applications', 'devices', 'software'] },
+  cli: { rooms: ['apk'] },
 };
 const LEAVES = ['clock', 'config', 'errors', 'ids', 'log', 'metrics'];
 

@@ -1,0 +1,23 @@
+const UNITS = ['B', 'kB', 'MB', 'GB'];
+
+/** `8.2 kB`, decimal as network and disk vendors count. */
+export function byteSize(bytes: number): string {
+  const step = bytes < 1000 ? 0 : Math.min(UNITS.length - 1, Math.floor(Math.log10(bytes) / 3));
+  const value = bytes / 1000 ** step;
+  return `${step === 0 ? value : value.toFixed(1)} ${UNITS[step]}`;
+}
+
+const WIDTH = 30;
+
+/** `[#####     ]  50 %` */
+export function bar(percent: number): string {
+  const filled = Math.round((WIDTH * Math.min(100, Math.max(0, percent))) / 100);
+  return `[${'#'.repeat(filled)}${' '.repeat(WIDTH - filled)}] ${String(Math.floor(percent)).padStart(3)} %`;
+}
+
+/** A transfer: how much of it, and how fast. */
+export function transfer(sent: number, size: number, milliseconds: number): string {
+  const percent = size === 0 ? 100 : (100 * sent) / size;
+  const rate = milliseconds > 0 ? `  ${byteSize(Math.round((1000 * sent) / milliseconds))}/s` : '';
+  return `${bar(percent)}  ${byteSize(sent)} of ${byteSize(size)}${rate}`;
+}

@@ -1,0 +1,295 @@
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { copyFileSync, mkdirSync, statSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as realPause } from 'node:timers/promises';
+import t, { type Test } from 'tap';
+import { readConfig } from '../../src/config.ts';
+import { startWorld, type Tenant, type World } from '../world.ts';
+import { run } from './run.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const APKS = join(ROOT, 'test/apks');
+const CAMERA = 'com.example.camera';
+const FIRST = join(APKS, 'camera-1.0.0.apk');
+
+const access = (world: World, { applicationId, secret }: Tenant): string[] =>
+  `--application ${applicationId} --secret ${secret} --url ${world.service.addresses.http}`.split(' ');
+async function start(t: Test) {
+  const world = await startWorld(t);
+  const tenant = await world.createTenant();
+  return { world, tenant, options: access(world, tenant) };
+}
+
+t.test('upload reads the file, registers it, uploads it and starts its distribution', async (t) => {
+  const { tenant, options } = await start(t);
+  const { code, stdout, stderr } = await run(['app', 'upload', FIRST, ...options]);
+  t.equal(code, 0, stderr);
+  t.equal(stdout, '');
+  t.match(stderr, /^camera-1\.0\.0\.apk: com\.example\.camera 1\.0\.0 \(version code 1\), 8\.\d kB\nuploading 8/);
+  t.match(stderr, /\nuploaded 8\.\d kB in .*\ndistribution started\n$/);
+  t.notMatch(stderr, /X-Amz|Signature/i, 'a URL that can be used is shown to nobody');
+  const version = `${tenant.path}/packages/${CAMERA}/versions/1.0.0`;
+  t.match((await tenant.api.get(`${version}/binaries`)).body, { appFileExists: true });
+  t.match((await tenant.api.get(`${version}/distributions`)).body, { distributable: true });
+});
+
+t.test('upload a second time replaces the file; the distribution goes on', async (t) => {
+  const { options } = await start(t);
+  await run(['app', 'upload', FIRST, ...options]);
+  const { code, stdout, stderr } = await run(['app', 'upload', FIRST, ...options, '--json']);
+  t.equal(code, 0);
+  t.match(stderr, /which is replaced[\s\S]*distribution already started/);
+  t.same(JSON.parse(stdout), {
+    ok: true,
+    file: {
+      name: 'camera-1.0.0.apk',
+      size: statSync(FIRST).size,
+      package: CAMERA,
+      versionName: '1.0.0',
+      versionCode: 1,
+    },
+    package: CAMERA,
+    version: '1.0.0',
+    uploaded: true,
+    distribution: 'already started',
+    installations: [],
+    replaced: true,
+  });
+});
+
+t.test(
+  '--no-distribute leaves it at the upload; --version registers another one, and says what that means',
+  async (t) => {
+    const { tenant, options } = await start(t);
+    const result = await run(['app', 'upload', FIRST, ...options, '--version', '1.2.0', '--no-distribute']);
+    t.equal(result.code, 0);
+    t.match(result.stderr, /registered as 1\.2\.0, the file says 1\.0\.0: devices report VERSION_NAME_MISMATCH/);
+    const version = `${tenant.path}/packages/${CAMERA}/versions/1.2.0`;
+    t.match((await tenant.api.get(`${version}/binaries`)).body, { appFileExists: true });
+    t.match((await tenant.api.get(`${version}/distributions`)).body, { distributable: false });
+  },
+);
+
+t.test('--install follows each device to its end, and tells what became of it', async (t) => {
+  const { world, tenant, options } = await start(t);
+  const [good, bad] = [await world.activatedDevice(tenant), await world.activatedDevice(tenant)];
+  const stranger = await world.registerDevice();
+  const devices = [good, bad, stranger].map(({ deviceId }) => deviceId);
+  const running = run(['app', 'upload', '--install', ...devices, '--json', ...options, FIRST]);
+  const [one, two] = [await good.link.command(), await bad.link.command()];
+  await good.link.ack({ transactionId: one.transactionId, status: 'processing', progress: 50 });
+  await good.link.ack({ transactionId: one.transactionId, status: 'succeeded' });
+  const error = { code: 'VERSION_CODE_NOT_HIGHER', message: '1 is not higher than 1' };
+  await bad.link.ack({ transactionId: two.transactionId, status: 'failed', error });
+  const { code, stdout, stderr } = await running;
+  t.equal(code, 1);
+  t.match(JSON.parse(stdout), {
+    ok: false,
+    uploaded: true,
+    distribution: 'started',
+    installations: [
+      { deviceId: good.deviceId, transactionId: one.transactionId, status: 'succeeded', error: null },
+      { deviceId: bad.deviceId, transactionId: two.transactionId, status: 'failed', error },
+      {
+        deviceId: stranger.deviceId,
+        transactionId: null,
+        status: 'refused',
+        error: { code: '403', message: /^device is not activated\. activate it first/ },
+      },
+    ],
+  });
+  t.match(stderr, new RegExp(`\n${good.deviceId}  succeeded\n`));
+  t.match(stderr, new RegExp(`lapel: 2 of 3 not installed as ordered: ${bad.deviceId} \\(VERSION_CODE_NOT_HIGHER\\)`));
+  t.match(stderr, /VERSION_CODE_NOT_HIGHER: not installed; build it with a version code above/, 'what to do');
+});
+
+t.test('people get a table of the devices; progress moves on a terminal', async (t) => {
+  const { world, tenant, options } = await start(t);
+  const device = await world.activatedDevice(tenant);
+  const looked = Promise.withResolvers<void>();
+  let pauses = 0;
+  const running = run(['app', 'upload', FIRST, '--install', device.deviceId, ...options], {
+    tty: true,
+    async pause() {
+      pauses += 1;
+      if (pauses > 20) looked.resolve(); // it has read the transaction since the progress came
+      await realPause(2);
+    },
+  });
+  const { transactionId } = await device.link.command();
+  await device.link.ack({ transactionId, status: 'processing', progress: 40 });
+  pauses = 0;
+  await looked.promise;
+  await device.link.ack({ transactionId, status: 'succeeded' });
+  const { code, stdout, stderr } = await running;
+  t.equal(code, 0);
+  t.match(
+    stdout,
+    new RegExp(`^DEVICE +TRANSACTION +STATUS +DETAIL\n${device.deviceId} +${transactionId} +succeeded\n$`),
+  );
+  t.match(stderr, /uploading {2}\[#+\] 100 %/);
+  t.match(stderr, new RegExp(`${device.deviceId}  processing \\[#{12} {18}\\]  40 %`));
+});
+
+t.test('--timeout stops following; the installation goes on', async (t) => {
+  const { world, tenant, options } = await start(t);
+  const device = await world.activatedDevice(tenant);
+  await device.link.drop();
+  const args = ['app', 'upload', FIRST, '--install', device.deviceId, '--timeout', '0', ...options];
+  const { code, stdout, stderr } = await run(args);
+  t.equal(code, 1);
+  t.match(stdout, / queued\n$/);
+  t.match(stderr, new RegExp(`1 of 1 not installed as ordered: ${device.deviceId} \\(queued\\)`));
+  const link = await world.connect(device);
+  t.match(await link.command(), { operation: 'installSoftware' });
+});
+
+t.test('what the service refuses is told with its reason, its details and what to do', async (t) => {
+  const { world, tenant, options } = await start(t);
+  const other = await world.createTenant('other');
+  await run(['app', 'upload', FIRST, ...access(world, other)]);
+  const foreign = await run(['app', 'upload', FIRST, ...options]);
+  t.equal(foreign.code, 1);
+  t.match(foreign.stderr, /lapel: cannot register com\.example\.camera 1\.0\.0: 400 package is used by a different/);
+  t.match(foreign.stderr, /names of packages are unique over all developers/);
+  const faulty = await run(['app', 'upload', FIRST, ...options, '--version', 'a b', '--json']);
+  t.equal(faulty.code, 1);
+  t.match(faulty.stderr, /\n {2}body\.version: .* \(string_pattern_mismatch\)\n/);
+  t.match(JSON.parse(faulty.stdout), {
+    ok: false,
+    version: 'a b',
+    uploaded: false,
+    error: { status: 400, reason: 'invalid request.', details: [{ loc: ['body', 'version'] }], requestId: String },
+  });
+  const wrong = await run(['app', 'list', ...access(world, { ...tenant, secret: 'wrong' })]);
+  t.equal(wrong.code, 1);
+  t.match(wrong.stderr, /cannot get an access token for the application "dev-app": 401[\s\S]*look at --application/);
+  const nobody = await run(['app', 'list', '--application', 'a', '--secret', 's', '--url', 'http://127.0.0.1:9']);
+  t.equal(nobody.code, 1);
+  t.match(nobody.stderr, /nobody answers at http:\/\/127\.0\.0\.1:9: [\s\S]*--url says where it is/);
+});
+
+t.test('an access token that has expired is replaced while devices are followed', async (t) => {
+  const { world, tenant, options } = await start(t);
+  const device = await world.activatedDevice(tenant);
+  const running = run(['app', 'upload', FIRST, '--install', device.deviceId, ...options]);
+  const { transactionId } = await device.link.command();
+  world.clock.advance(2 * 3600 * 1000);
+  await device.link.ack({ transactionId, status: 'succeeded' });
+  t.equal((await running).code, 0);
+});
+
+t.test('a store that refuses is told before the file is sent, with its words', async (t) => {
+  let received = 0;
+  const store = createServer((request) => request.on('data', (chunk: Buffer) => (received += chunk.length)));
+  store.on('checkContinue', (_request, response) => {
+    response.writeHead(403).end('<Error><Code>AccessDenied</Code><Message>Request has expired</Message></Error>');
+  });
+  const answers: Record<string, object> = { '/api/v1/authenticate': { access_token: 'a' } };
+  const api = createServer((request, response) => {
+    const uploadUrl = `http://127.0.0.1:${(store.address() as AddressInfo).port}/file?signature=1`;
+    const body = answers[request.url ?? ''] ?? { appFileExists: false, urlList: [{ uploadUrl }] };
+    response.end(JSON.stringify(body));
+  });
+  for (const server of [store, api]) {
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    t.teardown(() => server.close());
+  }
+  const url = `http://127.0.0.1:${(api.address() as AddressInfo).port}`;
+  const args = ['app', 'upload', FIRST, '--application', 'a', '--secret', 's', '--url', url, '--json'];
+  const { code, stdout, stderr } = await run(args, { pause: (milliseconds) => realPause(milliseconds) });
+  t.equal(code, 1);
+  t.match(stderr, /the object store says 403 AccessDenied: Request has expired\n {2}.*run the command again/);
+  t.match(JSON.parse(stdout), { ok: false, uploaded: false, error: { status: 403 } });
+  t.equal(received, 0);
+});
+
+t.test('list shows what there is: of the developer, and of the service', async (t) => {
+  const { world, options } = await start(t);
+  const empty = await run(['app', 'list', ...options]);
+  t.same([empty.code, empty.stdout], [0, 'There is no software yet: lapel app upload FILE.apk\n']);
+  await run(['app', 'upload', FIRST, ...options]);
+  await run(['app', 'upload', join(APKS, 'camera-1.1.0.apk'), '--no-distribute', ...options]);
+  await world.admin().put('/admin/v1/system-packages/com.lapel.launcher/versions/2.0.0', {
+    json: { description: 'two\nlines' },
+  });
+  const { code, stdout } = await run(['app', 'list', ...options]);
+  t.equal(code, 0);
+  t.match(stdout.split('\n'), [
+    /^PACKAGE +VERSION +OF +DISTRIBUTED +UPDATED +DESCRIPTION$/,
+    /^com\.example\.camera +1\.1\.0 +developer +no +2026-11-20 18:30:00$/,
+    /^com\.example\.camera +1\.0\.0 +developer +yes +2026-11-20 18:30:00$/,
+    /^com\.lapel\.launcher +2\.0\.0 +service +yes +2026-11-20 18:30:00 +two lines$/,
+    '',
+  ]);
+  const latest = await run(['app', 'list', ...options, '--package', CAMERA, '--latest', '--json']);
+  t.match(JSON.parse(latest.stdout), { ok: true, userPackages: [{ version: '1.1.0' }], total: 1 });
+});
+
+t.test('a wrong command line ends with 2, and names what is wrong', async (t) => {
+  const folder = t.testdir({ 'no.apk': 'this is no archive' });
+  const options = ['--application', 'a', '--secret', 's', '--url', 'http://127.0.0.1:9'];
+  const cases: [string[], RegExp][] = [
+    [['upload', FIRST], /^lapel: --application: is needed/],
+    [['upload', FIRST, '--application', 'a'], /^lapel: --secret: is needed \(or LAPEL_APPLICATION_SECRET\)/],
+    [['upload', ...options], /^lapel: FILE\.apk: is needed/],
+    [['upload', FIRST, FIRST, ...options], /^lapel: .*camera-1\.0\.0\.apk: is one argument too many/],
+    [['upload', FIRST, ...options, '--instal', '1'], /^lapel: --instal: /],
+    [['upload', FIRST, ...options, '--install', '12'], /^lapel: --install: "12" is no device identifier/],
+    [['upload', FIRST, ...options, '--install', '490154203237518', '--no-distribute'], /^lapel: --no-distribute: /],
+    [['upload', FIRST, ...options, '--timeout', '5'], /^lapel: --timeout: needs --install/],
+    [['upload', FIRST, ...options, '--install', '490154203237518', '--timeout', 'x'], /^lapel: --timeout: "x" is no/],
+    [['upload', FIRST, '--application', 'a', '--secret', 's', '--url', 'ftp://x'], /^lapel: --url: "ftp:\/\/x"/],
+    [['upload', join(folder, 'there-is-none.apk'), ...options], /^lapel: .*there-is-none\.apk: there is no such file/],
+    [['upload', folder, ...options], /^lapel: .*: is no file/],
+    [['upload', join(folder, 'no.apk'), ...options], /^lapel: .*no\.apk: is no APK file/],
+    [['list', ...options, 'x'], /^lapel: x: is one argument too many/],
+  ];
+  for (const [args, message] of cases) {
+    const { code, stdout, stderr } = await run(['app', ...args]);
+    t.equal(code, 2, args.join(' '));
+    t.match(stderr, message);
+    t.match(stderr, /\nSee: lapel app (upload|list) --help\n$/);
+    t.equal(stdout, '');
+  }
+  const unknown = await run(['app', 'remove']);
+  t.equal(unknown.code, 2);
+  t.match(unknown.stderr, /unknown command "app remove"[\s\S]*lapel app upload/);
+});
+
+t.test('--help teaches with examples', async (t) => {
+  for (const flag of ['--help', '-h']) {
+    const { code, stdout } = await run(['app', 'upload', flag]);
+    t.equal(code, 0);
+    t.match(stdout, /--install DEVICE[\s\S]*Examples\n {2}lapel app upload camera/);
+  }
+  const group = await run(['app', '--help']);
+  t.match(group.stdout, /lapel app upload .*\n {2}lapel app list /);
+  t.equal((await run(['app'])).code, 2, 'no command at all');
+});
+
+t.test('as a process: the file and the secret from the environment, one JSON object on standard output', async (t) => {
+  const { world, tenant } = await start(t);
+  const folder = join(world.dataDir, 'of the caller');
+  mkdirSync(folder);
+  copyFileSync(FIRST, join(folder, 'a file with blanks.apk'));
+  const args = ['app', 'upload', 'a file with blanks.apk', '--application', tenant.applicationId, '--json'];
+  const env = { PATH: process.env['PATH'] ?? '', LAPEL_APPLICATION_SECRET: tenant.secret };
+  const command = [join(ROOT, 'bin/lapel.mjs'), ...args, '--url', world.service.addresses.http];
+  const child = Promise.withResolvers<{ code: number | string; stdout: string; stderr: string }>();
+  execFile(process.execPath, command, { cwd: folder, env }, (error, stdout, stderr) =>
+    child.resolve({ code: error?.code ?? 0, stdout, stderr }),
+  );
+  const { code, stdout, stderr } = await child.promise;
+  t.equal(code, 0, stderr);
+  t.match(JSON.parse(stdout), { ok: true, package: CAMERA, version: '1.0.0', distribution: 'started' });
+  t.equal(stdout.split('\n').length, 2);
+});
+
+t.test('the secret in the environment is not taken for a setting of the service', async (t) => {
+  t.doesNotThrow(() => readConfig({ env: { LAPEL_APPLICATION_SECRET: 'of a developer who also starts a service' } }));
+  t.throws(() => readConfig({ env: { LAPEL_APPLICATION_SECRETS: '' } }), /is not a setting of Lapel/);
+});
