@@ -347,6 +347,20 @@ t.test('a repeated command brings a newer URL to its download', async (t) => {
   t.equal(parts.device.executions.get(1), 1);
 });
 
+t.test('a newer URL that is there before the old one is refused is used without asking', async (t) => {
+  await using parts = await bench(t.testdir());
+  const { server } = parts;
+  const { promise: asked, resolve } = Promise.withResolvers<() => void>();
+  server.script.push((response) => resolve(() => response.writeHead(403).end()));
+  parts.send(1, 'installSoftware', order(server));
+  const refuseNow = await asked;
+  parts.send(1, 'installSoftware', order(server, '1.0.0', '/newer'), 2);
+  await once(parts.device.events, 'command');
+  refuseNow();
+  t.match(await parts.answer(1), { status: 'succeeded' });
+  t.notOk(parts.broker.published.some(({ kind }) => kind === 'requests'));
+});
+
 t.test('a repeated command brings a newer URL to its place in the queue', async (t) => {
   await using parts = await bench(t.testdir(), [first, apk('1.1.0')]);
   const [old, fresh] = parts.servers as [FileServer, FileServer];
