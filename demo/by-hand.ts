@@ -1,4 +1,5 @@
 import type { Camera } from './cameras.ts';
+import { APKS } from './software.ts';
 import { APPLICATION, DEVELOPER } from './tenant.ts';
 
 interface Address {
@@ -52,6 +53,14 @@ export function commandsByHand({
     {
       what: '... until it is cancelled (204)',
       command: `curl -sS -X DELETE -H "$AUTH" -w '%{http_code}\\n' ${device(2)}/transactions/${next + 1}`,
+    },
+    {
+      what: 'Software with the command line (here, in the folder of Lapel): what there is ...',
+      command: `export LAPEL_APPLICATION_SECRET=${secret}\nbin/lapel.mjs app list --application ${APPLICATION} --url ${http}`,
+    },
+    {
+      what: '... and an upgrade of cameras 4 and 5: camera 5 installs it, camera 4 refuses (--help shows more)',
+      command: `bin/lapel.mjs app upload ${APKS}/camera-1.1.0.apk --application ${APPLICATION} --url ${http} --install ${cameras[3]?.device.deviceId} ${cameras[4]?.device.deviceId}`,
     },
     {
       what: 'Administration: the devices of the developer',

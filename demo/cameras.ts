@@ -27,8 +27,15 @@ export const CAMERAS = MANNERS.length;
 const ssids = ({ parameters }: Command): string =>
   (parameters['networks'] as { ssid: string }[]).map(({ ssid }) => `"${ssid}"`).join(', ');
 
+/** What a command is about, where its name does not say enough. */
+function subject(command: Command): string {
+  if (command.operation === 'setWifi') return ` ${ssids(command)}`;
+  const { version } = command.parameters;
+  return typeof version === 'string' ? ` ${version}` : '';
+}
+
 const words = (command: Command): string => {
-  const what = command.operation === 'setWifi' ? `setWifi ${ssids(command)}` : command.operation;
+  const what = `${command.operation}${subject(command)}`;
   return command.attempt > 1 && command.operation !== 'cancel' ? `${what} (attempt ${command.attempt})` : what;
 };
 
@@ -50,8 +57,12 @@ export function createCamera(index: number, account: DeviceAccount, url: string,
     timeline.arrow({ from: 'lapel', to: name, text: words(command), transactionId: command.transactionId });
   });
   device.events.on('answer', ({ transactionId, status, error }) => {
-    const text = error ? `${status}: ${error.message}` : status;
+    const code = error && error.code !== 'INTERNAL' ? `${error.code}, ` : '';
+    const text = error ? `${status}: ${code}${error.message}` : status;
     timeline.arrow({ from: name, to: 'lapel', text, transactionId, good: status === 'succeeded' });
+  });
+  device.events.on('download', ({ bytes }) => {
+    timeline.arrow({ from: name, to: 'store', text: `has downloaded ${bytes} bytes` });
   });
   device.events.on('violation', (fault) => complaints.push(fault));
   device.events.on('complaint', ({ reason }) => complaints.push(`told off by the service: ${reason}`));

@@ -51,7 +51,8 @@ export async function demo({ folder, output, once, stopped }: Options): Promise<
       LAPEL_MQTT_PORT: String(await portNear(1883)),
       LAPEL_OBJECTS_PORT: String(await portNear(8082)),
       LAPEL_WEBHOOK_ALLOW_PRIVATE: 'true', // the receiver is on this machine
-      LAPEL_LOG_LEVEL: 'warn',
+      // The timeline shows what happens; one of its files is odd on purpose, which is a warning.
+      LAPEL_LOG_LEVEL: 'error',
     },
   });
   const log = createLog({ level: config.logLevel, pretty: process.stderr.isTTY });
@@ -89,6 +90,7 @@ export async function demo({ folder, output, once, stopped }: Options): Promise<
   REST API         ${addresses.http}
   administration   ${addresses.admin}
   MQTT             ${addresses.mqtt}
+  object store     ${addresses.objects}
   webhooks go to   ${receiver.url}
   data             ${folder}, removed at the end`);
 
@@ -108,6 +110,7 @@ export async function demo({ folder, output, once, stopped }: Options): Promise<
   });
   const walk = tour({
     app,
+    admin: { url: addresses.admin, token: adminToken },
     cameras,
     results,
     timeline,

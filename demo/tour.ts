@@ -2,11 +2,14 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type Camera, comesBack } from './cameras.ts';
 import { check, promised } from './check.ts';
 import type { Results } from './results.ts';
+import { softwareChapter } from './software.ts';
 import type { App } from './tenant.ts';
 import type { Timeline } from './timeline.ts';
 
 interface Parts {
   app: App;
+  /** The administration API. */
+  admin: { url: string; token: string };
   cameras: readonly Camera[];
   results: Results;
   timeline: Timeline;
@@ -20,7 +23,8 @@ const wifi = (ssid: string): object[] => [{ ssid, security: 'WPA2', password: 'c
 const pathOf = ({ device }: Camera): string => `/devices/${device.deviceId}`;
 
 /** The tour, step by step. Throws as soon as something does not come out as promised. */
-export async function tour({ app, cameras, results, timeline, restartService, readingTime }: Parts): Promise<void> {
+export async function tour(parts: Parts): Promise<void> {
+  const { app, cameras, results, timeline, restartService, readingTime } = parts;
   const [one, two, three, four, five] = cameras as [Camera, Camera, Camera, Camera, Camera];
   const step = async (text: string): Promise<void> => {
     await pause(readingTime);
@@ -88,6 +92,7 @@ export async function tour({ app, cameras, results, timeline, restartService, re
   await connect(five);
   await results.expect(unboxing, 'succeeded');
 
+  await softwareChapter({ ...parts, step, connect });
   await verifyAll({ app, cameras, results, mistake, four });
 }
 

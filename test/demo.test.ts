@@ -87,7 +87,23 @@ t.test('--once shows the tour, ends with 0 and leaves nothing behind', async (t)
     arrow('lapel', 'webhook', '#9 +transaction.succeeded, both signatures verified'),
     arrow('lapel', 'camera 5', '#5 +activate'),
     arrow('lapel', 'webhook', '#5 +transaction.succeeded, both signatures verified'),
-    /^All as promised: 9 transactions, 9 verified results, none lost, none doubled/m,
+    arrow('app', 'lapel', 'POST apps 1\\.0\\.0: an upload URL -> 200'),
+    arrow('app', 'store', 'PUT camera-1\\.0\\.0\\.apk'),
+    arrow('app', 'lapel', 'POST 1\\.0\\.0 distributions \\(start\\) -> 201'),
+    arrow('app', 'lapel', '#10 +PUT camera 4 apps 1\\.0\\.0 -> 201'),
+    arrow('lapel', 'camera 1', '#11 +installSoftware 1\\.0\\.0'),
+    arrow('camera 1', 'store', 'has downloaded \\d+ bytes'),
+    arrow('lapel', 'webhook', '#11 +transaction.succeeded, both signatures verified'),
+    arrow('lapel', 'camera 4', '#10 +installSoftware 1\\.0\\.0'),
+    arrow('lapel', 'webhook', '#10 +transaction.succeeded, both signatures verified'),
+    arrow('lapel', 'webhook', '#12 +transaction.succeeded, both signatures verified'),
+    arrow('camera 1', 'lapel', '#13 +failed: VERSION_CODE_NOT_HIGHER'),
+    arrow('lapel', 'webhook', '#13 +transaction.failed, both signatures verified'),
+    arrow('camera 4', 'lapel', '#14 +failed: VERSION_NAME_MISMATCH'),
+    arrow('lapel', 'webhook', '#14 +transaction.failed, both signatures verified'),
+    arrow('app', 'lapel', 'GET firmware: 9\\.2\\.0 -> 200'),
+    arrow('lapel', 'webhook', '#15 +transaction.succeeded, both signatures verified'),
+    /^All as promised: 15 transactions, 15 verified results, none lost, none doubled/m,
   ];
   const lines = output.split('\n');
   let from = 0;
@@ -114,25 +130,30 @@ t.test('the commands to go on by hand work as they are, in order; Ctrl-C ends th
   const script: string[] = [];
   for (const line of lines.slice(lines.findIndex((text) => text.startsWith('Go on by hand')))) {
     if (line.startsWith('# ')) script.push(`echo '== ${script.length}'`);
-    else if (/^(curl|APP=|AUTH=)/.test(line)) script.push(line);
+    else if (/^(curl|APP=|AUTH=|export |bin\/)/.test(line)) script.push(line);
   }
-  const { stdout } = await promisify(execFile)('sh', ['-e', '-c', script.join('\n')]);
+  // The upgrade is refused by one of its two cameras: exit code 1.
+  const text = script.join('\n').replace(/^bin\/lapel\.mjs app upload .*/m, '$& 2>/dev/null || test $? = 1');
+  const { stdout } = await promisify(execFile)('sh', ['-e', '-c', text], { cwd: join(import.meta.dirname, '..') });
   const answers = stdout.split(/^== \d+\n/m).slice(2);
-  t.equal(answers.length, 9);
-  const [settings, wifi, look, apn, waiting, cancel, devices, metrics, token] = answers as string[] & { length: 9 };
+  t.equal(answers.length, 11);
+  const [settings, wifi, look, apn, waiting, cancel, software, upgrade, devices, metrics, token] =
+    answers as string[] & { length: 11 };
   t.match(JSON.parse(settings!), { authenticationKey: /^whsec_/, deviceEvent: /^http:\/\/127/ });
-  t.same(JSON.parse(wifi!), { transactionId: 10 });
-  t.match(JSON.parse(look!), { transactionId: 10, operation: 'setWifi' });
-  t.same(JSON.parse(apn!), { transactionId: 11 });
-  t.match(JSON.parse(waiting!), { total: 1, transactions: [{ transactionId: 11, operation: 'setApn' }] });
+  t.same(JSON.parse(wifi!), { transactionId: 16 });
+  t.match(JSON.parse(look!), { transactionId: 16, operation: 'setWifi' });
+  t.same(JSON.parse(apn!), { transactionId: 17 });
+  t.match(JSON.parse(waiting!), { total: 1, transactions: [{ transactionId: 17, operation: 'setApn' }] });
   t.equal(cancel, '204\n');
+  t.match(software, /com\.example\.camera +1\.2\.0 [\s\S]* 1\.1\.0 [\s\S]* 1\.0\.0 /);
+  t.match(upgrade, / 1[89] +failed +VERSION_CODE_NOT_HIGHER: .*\n.* 1[89] +succeeded\n/);
   t.equal(JSON.parse(devices!).total, 5);
   t.match(metrics, /^lapel_transactions_created_total\{operation="setWifi"\} \d/m);
   t.match(JSON.parse(token!), { token_type: 'bearer' });
 
-  await until(/lapel +-> camera 1 +#10 +setWifi "studio"/);
-  await until(/lapel +-> webhook +#10 +transaction.succeeded, both signatures verified/);
-  await until(/lapel +-> webhook +#11 +transaction.cancelled, both signatures verified/);
+  await until(/lapel +-> camera 1 +#16 +setWifi "studio"/);
+  await until(/lapel +-> webhook +#16 +transaction.succeeded, both signatures verified/);
+  await until(/lapel +-> webhook +#17 +transaction.cancelled, both signatures verified/);
   demo.child.kill('SIGINT');
   t.same(await demo.end(), { code: 0, stderr: '' });
   t.same(readdirSync(demo.folder), []);
