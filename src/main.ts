@@ -2,6 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { runCli } from './cli/run-cli.ts';
+import type { Terminal } from './cli/terminal.ts';
 import { optionName, readConfig, SETTINGS } from './config.ts';
 import { DomainError } from './errors.ts';
 import { createLog } from './log.ts';
@@ -100,7 +101,14 @@ if (command === 'serve') await serve(rest);
 else if (command === 'app' || command === 'admin') {
   const { env, stdout, stderr } = process;
   stdout.on('error', () => process.exit(1)); // the reader of a pipe went away (`| head`)
-  process.exit(await runCli([command, ...rest], { env, stdout, stderr, now: () => performance.now(), pause }));
+  const terminal: Terminal = {
+    env,
+    stdout,
+    stderr,
+    now: () => performance.now(),
+    pause: (milliseconds, signal) => pause(milliseconds, undefined, { ...(signal && { signal }) }),
+  };
+  process.exitCode = await runCli([command, ...rest], terminal); // an exit at once would cut off what a pipe has not taken
 } else if (command === undefined || command === '--help' || command === '-h' || command === 'help') {
   process.stdout.write(USAGE);
 } else fail(`unknown command "${command}"\n\n${USAGE}`, BAD_USAGE);

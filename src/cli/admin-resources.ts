@@ -25,7 +25,6 @@ export interface Verb {
 
 export interface Resource {
   resource: string;
-  about: string;
   columns: readonly Column<Row>[];
   verbs: readonly Verb[];
 }
@@ -54,7 +53,6 @@ const software = (
   { thing, path, list, example, file }: Record<'thing' | 'path' | 'list' | 'example' | 'file', string>,
 ): Resource => ({
   resource,
-  about: `${thing}, which the service distributes by default`,
   columns: SOFTWARE_COLUMNS,
   verbs: [
     { verb: 'list', summary: `${thing} and versions`, method: 'GET', path, kind: 'list', list },
@@ -102,4 +100,23 @@ export const RESOURCES: readonly Resource[] = [
     example: 'com.lapel.firmware 9.2.0',
     file: 'camera-9.2.0.img --package com.lapel.firmware --version 9.2.0',
   }),
+  {
+    resource: 'binary-warning',
+    columns: [
+      column('PACKAGE', 'package'),
+      column('VERSION', 'version'),
+      date('READ', 'readAt'),
+      column('WARNING', 'warning'),
+    ],
+    verbs: [
+      {
+        verb: 'list',
+        summary: 'Uploads whose file says something else than was registered',
+        method: 'GET',
+        path: '/admin/v1/binary-warnings',
+        kind: 'list',
+        list: 'warnings',
+      },
+    ],
+  },
 ];

@@ -23,6 +23,20 @@ export const COMMON = {
   help: { text: 'this text' },
 } satisfies Options;
 
+/** Secrets may begin with a hyphen: what follows an option with a value is its value, unless it is an option itself. */
+function joinValues(args: readonly string[], options: Options): string[] {
+  const isOption = (text: string): boolean =>
+    text === '-h' || text === '--' || Object.keys(options).some((name) => `--${name}` === text.split('=')[0]);
+  const joined: string[] = [];
+  for (const arg of args) {
+    const before = joined.at(-1) ?? '';
+    const takesValue = before.startsWith('--') && options[before.slice(2)]?.value !== undefined;
+    if (takesValue && arg.startsWith('-') && !isOption(arg)) joined[joined.length - 1] = `${before}=${arg}`;
+    else joined.push(arg);
+  }
+  return joined;
+}
+
 /**
  * Reads the arguments of a command. `greedy` says which positionals after a `many` option belong to it. Throws a
  * UsageError that names the faulty option.
@@ -38,9 +52,9 @@ export function readArguments(args: readonly string[], options: Options, greedy 
       },
     ]),
   );
+  const known = joinValues(args, { ...COMMON, ...options });
+  const parse = () => parseArgs({ args: known, options: config, strict: true, allowPositionals: true, tokens: true });
   let parsed: ReturnType<typeof parse>;
-  const parse = () =>
-    parseArgs({ args: [...args], options: config, strict: true, allowPositionals: true, tokens: true });
   try {
     parsed = parse();
   } catch (error) {

@@ -15,8 +15,8 @@ export interface Terminal {
   stderr: Stream;
   /** Milliseconds of any clock that only goes forward. */
   now(): number;
-  /** Resolves after some milliseconds; keeps the process alive. */
-  pause(milliseconds: number): Promise<void>;
+  /** Resolves after some milliseconds, and keeps the process alive until then; rejects when `signal` is aborted. */
+  pause(milliseconds: number, signal?: AbortSignal): Promise<void>;
 }
 
 /** The last lines of a terminal, which change: progress. A stream that is no terminal never gets them. */

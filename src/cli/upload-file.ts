@@ -70,9 +70,10 @@ export async function uploadFile(
   request.setTimeout(SILENCE_MILLISECONDS, () => request.destroy(new Error('it went silent')));
   request.flushHeaders();
   const answered = once(request, 'response').then(([response]) => response as IncomingMessage);
-  const goAhead = Promise.race([once(request, 'continue'), pause(CONTINUE_MILLISECONDS)]).then(() => null);
+  const waiting = new AbortController();
+  const goAhead = Promise.race([once(request, 'continue'), pause(CONTINUE_MILLISECONDS, waiting.signal)]);
   try {
-    const early = await Promise.race([answered, goAhead]);
+    const early = await Promise.race([answered, goAhead.then(() => null)]);
     if (!early) await Promise.race([send(request, file, meter), answered]);
     const response = early ?? (await answered);
     if (response.statusCode !== 200) throw await refused(response);
@@ -83,6 +84,7 @@ export async function uploadFile(
     const message = `cannot upload the file to ${origin}: ${(error as Error).message}`;
     throw new Failure(message, { cause: error, advice });
   } finally {
+    waiting.abort();
     request.destroy();
     screen.show([]);
   }

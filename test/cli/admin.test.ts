@@ -1,5 +1,8 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { json } from 'node:stream/consumers';
 import t, { type Test } from 'tap';
 import { ROUTES } from '../../src/admin/routes.ts';
 import { RESOURCES } from '../../src/cli/admin-resources.ts';
@@ -8,6 +11,7 @@ import { run } from './run.ts';
 
 const LAUNCHER = 'com.lapel.launcher';
 const FIRMWARE = 'com.lapel.firmware';
+const MAIN = join(import.meta.dirname, '../../src/main.ts');
 const APK = join(import.meta.dirname, '../apks/camera-1.0.0.apk');
 
 async function start(t: Test) {
@@ -72,6 +76,17 @@ t.test('an APK says itself which package and version it is; what no file says ha
   );
 });
 
+t.test('uploads that say something else than was registered are listed', async (t) => {
+  const { world, admin } = await start(t);
+  const { applicationId, secret } = await world.createTenant();
+  const options = ['--application', applicationId, '--url', world.service.addresses.http, '--version', '3.0.0'];
+  await run(['app', 'upload', APK, ...options], { env: { LAPEL_APPLICATION_SECRET: secret } });
+  await world.idle();
+  const { code, stdout } = await admin('binary-warning', 'list');
+  t.equal(code, 0);
+  t.match(stdout, /com\.example\.camera +3\.0\.0 +2026-11-20 18:30:00 +the file has the version name 1\.0\.0/);
+});
+
 t.test('a list of several pages is read to its end', async (t) => {
   const { world, admin } = await start(t);
   const api = world.admin();
@@ -85,6 +100,23 @@ t.test('a list of several pages is read to its end', async (t) => {
   const { firmwareVersions, total } = JSON.parse(stdout) as { firmwareVersions: { version: string }[]; total: number };
   t.equal(total, 1001);
   t.equal(new Set(firmwareVersions.map(({ version }) => version)).size, 1001);
+});
+
+t.test('a long list comes whole through a slow pipe', async (t) => {
+  const { world } = await start(t);
+  const description = 'long '.repeat(700);
+  for (let minor = 0; minor < 60; minor += 1) {
+    await world.admin().put(`/admin/v1/firmware/${FIRMWARE}/versions/1.${minor}.0`, { json: { description } });
+  }
+  const { addresses, adminToken } = world.service;
+  const args = ['admin', 'firmware', 'list', '--json', '--admin-url', addresses.admin, '--token', adminToken];
+  const child = spawn(process.execPath, [MAIN, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+  t.teardown(() => child.kill('SIGKILL'));
+  const exited = once(child, 'exit');
+  await once(child.stdout, 'readable'); // more than a pipe holds is there, and nobody takes it yet
+  const list = (await json(child.stdout)) as { total: number };
+  t.equal(list.total, 60);
+  t.same(await exited, [0, null]);
 });
 
 t.test('the token comes from the command line, the environment or the data folder', async (t) => {
