@@ -2,7 +2,7 @@ import { APPLICATION_OPTIONS, type ApplicationClient, openApplication } from './
 import type { Command, Outcome } from './command.ts';
 import { type Given, namePositionals, readArguments, readSeconds } from './command-line.ts';
 import { Failure } from './failure.ts';
-import { beginInstallations, followInstallations, type Installation } from './installations.ts';
+import { beginInstallations, followInstallations, type Installation, isFinished } from './installations.ts';
 import { identify, openLocalFile } from './local-file.ts';
 import { byteSize } from './progress.ts';
 import { table } from './table.ts';
@@ -145,6 +145,8 @@ function outcomeOf(report: Report): Outcome {
   if (bad.length === 0) return outcome;
   const names = bad.map(({ deviceId, status, error }) => `${deviceId} (${error?.code ?? status})`).join(', ');
   const meanings = new Set(bad.map(({ error }) => MEANINGS[error?.code ?? '']).filter((text) => text !== undefined));
+  if (!bad.every(isFinished))
+    meanings.add('what is not finished goes on without this command: the device gets it when it comes');
   const lines = [`${bad.length} of ${installations.length} not installed as ordered: ${names}`, ...meanings];
   return { ...outcome, problem: lines.join('\n  ') };
 }

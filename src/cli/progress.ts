@@ -7,9 +7,10 @@ export function byteSize(bytes: number): string {
   return `${step === 0 ? value : value.toFixed(1)} ${UNITS[step]}`;
 }
 
-const WIDTH = 30;
+// With it the longest line still fits into 80 columns.
+const WIDTH = 24;
 
-/** `[#####     ]  50 %` */
+/** `[############            ]  50 %` */
 export function bar(percent: number): string {
   const filled = Math.round((WIDTH * Math.min(100, Math.max(0, percent))) / 100);
   return `[${'#'.repeat(filled)}${' '.repeat(WIDTH - filled)}] ${String(Math.floor(percent)).padStart(3)} %`;

@@ -131,7 +131,7 @@ t.test('people get a table of the devices; progress moves on a terminal', async 
     new RegExp(`^DEVICE +TRANSACTION +STATUS +DETAIL\n${device.deviceId} +${transactionId} +succeeded\n$`),
   );
   t.match(stderr, /uploading {2}\[#+\] 100 %/);
-  t.match(stderr, new RegExp(`${device.deviceId}  processing \\[#{12} {18}\\]  40 %`));
+  t.match(stderr, new RegExp(`${device.deviceId}  processing \\[#{10} {14}\\]  40 %`));
 });
 
 t.test('--timeout stops following; the installation goes on', async (t) => {
@@ -143,6 +143,7 @@ t.test('--timeout stops following; the installation goes on', async (t) => {
   t.equal(code, 1);
   t.match(stdout, / queued\n$/);
   t.match(stderr, new RegExp(`1 of 1 not installed as ordered: ${device.deviceId} \\(queued\\)`));
+  t.match(stderr, /goes on without this command/);
   const link = await world.connect(device);
   t.match(await link.command(), { operation: 'installSoftware' });
 });
@@ -205,6 +206,41 @@ t.test('a store that refuses is told before the file is sent, with its words', a
   t.match(stderr, /the object store says 403 AccessDenied: Request has expired\n {2}.*run the command again/);
   t.match(JSON.parse(stdout), { ok: false, uploaded: false, error: { status: 403 } });
   t.equal(received, 0);
+});
+
+t.test('the service may be away for a while when devices are followed, but not for ever', async (t) => {
+  const states = ['queued', 503, 'away', 'processing', 'away', 'succeeded'];
+  let left: (string | number)[] = [...states];
+  const finished = { progress: null, error: null };
+  const api = createServer((request, response) => {
+    const uploadUrl = `${url}/store`;
+    const bodies: Record<string, object> = {
+      POST: { access_token: 'a', urlList: [{ uploadUrl }] },
+      PUT: { transactionId: 7 },
+    };
+    const state = request.method === 'GET' ? (left.shift() ?? 'away') : 200;
+    if (state === 'away') request.socket.destroy();
+    else if (typeof state === 'number')
+      response.writeHead(state).end(JSON.stringify(bodies[request.method ?? ''] ?? {}));
+    else response.end(JSON.stringify({ status: state, ...finished }));
+  });
+  await once(api.listen(0, '127.0.0.1'), 'listening');
+  t.teardown(() => api.close());
+  const url = `http://127.0.0.1:${(api.address() as AddressInfo).port}`;
+  const args = `--application a --secret s --url ${url} --install 490154203237518 --json`.split(' ');
+  const good = await run(['app', 'upload', FIRST, ...args]);
+  t.equal(good.code, 0, good.stderr);
+  t.equal(good.stderr.match(/; trying again\n/g)?.length, 2, 'each time that it goes away is told once');
+  t.same(left, [], 'it was asked until the end, and no longer');
+  left = ['queued'];
+  const gone = await run(['app', 'upload', FIRST, ...args]);
+  t.equal(gone.code, 1);
+  t.match(gone.stderr, /lapel: cannot read transaction 7 of 490154203237518: nobody answers at/);
+  t.match(JSON.parse(gone.stdout), {
+    ok: false,
+    uploaded: true,
+    installations: [{ transactionId: 7, status: 'queued' }],
+  });
 });
 
 t.test('list shows what there is: of the developer, and of the service', async (t) => {
