@@ -17,7 +17,7 @@ const ROOMS: Record<string, { rooms: string[]; owns?: string[] }> = {
   outbox: { rooms: ['contracts', 'database'] },
   software: { rooms: ['contracts', 'database', 'objects', 'apk'] },
   transactions: { rooms: ['contracts', 'database', 'applications', 'devices', 'software', 'webhooks', 'outbox'] },
-  http: { rooms: ['contracts'], owns: ['koa', '@koa/router', 'koa-body'] },
+  http: { rooms: ['contracts'], owns: ['koa'] },
   broker: { rooms: ['contracts', 'database', 'devices', 'outbox', 'transactions'], owns: ['aedes'] },
   api: { rooms: ['http', 'contracts', 'applications', 'devices', 'transactions', 'webhooks', 'software'] },
   admin: { rooms: ['http', 'contracts', 'applications', 'devices', 'software'] },

@@ -19,7 +19,7 @@ const WRITER_PRAGMAS: Record<string, string | number> = {
   journal_mode: 'wal',
   synchronous: 2, // FULL: a commit is on the disk before anyone is answered
   foreign_keys: 1,
-  wal_autocheckpoint: 4000, // pages: the busy ones are then copied home once, not every few commits
+  wal_autocheckpoint: 8000, // pages: the busy ones are then copied home once, not every few commits
 };
 
 /** Opens (and creates, migrates, checks) the database. Throws with a clear message when it must not be used. */
