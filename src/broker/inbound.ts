@@ -55,6 +55,12 @@ export function createInbound({ log, metrics, handlers, respond, reject }: Parts
     }
   }
 
+  async function answerLater(outcome: Promise<Error | null>, callback: (error: Error | null) => void): Promise<void> {
+    const error = await outcome;
+    callback(error);
+    finished();
+  }
+
   const finished = (): void => {
     running -= 1;
     if (running > 0) return;
@@ -87,7 +93,7 @@ export function createInbound({ log, metrics, handlers, respond, reject }: Parts
       const before = client && tails.get(client);
       const inOrder = before ? before.then(() => outcome) : outcome;
       if (client) tails.set(client, inOrder);
-      void inOrder.then(callback).finally(finished);
+      void answerLater(inOrder, callback);
     },
     idle: (): Promise<void> => (running > 0 ? new Promise((resolve) => whenIdle.push(resolve)) : Promise.resolve()),
   };
