@@ -110,8 +110,9 @@ t.test('a bad setting ends the start with 78 and its name', { buffered: true }, 
     [{ LAPEL_DATA_DIR: join(file, 'below') }, `LAPEL_DATA_DIR: cannot use the folder ${join(file, 'below')} (ENOTDIR)`],
   ];
   await Promise.all(
-    cases.map(async ([env, message]) => {
-      const { code, stderr, stdout } = await runMain(t, ['serve'], { LAPEL_DATA_DIR: join(folder, 'data'), ...env });
+    cases.map(async ([env, message], index) => {
+      const dataDir = join(folder, `data ${index}`); // two that come as far as its lock are in nobody's way
+      const { code, stderr, stdout } = await runMain(t, ['serve'], { LAPEL_DATA_DIR: dataDir, ...env });
       t.equal(code, 78, message);
       t.ok(stderr.startsWith(`lapel: ${message}`), stderr);
       t.equal(stdout, '');
