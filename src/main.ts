@@ -75,8 +75,6 @@ async function serve(args: string[]): Promise<void> {
     if (error instanceof DomainError) return fail(error.message, BAD_SETTING);
     return fail(`cannot start: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`, FAILED);
   }
-  process.stdout.write(`${JSON.stringify({ msg: 'listening', ...service.addresses })}\n`);
-
   let stopping = false;
   const stop = (): void => {
     if (stopping) process.exit(1); // a second signal: at once
@@ -89,6 +87,8 @@ async function serve(args: string[]): Promise<void> {
   };
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
+  // Last: whoever reads this line may send a signal at once.
+  process.stdout.write(`${JSON.stringify({ msg: 'listening', ...service.addresses })}\n`);
 }
 
 const major = Number(process.versions.node.split('.')[0]);

@@ -34,6 +34,9 @@ interface Overrides {
 
 export type Service = Awaited<ReturnType<typeof createService>>;
 
+const httpsOnly = (url: string) => webhookUrlFault('', url, false);
+const httpOrHttps = (url: string) => webhookUrlFault('', url, true);
+
 const TOKEN_FILE = 'admin-token';
 
 /** The administrator token: as set, or the one in the data folder, made at first start and readable by its owner only. */
@@ -82,7 +85,7 @@ export async function createService(config: Config, { log, clock = systemClock, 
   await using stack = new AsyncDisposableStack();
   const metrics = createMetrics();
   const formatTime = createLocalTime(config.timeZone);
-  const contracts = loadContracts({ urlFault: (url) => webhookUrlFault('', url, config.allowHttpWebhooks) });
+  const contracts = loadContracts({ urlFault: config.allowHttpWebhooks ? httpOrHttps : httpsOnly });
   makeFolder(config.dataDir);
 
   let commits = 0;
