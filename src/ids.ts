@@ -28,7 +28,13 @@ export const randomIds: Ids = {
     `${prefix}_${Math.floor(nowMicros / 1000)
       .toString(16)
       .padStart(12, '0')}${freshBytes()}`,
-  secret: (bytes = 32) => randomBytes(bytes).toString('base64url'),
+  // One that begins with a hyphen would be taken for an option on every command line.
+  secret(bytes = 32) {
+    let secret: string;
+    do secret = randomBytes(bytes).toString('base64url');
+    while (secret.startsWith('-'));
+    return secret;
+  },
   bytes: (count) => randomBytes(count),
   uuid: () => randomUUID(),
 };
