@@ -14,8 +14,6 @@ interface SigningKey {
   publicJwk: JWK;
 }
 
-export type SigningKeys = ReturnType<typeof createSigningKeys>;
-
 // A rotation that fails (a full disk) is tried again after so many milliseconds; the old key signs on.
 const RETRY_AFTER = 60_000;
 

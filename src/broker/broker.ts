@@ -30,8 +30,6 @@ const STUCK_READER_MILLISECONDS = 5_000;
 const CONNECT_MILLISECONDS = 10_000;
 const INBOUND_QOS2 = 100;
 
-export type Broker = Awaited<ReturnType<typeof createBroker>>;
-
 /** The MQTT edge: Aedes with the access rules, the sessions and the order of things that the promises need. */
 export async function createBroker(parts: Parts) {
   const { database, clock, ids, log, metrics, authenticate, handlers, open, maxConnections } = parts;

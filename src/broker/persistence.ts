@@ -197,5 +197,3 @@ export function createPersistence({ database, clock, outbound, allows, isForward
     async destroy(): Promise<void> {},
   };
 }
-
-export type Persistence = ReturnType<typeof createPersistence>;

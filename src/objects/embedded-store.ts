@@ -41,8 +41,6 @@ export interface EmbeddedStoreParts {
   limits?: Partial<StoreLimits>;
 }
 
-export type EmbeddedStore = ReturnType<typeof createEmbeddedStore>;
-
 export const MAX_OBJECT_BYTES = 5 * 1024 ** 3;
 const LIMITS: StoreLimits = {
   objectBytes: MAX_OBJECT_BYTES,

@@ -16,8 +16,6 @@ export interface SignedRequest {
   headers: IncomingHttpHeaders;
 }
 
-export type SignatureCheck = ReturnType<typeof createSignatureCheck>;
-
 const ALGORITHM = 'AWS4-HMAC-SHA256';
 const UNSIGNED = 'UNSIGNED-PAYLOAD';
 const LONGEST_VALIDITY = 7 * 24 * 3600; // seconds, as in S3

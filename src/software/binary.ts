@@ -1,8 +1,5 @@
 import type { UploadUrl } from './object-store.ts';
 
-/** Bytes: the most that one PUT may send (specification, "Limits": 5 GB). */
-export const BINARY_LIMIT = 5 * 1024 ** 3;
-
 /** Seconds (specification, "Limits": 60 minutes). */
 export const UPLOAD_SECONDS = 3600;
 

@@ -19,8 +19,6 @@ interface Parts {
   line: Line;
 }
 
-export type OwnSoftware = ReturnType<typeof createOwnSoftware>;
-
 /**
  * What the service distributes by default, in one of its lines: system packages or firmware (administration; contract,
  * section 5). A version is distributing from its registration on.

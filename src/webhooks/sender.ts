@@ -24,8 +24,6 @@ interface Message {
   body: string;
 }
 
-export type Sender = ReturnType<typeof createSender>;
-
 function describe(cause: Error): string {
   const code = 'code' in cause && typeof cause.code === 'string' ? cause.code : '';
   const text = cause.message === '' ? cause.name : cause.message;
