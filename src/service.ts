@@ -2,7 +2,6 @@ import { accessSync, constants, mkdirSync, readFileSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import { createAdminServer } from './admin/admin-server.ts';
 import { createApiServer } from './api/api-server.ts';
-import { createRemovals } from './api/removals.ts';
 import { createAccessTokens } from './applications/access-tokens.ts';
 import { createApplications } from './applications/applications.ts';
 import { createDevelopers } from './applications/developers.ts';
@@ -22,6 +21,7 @@ import type { Log } from './log.ts';
 import { createMetrics } from './metrics.ts';
 import { createEmbeddedStore } from './objects/embedded-store.ts';
 import { createObjectStore } from './objects/object-store.ts';
+import { createRemovals } from './removals.ts';
 import { createSoftware } from './software/software.ts';
 import { createTransactions } from './transactions/transactions.ts';
 import { createWebhooks } from './webhooks/webhooks.ts';

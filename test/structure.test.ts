@@ -23,7 +23,7 @@ const ROOMS: Record<string, { rooms: string[]; owns?: string[] }> = {
   admin: { rooms: ['http', 'contracts', 'applications', 'devices', 'software'] },
   cli: { rooms: ['apk'] },
 };
-const LEAVES = ['clock', 'config', 'errors', 'ids', 'log', 'metrics'];
+const LEAVES = ['clock', 'config', 'errors', 'ids', 'log', 'metrics', 'removals'];
 
 const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
 const importsOf = (file: string): string[] =>

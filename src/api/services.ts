@@ -7,9 +7,9 @@ import type { Devices } from '../devices/devices.ts';
 import type { Statuses } from '../devices/statuses.ts';
 import type { Input } from '../http/route.ts';
 import type { Metrics } from '../metrics.ts';
+import type { Removals } from '../removals.ts';
 import type { Software } from '../software/software.ts';
 import type { Transactions } from '../transactions/transactions.ts';
-import type { Removals } from './removals.ts';
 
 /** What the handlers of the application API act on; each one names the parts that it needs. */
 export interface ApiServices {

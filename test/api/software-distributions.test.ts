@@ -1,6 +1,6 @@
 import t from 'tap';
-import { createRemovals, NEWEST_RELEASE, REMOVALS } from '../../src/api/removals.ts';
 import { SETTINGS } from '../../src/config.ts';
+import { createRemovals, NEWEST_RELEASE, REMOVALS } from '../../src/removals.ts';
 import { createFakeClock } from '../fake-clock.ts';
 import { CAMERA, NOW, startSoftware } from './software-world.ts';
 

@@ -12,6 +12,8 @@ interface Removal {
 // biome-ignore format: a table is read by its rows
 export const REMOVALS = {
   exist: { feature: 'exist in the distribution status', release: '2026-09', replacement: 'distributable', row: 'op 25' },
+  remoteSupportEvent: { feature: 'remoteSupportEvent in the application settings', release: '2026-10', replacement: null, row: 'ops 1 and 2' },
+  webmFile: { feature: 'connections[].webmFile in the recorded-data notification', release: '2026-11', replacement: 'connections[].movieFile', row: 'events' },
 } as const satisfies Record<string, Removal>;
 
 /** The newest release known: nothing of the table is served there. The default of LAPEL_API_RELEASE. */
