@@ -1,6 +1,6 @@
 import { DomainError } from './errors.ts';
 
-type Kind = 'text' | 'port' | 'count' | 'flag' | 'url' | 'level' | 'timeZone' | 'release';
+type Kind = 'text' | 'port' | 'count' | 'number' | 'flag' | 'url' | 'level' | 'timeZone' | 'release';
 
 interface Setting {
   /** The name in the environment; on the command line it is `--kebab-case` without the prefix. */
@@ -33,6 +33,8 @@ export const SETTINGS = [
   { name: 'LAPEL_S3_BUCKET', kind: 'text', fallback: 'lapel', description: 'Bucket of the object store; it must exist' },
   { name: 'LAPEL_RESERVED_PACKAGE_PREFIX', kind: 'text', fallback: 'com.lapel.', description: '`{reserved_package_prefix}`: packages that developers cannot register' },
   { name: 'LAPEL_API_RELEASE', kind: 'release', fallback: '2026-11', description: 'Release of the interface to serve, `YYYY-MM`: what is deprecated is there until the release that removes it' },
+  { name: 'LAPEL_RATE_LIMIT', kind: 'number', fallback: '200', description: 'Requests per second of one application, with a burst of twice that; 0 is no limit' },
+  { name: 'LAPEL_TOKEN_RATE_LIMIT', kind: 'number', fallback: '20', description: 'The same for requests to the token endpoint; those with a wrong secret share one limit' },
   { name: 'LAPEL_TIME_ZONE', kind: 'timeZone', fallback: null, description: 'Time zone of the local date-times in REST bodies; by default the machine’s' },
   { name: 'LAPEL_ALLOW_HTTP_WEBHOOKS', kind: 'flag', fallback: 'false', description: 'Allows `http` webhook URLs on hosts that are not loopback' },
   { name: 'LAPEL_WEBHOOK_ALLOW_PRIVATE', kind: 'flag', fallback: 'false', description: 'Allows webhook targets that resolve to loopback, private, link-local or metadata addresses' },
@@ -59,6 +61,9 @@ export interface Config {
   };
   reservedPackagePrefix: string;
   apiRelease: string;
+  /** Requests per second and application; 0 is no limit. */
+  rateLimit: number;
+  tokenRateLimit: number;
   timeZone: string;
   allowHttpWebhooks: boolean;
   webhookAllowPrivate: boolean;
@@ -87,6 +92,8 @@ function problemOf(kind: Kind, value: string): string | null {
         : `must be a port from 0 to 65535, not "${value}"`;
     case 'count':
       return /^[1-9]\d{0,8}$/.test(value) ? null : `must be a whole number above 0, not "${value}"`;
+    case 'number':
+      return /^(0|[1-9]\d{0,8})$/.test(value) ? null : `must be a whole number, not "${value}"`;
     case 'flag':
       return value === 'true' || value === 'false' ? null : `must be true or false, not "${value}"`;
     case 'url':
@@ -173,6 +180,8 @@ export function readConfig({ env, options = {}, openFiles = 4096 }: Source): Con
     },
     reservedPackagePrefix: text('LAPEL_RESERVED_PACKAGE_PREFIX'),
     apiRelease: text('LAPEL_API_RELEASE'),
+    rateLimit: Number(text('LAPEL_RATE_LIMIT')),
+    tokenRateLimit: Number(text('LAPEL_TOKEN_RATE_LIMIT')),
     timeZone: optional('LAPEL_TIME_ZONE') ?? Intl.DateTimeFormat().resolvedOptions().timeZone,
     allowHttpWebhooks: flag('LAPEL_ALLOW_HTTP_WEBHOOKS'),
     webhookAllowPrivate: flag('LAPEL_WEBHOOK_ALLOW_PRIVATE'),

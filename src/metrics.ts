@@ -28,6 +28,7 @@ export function createMetrics() {
     transactionsCreated: counter('transactions_created_total', 'Transactions stored', ['operation']),
     transactionsFinished: counter('transactions_finished_total', 'Transactions finished', ['operation', 'status']),
     transactionsRefused: counter('transactions_refused_total', 'Submissions refused by a bound', ['bound']),
+    idempotencyKeys: counter('idempotency_keys_total', 'Requests with an Idempotency-Key by outcome', ['outcome']),
     commandsPublished: counter('commands_published_total', 'Commands written to devices', ['kind']),
     commandsInFlight: gauge('commands_in_flight', 'Commands published and not yet acknowledged by PUBACK'),
     commandsHeld: counter('commands_held_total', 'Times a device had its bound of unacknowledged commands in flight'),

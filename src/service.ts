@@ -85,7 +85,9 @@ export async function createService(config: Config, { log, clock = systemClock, 
   await using stack = new AsyncDisposableStack();
   const metrics = createMetrics();
   const formatTime = createLocalTime(config.timeZone);
-  const contracts = loadContracts({ urlFault: config.allowHttpWebhooks ? httpOrHttps : httpsOnly });
+  const removals = createRemovals(config.apiRelease);
+  const urlFault = config.allowHttpWebhooks ? httpOrHttps : httpsOnly;
+  const contracts = loadContracts({ urlFault, serves: removals.serves });
   makeFolder(config.dataDir);
 
   let commits = 0;
@@ -209,7 +211,9 @@ export async function createService(config: Config, { log, clock = systemClock, 
     ...edge,
     transactions,
     accessTokens,
-    removals: createRemovals(config.apiRelease),
+    removals,
+    rateLimit: config.rateLimit,
+    tokenRateLimit: config.tokenRateLimit,
     publicUrl: () => publicUrl,
   });
   stack.defer(() => api.drain());

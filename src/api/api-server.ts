@@ -1,23 +1,49 @@
 import { createListener, type HttpServer, type ListenerParts } from '../http/listener.ts';
+import { createRateLimit } from '../http/rate-limit.ts';
 import { createAuthorize } from './authorize.ts';
 import { ROUTES, STRICT_PATHS } from './routes.ts';
 import type { ApiServices } from './services.ts';
 
-interface Parts extends ListenerParts, Omit<ApiServices, 'metrics'> {
+interface Parts extends ListenerParts, Omit<ApiServices, 'metrics' | 'tokenLimit'> {
+  /** LAPEL_RATE_LIMIT: requests per second and application. */
+  rateLimit: number;
+  /** LAPEL_TOKEN_RATE_LIMIT: requests for access tokens per second and application. */
+  tokenRateLimit: number;
   /** `{base_url}` without a slash at its end; asked per request, because a free port is known only after listening. */
   publicUrl(): string;
 }
 
 /** The application API, the token endpoint and the documents of the token service, on one listener. */
-export function createApiServer({ publicUrl, applications, accessTokens, ...parts }: Parts): HttpServer {
-  const { devices, statuses, transactions, software, removals, metrics, formatTime } = parts;
+export function createApiServer({
+  publicUrl,
+  rateLimit,
+  tokenRateLimit,
+  applications,
+  accessTokens,
+  ...parts
+}: Parts): HttpServer {
+  const { clock, devices, statuses, transactions, software, removals, metrics, formatTime } = parts;
+  const requests = createRateLimit({ clock, name: 'requests', perSecond: rateLimit });
+  const tokenLimit = createRateLimit({ clock, name: 'tokens', perSecond: tokenRateLimit });
   return createListener({
     ...parts,
     name: 'api',
     routes: ROUTES,
     strictPaths: STRICT_PATHS,
-    services: { applications, accessTokens, devices, statuses, transactions, software, removals, metrics, formatTime },
+    services: {
+      applications,
+      accessTokens,
+      tokenLimit,
+      devices,
+      statuses,
+      transactions,
+      software,
+      removals,
+      metrics,
+      formatTime,
+    },
     authorize: createAuthorize({ accessTokens, applications }),
+    limit: ({ applicationId }) => requests.take(applicationId),
     baseUrl: publicUrl,
   });
 }

@@ -5,6 +5,7 @@ import type { SchemaName } from '../contracts/contracts.ts';
 import type { SchemaTypes } from '../contracts/types.ts';
 import type { Devices } from '../devices/devices.ts';
 import type { Statuses } from '../devices/statuses.ts';
+import type { RateLimit } from '../http/rate-limit.ts';
 import type { Input } from '../http/route.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Removals } from '../removals.ts';
@@ -15,13 +16,15 @@ import type { Transactions } from '../transactions/transactions.ts';
 export interface ApiServices {
   applications: Pick<Applications, 'find' | 'updateSettings' | 'issueKey' | 'authenticateClient'>;
   accessTokens: Pick<AccessTokens, 'issue' | 'verify' | 'jwks'>;
+  /** Of requests to the token endpoint, by application. */
+  tokenLimit: RateLimit;
   devices: Pick<Devices, 'activationStatus' | 'requireActivated'>;
   statuses: Pick<Statuses, 'firmwareVersion'>;
-  transactions: Pick<Transactions, 'submit' | 'find' | 'list' | 'cancel'>;
+  transactions: Pick<Transactions, 'submit' | 'once' | 'find' | 'list' | 'cancel'>;
   software: Omit<Software, 'systemPackages' | 'firmware' | 'installs'>;
   /** What is deprecated and still served. */
   removals: Removals;
-  metrics: Pick<Metrics, 'tokensIssued'>;
+  metrics: Pick<Metrics, 'tokensIssued' | 'httpRefused'>;
   /** Microseconds as a local date-time. */
   formatTime(micros: number): string;
 }

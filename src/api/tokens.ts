@@ -1,5 +1,6 @@
 import { parseScopes, SCOPES } from '../applications/scopes.ts';
 import type { TokenError } from '../contracts/types.ts';
+import type { RateLimitVerdict } from '../http/rate-limit.ts';
 import type { Answer, Input } from '../http/route.ts';
 import type { ApiServices } from './services.ts';
 
@@ -10,14 +11,19 @@ const BASIC = /^basic +([A-Za-z0-9+/]+={0,2})$/i;
 
 /** The token endpoint (specification, "Primary authentication"; RFC 6749 4.4). Its errors have a form of their own (RFC 6749 5.2). */
 export async function issueToken(
-  { applications, accessTokens, metrics }: ApiServices,
-  { authorization, body }: Pick<Input<unknown, unknown>, 'authorization' | 'body'>,
+  { applications, accessTokens, tokenLimit, metrics }: ApiServices,
+  { headers, body }: Pick<Input<unknown, unknown>, 'headers' | 'body'>,
 ): Promise<Answer> {
-  const client = basicCredentials(authorization);
+  const client = basicCredentials(headers.authorization);
   if (!client) return refused('invalid_client', 'client authentication is missing or malformed');
-  if (!(await applications.authenticateClient(client.applicationId, client.secret))) {
-    return refused('invalid_client', 'unknown application or wrong secret');
+  const known = await applications.authenticateClient(client.applicationId, client.secret);
+  // Whoever guesses cannot use up the limit of an application: all that fail share one.
+  const verdict = tokenLimit.take(known ? client.applicationId : '');
+  if (verdict && !verdict.allowed) {
+    metrics.httpRefused.inc({ bound: 'token_rate_limit' });
+    return limited(verdict);
   }
+  if (!known) return refused('invalid_client', 'unknown application or wrong secret');
   if (!(body instanceof URLSearchParams)) {
     return refused('invalid_request', 'the body should be a form: application/x-www-form-urlencoded, in UTF-8');
   }
@@ -35,6 +41,14 @@ export async function issueToken(
   metrics.tokensIssued.inc();
   const token = { access_token: accessToken, token_type: 'bearer', expires_in: expiresIn, scope };
   return { status: 200, headers: NO_STORE, body: token };
+}
+
+function limited({ headers, waitSeconds }: RateLimitVerdict): Answer {
+  const body: TokenError = {
+    error: 'temporarily_unavailable',
+    error_description: `too many requests; try again in ${waitSeconds} s`,
+  };
+  return { status: 429, headers: { ...NO_STORE, ...headers }, body };
 }
 
 function refused(error: TokenError['error'], description: string): Answer {

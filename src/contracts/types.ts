@@ -54,12 +54,21 @@ export type HardwareProperties = {
     description?: string;
     shape?: string;
   } | null;
+  /**
+   * @maxItems 32
+   */
   camera?:
     | {
         direction?: string;
         mountedPosition?: string;
         resolution?: {
+          /**
+           * Pixels.
+           */
           maxWidth: number;
+          /**
+           * Pixels.
+           */
           maxHeight: number;
         };
       }[]
@@ -84,17 +93,41 @@ export type Description = string | null;
  */
 export type AuthenticationKey = string;
 /**
+ * Name of a Bluetooth device; null when it has told none.
+ */
+export type BluetoothName = string | null;
+/**
+ * Identifier of a call, as the devices in it know it.
+ */
+export type CallId = string;
+/**
  * Client identifier of an activation; unique among activated and activating devices. No control characters.
  */
 export type ClientId = string;
 /**
- * ISO 8601 date-time with an offset or `Z`, to the precision of the device.
+ * Identifier of one participant’s connection to a call.
+ */
+export type ConnectionId = string;
+/**
+ * What connects a device; only Bluetooth is supported.
+ */
+export type ConnectivityType = 'bluetooth';
+/**
+ * Media type of a file, as the device will send it.
+ */
+export type ContentType = string;
+/**
+ * ISO 8601 date-time with an offset or `Z`, to the precision of the device; from 1970 to 2199.
  */
 export type DeviceTime = string;
 /**
  * When distribution was started, ISO 8601 local date-time with microseconds; never before 2026-03-26. Left out while it is not started.
  */
 export type DistributionDate = string;
+/**
+ * Unique on the device; the same in a repetition.
+ */
+export type EventId = string;
 /**
  * Kind of a fault.
  */
@@ -116,6 +149,18 @@ export type FaultType =
   | 'url_scheme'
   | 'json_invalid';
 /**
+ * Identifier of a file that an app on the device uploads, made by the device.
+ */
+export type FileId = string;
+/**
+ * Name of a file that a device uploads.
+ */
+export type FileName = string;
+/**
+ * Bytes.
+ */
+export type FileSize = number;
+/**
  * An object whose members the service does not look at, nested at most 32 levels deep.
  */
 export type JsonObject = Record<string, unknown>;
@@ -123,6 +168,10 @@ export type JsonObject = Record<string, unknown>;
  * An object whose members the service does not look at, or null.
  */
 export type JsonObjectOrNull = Record<string, unknown> | null;
+/**
+ * Well-formed BCP 47 language tag (RFC 5646 2.1), as it is; 35 characters hold every tag that has a use (RFC 5646 4.4.1).
+ */
+export type LanguageTag = string;
 /**
  * `latest`: only the newest version of each package.
  */
@@ -134,7 +183,25 @@ export type LocalDateTimeOrNull = string | null;
 /**
  * What a transaction does on its device.
  */
-export type Operation = 'activate' | 'deactivate' | 'setApn' | 'setWifi' | 'installSoftware' | 'updateFirmware';
+export type Operation =
+  | 'activate'
+  | 'deactivate'
+  | 'setApn'
+  | 'setWifi'
+  | 'setLanguage'
+  | 'getConnectivityState'
+  | 'setConnectivityState'
+  | 'listConnectivity'
+  | 'pairBluetooth'
+  | 'installSoftware'
+  | 'updateFirmware';
+/**
+ * Files of one call, each name once.
+ *
+ * @minItems 1
+ * @maxItems 32
+ */
+export type RecordedFiles = RecordedFile[];
 /**
  * Absolute `https` URL without credentials, where the service calls the developer (also `http` where the service allows it); null removes it.
  */
@@ -148,6 +215,18 @@ export type TransactionId = number;
  */
 export type TransactionStatus = 'queued' | 'delivered' | 'processing' | 'succeeded' | 'failed' | 'cancelled';
 /**
+ * Where a device uploads to: an absolute `https` URL without credentials (also `http` where the service allows it).
+ */
+export type UploadAddress = string;
+/**
+ * Headers that the upload must carry, by name. Host, Content-Length and those of a connection (hop-by-hop) are refused.
+ */
+export type UploadHeaders = Record<string, string>;
+/**
+ * How the upload is made; PUT when an answer leaves it out.
+ */
+export type UploadMethod = 'PUT' | 'POST';
+/**
  * Absolute URL.
  */
 export type Url = string;
@@ -160,11 +239,23 @@ export type UtcDateTime = string;
  */
 export type UtcDateTimeOrNull = string | null;
 /**
+ * Data of `call.started`, `call.ended` and any other `call.` event: which call. Further members are passed on as they are.
+ */
+export type CallEventData = {callId: string} & Record<string, unknown>;
+/**
  * Body of op 10: all access point names that the device shall have.
  *
  * @maxItems 32
  */
 export type ApnSettings = ApnEntry[];
+/**
+ * Absolute URL.
+ */
+export type Url1 = string;
+/**
+ * Absolute `https` URL without credentials, where the service calls the developer (also `http` where the service allows it); null removes it.
+ */
+export type SettingUrl1 = string | null;
 /**
  * Body of op 11: all Wi-Fi networks that the device shall know.
  */
@@ -199,7 +290,12 @@ export interface SchemaTypes {
   'common/apn-entry': ApnEntry;
   'common/application-id': ApplicationId;
   'common/authentication-key': AuthenticationKey;
+  'common/bluetooth-name': BluetoothName;
+  'common/call-id': CallId;
   'common/client-id': ClientId;
+  'common/connection-id': ConnectionId;
+  'common/connectivity-type': ConnectivityType;
+  'common/content-type': ContentType;
   'common/credential': Credential;
   'common/description': Description;
   'common/developer-id': DeveloperId;
@@ -209,11 +305,16 @@ export interface SchemaTypes {
   'common/device-time': DeviceTime;
   'common/display-name': DisplayName;
   'common/distribution-date': DistributionDate;
+  'common/event-id': EventId;
   'common/fault': Fault;
   'common/fault-type': FaultType;
+  'common/file-id': FileId;
+  'common/file-name': FileName;
+  'common/file-size': FileSize;
   'common/hardware-properties': HardwareProperties;
   'common/json-object': JsonObject;
   'common/json-object-or-null': JsonObjectOrNull;
+  'common/language-tag': LanguageTag;
   'common/list-mode': ListMode;
   'common/local-date-time': LocalDateTime;
   'common/local-date-time-or-null': LocalDateTimeOrNull;
@@ -224,11 +325,16 @@ export interface SchemaTypes {
   'common/package-name': PackageName;
   'common/paging-query': PagingQuery;
   'common/reason-error': ReasonError;
+  'common/recorded-file': RecordedFile;
+  'common/recorded-files': RecordedFiles;
   'common/secret': Secret;
   'common/setting-url': SettingUrl;
   'common/total': Total;
   'common/transaction-id': TransactionId;
   'common/transaction-status': TransactionStatus;
+  'common/upload-address': UploadAddress;
+  'common/upload-headers': UploadHeaders;
+  'common/upload-method': UploadMethod;
   'common/url': Url;
   'common/utc-date-time': UtcDateTime;
   'common/utc-date-time-or-null': UtcDateTimeOrNull;
@@ -236,15 +342,29 @@ export interface SchemaTypes {
   'common/wifi-entry': WifiEntry;
   'mqtt/ack': Ack;
   'mqtt/activate-parameters': ActivateParameters;
+  'mqtt/bluetooth-event-data': BluetoothEventData;
+  'mqtt/call-event-data': CallEventData;
   'mqtt/cancel-parameters': CancelParameters;
   'mqtt/command': Command;
+  'mqtt/connectivity-state-parameters': ConnectivityStateParameters;
+  'mqtt/connectivity-type-parameters': ConnectivityTypeParameters;
   'mqtt/deactivate-parameters': DeactivateParameters;
   'mqtt/error': MessageFault;
   'mqtt/event': DeviceEvent;
+  'mqtt/file-upload-failed-data': FileUploadFailedData;
+  'mqtt/file-upload-succeeded-data': FileUploadSucceededData;
+  'mqtt/file-upload-url': FileUploadUrl;
+  'mqtt/file-upload-url-request': FileUploadUrlRequest;
   'mqtt/install-parameters': InstallParameters;
+  'mqtt/pair-bluetooth-parameters': PairBluetoothParameters;
+  'mqtt/recording-failed-data': RecordingFailedData;
+  'mqtt/recording-saved-data': RecordingSavedData;
+  'mqtt/recording-upload-urls': RecordingUploadUrls;
+  'mqtt/recording-upload-urls-request': RecordingUploadUrlsRequest;
   'mqtt/request': DeviceRequest;
   'mqtt/response': DeviceResponse;
   'mqtt/set-apn-parameters': SetApnParameters;
+  'mqtt/set-language-parameters': SetLanguageParameters;
   'mqtt/set-wifi-parameters': SetWifiParameters;
   'mqtt/software-download-url-request': SoftwareDownloadUrlRequest;
   'mqtt/status': ReportedStatus;
@@ -261,12 +381,19 @@ export interface SchemaTypes {
   'rest/available-software-query': AvailableSoftwareQuery;
   'rest/available-version': AvailableVersionRecord;
   'rest/binary-status': BinaryStatus;
+  'rest/bluetooth-pairing': BluetoothPairing;
+  'rest/connectivity-query': ConnectivityQuery;
+  'rest/connectivity-state': ConnectivityState;
+  'rest/device-status': DeviceStatus;
+  'rest/device-status-list': DeviceStatusList;
   'rest/distribution-started': DistributionStarted;
   'rest/distribution-status': DistributionStatus;
   'rest/firmware-list': FirmwareList;
   'rest/firmware-state': FirmwareState;
+  'rest/hardware-properties': DeviceHardware;
   'rest/install-request': InstallRequest;
   'rest/jwks': JsonWebKeySet;
+  'rest/language-setting': LanguageSetting;
   'rest/package': PackageRecord;
   'rest/package-create': PackageCreate;
   'rest/package-list': PackageList;
@@ -285,9 +412,19 @@ export interface SchemaTypes {
   'rest/version-list': VersionList;
   'rest/version-update': VersionUpdate;
   'rest/wifi-settings': WifiSettings;
+  'webhooks/bluetooth-event': BluetoothEvent;
+  'webhooks/call-event': CallEvent;
   'webhooks/envelope': WebhookEnvelope;
+  'webhooks/file-upload-failed': FileUploadFailed;
+  'webhooks/file-upload-succeeded': FileUploadSucceeded;
+  'webhooks/recording-failed': RecordingFailed;
+  'webhooks/recording-saved': RecordingSaved;
   'webhooks/transaction-record': WebhookTransactionRecord;
   'webhooks/transaction-result': TransactionResult;
+  'webhooks/upload-url-answer': UploadUrlAnswer;
+  'webhooks/upload-url-request': UploadUrlRequest;
+  'webhooks/upload-urls-answer': UploadUrlsAnswer;
+  'webhooks/upload-urls-request': UploadUrlsRequest;
 }
 /**
  * An application.
@@ -559,6 +696,14 @@ export interface ReasonError {
   details: Fault[];
 }
 /**
+ * A file that a device wants to upload.
+ */
+export interface RecordedFile {
+  name: FileName;
+  size: FileSize;
+  contentType: ContentType;
+}
+/**
  * One Wi-Fi network. The password has 8 to 63 characters with WPA and 5 or 13 with WEP; OPEN needs none.
  */
 export interface WifiEntry {
@@ -590,6 +735,13 @@ export interface ActivateParameters {
   clientId: ClientId;
 }
 /**
+ * Data of `bluetooth.connected` and `bluetooth.disconnected`: which Bluetooth device.
+ */
+export interface BluetoothEventData {
+  macAddress: MacAddress;
+  name: BluetoothName;
+}
+/**
  * Parameters of `cancel`: none.
  */
 export interface CancelParameters {}
@@ -598,13 +750,38 @@ export interface CancelParameters {}
  */
 export interface Command {
   transactionId: TransactionId;
-  operation: 'activate' | 'deactivate' | 'setApn' | 'setWifi' | 'installSoftware' | 'updateFirmware' | 'cancel';
+  operation:
+    | 'activate'
+    | 'deactivate'
+    | 'setApn'
+    | 'setWifi'
+    | 'setLanguage'
+    | 'getConnectivityState'
+    | 'setConnectivityState'
+    | 'listConnectivity'
+    | 'pairBluetooth'
+    | 'installSoftware'
+    | 'updateFirmware'
+    | 'cancel';
   parameters: JsonObject;
   issuedAt: UtcDateTime;
   /**
    * 1 at first; higher in every repetition.
    */
   attempt: number;
+}
+/**
+ * Parameters of `setConnectivityState`. A success has the result `{ type, enabled }`.
+ */
+export interface ConnectivityStateParameters {
+  type: ConnectivityType;
+  enabled: boolean;
+}
+/**
+ * Parameters of `getConnectivityState` and `listConnectivity`. A success of the first has the result `{ type, enabled }`, of the second `{ type, devices: [{ name, macAddress, paired, connected }] }`, where a name may be null.
+ */
+export interface ConnectivityTypeParameters {
+  type: ConnectivityType;
 }
 /**
  * Parameters of `deactivate`.
@@ -624,13 +801,47 @@ export interface MessageFault {
  * Something happened on a device.
  */
 export interface DeviceEvent {
+  eventId: EventId;
   /**
-   * Unique on the device; the same in a repetition.
+   * What happened; it decides where the notification goes and what `data` holds.
    */
-  eventId: string;
   type: string;
   occurredAt: DeviceTime;
   data: JsonObject;
+}
+/**
+ * Data of `fileUpload.failed`.
+ */
+export interface FileUploadFailedData {
+  fileId: FileId;
+  name: FileName;
+  error: DeviceError;
+}
+/**
+ * Data of `fileUpload.succeeded`.
+ */
+export interface FileUploadSucceededData {
+  fileId: FileId;
+  name: FileName;
+  size: FileSize;
+}
+/**
+ * Data of the response to `fileUploadUrl`.
+ */
+export interface FileUploadUrl {
+  uploadUrl: UploadAddress;
+  method: UploadMethod;
+  headers: UploadHeaders;
+  expiresAt?: UtcDateTime;
+}
+/**
+ * Data of the request `fileUploadUrl`: the file that needs an upload URL.
+ */
+export interface FileUploadUrlRequest {
+  fileId: FileId;
+  name: FileName;
+  size: FileSize;
+  contentType: ContentType;
 }
 /**
  * Parameters of `installSoftware` and `updateFirmware`: what to install and where to get it. The URL is made at each delivery.
@@ -646,6 +857,58 @@ export interface InstallParameters {
   size: number;
 }
 /**
+ * Parameters of `pairBluetooth`. A success has the result `{ name, macAddress }`, where the name may be null.
+ */
+export interface PairBluetoothParameters {
+  macAddress: MacAddress;
+}
+/**
+ * Data of `recording.failed`: the recordings of a call could not be saved.
+ */
+export interface RecordingFailedData {
+  callId: CallId;
+  error: DeviceError;
+}
+/**
+ * Data of `recording.saved`: the recordings of a call are where the URLs led.
+ */
+export interface RecordingSavedData {
+  callId: CallId;
+  /**
+   * One for each recording; `movieFile` is the name that its URL was asked for.
+   *
+   * @minItems 1
+   * @maxItems 100
+   */
+  connections: {
+    connectionId: ConnectionId;
+    movieFile: FileName;
+  }[];
+}
+/**
+ * Data of the response to `recordingUploadUrls`: a URL for each name, in the order asked for.
+ */
+export interface RecordingUploadUrls {
+  /**
+   * @minItems 1
+   * @maxItems 32
+   */
+  urls: {
+    name: FileName;
+    uploadUrl: UploadAddress;
+    method: UploadMethod;
+    headers: UploadHeaders;
+    expiresAt?: UtcDateTime;
+  }[];
+}
+/**
+ * Data of the request `recordingUploadUrls`: the recordings of a call that need upload URLs.
+ */
+export interface RecordingUploadUrlsRequest {
+  callId: CallId;
+  files: RecordedFiles;
+}
+/**
  * A device asks for something; the answer carries the same requestId.
  */
 export interface DeviceRequest {
@@ -654,7 +917,7 @@ export interface DeviceRequest {
   data: JsonObject;
 }
 /**
- * Answer to a request: data, or an error.
+ * Answer to a request: data, or an error. Codes in use: NOT_ACTIVATED, NOT_CONFIGURED (a setting that the feature needs is not set), UPLOAD_URL_FAILED, BUSY (a bound; ask again later), DISTRIBUTION_STOPPED, BINARY_DELETED, INVALID_PARAMETERS, UNSUPPORTED, INTERNAL.
  */
 export interface DeviceResponse {
   requestId: string;
@@ -666,6 +929,12 @@ export interface DeviceResponse {
  */
 export interface SetApnParameters {
   apns: ApnEntry[];
+}
+/**
+ * Parameters of `setLanguage`.
+ */
+export interface SetLanguageParameters {
+  lang: LanguageTag;
 }
 /**
  * Parameters of `setWifi`: all networks that the device shall know.
@@ -797,6 +1066,7 @@ export interface ApplicationSettings {
   callRecGetMultiPresignedUrl?: Url;
   fileUploadEvent?: Url;
   fileUploadGetUrl?: Url;
+  remoteSupportEvent?: Url1;
 }
 /**
  * Body of op 2. A setting that is left out stays; null removes it.
@@ -808,6 +1078,7 @@ export interface ApplicationSettingsUpdate {
   callRecGetMultiPresignedUrl?: SettingUrl;
   fileUploadEvent?: SettingUrl;
   fileUploadGetUrl?: SettingUrl;
+  remoteSupportEvent?: SettingUrl1;
 }
 /**
  * Answer of op 3. The key before it is void at once.
@@ -890,6 +1161,88 @@ export interface BinaryStatus {
   uploadDate: LocalDateTimeOrNull;
 }
 /**
+ * Body of Bluetooth pairing: the device to pair with, as the connectivity list names it.
+ */
+export interface BluetoothPairing {
+  macAddress: MacAddress;
+}
+/**
+ * Query of the connectivity state and list.
+ */
+export interface ConnectivityQuery {
+  type: ConnectivityType;
+}
+/**
+ * Body of the change of the connectivity state.
+ */
+export interface ConnectivityState {
+  type: ConnectivityType;
+  /**
+   * On or off.
+   */
+  enabled: boolean;
+}
+/**
+ * Answer of op 7. `lastSeenAt` is when the service last heard anything of the device (after a crash of the service it can be a minute old), `reportedAt` when the device last reported its status; a field that it has not reported is null.
+ */
+export interface DeviceStatus {
+  deviceId: DeviceId;
+  /**
+   * Whether the device has a connection now.
+   */
+  connected: boolean;
+  lastSeenAt: LocalDateTimeOrNull;
+  /**
+   * BCP 47 tag.
+   */
+  lang: string | null;
+  firmwareVersion: string | null;
+  managementClientVersion: string | null;
+  battery: {
+    /**
+     * Percent.
+     */
+    level: number;
+    charging: boolean;
+  } | null;
+  /**
+   * Bytes.
+   */
+  storage: {
+    total: number;
+    free: number;
+  } | null;
+  network: {
+    type: string;
+    ssid: string | null;
+    /**
+     * dBm.
+     */
+    rssi: number | null;
+  } | null;
+  bluetooth: {
+    enabled: boolean;
+  } | null;
+  /**
+   * @maxItems 1000
+   */
+  software:
+    | {
+        package: string;
+        version: string;
+        versionCode: number;
+      }[]
+    | null;
+  reportedAt: LocalDateTimeOrNull;
+}
+/**
+ * Answer of op 8: a page of the activated devices of the application, by deviceId.
+ */
+export interface DeviceStatusList {
+  devices: DeviceStatus[];
+  total: Total;
+}
+/**
  * Answer of op 26.
  */
 export interface DistributionStarted {
@@ -940,6 +1293,39 @@ export interface FirmwareState {
   updatable: boolean;
 }
 /**
+ * Answer of op 9. `model` and `camera` are null, and a MAC address is left out, when not registered.
+ */
+export interface DeviceHardware {
+  deviceId: DeviceId;
+  model: {
+    name?: string;
+    identifier?: string;
+    description?: string;
+    shape?: string;
+  } | null;
+  /**
+   * @maxItems 32
+   */
+  camera:
+    | {
+        direction?: string;
+        mountedPosition?: string;
+        resolution?: {
+          /**
+           * Pixels.
+           */
+          maxWidth: number;
+          /**
+           * Pixels.
+           */
+          maxHeight: number;
+        };
+      }[]
+    | null;
+  macAddressWifi?: MacAddress;
+  macAddressBluetooth?: MacAddress;
+}
+/**
  * Op 28: the version to install. Firmware updates name a version of op 29's list.
  */
 export interface InstallRequest {
@@ -959,6 +1345,12 @@ export interface JsonWebKeySet {
     alg: 'ES256';
     use: 'sig';
   }[];
+}
+/**
+ * Body of the language setting.
+ */
+export interface LanguageSetting {
+  lang: LanguageTag;
 }
 /**
  * A package.
@@ -1005,7 +1397,7 @@ export interface TokenAnswer {
   scope: string;
 }
 /**
- * Error of the token endpoint (RFC 6749 5.2).
+ * Error of the token endpoint (RFC 6749 5.2); `temporarily_unavailable` above its rate limit.
  */
 export interface TokenError {
   error:
@@ -1014,7 +1406,8 @@ export interface TokenError {
     | 'invalid_grant'
     | 'unauthorized_client'
     | 'unsupported_grant_type'
-    | 'invalid_scope';
+    | 'invalid_scope'
+    | 'temporarily_unavailable';
   /**
    * What is wrong, for people.
    */
@@ -1063,6 +1456,13 @@ export interface TransactionRecord {
    */
   error: {
     code: string;
+    message: string;
+  } | null;
+  /**
+   * Why the device will not answer an unfinished transaction, by what it last reported: `FIRMWARE_TOO_OLD`. Such a transaction stays until it is cancelled; it holds nothing up. Null otherwise.
+   */
+  warning: {
+    code: 'FIRMWARE_TOO_OLD';
     message: string;
   } | null;
 }
@@ -1124,12 +1524,109 @@ export interface VersionUpdate {
   description?: Description;
 }
 /**
+ * A Bluetooth device was connected to, or disconnected from, a device.
+ */
+export interface BluetoothEvent {
+  type: 'bluetooth.connected' | 'bluetooth.disconnected';
+  timestamp: UtcDateTime;
+  data: {
+    macAddress: MacAddress;
+    name: BluetoothName;
+    eventId: EventId;
+    applicationId: ApplicationId;
+    deviceId: DeviceId;
+  };
+}
+/**
+ * Something happened in a call; further members are as the device sent them.
+ */
+export interface CallEvent {
+  type: string;
+  timestamp: UtcDateTime;
+  data: {
+    callId: CallId;
+    eventId: EventId;
+    applicationId: ApplicationId;
+    deviceId: DeviceId;
+  };
+}
+/**
  * Body of every webhook (Standard Webhooks).
  */
 export interface WebhookEnvelope {
   type: string;
   timestamp: UtcDateTime;
   data: {applicationId: string; deviceId: string} & Record<string, unknown>;
+}
+/**
+ * A file could not be uploaded; the code UPLOAD_URL_FAILED is the service's own: it got no upload URL.
+ */
+export interface FileUploadFailed {
+  type: 'fileUpload.failed';
+  timestamp: UtcDateTime;
+  data: {
+    fileId: FileId;
+    name: FileName;
+    error: DeviceError;
+    eventId: EventId;
+    applicationId: ApplicationId;
+    deviceId: DeviceId;
+  };
+}
+/**
+ * A file was uploaded.
+ */
+export interface FileUploadSucceeded {
+  type: 'fileUpload.succeeded';
+  timestamp: UtcDateTime;
+  data: {
+    fileId: FileId;
+    name: FileName;
+    size: FileSize;
+    eventId: EventId;
+    applicationId: ApplicationId;
+    deviceId: DeviceId;
+  };
+}
+/**
+ * The recordings of a call could not be saved; the code UPLOAD_URL_FAILED is the service's own: it got no upload URL.
+ */
+export interface RecordingFailed {
+  type: 'recording.failed';
+  timestamp: UtcDateTime;
+  data: {
+    callId: CallId;
+    error: DeviceError;
+    eventId: EventId;
+    applicationId: ApplicationId;
+    deviceId: DeviceId;
+  };
+}
+/**
+ * The recordings of a call are saved.
+ */
+export interface RecordingSaved {
+  type: 'recording.saved';
+  timestamp: UtcDateTime;
+  data: {
+    callId: CallId;
+    /**
+     * @minItems 1
+     * @maxItems 100
+     */
+    connections: {
+      connectionId: ConnectionId;
+      movieFile: FileName;
+      /**
+       * @deprecated
+       * The same as movieFile; gone from the release 2026-11 on.
+       */
+      webmFile?: string;
+    }[];
+    eventId: EventId;
+    applicationId: ApplicationId;
+    deviceId: DeviceId;
+  };
 }
 /**
  * A transaction as webhooks show it: the same record with times in UTC.
@@ -1170,5 +1667,57 @@ export interface TransactionResult {
     applicationId: ApplicationId;
     deviceId: DeviceId;
     transaction: WebhookTransactionRecord;
+  };
+}
+/**
+ * What fileUploadGetUrl answers: where the device uploads to. Further members are not looked at.
+ */
+export interface UploadUrlAnswer {
+  uploadUrl: UploadAddress;
+  method?: UploadMethod;
+  headers?: UploadHeaders;
+  expiresAt?: DeviceTime;
+}
+/**
+ * POST to fileUploadGetUrl: a device needs an upload URL for a file.
+ */
+export interface UploadUrlRequest {
+  type: 'fileUpload.url';
+  timestamp: UtcDateTime;
+  data: {
+    fileId: FileId;
+    name: FileName;
+    size: FileSize;
+    contentType: ContentType;
+    applicationId: ApplicationId;
+    deviceId: DeviceId;
+  };
+}
+/**
+ * What callRecGetMultiPresignedUrl answers: an upload URL for each name asked for, once. Further members are not looked at.
+ */
+export interface UploadUrlsAnswer {
+  /**
+   * @maxItems 32
+   */
+  urls: {
+    name: FileName;
+    uploadUrl: UploadAddress;
+    method?: UploadMethod;
+    headers?: UploadHeaders;
+    expiresAt?: DeviceTime;
+  }[];
+}
+/**
+ * POST to callRecGetMultiPresignedUrl: a device needs upload URLs for the recordings of a call.
+ */
+export interface UploadUrlsRequest {
+  type: 'recording.urls';
+  timestamp: UtcDateTime;
+  data: {
+    callId: CallId;
+    files: RecordedFiles;
+    applicationId: ApplicationId;
+    deviceId: DeviceId;
   };
 }

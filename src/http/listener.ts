@@ -7,6 +7,7 @@ import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { errorAnswer } from './error-answer.ts';
 import { checkPathParameters } from './path-parameters.ts';
+import type { RateLimitVerdict } from './rate-limit.ts';
 import { isUnread, readForm, readJson } from './read-body.ts';
 import { requestId } from './request-id.ts';
 import { readTarget, type Target } from './request-target.ts';
@@ -34,6 +35,8 @@ interface Parts<Services, Caller> extends ListenerParts {
   services: Services;
   /** Who calls a route that has a scope. Throws for a token that is missing, bad, or not enough. */
   authorize(authorization: string | undefined, scope: string, params: Record<string, string>): Caller | Promise<Caller>;
+  /** Counts a request of who calls; what it says is on the answer, and when it refuses, the answer is 429. */
+  limit?(caller: Caller): RateLimitVerdict | undefined;
   /** Paths where another method is answered 405 with `Allow` instead of 403. */
   strictPaths?: readonly string[];
   /** `{base_url}` of the listener. */
@@ -49,7 +52,7 @@ const JSON_CONTENT = 'application/json; charset=utf-8';
  */
 export function createListener<Services, Caller>(parts: Parts<Services, Caller>): HttpServer {
   const { name, services, authorize, contracts, clock, ids, log, metrics, baseUrl } = parts;
-  const { maxInFlight = MAX_IN_FLIGHT, strictPaths = [] } = parts;
+  const { maxInFlight = MAX_IN_FLIGHT, strictPaths = [], limit } = parts;
   const match = createRouteMatcher(parts.routes);
 
   function find(method: string, path: string): { route: Route<Services, Caller>; params: Record<string, string> } {
@@ -61,6 +64,15 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
       throw new DomainError('METHOD_NOT_ALLOWED', { values: { allow: [...found.methods.keys()].join(', ') } });
     }
     throw new DomainError('WRONG_URL');
+  }
+
+  function admit(context: Context, caller: Caller): void {
+    const verdict = limit?.(caller);
+    if (!verdict) return;
+    context.set(verdict.headers);
+    if (verdict.allowed) return;
+    metrics.httpRefused.inc({ bound: 'rate_limit' });
+    throw new DomainError('RATE_LIMITED', { values: { seconds: verdict.waitSeconds } });
   }
 
   async function readBody(context: Context, route: Route<Services, Caller>): Promise<unknown> {
@@ -78,12 +90,13 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
     route: Route<Services, Caller>,
     raw: Record<string, string>,
   ): Promise<Answer> {
-    const authorization = context.req.headers.authorization;
-    const caller = route.scope === null ? undefined : await authorize(authorization, route.scope, raw);
+    const { headers } = context.req;
+    const caller = route.scope === null ? undefined : await authorize(headers.authorization, route.scope, raw);
+    if (caller !== undefined) admit(context, caller);
     const params = checkPathParameters(contracts, raw);
     const query = route.query && contracts.checkQuery(route.query, target.query);
     const body = await readBody(context, route);
-    const input: Input = { params, body, query, caller, authorization, baseUrl: baseUrl(), target };
+    const input: Input = { params, body, query, caller, headers, baseUrl: baseUrl(), target };
     return route.handler(services, input as Input<never, never, never, Caller>);
   }
 

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { SchemaName } from '../contracts/contracts.ts';
 import type { SchemaTypes } from '../contracts/types.ts';
 import type { Target } from './request-target.ts';
@@ -24,8 +25,8 @@ export interface Input<Params = unknown, Body = unknown, Query = unknown, Caller
   query: Query;
   /** Who the check of the token found. */
   caller: Caller;
-  /** The header, for the one route that reads it itself. */
-  authorization: string | undefined;
+  /** As Node has them: names in lower case. */
+  headers: IncomingHttpHeaders;
   /** `{base_url}`, without a slash at its end. */
   baseUrl: string;
   target: Target;

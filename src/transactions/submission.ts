@@ -62,8 +62,12 @@ export function createSubmission({ database, clock, ids, metrics, outbox, findAp
    * Answers the transactionId. Throws APPLICATION_UNREGISTERED, KEY_NOT_ISSUED, NOTIFICATION_NOT_CONFIGURED (Events
    * table: without deviceEvent, operations that create transactions are unavailable), TOO_MANY_TRANSACTIONS and what
    * the operation's rules say (ops 5, 6, 10, 11, 28).
+   * `also` joins the unit of work, when the transaction is in it.
    */
-  return async function submit(submission: Submission): Promise<number> {
+  return async function submit(
+    submission: Submission,
+    also?: (unit: UnitOfWork, transactionId: number) => Promise<void>,
+  ): Promise<number> {
     const { applicationId, deviceId, operation } = submission;
     const hasBinary =
       isInstall(operation) && (await installation.hasBinary(operation, submission.parameters as InstallName));
@@ -82,6 +86,7 @@ export function createSubmission({ database, clock, ids, metrics, outbox, findAp
       const transaction = { deviceId, applicationId, operation, attempts, createdAt };
       const transactionId = await insertTransaction(unit, transaction, parameters);
       slot?.send({ ...transaction, transactionId, parameters, status: 'queued', updatedAt: createdAt });
+      await also?.(unit, transactionId);
       unit.onCommit(() => metrics.transactionsCreated.inc({ operation }));
       return transactionId;
     });

@@ -8,6 +8,7 @@ import type { Metrics } from '../metrics.ts';
 import { createOutbox } from '../outbox/outbox.ts';
 import type { Software } from '../software/software.ts';
 import { createDeliveryMarks } from './delivery-marks.ts';
+import { createIdempotency } from './idempotency.ts';
 import { createInstallation } from './installation.ts';
 import { createSettlement, type RecordEvent } from './settlement.ts';
 import { createSubmission } from './submission.ts';
@@ -72,6 +73,8 @@ export function createTransactions({
 
   return {
     submit: createSubmission({ database, clock, ids, metrics, outbox, findApplication, installation }),
+    /** See createIdempotency. */
+    once: createIdempotency({ database, clock, metrics }).once,
     settle: settlement.settle,
     cancel: settlement.cancel,
     /** See createInstallation. */

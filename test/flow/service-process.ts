@@ -26,6 +26,7 @@ const environment = (env: Record<string, string>): Record<string, string> => ({
   LAPEL_OBJECTS_PORT: '0',
   LAPEL_ADMIN_TOKEN: ADMIN_TOKEN,
   LAPEL_WEBHOOK_ALLOW_PRIVATE: 'true',
+  LAPEL_RATE_LIMIT: '0', // load comes from one application
   LAPEL_LOG_LEVEL: 'warn',
   ...env,
 });

@@ -1,0 +1,50 @@
+import type { Sql } from '../database/sql.ts';
+
+export interface KeptAnswer {
+  /** Of the request that was answered so. */
+  requestHash: Buffer;
+  answer: string;
+}
+
+/** What a key was answered with at `since` or later; microseconds. */
+export async function findKeptAnswer(
+  sql: Sql,
+  applicationId: string,
+  keyHash: Buffer,
+  since: number,
+): Promise<KeptAnswer | undefined> {
+  return sql.get<KeptAnswer>(
+    `SELECT request_hash AS "requestHash", answer FROM idempotency_keys
+     WHERE application_id = ? AND key_hash = ? AND created_at >= ?`,
+    applicationId,
+    keyHash,
+    since,
+  );
+}
+
+/** Keeps the answer to the first request with a key, in the place of one whose time is over. */
+export async function keepAnswer(
+  sql: Sql,
+  kept: KeptAnswer & { applicationId: string; keyHash: Buffer; createdAt: number },
+): Promise<void> {
+  await sql.run(
+    `INSERT INTO idempotency_keys (application_id, key_hash, request_hash, answer, created_at) VALUES (?, ?, ?, ?, ?)
+     ON CONFLICT (application_id, key_hash) DO UPDATE SET request_hash = excluded.request_hash,
+       answer = excluded.answer, created_at = excluded.created_at`,
+    kept.applicationId,
+    kept.keyHash,
+    kept.requestHash,
+    kept.answer,
+    kept.createdAt,
+  );
+}
+
+/** Forgets up to `limit` answers that are older than `before`. */
+export async function forgetAnswers(sql: Sql, before: number, limit: number): Promise<void> {
+  await sql.run(
+    `DELETE FROM idempotency_keys WHERE (application_id, key_hash) IN
+       (SELECT application_id, key_hash FROM idempotency_keys WHERE created_at < ? ORDER BY created_at LIMIT ?)`,
+    before,
+    limit,
+  );
+}

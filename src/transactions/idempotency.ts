@@ -1,0 +1,81 @@
+import { createHash, createHmac } from 'node:crypto';
+import type { Clock } from '../clock.ts';
+import type { Database, UnitOfWork } from '../database/sql.ts';
+import { DomainError } from '../errors.ts';
+import type { Metrics } from '../metrics.ts';
+import { findKeptAnswer, forgetAnswers, keepAnswer } from './idempotency-repository.ts';
+
+/** Microseconds that a key stands for its first answer. */
+const LIFETIME = 24 * 3600 * 1_000_000;
+/** Every key that comes sweeps out so many whose time is over: there are never many more than 24 hours' worth. */
+const SWEPT_PER_KEY = 2;
+
+/** A request that its caller may send again. */
+export interface RepeatableRequest {
+  applicationId: string;
+  /** The Idempotency-Key. */
+  key: string;
+  /** All that makes it this request and no other: method, target, body. */
+  request: string;
+}
+
+interface Parts {
+  database: Database;
+  clock: Clock;
+  metrics: Metrics;
+}
+
+/**
+ * The Idempotency-Key (draft-ietf-httpapi-idempotency-key-header): the same request with the same key of the same
+ * application is carried out once, and answered each time as it was the first time. The answer is kept in the unit of
+ * work that it tells of, so both are there after a crash, or neither. A request that was refused left nothing behind:
+ * its key is free again.
+ */
+export function createIdempotency({ database, clock, metrics }: Parts) {
+  /** Key -> request, of what is being carried out in this moment. */
+  const running = new Map<string, string>();
+
+  /**
+   * Carries out `perform`, or answers what it answered before. `perform` calls `keep` in its unit of work with its
+   * answer. Throws IDEMPOTENCY_KEY_RUNNING while the first request has no answer yet, IDEMPOTENCY_KEY_REUSED when the
+   * key came with another request.
+   */
+  async function once(
+    { applicationId, key, request }: RepeatableRequest,
+    perform: (keep: (unit: UnitOfWork, answer: string) => Promise<void>) => Promise<string>,
+  ): Promise<{ answer: string; replayed: boolean }> {
+    const keyHash = createHash('sha256').update(key).digest();
+    const requestHash = createHmac('sha256', key).update(request).digest();
+    const name = `${applicationId} ${keyHash.toString('hex')}`;
+    const other = running.get(name);
+    if (other !== undefined) {
+      const same = other === requestHash.toString('hex');
+      metrics.idempotencyKeys.inc({ outcome: same ? 'running' : 'reused' });
+      throw new DomainError(same ? 'IDEMPOTENCY_KEY_RUNNING' : 'IDEMPOTENCY_KEY_REUSED');
+    }
+    running.set(name, requestHash.toString('hex'));
+    try {
+      const since = clock.now() - LIFETIME;
+      const kept = await findKeptAnswer(database.read, applicationId, keyHash, since);
+      if (kept && !kept.requestHash.equals(requestHash)) {
+        metrics.idempotencyKeys.inc({ outcome: 'reused' });
+        throw new DomainError('IDEMPOTENCY_KEY_REUSED');
+      }
+      if (kept) {
+        metrics.idempotencyKeys.inc({ outcome: 'replayed' });
+        return { answer: kept.answer, replayed: true };
+      }
+      const answer = await perform(async (unit, text) => {
+        const createdAt = clock.now();
+        await forgetAnswers(unit, createdAt - LIFETIME, SWEPT_PER_KEY);
+        await keepAnswer(unit, { applicationId, keyHash, requestHash, answer: text, createdAt });
+        unit.onCommit(() => metrics.idempotencyKeys.inc({ outcome: 'first' }));
+      });
+      return { answer, replayed: false };
+    } finally {
+      running.delete(name);
+    }
+  }
+
+  return { once };
+}
