@@ -111,7 +111,7 @@ t.test('a request with an Idempotency-Key is carried out once', async (t) => {
       const before = (await tenant.api.get(`${device.path}/transactions`)).body.total;
       const answers = await Promise.all(Array.from({ length: 50 }, () => tenant.api.put(wifi, keyed('burst'))));
       const made = answers.filter(({ status }) => status === 201);
-      t.same([...new Set(answers.map(({ status }) => status))].sort(), [201, 409]);
+      t.same(new Set(answers.map(({ status }) => status)), new Set([201, 409]));
       t.equal(made.filter(({ headers }) => headers['idempotency-replayed'] === undefined).length, 1);
       t.equal(new Set(made.map(transactionIdOf)).size, 1);
       const running = answers.find(({ status }) => status === 409);

@@ -1,5 +1,5 @@
 import { EventEmitter, once } from 'node:events';
-import { createServer, request as openRequest, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, request as openRequest, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { buffer, text } from 'node:stream/consumers';
@@ -32,7 +32,7 @@ export interface Moments {
 }
 
 type Record = { transactionId: number; status: string };
-type Answer = { status: number; body: { [name: string]: unknown } };
+type Answer = { status: number; replayed: boolean; body: { [name: string]: unknown } };
 export type CrashWorld = Awaited<ReturnType<typeof startCrashWorld>>;
 
 const APPLICATION = 'crash-app';
@@ -62,19 +62,26 @@ export async function startCrashWorld(t: Test, { devices: count, latency }: { de
   let key = '';
 
   /** Rejects when there is no whole answer: then nobody knows whether it was done. */
-  async function call(port: number, method: string, path: string, body?: unknown): Promise<Answer> {
+  async function call(
+    port: number,
+    method: string,
+    path: string,
+    body?: unknown,
+    more: { [name: string]: string } = {},
+  ): Promise<Answer> {
     const bearer = port === admin ? ADMIN_TOKEN : token;
-    const headers = { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' };
+    const headers = { authorization: `Bearer ${bearer}`, 'content-type': 'application/json', ...more };
     const request = openRequest({ host: '127.0.0.1', port, method, path, headers, agent: false });
-    const response = once(request, 'response') as Promise<[NodeJS.ReadableStream & { statusCode: number }]>;
+    const response = once(request, 'response') as Promise<[IncomingMessage & { statusCode: number }]>;
     request.end(body === undefined ? '' : JSON.stringify(body));
     request.once('finish', () => moments.emit('requested'));
     const [answer] = await response;
     const content = await text(answer);
-    return { status: answer.statusCode, body: content === '' ? {} : (JSON.parse(content) as Answer['body']) };
+    const replayed = answer.headers['idempotency-replayed'] === 'true';
+    return { status: answer.statusCode, replayed, body: content === '' ? {} : (JSON.parse(content) as Answer['body']) };
   }
-  const api = (method: string, path: string, body?: unknown): Promise<Answer> =>
-    call(http, method, `/v1/applications/${APPLICATION}${path}`, body);
+  const api = (method: string, path: string, body?: unknown, more?: { [name: string]: string }): Promise<Answer> =>
+    call(http, method, `/v1/applications/${APPLICATION}${path}`, body, more);
 
   // The receiver: what it got, by transaction and by webhook-id.
   const results = new Map<number, Map<string, { body: string; type: string }>>();
@@ -156,7 +163,11 @@ export async function startCrashWorld(t: Test, { devices: count, latency }: { de
 
   /** Every transaction that was answered 201. */
   const accepted = new Set<number>();
-  let unanswered = 0;
+  /** Every request for one, by its Idempotency-Key. */
+  let submitted = 0;
+  const unanswered = new Map<string, { method: string; path: string; body: unknown }>();
+  let repeated = 0;
+  let replayed = 0;
 
   async function resultOf(transactionId: number): Promise<void> {
     if (results.has(transactionId)) return;
@@ -188,16 +199,26 @@ export async function startCrashWorld(t: Test, { devices: count, latency }: { de
     hear(hears: boolean): void {
       deaf = !hears;
     },
+    /** How many transactions were asked for; one that is asked for again counts once. */
+    submitted: () => submitted,
     /** How many webhooks came that had come before. */
     repeats: () => repeats,
 
-    /** Asks for something. Resolves with the transactionId, or undefined when there was no answer. */
-    async submit(method: string, path: string, body?: unknown): Promise<number | undefined> {
-      const answered = await api(method, `/devices/${path}`, body).catch(() => undefined);
+    /** Asks for something. Resolves with the transactionId, or undefined when there was no answer: then `settled` asks again. */
+    submit(method: string, path: string, body?: unknown): Promise<number | undefined> {
+      submitted += 1;
+      return world.ask(`key ${submitted}`, { method, path, body });
+    },
+    async ask(idempotencyKey: string, request: { method: string; path: string; body: unknown }) {
+      const { method, path, body } = request;
+      const more = { 'idempotency-key': idempotencyKey };
+      const answered = await api(method, `/devices/${path}`, body, more).catch(() => undefined);
       if (!answered) {
-        unanswered += 1;
+        unanswered.set(idempotencyKey, request);
         return undefined;
       }
+      unanswered.delete(idempotencyKey);
+      if (answered.replayed) replayed += 1;
       if (answered.status !== 201) throw new Error(`${answered.status} ${JSON.stringify(answered.body)}`);
       const transactionId = Number(answered.body['transactionId']);
       accepted.add(transactionId);
@@ -243,8 +264,12 @@ export async function startCrashWorld(t: Test, { devices: count, latency }: { de
       up.resolve();
     },
 
-    /** Waits until every transaction that exists has its result, and every device has nothing left to do. */
+    /** Asks again what got no answer, with its key; waits until every transaction that exists has its result, and every device has nothing left to do. */
     async settled(): Promise<void> {
+      for (const [idempotencyKey, request] of unanswered) {
+        repeated += 1;
+        await world.ask(idempotencyKey, request);
+      }
       for (const { deviceId } of devices) {
         for (const { transactionId } of await transactionsOf(deviceId)) await resultOf(transactionId);
       }
@@ -259,8 +284,10 @@ export async function startCrashWorld(t: Test, { devices: count, latency }: { de
 
       const lost = [...accepted].filter((transactionId) => !stored.has(transactionId));
       t.same(lost, [], 'nothing that was answered with 201 is lost');
-      t.comment(`${accepted.size} answered with 201, ${stored.size - accepted.size} stored without an answer`);
-      t.comment(`${unanswered} requests without an answer, ${repeats} webhooks repeated`);
+      t.comment(
+        `${stored.size} requests; ${repeated} had no answer and came again: ${replayed} of them had been stored`,
+      );
+      t.comment(`${repeats} webhooks repeated`);
       const wrong: string[] = [];
       for (const { transactionId, status } of stored.values()) {
         const types = [...(results.get(transactionId)?.values() ?? [])].map(({ type }) => type);
