@@ -102,6 +102,14 @@ export class DomainError extends Error {
   }
 }
 
+/** Faults on one line, for where an answer has only a message: `files.0.name: Field required; ...`. */
+export const faultText = (faults: readonly Fault[]): string =>
+  faults
+    .map(({ loc, msg }) =>
+      [loc.slice(loc[0] === 'body' ? 1 : 0).join('.'), msg].filter((part) => part !== '').join(': '),
+    )
+    .join('; ');
+
 /** The public form of any thrown thing: unknown errors become INTERNAL and keep the original as cause. */
 export function toDomainError(thrown: unknown): DomainError {
   return thrown instanceof DomainError ? thrown : new DomainError('INTERNAL', { cause: thrown });

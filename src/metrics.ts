@@ -42,6 +42,18 @@ export function createMetrics() {
     deliveryAttempts: counter('webhook_attempts_total', 'Webhook attempts by outcome', ['outcome']),
     deliverySeconds: histogram('webhook_attempt_duration_seconds', 'Time of one webhook attempt'),
     deliveriesHeld: counter('webhook_held_total', 'Times a receiver had its bound of attempts in flight'),
+    eventsDropped: counter('device_events_dropped_total', 'Events without a setting that says where they go', [
+      'setting',
+    ]),
+    eventsRepeated: counter('device_events_repeated_total', 'Events that had come before'),
+    uploadUrlRequests: counter('upload_url_requests_total', 'Upload URLs that devices asked for, by outcome', [
+      'type',
+      'outcome',
+    ]),
+    uploadUrlRefused: counter('upload_url_refused_total', 'Upload URLs refused by a bound of requests in flight', [
+      'bound',
+    ]),
+    uploadUrlSeconds: histogram('upload_url_attempt_duration_seconds', 'Time of one request to a customer’s URL'),
     objectRequests: counter('object_requests_total', 'Requests answered by the embedded object store', [
       'method',
       'status',

@@ -14,8 +14,11 @@ import { loadContracts } from './contracts/contracts.ts';
 import { openDatabase } from './database/open-database.ts';
 import { hasActivatedDevice } from './devices/device-repository.ts';
 import { createDevices } from './devices/devices.ts';
+import { createPresence } from './devices/presence.ts';
 import { createStatuses } from './devices/statuses.ts';
 import { DomainError } from './errors.ts';
+import { createDeviceEvents } from './events/device-events.ts';
+import { createUploadUrls } from './events/upload-urls.ts';
 import { type Ids, randomIds } from './ids.ts';
 import type { Log } from './log.ts';
 import { createMetrics } from './metrics.ts';
@@ -24,6 +27,7 @@ import { createObjectStore } from './objects/object-store.ts';
 import { createRemovals } from './removals.ts';
 import { createSoftware } from './software/software.ts';
 import { createTransactions } from './transactions/transactions.ts';
+import { createCustomerRequests } from './webhooks/customer-requests.ts';
 import { createWebhooks } from './webhooks/webhooks.ts';
 
 interface Overrides {
@@ -157,14 +161,33 @@ export async function createService(config: Config, { log, clock = systemClock, 
       installs: software.installs,
     }),
   );
+  const presence = stack.use(createPresence({ database, clock, log }));
   const devices = createDevices({
     database,
     clock,
     ids,
     requireDeveloper: developers.find,
     disconnect: (deviceId) => broker.disconnect(deviceId),
+    presence,
   });
-  const statuses = createStatuses({ database, clock });
+  const isConnected = (deviceId: string): boolean => broker.isConnected(deviceId);
+  const statuses = createStatuses({ database, clock, presence, isConnected });
+  const findApplication = applications.findIn;
+  const events = createDeviceEvents({ database, clock, metrics, removals, findApplication, record: webhooks.record });
+  const uploads = stack.use(
+    createUploadUrls({
+      contracts,
+      database,
+      clock,
+      ids,
+      log,
+      metrics,
+      requests: createCustomerRequests({ clock, allowPrivate: config.webhookAllowPrivate }),
+      findApplication,
+      raise: events.raise,
+      allowHttp: config.allowHttpWebhooks,
+    }),
+  );
   const broker = stack.use(
     await createBroker({
       database,
@@ -174,8 +197,9 @@ export async function createService(config: Config, { log, clock = systemClock, 
       metrics,
       authenticate: devices.authenticate,
       open: transactions.open,
+      presence,
       maxConnections: config.mqtt.maxConnections,
-      handlers: createDeviceMessages({ contracts, transactions, statuses }),
+      handlers: createDeviceMessages({ contracts, transactions, statuses, events, uploads }),
     }),
   );
 
@@ -251,6 +275,7 @@ export async function createService(config: Config, { log, clock = systemClock, 
         await api.idle();
         await admin.idle();
         await broker.idle();
+        await uploads.idle();
         await transactions.idle();
         await software.inspection.idle();
         await webhooks.idle();

@@ -1,6 +1,9 @@
 import type { Contracts } from '../contracts/contracts.ts';
 import type { Statuses } from '../devices/statuses.ts';
-import { DomainError } from '../errors.ts';
+import { DomainError, faultText } from '../errors.ts';
+import type { DeviceEvents } from '../events/device-events.ts';
+import { isUploadRequest } from '../events/upload-features.ts';
+import type { UploadUrls } from '../events/upload-urls.ts';
 import type { Transactions } from '../transactions/transactions.ts';
 import type { Handler } from './inbound.ts';
 import type { Inbound } from './topics.ts';
@@ -9,12 +12,17 @@ interface Parts {
   contracts: Contracts;
   transactions: Pick<Transactions, 'settle' | 'freshUrl'>;
   statuses: Pick<Statuses, 'report'>;
+  events: Pick<DeviceEvents, 'accept'>;
+  uploads: Pick<UploadUrls, 'ask'>;
 }
+
+const LONGEST_MESSAGE = 1000;
 
 type RequestHandler = (deviceId: string, data: object) => Promise<{ data: object } | { error: object }>;
 
 /** What the service does with each message of a device. A message that breaks its schema throws REQUEST_INVALID. */
-export function createDeviceMessages({ contracts, transactions, statuses }: Parts): Record<Inbound, Handler> {
+export function createDeviceMessages(parts: Parts): Record<Inbound, Handler> {
+  const { contracts, transactions, statuses, events, uploads } = parts;
   /** By the `type` of the request. */
   const requests: Record<string, RequestHandler> = {
     async softwareDownloadUrl(deviceId, data) {
@@ -33,21 +41,25 @@ export function createDeviceMessages({ contracts, transactions, statuses }: Part
       await statuses.report(deviceId, contracts.check('mqtt/status', message, 'body'));
       return undefined;
     },
-    async events(_deviceId, message) {
-      contracts.check('mqtt/event', message, 'body');
+    async events(deviceId, message) {
+      await events.accept(deviceId, contracts.check('mqtt/event', message, 'body'));
       return undefined;
     },
     /** Every request gets a response with its requestId, also when something is wrong with it. */
-    async requests(deviceId, message) {
+    async requests(deviceId, message, respond) {
       const { requestId, type, data } = contracts.check('mqtt/request', message, 'body');
       const handler = Object.hasOwn(requests, type) ? requests[type] : undefined;
-      if (!handler)
-        return { requestId, error: { code: 'UNSUPPORTED', message: 'requests of this type are not served.' } };
       try {
-        return { requestId, ...(await handler(deviceId, data)) };
+        if (handler) return { requestId, ...(await handler(deviceId, data)) };
+        if (isUploadRequest(type)) {
+          uploads.ask(deviceId, type, data, (answer) => respond({ requestId, ...answer }));
+          return undefined;
+        }
+        return { requestId, error: { code: 'UNSUPPORTED', message: 'requests of this type are not served.' } };
       } catch (thrown) {
         if (!(thrown instanceof DomainError)) throw thrown;
-        return { requestId, error: { code: 'INVALID_PARAMETERS', message: thrown.message } };
+        const why = `${thrown.message} ${faultText(thrown.details)}`.trim().slice(0, LONGEST_MESSAGE);
+        return { requestId, error: { code: 'INVALID_PARAMETERS', message: why } };
       }
     },
   };

@@ -4,8 +4,15 @@ import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { type Inbound, inboundKind } from './topics.ts';
 
-/** One per topic: validates the decoded payload and carries it out, and may have an answer; the PUBACK waits for it. */
-export type Handler = (deviceId: string, message: unknown) => Promise<object | undefined>;
+/**
+ * One per topic: validates the decoded payload and carries it out, and may have an answer; the PUBACK waits for it. What
+ * takes longer than a PUBACK may wait is answered by `respond`; a connection that has ended meanwhile gets nothing.
+ */
+export type Handler = (
+  deviceId: string,
+  message: unknown,
+  respond: (answer: object) => void,
+) => Promise<object | undefined>;
 
 interface Parts {
   log: Log;
@@ -44,8 +51,9 @@ export function createInbound({ log, metrics, handlers, respond, reject }: Parts
 
   async function handle(kind: Inbound, deviceId: string, client: Client | null, packet: PublishPacket): Promise<void> {
     try {
-      const answer = await handlers[kind](deviceId, decode(packet.payload));
-      if (answer && client) respond(client, answer);
+      const respondTo = (answer: object): void => (client ? respond(client, answer) : undefined);
+      const answer = await handlers[kind](deviceId, decode(packet.payload), respondTo);
+      if (answer) respondTo(answer);
     } catch (thrown) {
       const error = toDomainError(thrown);
       if (error.code === 'INTERNAL') throw thrown;

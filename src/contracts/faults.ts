@@ -11,6 +11,11 @@ const TYPES: Record<string, [type: string, noun: string]> = {
   object: ['dict_type', 'dictionary'],
 };
 
+const FORMATS: Record<string, string> = {
+  imei: 'String should end with the check digit of its first 14 digits',
+  'language-tag': 'String should be a well-formed language tag (BCP 47)',
+};
+
 // Keywords that only wrap the faults of their branches.
 const WRAPPERS = new Set(['if', 'anyOf', 'oneOf', 'allOf', 'not']);
 
@@ -55,7 +60,7 @@ function toFault(error: ErrorObject, place: readonly string[]): Fault {
     case 'pattern':
       return mismatch(loc, `String should match pattern '${String(params.pattern)}'`);
     case 'format':
-      return mismatch(loc, 'String should end with the check digit of its first 14 digits');
+      return mismatch(loc, FORMATS[String(params.format)] ?? `String should have the format ${String(params.format)}`);
     case 'enum':
       return { loc, msg: `Input should be ${choice(params.allowedValues as unknown[])}`, type: 'enum' };
     case 'const':
@@ -69,6 +74,8 @@ function toFault(error: ErrorObject, place: readonly string[]): Fault {
       return atLeast(loc, `List should have at least ${count(params.limit, 'item')}`);
     case 'maxItems':
       return atMost(loc, `List should have at most ${count(params.limit, 'item')}`);
+    case 'maxProperties':
+      return atMost(loc, `Dictionary should have at most ${count(params.limit, 'member')}`);
     case 'maxDepth':
       return atMost(loc, `Input should be nested at most ${count(params.limit, 'level')} deep`);
     case 'settingUrl':

@@ -14,6 +14,8 @@ import {
   updateCredential,
   updateDevice,
 } from './device-repository.ts';
+import { deleteEvents } from './event-repository.ts';
+import type { Presence } from './presence.ts';
 import { deleteSession } from './session-repository.ts';
 import { deleteStatus } from './status-repository.ts';
 
@@ -25,12 +27,13 @@ interface Parts {
   requireDeveloper(developerId: string): Promise<unknown>;
   /** The device's connection, if any, must end: its credential stopped, or it is gone. */
   disconnect(deviceId: string): void;
+  presence: Pick<Presence, 'remove'>;
 }
 
 export type Devices = ReturnType<typeof createDevices>;
 
 /** Registration, credentials and properties of devices (administration), and what an application may know of one (op 4). */
-export function createDevices({ database, clock, ids, requireDeveloper, disconnect }: Parts) {
+export function createDevices({ database, clock, ids, requireDeveloper, disconnect, presence }: Parts) {
   const existing = async (deviceId: string): Promise<Device> => {
     const device = await findDevice(database.read, deviceId);
     if (!device) throw new DomainError('DEVICE_NOT_FOUND');
@@ -81,7 +84,7 @@ export function createDevices({ database, clock, ids, requireDeveloper, disconne
       });
     },
 
-    /** Removes a deactivated device with its MQTT session. Throws DEVICE_NOT_FOUND, DEVICE_IN_USE. */
+    /** Removes a deactivated device with its MQTT session, its status and its presence. Throws DEVICE_NOT_FOUND, DEVICE_IN_USE. */
     async remove(deviceId: string): Promise<void> {
       await database.transact(async (unit) => {
         const device = await findDevice(unit, deviceId);
@@ -89,6 +92,8 @@ export function createDevices({ database, clock, ids, requireDeveloper, disconne
         if (device.activation !== 'deactivated') throw new DomainError('DEVICE_IN_USE');
         await deleteSession(unit, deviceId);
         await deleteStatus(unit, deviceId);
+        await presence.remove(unit, deviceId);
+        await deleteEvents(unit, deviceId);
         await deleteDevice(unit, deviceId);
         unit.onCommit(() => disconnect(deviceId));
       });
@@ -110,6 +115,10 @@ export function createDevices({ database, clock, ids, requireDeveloper, disconne
     async authenticate(deviceId: string, credential: string | Buffer): Promise<boolean> {
       return matchesCredential(credential, await findCredentialHash(database.read, deviceId));
     },
+
+    /** The device, when it is linked to the developer (op 9). Throws DEVICE_UNAVAILABLE. */
+    requireLinked: (developerId: string, deviceId: string): Promise<Device> =>
+      requireLinkedDevice(database.read, deviceId, developerId),
 
     /** The device, when it is activated for the application. Throws as requireActivatedDevice. */
     requireActivated: (owner: { applicationId: string; developerId: string }, deviceId: string): Promise<Device> =>

@@ -21,8 +21,10 @@ export interface Answer {
   statusCode: number | null;
   /** The text of the header, if there was one. */
   retryAfter: string | null;
-  /** Why there was no answer; null when there was one. */
+  /** Why there was no answer, or no whole one; null when there was one. */
   error: string | null;
+  /** Where the sender was told to read it. */
+  body?: Buffer;
 }
 
 export type Verdict =

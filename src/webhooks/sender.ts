@@ -4,8 +4,9 @@ import type { Clock } from '../clock.ts';
 import { createConnector } from './guarded-connect.ts';
 import type { Answer } from './retry-schedule.ts';
 
-// Of an answer nothing is used but its status; what is read of it keeps the connection open for the next request.
+// Of the answer to a webhook nothing is used but its status; what is read of it keeps the connection open for the next.
 const LONGEST_ANSWER = 64 * 1024;
+const TOO_LONG = `the answer is longer than ${LONGEST_ANSWER / 1024} KiB`;
 const LONGEST_ERROR = 200;
 
 interface Options {
@@ -22,6 +23,8 @@ interface Message {
   url: string;
   headers: Record<string, string>;
   body: string;
+  /** The answer's body is wanted too: one that is cut short, or longer than 64 KiB, is an error then. */
+  readsAnswer?: boolean;
 }
 
 function describe(cause: Error): string {
@@ -41,10 +44,11 @@ export function createSender({ clock, allowPrivate, timeoutMs, lookup }: Options
 
   return {
     /** Resolves with the answer, or with the reason why there is none; undefined when `abort` ended it, so nothing is known of it. */
-    post: ({ url, headers, body }: Message): Promise<Answer | undefined> =>
+    post: ({ url, headers, body, readsAnswer = false }: Message): Promise<Answer | undefined> =>
       new Promise((resolve) => {
         let answer: Answer | undefined;
         let received = 0;
+        const chunks: Buffer[] = [];
         let stop: (() => void) | undefined;
         let over = false;
 
@@ -60,8 +64,11 @@ export function createSender({ clock, allowPrivate, timeoutMs, lookup }: Options
           end(undefined);
           stop?.();
         };
+        /** The answer did not end. */
+        const fail = (error: string): void =>
+          end(answer && !readsAnswer ? answer : { statusCode: null, retryAfter: null, error });
         const cancelTimeout = clock.after(timeoutMs, () => {
-          end(answer ?? { statusCode: null, retryAfter: null, error: `no answer within ${timeoutMs / 1000} s` });
+          fail(`no answer within ${timeoutMs / 1000} s`);
           stop?.();
         });
         running.add(abort);
@@ -78,19 +85,18 @@ export function createSender({ clock, allowPrivate, timeoutMs, lookup }: Options
           onResponseData(controller, chunk) {
             received += chunk.length;
             if (received > LONGEST_ANSWER) {
-              end(answer);
-              controller.abort(new Error('the answer is too long'));
-            }
+              end(answer && readsAnswer ? { ...answer, error: TOO_LONG } : answer);
+              controller.abort(new Error(TOO_LONG));
+            } else if (readsAnswer) chunks.push(chunk);
           },
-          onResponseEnd: () => end(answer),
-          onResponseError: (_controller, cause) =>
-            end(answer ?? { statusCode: null, retryAfter: null, error: describe(cause) }),
+          onResponseEnd: () => end(answer && readsAnswer ? { ...answer, body: Buffer.concat(chunks) } : answer),
+          onResponseError: (_controller, cause) => fail(describe(cause)),
         };
         try {
           const { origin, pathname, search } = new URL(url);
           agent.dispatch({ origin, path: pathname + search, method: 'POST', headers, body }, handler);
         } catch (cause) {
-          end({ statusCode: null, retryAfter: null, error: describe(cause as Error) });
+          fail(describe(cause as Error));
         }
       }),
 

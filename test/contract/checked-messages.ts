@@ -12,13 +12,29 @@ export function checkMessage(topic: string, payload: string | Buffer): Record<st
   return checked(topic, Object.keys(channel.messages)[0] ?? '', channel.messages, payload);
 }
 
+/** The documented message of a webhook's type. */
+const WEBHOOKS: [RegExp, string][] = [
+  [/^transaction\./, 'transactionResult'],
+  [/^bluetooth\./, 'bluetoothEvent'],
+  [/^call\./, 'callEvent'],
+  [/^recording\.saved$/, 'recordingSaved'],
+  [/^recording\.failed$/, 'recordingFailed'],
+  [/^fileUpload\.succeeded$/, 'fileUploadSucceeded'],
+  [/^fileUpload\.failed$/, 'fileUploadFailed'],
+];
+
 /** Parses a captured webhook body; throws when it is not what asyncapi.yaml documents. */
 export function checkWebhook(payload: string | Buffer): Record<string, unknown> {
   const messages = channels['webhooks']?.messages ?? {};
   const body = checked('webhook', 'envelope', messages, payload);
-  if (String(body['type']).startsWith('transaction.')) checked('webhook', 'transactionResult', messages, payload);
+  const [, name] = WEBHOOKS.find(([type]) => type.test(String(body['type']))) ?? [];
+  if (name) checked('webhook', name, messages, payload);
   return body;
 }
+
+/** The same for what a customer's URL was asked for upload URLs. */
+export const checkUploadUrlRequest = (name: 'uploadUrlRequest' | 'uploadUrlsRequest', payload: string | Buffer) =>
+  checked('upload URL request', name, channels['uploadUrls']?.messages ?? {}, payload);
 
 function checked(
   place: string,

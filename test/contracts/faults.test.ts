@@ -135,14 +135,14 @@ t.test('every keyword that a schema uses has a word in the interface', async (t)
   const silent =
     /^(\$schema|\$ref|title|description|examples|default|deprecated|tsType|type|properties|items|required|additionalProperties|if|then|else)$/;
   const spoken =
-    /^(minLength|maxLength|maxUtf8Bytes|pattern|format|enum|const|minimum|maximum|maxItems|maxDepth|settingUrl)$/;
+    /^(minLength|maxLength|maxUtf8Bytes|pattern|format|enum|const|minimum|maximum|minItems|maxItems|maxProperties|maxDepth|settingUrl)$/;
   const unknown: string[] = [];
   const walk = (schema: unknown, place: string): void => {
     if (typeof schema !== 'object' || schema === null) return;
     for (const [keyword, value] of Object.entries(schema)) {
       if (!silent.test(keyword) && !spoken.test(keyword)) unknown.push(`${place}: ${keyword}`);
       if (keyword === 'properties') for (const [name, part] of Object.entries(value)) walk(part, `${place}.${name}`);
-      if (['items', 'if', 'then', 'else'].includes(keyword)) walk(value, `${place}.${keyword}`);
+      if (['items', 'additionalProperties', 'if', 'then', 'else'].includes(keyword)) walk(value, `${place}.${keyword}`);
     }
   };
   for (const [name, document] of contracts.documents) walk(document, name);

@@ -1,0 +1,33 @@
+import type { Sql } from '../database/sql.ts';
+
+/** Remembers that a device sent an event; false when it had sent it before. */
+export async function rememberEvent(
+  sql: Sql,
+  event: { deviceId: string; eventId: string; receivedAt: number },
+): Promise<boolean> {
+  const inserted = await sql.run(
+    `INSERT INTO device_events (device_id, event_id, received_at) VALUES (?, ?, ?)
+     ON CONFLICT (device_id, event_id) DO NOTHING`,
+    event.deviceId,
+    event.eventId,
+    event.receivedAt,
+  );
+  return inserted === 1;
+}
+
+/** Forgets events of a device that came before a time (microseconds), the oldest first, at most so many. */
+export async function forgetOldEvents(sql: Sql, deviceId: string, before: number, limit: number): Promise<void> {
+  await sql.run(
+    `DELETE FROM device_events WHERE device_id = ? AND event_id IN
+       (SELECT event_id FROM device_events WHERE device_id = ? AND received_at < ? ORDER BY received_at LIMIT ?)`,
+    deviceId,
+    deviceId,
+    before,
+    limit,
+  );
+}
+
+/** Forgets all events of a device. */
+export async function deleteEvents(sql: Sql, deviceId: string): Promise<void> {
+  await sql.run('DELETE FROM device_events WHERE device_id = ?', deviceId);
+}

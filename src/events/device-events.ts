@@ -1,0 +1,94 @@
+import type { Application } from '../applications/application-repository.ts';
+import type { Applications } from '../applications/applications.ts';
+import type { Clock } from '../clock.ts';
+import type { SchemaTypes } from '../contracts/types.ts';
+import type { Database, UnitOfWork } from '../database/sql.ts';
+import { forgetOldEvents, rememberEvent } from '../devices/event-repository.ts';
+import type { Metrics } from '../metrics.ts';
+import type { Removals } from '../removals.ts';
+import type { Webhooks } from '../webhooks/webhooks.ts';
+import { fromDeviceTime } from './device-time.ts';
+import { settingOf } from './event-setting.ts';
+import { requireOwner } from './owner.ts';
+
+/** What happened on a device, or to it. */
+export interface Event {
+  deviceId: string;
+  eventId: string;
+  type: string;
+  /** Microseconds. */
+  occurredAt: number;
+  data: object;
+}
+
+interface Parts {
+  database: Database;
+  clock: Clock;
+  metrics: Metrics;
+  removals: Pick<Removals, 'serves'>;
+  findApplication: Applications['findIn'];
+  record: Webhooks['record'];
+}
+
+export type DeviceEvents = ReturnType<typeof createDeviceEvents>;
+
+/** Microseconds: so long a repetition of an event is known as one. */
+export const REMEMBERED_FOR = 30 * 24 * 3600 * 1_000_000;
+// More than one for each that comes, so that what is too old gets less; few, so that no event waits for a clean-up.
+const FORGOTTEN_AT_ONCE = 100;
+
+/**
+ * Events of devices become notifications (specification, "Events"). Each is one unit of work: whose the device is, whether
+ * the event is a repetition, and the delivery; so a repetition makes no second notification, and none is lost. Without
+ * the setting that says where it goes an event is dropped and counted.
+ */
+export function createDeviceEvents({ database, clock, metrics, removals, findApplication, record }: Parts) {
+  /** `recording.saved` names each file twice until the release that removes webmFile. */
+  function withRemoved(type: string, data: object): object {
+    if (type !== 'recording.saved' || !removals.serves('webmFile')) return data;
+    const { connections, ...rest } = data as SchemaTypes['mqtt/recording-saved-data'];
+    return { ...rest, connections: connections.map((each) => ({ ...each, webmFile: each.movieFile })) };
+  }
+
+  async function notify(unit: UnitOfWork, { applicationId, settings }: Application, event: Event): Promise<void> {
+    const { deviceId, eventId, type, occurredAt } = event;
+    const setting = settingOf(type);
+    if (settings[setting] === null) {
+      unit.onCommit(() => metrics.eventsDropped.inc({ setting }));
+      return;
+    }
+    const data = { ...withRemoved(type, event.data), eventId };
+    await record(unit, { applicationId, deviceId, setting, type, occurredAt, data });
+  }
+
+  async function isRepetition(unit: UnitOfWork, { deviceId, eventId }: Event): Promise<boolean> {
+    const receivedAt = clock.now();
+    await forgetOldEvents(unit, deviceId, receivedAt - REMEMBERED_FOR, FORGOTTEN_AT_ONCE);
+    const isNew = await rememberEvent(unit, { deviceId, eventId, receivedAt });
+    if (!isNew) unit.onCommit(() => metrics.eventsRepeated.inc());
+    return !isNew;
+  }
+
+  return {
+    /** Takes an event of a device. Throws DEVICE_NOT_ACTIVATED, REQUEST_INVALID. */
+    async accept(deviceId: string, message: SchemaTypes['mqtt/event']): Promise<void> {
+      const { eventId, type, data } = message;
+      const occurredAt = fromDeviceTime(message.occurredAt, 'body', 'occurredAt');
+      const event = { deviceId, eventId, type, occurredAt, data };
+      await database.transact(async (unit) => {
+        const application = await requireOwner(unit, deviceId, findApplication);
+        // A dropped event is not remembered: if the device repeats it when the setting is there, it is notified.
+        const wanted = application.settings[settingOf(type)] !== null;
+        if (wanted && (await isRepetition(unit, event))) return;
+        await notify(unit, application, event);
+      });
+    },
+
+    /** An event that the service itself found, of a device of the application. */
+    async raise(applicationId: string, event: Event): Promise<void> {
+      await database.transact(async (unit) => {
+        await notify(unit, await findApplication(unit, applicationId), event);
+      });
+    },
+  };
+}
