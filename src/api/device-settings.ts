@@ -11,3 +11,8 @@ export function setApn(services: ApiServices, input: AtDevice<'rest/apn-settings
 export function setWifi(services: ApiServices, input: AtDevice<'rest/wifi-settings'>): Promise<Answer> {
   return submit(services, input, { operation: 'setWifi', parameters: { entries: input.body } });
 }
+
+/** The language setting. */
+export function setLanguage(services: ApiServices, input: AtDevice<'rest/language-setting'>): Promise<Answer> {
+  return submit(services, input, { operation: 'setLanguage', parameters: input.body });
+}

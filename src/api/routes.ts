@@ -3,8 +3,10 @@ import { routesOf } from '../http/route.ts';
 import { activate, deactivate, readActivation } from './activation.ts';
 import { listAvailable, listFirmware } from './available.ts';
 import { issueUploadUrl, readBinary, removeBinary, uploadApp } from './binaries.ts';
-import { setApn, setWifi } from './device-settings.ts';
+import { changeConnectivity, listConnectivity, pairBluetooth, readConnectivity } from './connectivity.ts';
+import { setApn, setLanguage, setWifi } from './device-settings.ts';
 import { installSoftware, readFirmware, updateFirmware } from './device-software.ts';
+import { listStatuses, readHardware, readStatus } from './device-status.ts';
 import { readDistribution, startDistribution, stopDistribution } from './distributions.ts';
 import { listPackages, registerPackage, removePackage, updatePackage } from './packages.ts';
 import type { ApiServices } from './services.ts';
@@ -12,6 +14,7 @@ import { issueKey, readSettings, updateSettings } from './settings.ts';
 import { issueToken, readJwks, readMetadata } from './tokens.ts';
 import { cancelTransaction, listTransactions, readTransaction } from './transactions.ts';
 import { listVersions, registerVersion, removeVersion, updateVersion } from './versions.ts';
+import { listDeliveries, redeliver, redeliverRange, sendTestEvent } from './webhooks.ts';
 
 const route = routesOf<ApiServices, Application>();
 
@@ -35,8 +38,16 @@ export const ROUTES = [
   route('GET',    '/v1/applications/{applicationId}/devices/{deviceId}', C, {}, readActivation), // op 4
   route('POST',   '/v1/applications/{applicationId}/devices/{deviceId}', D, { body: 'rest/activation-request', bodyOptional: true }, activate), // op 5
   route('DELETE', '/v1/applications/{applicationId}/devices/{deviceId}', D, {}, deactivate), // op 6
+  route('GET',    '/v1/applications/{applicationId}/devices/{deviceId}/status', C, {}, readStatus), // op 7
+  route('GET',    '/v1/applications/{applicationId}/devices/status', C, { query: 'common/paging-query' }, listStatuses), // op 8
+  route('GET',    '/v1/devices/{deviceId}/hardware-properties', C, {}, readHardware), // op 9
   route('PUT',    '/v1/applications/{applicationId}/devices/{deviceId}/settings/apn', D, { body: 'rest/apn-settings' }, setApn), // op 10
   route('PUT',    '/v1/applications/{applicationId}/devices/{deviceId}/settings/wifi', D, { body: 'rest/wifi-settings' }, setWifi), // op 11
+  route('PUT',    '/v1/applications/{applicationId}/devices/{deviceId}/settings/lang', D, { body: 'rest/language-setting' }, setLanguage),
+  route('GET',    '/v1/applications/{applicationId}/devices/{deviceId}/connectivity/state', C, { query: 'rest/connectivity-query' }, readConnectivity),
+  route('PUT',    '/v1/applications/{applicationId}/devices/{deviceId}/connectivity/state', D, { body: 'rest/connectivity-state' }, changeConnectivity),
+  route('GET',    '/v1/applications/{applicationId}/devices/{deviceId}/connectivity/list', C, { query: 'rest/connectivity-query' }, listConnectivity),
+  route('POST',   '/v1/applications/{applicationId}/devices/{deviceId}/bluetooth/devices', D, { body: 'rest/bluetooth-pairing' }, pairBluetooth),
 
   route('PUT',    '/v1/applications/{applicationId}/devices/{deviceId}/apps', D, { body: 'rest/install-request' }, installSoftware), // op 28
   route('GET',    '/v1/applications/{applicationId}/devices/{deviceId}/firmware', C, {}, readFirmware),
@@ -45,6 +56,11 @@ export const ROUTES = [
   route('GET',    '/v1/applications/{applicationId}/devices/{deviceId}/transactions', C, { query: 'rest/transaction-list-query' }, listTransactions),
   route('GET',    '/v1/applications/{applicationId}/devices/{deviceId}/transactions/{transactionId}', C, {}, readTransaction),
   route('DELETE', '/v1/applications/{applicationId}/devices/{deviceId}/transactions/{transactionId}', D, {}, cancelTransaction),
+
+  route('GET',    '/v1/applications/{applicationId}/webhooks/deliveries', A, { query: 'rest/delivery-list-query' }, listDeliveries),
+  route('POST',   '/v1/applications/{applicationId}/webhooks/deliveries/redeliver', B, { body: 'rest/redelivery-range' }, redeliverRange),
+  route('POST',   '/v1/applications/{applicationId}/webhooks/deliveries/{deliveryId}/redeliver', B, {}, redeliver),
+  route('POST',   '/v1/applications/{applicationId}/webhooks/test', B, { body: 'rest/webhook-test' }, sendTestEvent),
 
   route('GET',    '/v1/applications/{applicationId}/packages', A, { query: 'common/paging-query' }, listPackages), // op 12
   route('POST',   '/v1/applications/{applicationId}/packages', B, { body: 'rest/package-create' }, registerPackage), // op 13
@@ -66,4 +82,7 @@ export const ROUTES = [
 ];
 
 /** Where a method that the path does not have is answered 405 with `Allow` (specification, "Errors"); elsewhere 403. */
-export const STRICT_PATHS = ['/v1/applications/{applicationId}/devices/{deviceId}'];
+export const STRICT_PATHS = [
+  '/v1/applications/{applicationId}/devices/{deviceId}',
+  '/v1/devices/{deviceId}/hardware-properties',
+];

@@ -11,6 +11,7 @@ import type { Metrics } from '../metrics.ts';
 import type { Removals } from '../removals.ts';
 import type { Software } from '../software/software.ts';
 import type { Transactions } from '../transactions/transactions.ts';
+import type { DeliveryLog } from '../webhooks/delivery-log.ts';
 
 /** What the handlers of the application API act on; each one names the parts that it needs. */
 export interface ApiServices {
@@ -18,15 +19,18 @@ export interface ApiServices {
   accessTokens: Pick<AccessTokens, 'issue' | 'verify' | 'jwks'>;
   /** Of requests to the token endpoint, by application. */
   tokenLimit: RateLimit;
-  devices: Pick<Devices, 'activationStatus' | 'requireActivated'>;
-  statuses: Pick<Statuses, 'firmwareVersion'>;
+  devices: Pick<Devices, 'activationStatus' | 'requireActivated' | 'requireLinked'>;
+  statuses: Pick<Statuses, 'find' | 'list' | 'firmwareVersion' | 'versions'>;
   transactions: Pick<Transactions, 'submit' | 'once' | 'find' | 'list' | 'cancel'>;
   software: Omit<Software, 'systemPackages' | 'firmware' | 'installs'>;
+  deliveryLog: DeliveryLog;
   /** What is deprecated and still served. */
   removals: Removals;
   metrics: Pick<Metrics, 'tokensIssued' | 'httpRefused'>;
   /** Microseconds as a local date-time. */
   formatTime(micros: number): string;
+  /** The reverse. */
+  parseTime(text: string): number;
 }
 
 /** What a handler gets, by its place in the paths. The caller is the application of the token. */
@@ -46,7 +50,10 @@ export type AtDevice<Body extends SchemaName = never, Query extends SchemaName =
   Body,
   Query
 >;
+/** A device in a path that names no application. */
+export type AtOwnDevice = At<{ deviceId: string }>;
 export type AtTransaction = At<{ applicationId: string; deviceId: string; transactionId: number }>;
+export type AtDelivery = At<{ applicationId: string; deliveryId: string }>;
 export type AtPackage<Body extends SchemaName = never, Query extends SchemaName = never> = At<
   { applicationId: string; package: string },
   Body,

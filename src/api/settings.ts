@@ -1,27 +1,33 @@
 import { SETTING_NAMES } from '../applications/application-repository.ts';
 import type { ApplicationSettings } from '../contracts/types.ts';
 import type { Answer } from '../http/route.ts';
+import type { Removals } from '../removals.ts';
 import type { ApiServices, AtApplication } from './services.ts';
 
 /** Op 1. */
-export function readSettings(_: ApiServices, { caller }: AtApplication): Answer {
+export function readSettings({ removals }: ApiServices, { caller }: AtApplication): Answer {
   const body: ApplicationSettings = {};
   if (caller.authenticationKey !== null) body.authenticationKey = caller.authenticationKey;
   for (const name of SETTING_NAMES) {
     const url = caller.settings[name];
-    if (url !== null) body[name] = url;
+    const served = name !== 'remoteSupportEvent' || removals.serves(name);
+    if (url !== null && served) body[name] = url;
   }
-  return { status: 200, body };
+  return { status: 200, headers: deprecationOf(removals, body), body };
 }
 
 /** Op 2. */
 export async function updateSettings(
-  { applications }: ApiServices,
+  { applications, removals }: ApiServices,
   { params, body }: AtApplication<'rest/application-settings-update'>,
 ): Promise<Answer> {
   await applications.updateSettings(params.applicationId, body);
-  return { status: 200 };
+  return { status: 200, headers: deprecationOf(removals, body) };
 }
+
+/** For an answer or a request that names the deprecated setting; a release without it lets no request do so. */
+const deprecationOf = (removals: Removals, named: object): Record<string, string> =>
+  'remoteSupportEvent' in named ? removals.headers('remoteSupportEvent') : {};
 
 /** Op 3. */
 export async function issueKey({ applications }: ApiServices, { params }: AtApplication): Promise<Answer> {

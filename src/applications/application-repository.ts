@@ -8,6 +8,7 @@ const SETTING_COLUMNS = {
   callRecGetMultiPresignedUrl: 'call_rec_get_multi_presigned_url',
   fileUploadEvent: 'file_upload_event',
   fileUploadGetUrl: 'file_upload_get_url',
+  remoteSupportEvent: 'remote_support_event', // deprecated, and never called
 } as const;
 
 export type SettingName = keyof typeof SETTING_COLUMNS;
@@ -45,6 +46,7 @@ function toApplication(row: Row): Application {
       callRecGetMultiPresignedUrl: row.callRecGetMultiPresignedUrl,
       fileUploadEvent: row.fileUploadEvent,
       fileUploadGetUrl: row.fileUploadGetUrl,
+      remoteSupportEvent: row.remoteSupportEvent,
     },
     createdAt: row.createdAt,
     deletedAt: row.deletedAt,

@@ -1,6 +1,7 @@
 import { Aedes, type Client, type Subscription } from 'aedes';
 import type { Clock } from '../clock.ts';
 import type { Database } from '../database/sql.ts';
+import type { Presence } from '../devices/presence.ts';
 import type { Ids } from '../ids.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
@@ -22,6 +23,7 @@ interface Parts {
   handlers: Record<Inbound, Handler>;
   /** A device is connected and subscribes its commands; the returned function is called when that ends. */
   open(link: DeviceLink): () => void;
+  presence: Pick<Presence, 'heard' | 'left'>;
   maxConnections: number;
 }
 
@@ -32,7 +34,7 @@ const INBOUND_QOS2 = 100;
 
 /** The MQTT edge: Aedes with the access rules, the sessions and the order of things that the promises need. */
 export async function createBroker(parts: Parts) {
-  const { database, clock, ids, log, metrics, authenticate, handlers, open, maxConnections } = parts;
+  const { database, clock, ids, log, metrics, authenticate, handlers, open, presence, maxConnections } = parts;
   const id = ids.uuid();
   const outbound = createOutbound(id);
   const persistence = createPersistence({
@@ -102,6 +104,7 @@ export async function createBroker(parts: Parts) {
     authentication.ready(client);
     if (client.closed) return;
     ready.add(client);
+    presence.heard(client.id);
     metrics.devicesConnected.set(ready.size);
     log.debug({ deviceId: client.id, clean: client.clean }, 'device connected');
     const topics = Object.keys((client as unknown as { subscriptions: Record<string, unknown> }).subscriptions);
@@ -117,6 +120,7 @@ export async function createBroker(parts: Parts) {
   broker.on('clientDisconnect', (client) => {
     closeLane(client);
     ready.delete(client);
+    presence.left(client.id);
     metrics.devicesConnected.set(ready.size);
     log.debug({ deviceId: client.id }, 'device disconnected');
   });
@@ -131,6 +135,7 @@ export async function createBroker(parts: Parts) {
     metrics,
     maxConnections,
     isAuthenticated: (client) => authenticated.has(client),
+    heard: presence.heard,
   });
 
   return {

@@ -1,3 +1,4 @@
+import type { EventEmitter } from 'node:events';
 import net from 'node:net';
 import type { Aedes, Client } from 'aedes';
 import type { Metrics } from '../metrics.ts';
@@ -9,12 +10,14 @@ interface Parts {
   /** Connections at most; further ones are closed at once. Below the process's limit of open files. */
   maxConnections: number;
   isAuthenticated(client: Client): boolean;
+  /** A packet of a device came, of whatever kind. */
+  heard(deviceId: string): void;
 }
 
 const KEEPALIVE_MILLISECONDS = 60_000;
 
 /** The TCP listener for devices, and the sockets that are open on it. */
-export function createListener({ broker, metrics, maxConnections, isAuthenticated }: Parts) {
+export function createListener({ broker, metrics, maxConnections, isAuthenticated, heard }: Parts) {
   const sockets = new Set<net.Socket>();
   const server = net.createServer(
     // noDelay: without it a command waits for a delayed acknowledgement of TCP. keepAlive: an MQTT keep-alive of 0 never times out.
@@ -25,6 +28,9 @@ export function createListener({ broker, metrics, maxConnections, isAuthenticate
       const client = broker.handle(socket);
       // Aedes drops a packet whose counter is below the last one delivered; ours go out in order and exactly once.
       (client as unknown as { duplicates: object }).duplicates = new Proxy({}, { get: () => 0 });
+      (client as unknown as { _parser: EventEmitter })._parser.on('packet', () => {
+        if (isAuthenticated(client)) heard(client.id);
+      });
       limitPackets(
         client,
         () => isAuthenticated(client),

@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import type { ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { DomainError, type Fault } from '../errors.ts';
+import { REMOVALS, type Removals } from '../removals.ts';
 import { toFaults } from './faults.ts';
 import { addKeywords, type UrlFault } from './keywords.ts';
 import type { SchemaTypes } from './types.ts';
@@ -13,7 +14,7 @@ export type SchemaName = keyof SchemaTypes;
 export interface SchemaDocument {
   title: string;
   description: string;
-  properties?: Record<string, { $ref?: string; type?: string }>;
+  properties?: Record<string, { $ref?: string; type?: string; deprecated?: boolean }>;
 }
 
 export interface Contracts {
@@ -40,17 +41,29 @@ const BASE = 'https://lapel.invalid/schemas/';
  * Reads and compiles all of `schemas/`, once, at start. A schema that is wrong in itself throws here.
  *
  * @param urlFault the rule for the URLs of settings (op 2); without one every absolute URL is good
+ * @param serves whether a property that is deprecated is still there (the table of removals); all are unless told
  */
-export function loadContracts({ urlFault = anyUrl }: { urlFault?: UrlFault } = {}): Contracts {
-  const contracts = compiled.get(urlFault) ?? compile(urlFault);
-  compiled.set(urlFault, contracts);
+export function loadContracts({
+  urlFault = anyUrl,
+  serves = () => true,
+}: {
+  urlFault?: UrlFault;
+  serves?: Removals['serves'];
+} = {}): Contracts {
+  const removed = DEPRECATED.filter((name) => !serves(name));
+  const known = compiled.get(urlFault) ?? new Map<string, Contracts>();
+  compiled.set(urlFault, known);
+  const contracts = known.get(removed.join()) ?? compile(urlFault, new Set(removed));
+  known.set(removed.join(), contracts);
   return contracts;
 }
 
 // They never change and hold no state, so services in one process share them: compiling takes a fifth of a second.
-const compiled = new WeakMap<UrlFault, Contracts>();
+const compiled = new WeakMap<UrlFault, Map<string, Contracts>>();
 
-function compile(urlFault: UrlFault): Contracts {
+const DEPRECATED = Object.keys(REMOVALS) as (keyof typeof REMOVALS)[];
+
+function compile(urlFault: UrlFault, removed: ReadonlySet<string>): Contracts {
   const ajv = new Ajv2020({
     allErrors: true,
     strict: true,
@@ -61,6 +74,7 @@ function compile(urlFault: UrlFault): Contracts {
   });
   addKeywords(ajv, urlFault);
   const documents = readSchemas();
+  for (const document of documents.values()) withoutRemoved(document, removed);
   for (const [name, document] of documents) ajv.addSchema({ ...document, $id: `${BASE}${name}.json` });
   const validators = new Map<SchemaName, ValidateFunction>();
   const integers = new Map<SchemaName, ReadonlySet<string>>();
@@ -104,6 +118,16 @@ function readSchemas(): Map<SchemaName, SchemaDocument> {
         JSON.parse(readFileSync(`${SCHEMA_FOLDER}${file}`, 'utf8')),
       ]),
   );
+}
+
+/** Takes out of a schema every property that is marked `deprecated` and was removed: from then on nobody knows it. */
+function withoutRemoved(schema: object, removed: ReadonlySet<string>): void {
+  const { properties = {}, items } = schema as Pick<SchemaDocument, 'properties'> & { items?: object };
+  for (const [name, property] of Object.entries(properties)) {
+    if (property.deprecated && removed.has(name)) delete properties[name];
+    else withoutRemoved(property, removed);
+  }
+  if (items) withoutRemoved(items, removed);
 }
 
 /** The name of the schema that `from` refers to as `../common/limit.json`. */

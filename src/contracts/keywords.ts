@@ -1,5 +1,6 @@
 import { _, type Ajv2020 } from 'ajv/dist/2020.js';
 import type { DataValidateFunction, ErrorObject, KeywordErrorDefinition } from 'ajv/dist/types/index.js';
+import { isLanguageTag } from './language-tag.ts';
 
 /** What is wrong with the URL of a setting, or undefined. The rule belongs to the applications; it is passed in. */
 export type UrlFault = (url: string) => { type: string; msg: string } | undefined;
@@ -10,13 +11,14 @@ const overLimit: KeywordErrorDefinition = {
 };
 
 /**
- * What the schemas use beyond JSON Schema 2020-12: the format `imei`, and the keywords `maxUtf8Bytes`, `maxDepth`
+ * What the schemas use beyond JSON Schema 2020-12: the formats `imei` and `language-tag`, and the keywords `maxUtf8Bytes`, `maxDepth`
  * and `settingUrl`.
  */
 export function addKeywords(ajv: Ajv2020, urlFault: UrlFault): void {
   // `tsType` speaks to the generator of types only.
   ajv.addVocabulary(['tsType']);
   ajv.addFormat('imei', { type: 'string', validate: hasCheckDigit });
+  ajv.addFormat('language-tag', { type: 'string', validate: isLanguageTag });
   ajv.addKeyword({
     keyword: 'maxUtf8Bytes',
     type: 'string',

@@ -117,6 +117,14 @@ export type ConnectivityType = 'bluetooth';
  */
 export type ContentType = string;
 /**
+ * Identifier of a webhook delivery: the `webhook-id` of all its attempts.
+ */
+export type DeliveryId = string;
+/**
+ * `pending`: to be attempted (again); `delivered`: answered with a 2xx; `exhausted`: every attempt failed; `gone`: answered with 410.
+ */
+export type DeliveryStatus = 'pending' | 'delivered' | 'exhausted' | 'gone';
+/**
  * ISO 8601 date-time with an offset or `Z`, to the precision of the device; from 1970 to 2199.
  */
 export type DeviceTime = string;
@@ -239,6 +247,10 @@ export type UtcDateTime = string;
  */
 export type UtcDateTimeOrNull = string | null;
 /**
+ * The setting of the application that holds the URL of a webhook.
+ */
+export type WebhookSetting = 'deviceEvent' | 'callEvent' | 'callFileSendEvent' | 'fileUploadEvent';
+/**
  * Data of `call.started`, `call.ended` and any other `call.` event: which call. Further members are passed on as they are.
  */
 export type CallEventData = {callId: string} & Record<string, unknown>;
@@ -297,6 +309,8 @@ export interface SchemaTypes {
   'common/connectivity-type': ConnectivityType;
   'common/content-type': ContentType;
   'common/credential': Credential;
+  'common/delivery-id': DeliveryId;
+  'common/delivery-status': DeliveryStatus;
   'common/description': Description;
   'common/developer-id': DeveloperId;
   'common/device-error': DeviceError;
@@ -339,6 +353,7 @@ export interface SchemaTypes {
   'common/utc-date-time': UtcDateTime;
   'common/utc-date-time-or-null': UtcDateTimeOrNull;
   'common/version-name': VersionName;
+  'common/webhook-setting': WebhookSetting;
   'common/wifi-entry': WifiEntry;
   'mqtt/ack': Ack;
   'mqtt/activate-parameters': ActivateParameters;
@@ -384,6 +399,9 @@ export interface SchemaTypes {
   'rest/bluetooth-pairing': BluetoothPairing;
   'rest/connectivity-query': ConnectivityQuery;
   'rest/connectivity-state': ConnectivityState;
+  'rest/delivery': Delivery;
+  'rest/delivery-list': DeliveryList;
+  'rest/delivery-list-query': DeliveryListQuery;
   'rest/device-status': DeviceStatus;
   'rest/device-status-list': DeviceStatusList;
   'rest/distribution-started': DistributionStarted;
@@ -398,6 +416,8 @@ export interface SchemaTypes {
   'rest/package-create': PackageCreate;
   'rest/package-list': PackageList;
   'rest/package-update': PackageUpdate;
+  'rest/redelivered': Redelivered;
+  'rest/redelivery-range': RedeliveryRange;
   'rest/token-answer': TokenAnswer;
   'rest/token-error': TokenError;
   'rest/token-request': TokenRequest;
@@ -411,6 +431,8 @@ export interface SchemaTypes {
   'rest/version-create': VersionCreate;
   'rest/version-list': VersionList;
   'rest/version-update': VersionUpdate;
+  'rest/webhook-test': WebhookTest;
+  'rest/webhook-test-sent': WebhookTestSent;
   'rest/wifi-settings': WifiSettings;
   'webhooks/bluetooth-event': BluetoothEvent;
   'webhooks/call-event': CallEvent;
@@ -419,6 +441,7 @@ export interface SchemaTypes {
   'webhooks/file-upload-succeeded': FileUploadSucceeded;
   'webhooks/recording-failed': RecordingFailed;
   'webhooks/recording-saved': RecordingSaved;
+  'webhooks/test-event': TestEvent;
   'webhooks/transaction-record': WebhookTransactionRecord;
   'webhooks/transaction-result': TransactionResult;
   'webhooks/upload-url-answer': UploadUrlAnswer;
@@ -1183,6 +1206,58 @@ export interface ConnectivityState {
   enabled: boolean;
 }
 /**
+ * A webhook and what became of it.
+ */
+export interface Delivery {
+  deliveryId: DeliveryId;
+  /**
+   * The type of the event.
+   */
+  type: string;
+  setting: WebhookSetting;
+  /**
+   * Where the last attempt went; null before the first.
+   */
+  url: string | null;
+  status: DeliveryStatus;
+  /**
+   * Attempts made; a redelivery begins at 0.
+   */
+  attempts: number;
+  /**
+   * What the last attempt was answered with; null when there was no answer.
+   */
+  lastStatusCode: number | null;
+  /**
+   * Why the last attempt failed, for people.
+   */
+  lastError: string | null;
+  nextAttemptAt: LocalDateTimeOrNull;
+  createdAt: LocalDateTime;
+}
+/**
+ * A page of deliveries, newest first.
+ */
+export interface DeliveryList {
+  deliveries: Delivery[];
+  total: Total;
+}
+/**
+ * Query of the delivery log, as numbers and with the defaults filled in.
+ */
+export interface DeliveryListQuery {
+  status?: DeliveryStatus;
+  setting?: WebhookSetting;
+  /**
+   * How many rows to leave out.
+   */
+  offset: number;
+  /**
+   * How many rows to answer at most.
+   */
+  limit: number;
+}
+/**
  * Answer of op 7. `lastSeenAt` is when the service last heard anything of the device (after a crash of the service it can be a minute old), `reportedAt` when the device last reported its status; a field that it has not reported is null.
  */
 export interface DeviceStatus {
@@ -1382,6 +1457,21 @@ export interface PackageUpdate {
   displayName?: DisplayName;
 }
 /**
+ * How many deliveries are sent again.
+ */
+export interface Redelivered {
+  redelivered: number;
+}
+/**
+ * Which deliveries to send again: made from `since` (inclusive) to `until` (exclusive). Without `status`: those given up, exhausted or gone.
+ */
+export interface RedeliveryRange {
+  since?: LocalDateTime;
+  until?: LocalDateTime;
+  status?: DeliveryStatus;
+  setting?: WebhookSetting;
+}
+/**
  * Answer of the token endpoint (RFC 6749 5.1).
  */
 export interface TokenAnswer {
@@ -1524,6 +1614,18 @@ export interface VersionUpdate {
   description?: Description;
 }
 /**
+ * Where to send a test event.
+ */
+export interface WebhookTest {
+  setting: WebhookSetting;
+}
+/**
+ * The delivery of a test event; the log shows what becomes of it.
+ */
+export interface WebhookTestSent {
+  deliveryId: DeliveryId;
+}
+/**
  * A Bluetooth device was connected to, or disconnected from, a device.
  */
 export interface BluetoothEvent {
@@ -1626,6 +1728,18 @@ export interface RecordingSaved {
     eventId: EventId;
     applicationId: ApplicationId;
     deviceId: DeviceId;
+  };
+}
+/**
+ * Sent when the application asks for it. Its device does not exist.
+ */
+export interface TestEvent {
+  type: 'test';
+  timestamp: UtcDateTime;
+  data: {
+    applicationId: ApplicationId;
+    deviceId: DeviceId;
+    setting: WebhookSetting;
   };
 }
 /**

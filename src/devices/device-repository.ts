@@ -112,11 +112,26 @@ export async function isClientIdTaken(sql: Sql, clientId: string): Promise<boole
   return (await sql.get('SELECT 1 AS "one" FROM devices WHERE client_id = ?', clientId)) !== undefined;
 }
 
+/** Changes the activation of a device, and the number of activated devices of the applications that it leaves or joins. */
 export async function setActivation(
   sql: Sql,
   deviceId: string,
   to: Pick<Device, 'activation' | 'applicationId' | 'clientId'>,
 ): Promise<void> {
+  const from = await sql.get<typeof to>(
+    'SELECT activation, application_id AS "applicationId" FROM devices WHERE device_id = ?',
+    deviceId,
+  );
+  if (!from) return;
+  for (const [{ activation, applicationId }, step] of [[from, -1] as const, [to, 1] as const]) {
+    if (activation !== 'activated' || applicationId === null) continue;
+    await sql.run(
+      `INSERT INTO activated_counts (application_id, activated) VALUES (?, ?)
+       ON CONFLICT (application_id) DO UPDATE SET activated = activated_counts.activated + excluded.activated`,
+      applicationId,
+      step,
+    );
+  }
   await sql.run(
     'UPDATE devices SET activation = ?, application_id = ?, client_id = ? WHERE device_id = ?',
     to.activation,

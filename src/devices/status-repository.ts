@@ -9,6 +9,25 @@ export interface StoredStatus {
   reportedAt: number;
 }
 
+/** Everything that is stored of a device's state; null where there is nothing. Times are microseconds. */
+export interface StoredState {
+  deviceId: string;
+  reported: ReportedFields | null;
+  reportedAt: number | null;
+  lastSeenAt: number | null;
+}
+
+type StateRow = Omit<StoredState, 'reported'> & { reported: string | null };
+
+const STATE = `SELECT d.device_id AS "deviceId", s.reported, s.reported_at AS "reportedAt", p.last_seen_at AS "lastSeenAt"
+  FROM devices d LEFT JOIN device_status s ON s.device_id = d.device_id
+  LEFT JOIN device_presence p ON p.device_id = d.device_id`;
+
+const toState = (row: StateRow): StoredState => ({
+  ...row,
+  reported: row.reported === null ? null : (JSON.parse(row.reported) as ReportedFields),
+});
+
 export async function findStatus(sql: Sql, deviceId: string): Promise<StoredStatus | undefined> {
   const row = await sql.get<{ reported: string; reportedAt: number }>(
     'SELECT reported, reported_at AS "reportedAt" FROM device_status WHERE device_id = ?',
@@ -29,4 +48,39 @@ export async function saveStatus(sql: Sql, deviceId: string, status: StoredStatu
 
 export async function deleteStatus(sql: Sql, deviceId: string): Promise<void> {
   await sql.run('DELETE FROM device_status WHERE device_id = ?', deviceId);
+}
+
+export async function findState(sql: Sql, deviceId: string): Promise<StoredState | undefined> {
+  const row = await sql.get<StateRow>(`${STATE} WHERE d.device_id = ?`, deviceId);
+  return row && toState(row);
+}
+
+/**
+ * A page of the activated devices of an application in the order of their identifiers, and how many there are (op 8).
+ * The first of the page is found in the index alone, so that what is left out is not joined; the number is kept, not counted.
+ */
+export async function listActivatedStates(
+  sql: Sql,
+  applicationId: string,
+  page: { offset: number; limit: number },
+): Promise<{ states: StoredState[]; total: number }> {
+  const count = await sql.get<{ activated: number }>(
+    'SELECT activated FROM activated_counts WHERE application_id = ?',
+    applicationId,
+  );
+  const first = await sql.get<{ deviceId: string }>(
+    `SELECT device_id AS "deviceId" FROM devices WHERE application_id = ? AND activation = 'activated'
+     ORDER BY device_id LIMIT 1 OFFSET ?`,
+    applicationId,
+    page.offset,
+  );
+  if (!first) return { states: [], total: count?.activated ?? 0 };
+  const rows = await sql.all<StateRow>(
+    `${STATE} WHERE d.application_id = ? AND d.activation = 'activated' AND d.device_id >= ?
+     ORDER BY d.device_id LIMIT ?`,
+    applicationId,
+    first.deviceId,
+    page.limit,
+  );
+  return { states: rows.map(toState), total: count?.activated ?? 0 };
 }

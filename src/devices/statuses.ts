@@ -1,11 +1,49 @@
 import type { Clock } from '../clock.ts';
 import type { Database } from '../database/sql.ts';
-import { findStatus, saveStatus } from './status-repository.ts';
+import type { Presence } from './presence.ts';
+import { findState, findStatus, listActivatedStates, type StoredState, saveStatus } from './status-repository.ts';
+
+/** The state of a device as it is known now. Times are microseconds, null where there is none. */
+export interface DeviceState {
+  deviceId: string;
+  connected: boolean;
+  lastSeenAt: number | null;
+  /** What it last said of each field, by the fields of the schema mqtt/status. */
+  reported: Record<string, unknown>;
+  reportedAt: number | null;
+}
+
+interface Parts {
+  database: Database;
+  clock: Clock;
+  presence: Pick<Presence, 'newerThanStored'>;
+  isConnected(deviceId: string): boolean;
+}
 
 export type Statuses = ReturnType<typeof createStatuses>;
 
-/** What devices report of themselves on their status topic. */
-export function createStatuses({ database, clock }: { database: Database; clock: Clock }) {
+/** What devices report of themselves on their status topic, and when they were last heard of. */
+export function createStatuses({ database, clock, presence, isConnected }: Parts) {
+  function toState({ deviceId, reported, reportedAt, lastSeenAt }: StoredState): DeviceState {
+    // A report is stored before it is acknowledged, so it may be newer than the rest that a crash left.
+    const seen = Math.max(presence.newerThanStored(deviceId) ?? 0, lastSeenAt ?? 0, reportedAt ?? 0);
+    return {
+      deviceId,
+      connected: isConnected(deviceId),
+      lastSeenAt: seen === 0 ? null : seen,
+      reported: Object.fromEntries(Object.entries(reported ?? {}).map(([name, { value }]) => [name, value])),
+      reportedAt,
+    };
+  }
+
+  async function reportedText(deviceId: string, ...names: string[]): Promise<(string | null)[]> {
+    const reported = (await findStatus(database.read, deviceId))?.reported;
+    return names.map((name) => {
+      const value = reported?.[name]?.value;
+      return typeof value === 'string' ? value : null;
+    });
+  }
+
   return {
     /** Merges a report field by field; what it leaves out stays as it was last reported. */
     async report(deviceId: string, fields: object): Promise<void> {
@@ -20,10 +58,32 @@ export function createStatuses({ database, clock }: { database: Database; clock:
       });
     },
 
+    /** The state of a device that exists (op 7). */
+    async find(deviceId: string): Promise<DeviceState> {
+      const nothing = { deviceId, reported: null, reportedAt: null, lastSeenAt: null };
+      return toState((await findState(database.read, deviceId)) ?? nothing);
+    },
+
+    /** A page of the activated devices of an application by deviceId, and how many there are (op 8). */
+    async list(applicationId: string, page: { offset: number; limit: number }) {
+      const { states, total } = await listActivatedStates(database.read, applicationId, page);
+      return { devices: states.map(toState), total };
+    },
+
     /** The firmware version that the device last reported, or null. */
     async firmwareVersion(deviceId: string): Promise<string | null> {
-      const value = (await findStatus(database.read, deviceId))?.reported['firmwareVersion']?.value;
-      return typeof value === 'string' ? value : null;
+      const [version = null] = await reportedText(deviceId, 'firmwareVersion');
+      return version;
+    },
+
+    /** The versions that decide what a device can do, as it last reported them, or null. */
+    async versions(deviceId: string): Promise<{ firmware: string | null; managementClient: string | null }> {
+      const [firmware = null, managementClient = null] = await reportedText(
+        deviceId,
+        'firmwareVersion',
+        'managementClientVersion',
+      );
+      return { firmware, managementClient };
     },
   };
 }

@@ -56,7 +56,7 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
   const match = createRouteMatcher(parts.routes);
 
   function find(method: string, path: string): { route: Route<Services, Caller>; params: Record<string, string> } {
-    const found = match(path);
+    const found = match(method, path);
     const route = found?.methods.get(method);
     if (found && route) return { route, params: found.params };
     const [other] = found?.methods.values() ?? [];

@@ -14,8 +14,9 @@ export interface Match<Line> {
 }
 
 /**
- * Finds the lines of a table by path: one step per segment, however many lines there are. A fixed segment wins over a
- * parameter and is not taken back, so `/devices/status` and `/devices/{deviceId}` live side by side.
+ * Finds the lines of a table by path and method: one step per segment, however many lines there are. A fixed segment
+ * wins over a parameter where it leads to a line of the method, and only there: `GET /devices/status` is a path of its
+ * own, and to every other method `status` is a `{deviceId}`.
  *
  * Not @koa/router: it tries one regular expression per line, 10 us a request more than this, and would have to be
  * taught what an unknown path or method is answered with.
@@ -29,28 +30,23 @@ export function createRouteMatcher<Line extends { method: Method; path: string }
     at.methods.set(line.method, line);
   }
 
-  return function match(path: string): Match<Line> | undefined {
-    const params: Record<string, string> = {};
-    let at = root;
-    let start = 1;
-    while (start <= path.length) {
-      const slash = path.indexOf('/', start);
-      const end = slash === -1 ? path.length : slash;
-      const segment = path.slice(start, end);
-      const fixed = at.fixed.get(segment);
-      if (fixed) {
-        at = fixed;
-      } else if (at.parameter && segment !== '') {
-        params[at.parameter.name] = decoded(segment);
-        at = at.parameter.node;
-      } else {
-        return undefined;
-      }
-      start = end + 1;
-      if (slash === path.length - 1 && slash !== -1) return undefined;
-    }
-    return at.methods.size > 0 ? { methods: at.methods, params } : undefined;
-  };
+  /** What a path has below a node, from one of its segments on. Without the method wanted: what a parameter leads to. */
+  function walk(at: Node<Line>, path: string, start: number, method: string): Match<Line> | undefined {
+    if (start > path.length) return at.methods.size > 0 ? { methods: at.methods, params: {} } : undefined;
+    const slash = path.indexOf('/', start);
+    const end = slash === -1 ? path.length : slash;
+    const segment = path.slice(start, end);
+    const fixed = at.fixed.get(segment);
+    const found = fixed && walk(fixed, path, end + 1, method);
+    if (!at.parameter || segment === '' || found?.methods.has(method)) return found;
+    const other = walk(at.parameter.node, path, end + 1, method);
+    if (!other) return found;
+    other.params[at.parameter.name] = decoded(segment);
+    return other;
+  }
+
+  return (method: string, path: string): Match<Line> | undefined =>
+    path.endsWith('/') ? undefined : walk(root, path, 1, method);
 }
 
 const node = <Line>(): Node<Line> => ({ fixed: new Map(), parameter: undefined, methods: new Map() });

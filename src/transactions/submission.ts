@@ -19,7 +19,11 @@ export type Request =
   | { operation: 'deactivate'; parameters: object }
   | { operation: 'setApn'; parameters: { entries: object[] } }
   | { operation: 'setWifi'; parameters: { entries: object[] } }
+  | { operation: AsAsked; parameters: object }
   | { operation: InstallOperation; parameters: InstallName };
+
+/** Operations whose command carries what the caller asked, word for word. */
+type AsAsked = 'setLanguage' | 'getConnectivityState' | 'setConnectivityState' | 'listConnectivity' | 'pairBluetooth';
 
 export type Submission = Request & { applicationId: string; deviceId: string };
 
@@ -54,6 +58,9 @@ export function createSubmission({ database, clock, ids, metrics, outbox, findAp
     if (submission.operation === 'setApn') return { apns: submission.parameters.entries };
     if (submission.operation === 'setWifi') return { networks: submission.parameters.entries };
     if (submission.operation === 'deactivate') return { applicationId: owner.applicationId };
+    if (submission.operation !== 'installSoftware' && submission.operation !== 'updateFirmware') {
+      return submission.parameters;
+    }
     const { operation, parameters } = submission;
     return installation.admit(unit, operation, parameters, owner.developerId, hasBinary);
   }

@@ -9,8 +9,10 @@ export interface Operation {
   /** Its row of the specification. */
   op: string;
   method: string;
-  /** Below `/v1/applications/{applicationId}`. */
+  /** Below `/v1/applications/{applicationId}`, unless it begins with `/v1`. */
   path: string;
+  /** A query that obeys its schema; none where the operation wants none. */
+  query?: string;
   scope: string;
   /** A body that obeys its schema; none where the operation takes none. */
   json?: unknown;
@@ -25,8 +27,16 @@ export const OPERATIONS: Operation[] = [
   { op: 'op 4', method: 'GET', path: '/devices/{deviceId}', scope: C },
   { op: 'op 5', method: 'POST', path: '/devices/{deviceId}', scope: D, json: {} },
   { op: 'op 6', method: 'DELETE', path: '/devices/{deviceId}', scope: D },
+  { op: 'op 7', method: 'GET', path: '/devices/{deviceId}/status', scope: C },
+  { op: 'op 8', method: 'GET', path: '/devices/status', scope: C },
+  { op: 'op 9', method: 'GET', path: '/v1/devices/{deviceId}/hardware-properties', scope: C },
   { op: 'op 10', method: 'PUT', path: '/devices/{deviceId}/settings/apn', scope: D, json: [{ name: 'a', apn: 'b' }] },
   { op: 'op 11', method: 'PUT', path: '/devices/{deviceId}/settings/wifi', scope: D, json: WIFI },
+  { op: 'language', method: 'PUT', path: '/devices/{deviceId}/settings/lang', scope: D, json: { lang: 'ja-JP' } },
+  { op: 'connectivity state read', method: 'GET', path: '/devices/{deviceId}/connectivity/state', query: '?type=bluetooth', scope: C },
+  { op: 'connectivity state change', method: 'PUT', path: '/devices/{deviceId}/connectivity/state', scope: D, json: { type: 'bluetooth', enabled: true } },
+  { op: 'connectivity list', method: 'GET', path: '/devices/{deviceId}/connectivity/list', query: '?type=bluetooth', scope: C },
+  { op: 'pairing', method: 'POST', path: '/devices/{deviceId}/bluetooth/devices', scope: D, json: { macAddress: 'AA:BB:CC:DD:EE:FF' } },
   { op: 'op 12', method: 'GET', path: '/packages', scope: A },
   { op: 'op 13', method: 'POST', path: '/packages', scope: B, json: { package: 'com.example.made' } },
   { op: 'op 14', method: 'PATCH', path: '/packages/{package}', scope: B, json: {} },
@@ -55,19 +65,23 @@ export const OPERATIONS: Operation[] = [
 export const ON_DEVICES: Operation[] = OPERATIONS.filter(({ path }) => path.includes('{deviceId}'));
 export const WITH_BODY: Operation[] = OPERATIONS.filter(({ json }) => json !== undefined);
 export const ON_PACKAGES: Operation[] = OPERATIONS.filter(({ path }) => path.includes('{package}'));
-/** Ops 6, 10 and 11: they need an activated device. */
-export const NEED_ACTIVATION: Operation[] = OPERATIONS.filter(({ op }) => ['op 6', 'op 10', 'op 11'].includes(op));
+/** Those whose path names the application. */
+export const ON_APPLICATIONS: Operation[] = OPERATIONS.filter(({ path }) => !path.startsWith('/v1'));
+/** Those that make a transaction for an activated device. */
+export const NEED_ACTIVATION: Operation[] = OPERATIONS.filter(
+  ({ op, path }) => /^op (6|10|11)$/.test(op) || /settings|connectivity|bluetooth/.test(path),
+);
 
 const GOOD_DEVICE = '490154203237518';
 
 /** The request target of an operation, with path parameters that obey their schemas unless told. */
 export function targetOf(
-  { path }: Operation,
+  { path, query = '' }: Operation,
   at: { applicationId: string; deviceId?: string; transactionId?: string | number; package?: string; version?: string },
 ): string {
   const { applicationId, deviceId = GOOD_DEVICE, transactionId = 1 } = at;
   const { package: name = 'com.example.none', version = '1.0.0' } = at;
-  return `/v1/applications/${applicationId}${path}`
+  return `${path.startsWith('/v1') ? '' : `/v1/applications/${applicationId}`}${path}${query}`
     .replace('{deviceId}', deviceId)
     .replace('{transactionId}', String(transactionId))
     .replace('{package}', name)

@@ -87,7 +87,7 @@ const documentOf = (path: string): OpenApi => (/^\/(admin\/|metrics$|healthz$|re
 /** What about an answer is not as documented. */
 export function problemsOf(method: string, path: string, answer: CheckedAnswer): string[] {
   const document = documentOf(path);
-  const found = findPath(document, path);
+  const found = findPath(document, method, path);
   const operation = found && document.operations.get(`${method} ${found.template}`);
   if (!operation) return undocumented(method, found?.methods, answer);
   const response = operation.responses[String(answer.status)];

@@ -86,18 +86,28 @@ export function schemaName(schema: Schema): SchemaName {
   return match[1] as SchemaName;
 }
 
-/** The template of the document that a path is of, with the methods that it has. */
-export function findPath(document: OpenApi, path: string): { template: string; methods: string[] } | undefined {
+/**
+ * The template of the document that a request is of, with the methods that it has. Of several, one without parameters
+ * comes first, and one that has the method before one that has not.
+ */
+export function findPath(
+  document: OpenApi,
+  method: string,
+  path: string,
+): { template: string; methods: string[] } | undefined {
   const segments = path.split('/');
-  const found = [...document.operations.keys()]
-    .map((key) => key.split(' ') as [string, string])
-    .filter(([, template]) => {
-      const parts = template.split('/');
-      return (
-        parts.length === segments.length &&
-        parts.every((part, index) => (part.startsWith('{') ? segments[index] !== '' : part === segments[index]))
-      );
-    });
-  const template = found[0]?.[1];
-  return template === undefined ? undefined : { template, methods: found.map(([method]) => method) };
+  const found = new Map<string, string[]>();
+  for (const key of document.operations.keys()) {
+    const [one, template] = key.split(' ') as [string, string];
+    const parts = template.split('/');
+    const fits =
+      parts.length === segments.length &&
+      parts.every((part, index) => (part.startsWith('{') ? segments[index] !== '' : part === segments[index]));
+    if (fits) found.set(template, [...(found.get(template) ?? []), one]);
+  }
+  const named = (template: string): number => template.split('{').length;
+  const all = [...found]
+    .map(([template, methods]) => ({ template, methods }))
+    .sort((a, b) => named(a.template) - named(b.template));
+  return all.find(({ methods }) => methods.includes(method)) ?? all.at(-1);
 }

@@ -32,6 +32,13 @@ const SPECIFICATION: Record<string, [key: string, scope: string, statuses: numbe
     'svc:device:write',
     [201, 400, 401, 403, 404, 500],
   ],
+  'op 7': [
+    'GET /v1/applications/{applicationId}/devices/{deviceId}/status',
+    'svc:device:read',
+    [200, 400, 401, 403, 500],
+  ],
+  'op 8': ['GET /v1/applications/{applicationId}/devices/status', 'svc:device:read', [200, 400, 401, 500]],
+  'op 9': ['GET /v1/devices/{deviceId}/hardware-properties', 'svc:device:read', [200, 400, 401, 403, 404, 405, 500]],
   'op 10': [
     'PUT /v1/applications/{applicationId}/devices/{deviceId}/settings/apn',
     'svc:device:write',
@@ -111,8 +118,11 @@ const SPECIFICATION: Record<string, [key: string, scope: string, statuses: numbe
 
 /** What the contract adds to a row. */
 const ADDED = new Set([409, 413, 422, 429, 503]);
-/** Op 15 has no 404 in its row, but a path parameter, and a package that may not be found: the table of errors says 404. */
-const ADDED_TO: Record<string, number[]> = { 'op 15': [404] };
+/**
+ * What the table of errors says beyond a row. Ops 7 and 15 have a path parameter that may be wrong (404), op 15 also a
+ * package that may not be found; op 8 a scope and an application that may be foreign (403).
+ */
+const ADDED_TO: Record<string, number[]> = { 'op 7': [404], 'op 8': [403], 'op 15': [404] };
 
 const jsonSchema = (operation: Operation): string | undefined => {
   const schema = operation.requestBody?.content['application/json']?.schema;

@@ -1,0 +1,60 @@
+import type { DeviceHardware, DeviceStatus, HardwareProperties } from '../contracts/types.ts';
+import type { DeviceState } from '../devices/statuses.ts';
+import { nextPage } from '../http/paging.ts';
+import type { Answer } from '../http/route.ts';
+import type { ApiServices, AtApplication, AtDevice, AtOwnDevice } from './services.ts';
+
+type Reported = Omit<DeviceStatus, 'deviceId' | 'connected' | 'lastSeenAt' | 'reportedAt'>;
+
+const NOTHING_REPORTED: Reported = {
+  lang: null,
+  firmwareVersion: null,
+  managementClientVersion: null,
+  battery: null,
+  storage: null,
+  network: null,
+  bluetooth: null,
+  software: null,
+};
+
+function statusBody(state: DeviceState, formatTime: (micros: number) => string): DeviceStatus {
+  const time = (micros: number | null): string | null => (micros === null ? null : formatTime(micros));
+  return {
+    deviceId: state.deviceId,
+    connected: state.connected,
+    lastSeenAt: time(state.lastSeenAt),
+    ...NOTHING_REPORTED,
+    ...(state.reported as Partial<Reported>), // as it was valid by the schema mqtt/status
+    reportedAt: time(state.reportedAt),
+  };
+}
+
+/** Op 7. */
+export async function readStatus(
+  { devices, statuses, formatTime }: ApiServices,
+  { params, caller }: AtDevice,
+): Promise<Answer> {
+  await devices.requireActivated(caller, params.deviceId);
+  return { status: 200, body: statusBody(await statuses.find(params.deviceId), formatTime) };
+}
+
+/** Op 8. */
+export async function listStatuses(
+  { statuses, formatTime }: ApiServices,
+  input: AtApplication<never, 'common/paging-query'>,
+): Promise<Answer> {
+  const { devices, total } = await statuses.list(input.caller.applicationId, input.query);
+  return {
+    status: 200,
+    headers: nextPage(input, input.query, total),
+    body: { devices: devices.map((state) => statusBody(state, formatTime)), total },
+  };
+}
+
+/** Op 9. */
+export async function readHardware({ devices }: ApiServices, { params, caller }: AtOwnDevice): Promise<Answer> {
+  const { deviceId, hardwareProperties } = await devices.requireLinked(caller.developerId, params.deviceId);
+  const { model = null, camera = null, ...addresses } = (hardwareProperties ?? {}) as NonNullable<HardwareProperties>;
+  const body: DeviceHardware = { deviceId, model, camera, ...addresses };
+  return { status: 200, body };
+}

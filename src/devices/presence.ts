@@ -1,0 +1,99 @@
+import type { Clock } from '../clock.ts';
+import type { Database, UnitOfWork } from '../database/sql.ts';
+import type { Log } from '../log.ts';
+import { deletePresence, saveLastSeen } from './presence-repository.ts';
+
+// What a crash can lose: so long after it was heard of, a device's time is on the disk.
+const GATHER_MILLISECONDS = 60_000;
+// Devices that leave are written sooner, but together: a whole fleet can leave at once.
+const LEFT_MILLISECONDS = 1_000;
+const ROWS_PER_UNIT = 256;
+// About 10 MB. Above it what is gathered is written at once.
+const BOUND = 100_000;
+
+interface Parts {
+  database: Database;
+  clock: Clock;
+  log: Log;
+}
+
+export type Presence = ReturnType<typeof createPresence>;
+
+/**
+ * When devices were last heard of. Every packet of a device comes by here, so it costs no more than a place in a map: what is newer
+ * than the database is kept in memory and written in batches. Whether a device is connected is nothing to keep: the
+ * broker knows it, and after a crash nobody is.
+ */
+export function createPresence({ database, clock, log }: Parts) {
+  const newer = new Map<string, number>();
+  let cancel: (() => void) | undefined;
+  let dueAt = Number.POSITIVE_INFINITY;
+
+  function arm(milliseconds: number): void {
+    const at = clock.now() + milliseconds * 1000;
+    if (at >= dueAt) return;
+    disarm();
+    dueAt = at;
+    cancel = clock.after(milliseconds, () => {
+      disarm();
+      flush().catch((err: unknown) => {
+        log.error({ err }, 'when devices were last seen could not be written; trying again');
+        arm(GATHER_MILLISECONDS);
+      });
+    });
+  }
+
+  function disarm(): void {
+    cancel?.();
+    cancel = undefined;
+    dueAt = Number.POSITIVE_INFINITY;
+  }
+
+  async function flush(): Promise<void> {
+    const due = [...newer.keys()];
+    for (let start = 0; start < due.length; start += ROWS_PER_UNIT) {
+      await database.transact((unit) => write(unit, due.slice(start, start + ROWS_PER_UNIT)));
+    }
+  }
+
+  async function write(unit: UnitOfWork, deviceIds: string[]): Promise<void> {
+    for (const deviceId of deviceIds) {
+      const at = newer.get(deviceId);
+      if (at === undefined) continue; // removed meanwhile
+      await saveLastSeen(unit, deviceId, at);
+      unit.onCommit(() => {
+        if (newer.get(deviceId) === at) newer.delete(deviceId);
+        else arm(GATHER_MILLISECONDS); // it has been heard of again
+      });
+    }
+  }
+
+  return {
+    /** A packet came from the device. */
+    heard(deviceId: string): void {
+      newer.set(deviceId, clock.now());
+      if (cancel === undefined) arm(GATHER_MILLISECONDS);
+      if (newer.size > BOUND) arm(0);
+    },
+
+    /** The device's connection has ended. */
+    left(deviceId: string): void {
+      if (newer.has(deviceId)) arm(LEFT_MILLISECONDS);
+    },
+
+    /** Microseconds; undefined when the database has the newest. */
+    newerThanStored: (deviceId: string): number | undefined => newer.get(deviceId),
+
+    /** Forgets a device in the unit of work that removes it. */
+    async remove(unit: UnitOfWork, deviceId: string): Promise<void> {
+      await deletePresence(unit, deviceId);
+      unit.onCommit(() => newer.delete(deviceId));
+    },
+
+    async [Symbol.asyncDispose](): Promise<void> {
+      disarm();
+      await flush();
+      disarm();
+    },
+  };
+}

@@ -1,0 +1,59 @@
+import { isFinished, type Operation, type TransactionStatus } from './transaction.ts';
+
+/** The operations that an older device takes and never answers (specification, "Facts about the connectivity operations"). */
+const NEEDED: readonly Operation[] = [
+  'getConnectivityState',
+  'setConnectivityState',
+  'listConnectivity',
+  'pairBluetooth',
+];
+const OLDEST = { firmware: '9.001.0', managementClient: '2.3.1' };
+
+/** What a device last reported of itself; null what it has not. */
+export interface DeviceVersions {
+  firmware: string | null;
+  managementClient: string | null;
+}
+
+export interface Warning {
+  code: 'FIRMWARE_TOO_OLD';
+  message: string;
+}
+
+/** True for a transaction that `firmwareWarning` may have something to say of. */
+export const needsFirmware = ({ operation, status }: { operation: Operation; status: TransactionStatus }): boolean =>
+  NEEDED.includes(operation) && !isFinished(status);
+
+/**
+ * Why a device will not answer an unfinished transaction, or null. Such a transaction stays as it is until somebody
+ * cancels it. Of a device that has not told its versions nothing is supposed.
+ */
+export function firmwareWarning(
+  transaction: { operation: Operation; status: TransactionStatus },
+  { firmware, managementClient }: DeviceVersions,
+): Warning | null {
+  if (!needsFirmware(transaction)) return null;
+  const old = [
+    ...(isOlder(firmware, OLDEST.firmware) ? [`firmware ${firmware}`] : []),
+    ...(isOlder(managementClient, OLDEST.managementClient) ? [`management client ${managementClient}`] : []),
+  ];
+  if (old.length === 0) return null;
+  return {
+    code: 'FIRMWARE_TOO_OLD',
+    message: `the device reported ${old.join(' and ')}; it answers this operation from firmware ${OLDEST.firmware} and management client ${OLDEST.managementClient} on. cancel the transaction, or update the firmware.`,
+  };
+}
+
+/** Compares by the numbers in both texts: `9.001.0` is `9.1.0` is `9.1`. A text without a number is no version. */
+function isOlder(reported: string | null, oldest: string): boolean {
+  const numbers = runs(reported ?? '');
+  if (numbers.length === 0) return false;
+  const wanted = runs(oldest);
+  for (const [index, number] of wanted.entries()) {
+    const found = numbers[index] ?? 0n;
+    if (found !== number) return found < number;
+  }
+  return false;
+}
+
+const runs = (text: string): bigint[] => (text.match(/\d+/g) ?? []).map(BigInt);
