@@ -1,0 +1,93 @@
+import { join } from 'node:path';
+import Sqlite from 'better-sqlite3';
+import t from 'tap';
+import { openDatabase } from '../../src/database/open-database.ts';
+import type { Sql } from '../../src/database/sql.ts';
+import { setActivation } from '../../src/devices/device-repository.ts';
+import { listActivatedStates } from '../../src/devices/status-repository.ts';
+import { deviceIdOf } from '../world.ts';
+
+const COUNT = 100_000;
+
+t.test('the list of a hundred thousand devices', async (t) => {
+  const folder = t.testdir();
+  const database = openDatabase({ folder, nowMicros: 0 });
+  t.teardown(() => database.close());
+  const connection = new Sqlite(join(folder, 'lapel.db'));
+  t.teardown(() => connection.close());
+  connection.exec(`INSERT INTO developers VALUES ('dev', 'dev', 200000, 0);
+    INSERT INTO applications (application_id, developer_id, name, secret_hash, created_at)
+      VALUES ('app', 'dev', 'app', x'00', 0), ('other', 'dev', 'other', x'00', 0);
+    WITH RECURSIVE numbers (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${COUNT + 999})
+    INSERT INTO devices (device_id, developer_id, credential_hash, activation, application_id, created_at)
+      SELECT printf('35%012d0', n), 'dev', x'00', CASE WHEN n % 101 = 100 THEN 'activating' ELSE 'activated' END,
+        CASE WHEN n % 505 = 0 THEN 'other' ELSE 'app' END, 0 FROM numbers;
+    INSERT INTO activated_counts
+      SELECT application_id, count(*) FROM devices WHERE activation = 'activated' GROUP BY application_id;
+    INSERT INTO device_status SELECT device_id, '{"lang":{"value":"ja","at":1}}', 1 FROM devices LIMIT 1000`);
+  const plans: string[] = [];
+  const explained = (text: string, values: readonly unknown[]) => {
+    const rows = connection.prepare(`EXPLAIN QUERY PLAN ${text}`).all(...values) as { detail: string }[];
+    plans.push(rows.map(({ detail }) => detail).join('\n'));
+    return connection.prepare(text);
+  };
+  const sql: Sql = {
+    all: async <Row>(text: string, ...values: unknown[]) => explained(text, values).all(...values) as Row[],
+    get: async <Row>(text: string, ...values: unknown[]) => explained(text, values).get(...values) as Row | undefined,
+    run: () => Promise.reject(new Error('only reads')),
+  };
+  const expected = connection
+    .prepare("SELECT device_id FROM devices WHERE application_id = 'app' AND activation = 'activated' ORDER BY 1")
+    .pluck()
+    .all() as string[];
+
+  t.test('pages hold the activated devices of the application, each once, by deviceId', async (t) => {
+    const seen: string[] = [];
+    for (let offset = 0; offset < expected.length + 1000; offset += 1000) {
+      const { states, total } = await listActivatedStates(sql, 'app', { offset, limit: 1000 });
+      t.equal(total, expected.length);
+      seen.push(...states.map(({ deviceId }) => deviceId));
+    }
+    t.same(seen, expected);
+  });
+
+  t.test(
+    'a page reads a range of the index and what belongs to its own rows; nothing is sorted or counted',
+    async (t) => {
+      plans.length = 0;
+      await listActivatedStates(sql, 'app', { offset: 98_000, limit: 100 });
+      const [total, first, page] = plans;
+      t.equal(plans.length, 3);
+      t.match(total, /^SEARCH activated_counts USING INDEX/);
+      t.equal(first, 'SEARCH devices USING COVERING INDEX devices_activated (application_id=?)');
+      t.match(
+        page,
+        /^SEARCH d USING COVERING INDEX devices_activated \(application_id=\? AND device_id>\?\)\nSEARCH s .*\nSEARCH p /,
+      );
+      for (const plan of plans) t.notMatch(plan, /SCAN|TEMP B-TREE/);
+    },
+  );
+
+  t.test('the number is kept with every activation and deactivation', async (t) => {
+    const deviceId = deviceIdOf(COUNT + 5000);
+    const totals = async (): Promise<number[]> =>
+      Promise.all(
+        ['app', 'other'].map(async (id) => (await listActivatedStates(sql, id, { offset: 0, limit: 1 })).total),
+      );
+    const [app = 0, other = 0] = await totals();
+    const move = (activation: 'deactivated' | 'activating' | 'activated', applicationId: string | null) =>
+      database.transact((unit) => setActivation(unit, deviceId, { activation, applicationId, clientId: null }));
+    await move('activated', 'app');
+    t.same(await totals(), [app, other], 'a device that is not there');
+    connection.exec(`INSERT INTO devices (device_id, developer_id, credential_hash, activation, created_at)
+      VALUES ('${deviceId}', 'dev', x'00', 'deactivated', 0)`);
+    await move('activating', 'app');
+    t.same(await totals(), [app, other]);
+    await move('activated', 'app');
+    t.same(await totals(), [app + 1, other]);
+    await move('activated', 'other');
+    t.same(await totals(), [app, other + 1]);
+    await move('deactivated', null);
+    t.same(await totals(), [app, other]);
+  });
+});
