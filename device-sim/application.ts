@@ -80,9 +80,13 @@ export function createApplication({
   }
 
   /** Whether it is activated now. */
-  async function activateOne({ deviceId, events }: Device): Promise<boolean> {
+  async function activateOne(device: Device): Promise<boolean> {
+    const { deviceId, events } = device;
     const status = await request('GET', pathOf(deviceId));
-    if (status.status === 200 && status.body['status'] === 'activated') return true;
+    if (status.status === 200 && status.body['status'] === 'activated') {
+      device.rememberActivation({ applicationId, clientId: String(status.body['clientId']) });
+      return true;
+    }
     const { promise, resolve } = Promise.withResolvers<Answer>();
     // The device may answer before the request is answered: listen first.
     const seen = new Map<unknown, Answer>();

@@ -12,6 +12,10 @@ export interface Behaviour {
   readonly reportProcessing: boolean;
   /** Operations that are never answered, as an old firmware does with those it does not know. */
   readonly silentOperations: ReadonlySet<string>;
+  /** Share of the files that break off in the middle of being uploaded, at each attempt, 0 to 1. */
+  readonly uploadFailureRate: number;
+  /** Bytes of the files that a device makes: recordings, and files of the customer's application. */
+  readonly fileSize: Range;
   /** How many answers (and attempts) a device remembers; the oldest are forgotten first. */
   readonly memory: number;
 }
@@ -23,6 +27,8 @@ export const promptBehaviour: Behaviour = {
   duplicateAckRate: 0,
   reportProcessing: false,
   silentOperations: new Set(),
+  uploadFailureRate: 0,
+  fileSize: { min: 64 * 1024, max: 512 * 1024 },
   // The service keeps at most 1000 unfinished transactions of a device, and only these are repeated.
   memory: 2000,
 };

@@ -4,6 +4,8 @@ import type { Behaviour } from './behaviour.ts';
 import { promptBehaviour } from './behaviour.ts';
 import { MAX_DEVICES } from './device-ids.ts';
 import { type Equipment, type InstalledSoftware, plainEquipment } from './device-state.ts';
+import { type Life, quietLife } from './life.ts';
+import { MOVIE_MIN } from './movie.ts';
 import { isPackageName } from './operations.ts';
 import type { Range } from './random.ts';
 import { UsageError } from './usage-error.ts';
@@ -20,7 +22,8 @@ export interface Command {
   clean: boolean;
   stateFolder: string | undefined;
   equipment: Equipment;
-  reportStatus: boolean;
+  oldFirmware: number;
+  life: Life;
   downloadFolder: string | undefined;
   connectRate: number | null;
   /** Milliseconds. */
@@ -51,7 +54,17 @@ const OPTIONS = {
   storage: { type: 'string' },
   preinstall: { type: 'string' },
   firmware: { type: 'string' },
-  'report-status': { type: 'boolean' },
+  'management-client': { type: 'string' },
+  'old-firmware': { type: 'string' },
+  lang: { type: 'string' },
+  'status-interval': { type: 'string' },
+  'peer-moves': { type: 'string' },
+  calls: { type: 'string' },
+  'call-length': { type: 'string' },
+  recorded: { type: 'string' },
+  'file-uploads': { type: 'string' },
+  'file-size': { type: 'string' },
+  'upload-failure-rate': { type: 'string' },
   'download-dir': { type: 'string' },
   'connect-rate': { type: 'string' },
   duration: { type: 'string' },
@@ -81,12 +94,11 @@ function readNumber(name: string, text: string, { min, max, whole = false }: Ran
   return value;
 }
 
-function readRange(name: string, text: string): Range {
+function readRange(name: string, text: string, bounds: Range = { min: 0, max: 86_400_000 }): Range {
   const [min = '', max = min, ...more] = text.split('-');
-  const bounds = { min: 0, max: 86_400_000 };
   const range = { min: readNumber(name, min, bounds), max: readNumber(name, max, bounds) };
   if (more.length > 0 || range.max < range.min)
-    throw new UsageError(`--${name}`, `"${text}" is neither MS nor MIN-MAX`);
+    throw new UsageError(`--${name}`, `"${text}" is neither one number nor MIN-MAX`);
   return range;
 }
 
@@ -131,6 +143,8 @@ export function readCommandLine(args: readonly string[], env: Readonly<Record<st
     return given === undefined ? fallback : readNumber(name, given, bounds);
   };
   const share = { min: 0, max: 1 };
+  const perHour = { min: 0, max: 3_600_000 };
+  const secondsOf = ({ min, max }: Range): Range => ({ min: 1000 * min, max: 1000 * max });
   const seconds = (name: keyof Values): number | undefined =>
     text(name) === undefined ? undefined : 1000 * number(name, 0, { min: 0.1, max: 31_536_000 });
   const http = ['http:', 'https:'];
@@ -165,6 +179,8 @@ export function readCommandLine(args: readonly string[], env: Readonly<Record<st
       failureRate: number('failure-rate', 0, share),
       duplicateAckRate: number('duplicate-ack-rate', 0, share),
       reportProcessing: values.processing === true,
+      uploadFailureRate: number('upload-failure-rate', 0, share),
+      fileSize: readRange('file-size', text('file-size') ?? '65536-524288', { min: MOVIE_MIN, max: 5 * 1024 ** 3 }),
       silentOperations: new Set((text('silent-operations') ?? '').split(',').filter((name) => name !== '')),
     },
     absence: {
@@ -176,9 +192,19 @@ export function readCommandLine(args: readonly string[], env: Readonly<Record<st
     equipment: {
       storage: number('storage', plainEquipment.storage, { min: 0, max: Number.MAX_SAFE_INTEGER, whole: true }),
       firmwareVersion: text('firmware') || plainEquipment.firmwareVersion,
+      managementClientVersion: text('management-client') || plainEquipment.managementClientVersion,
       software: readSoftware('preinstall', text('preinstall') ?? ''),
+      lang: text('lang') || plainEquipment.lang,
     },
-    reportStatus: values['report-status'] === true,
+    oldFirmware: number('old-firmware', 0, share),
+    life: {
+      statusInterval: 1000 * number('status-interval', quietLife.statusInterval / 1000, { min: 0, max: 86_400 }),
+      peerMoves: number('peer-moves', 6, perHour),
+      calls: number('calls', 0, perHour),
+      callLength: secondsOf(readRange('call-length', text('call-length') ?? '20-120', { min: 0, max: 86_400 })),
+      recorded: number('recorded', quietLife.recorded, share),
+      fileUploads: number('file-uploads', 0, perHour),
+    },
     downloadFolder: text('download-dir'),
     connectRate: number('connect-rate', 200, { min: 0, max: 1_000_000 }) || null,
     duration: seconds('duration'),

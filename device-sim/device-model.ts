@@ -1,9 +1,11 @@
 import type { Behaviour } from './behaviour.ts';
+import { type Peer, peersOf } from './bluetooth.ts';
 import { remember } from './bounded-map.ts';
-import { type DeviceState, type Equipment, plainEquipment } from './device-state.ts';
+import { type DeviceState, type Equipment, newState, plainEquipment } from './device-state.ts';
+import { isTooOldFor } from './firmware.ts';
 import type { Answer, Command, Failure } from './messages.ts';
 import { operations } from './operations.ts';
-import { createRandom, draw } from './random.ts';
+import { createRandom, deriveSeed, draw } from './random.ts';
 import { type DownloadedFile, freeStorage } from './software.ts';
 
 /** What a device does about a command that came. */
@@ -14,7 +16,7 @@ export type Reaction =
   | { readonly kind: 'repeat'; readonly answer: Answer }
   /** A repetition of one that waits or is being executed: its parameters may carry a newer URL. */
   | { readonly kind: 'underway' }
-  /** A cancel: `current` when it was the one being executed, `waiting` when it had not begun, else nothing to stop. */
+  /** A cancel: `current` when it was being executed, `waiting` when it had not begun, else nothing to stop. */
   | { readonly kind: 'cancel'; readonly stopped: 'current' | 'waiting' | null }
   /** An operation that this firmware does not answer, or a repetition of a cancelled command. */
   | { readonly kind: 'ignored' };
@@ -34,47 +36,55 @@ export interface DeviceMemory {
 }
 
 export interface DeviceModel {
-  readonly state: Readonly<DeviceState>;
+  readonly state: DeviceState;
+  readonly peers: readonly Peer[];
   /** transactionId -> how often it was begun: 1, or the device is broken. Bounded like the memory of answers. */
   readonly executions: ReadonlyMap<number, number>;
   /** How many commands wait or are being executed. */
   unfinished(): number;
   receive(command: Command): Reaction;
-  /** The next command to execute, unless one is being executed. */
+  /** The next command to execute, unless what has been begun has to be finished before it. */
   begin(): Execution | undefined;
-  /** Ends the execution that `begin` gave, with its effects. One with a download needs what became of that. */
-  finish(download?: DownloadedFile | Failure): Answer;
+  /** Ends an execution that `begin` gave, with its effects. One with a download needs what became of that. */
+  finish(transactionId: number, download?: DownloadedFile | Failure): Answer;
 }
+
+type Lane = 'plain' | 'downloads';
 
 const failure = (code: string, message: string): Failure => ({ code, message });
 
 /**
  * The rules of a device (contract, section 2) without network, time or chance: each transactionId is executed once, a
- * repeated one gets the answer that it had; commands are executed one after another in the order in which they came.
+ * repeated one gets the answer that it had; commands are executed one after another in the order in which they came,
+ * and so are those with a download, beside the others: a large file holds nothing else up.
  */
 export function createDeviceModel({
+  deviceId,
   seed,
   behaviour,
-  equipment: { storage, software, firmwareVersion } = plainEquipment,
+  equipment = plainEquipment,
   memory,
 }: {
+  deviceId: string;
   seed: number;
   behaviour: Behaviour;
   equipment?: Equipment;
   memory?: DeviceMemory | undefined;
 }): DeviceModel {
-  const random = createRandom(seed);
-  const state: DeviceState = { activation: null, apns: [], networks: [], software, firmwareVersion, ...memory?.state };
+  /** One for each lane, so that what a device goes through depends on its seed alone, not on how long a download takes. */
+  const chances = { plain: createRandom(seed), downloads: createRandom(deriveSeed(seed, 1)) };
+  const state: DeviceState = { ...newState(equipment), ...memory?.state };
+  const peers = peersOf(deviceId);
   /** null: cancelled, so there never is an answer. */
   const answers = new Map<number, Answer | null>();
   for (const answer of memory?.answers ?? []) remember(answers, answer.transactionId, answer, behaviour.memory);
   const executions = new Map<number, number>();
   const waiting = new Map<number, Command>();
-  let current: (Execution & { readonly fails: boolean }) | undefined;
+  /** At most one with a download and one without. */
+  const current = new Map<number, Execution & { readonly lane: Lane; readonly fails: boolean }>();
 
   function cancel(transactionId: number): Reaction {
-    if (current?.command.transactionId === transactionId) {
-      current = undefined;
+    if (current.delete(transactionId)) {
       remember(answers, transactionId, null, behaviour.memory);
       return { kind: 'cancel', stopped: 'current' };
     }
@@ -89,9 +99,9 @@ export function createDeviceModel({
     if (!operation) return failure('UNSUPPORTED', `this device does not know ${name}`);
     const fault = operation.fault(parameters);
     if (fault) return failure('INVALID_PARAMETERS', fault);
-    if (!operation.download) return undefined;
+    if (!operation.download) return operation.hindrance?.(state, parameters, peers);
     // What is replaced stays in place until the new file is there.
-    const free = freeStorage(state, storage);
+    const free = freeStorage(state, equipment.storage);
     const size = parameters['size'] as number;
     return size > free ? failure('STORAGE_FULL', `${size} bytes are needed, ${free} are free`) : undefined;
   }
@@ -110,22 +120,27 @@ export function createDeviceModel({
       if (!download) throw new Error(`${command.operation} is finished without its file`);
       return operation.apply(state, command.parameters, download);
     }
-    const result = operation.apply(state, command.parameters);
+    const result = operation.apply(state, command.parameters, peers);
     return result ? { result } : {};
   }
 
+  const laneOf = ({ operation }: Command): Lane => (operations.get(operation)?.download ? 'downloads' : 'plain');
+
   return {
     state,
+    peers,
     executions,
-    unfinished: () => waiting.size + (current ? 1 : 0),
+    unfinished: () => waiting.size + current.size,
 
     receive(command) {
       const { transactionId, operation } = command;
       if (operation === 'cancel') return cancel(transactionId);
       const answer = answers.get(transactionId);
       if (answer) return { kind: 'repeat', answer };
-      if (answer === null || behaviour.silentOperations.has(operation)) return { kind: 'ignored' };
-      if (current?.command.transactionId === transactionId) return { kind: 'underway' };
+      if (answer === null || behaviour.silentOperations.has(operation) || isTooOldFor(operation, state)) {
+        return { kind: 'ignored' };
+      }
+      if (current.has(transactionId)) return { kind: 'underway' };
       const known = waiting.has(transactionId);
       // It keeps its place, with the parameters that came last.
       waiting.set(transactionId, command);
@@ -133,26 +148,29 @@ export function createDeviceModel({
     },
 
     begin() {
-      if (current) return undefined;
+      const taken = new Set([...current.values()].map(({ lane }) => lane));
       for (const [transactionId, command] of waiting) {
+        const lane = laneOf(command);
+        if (taken.has(lane)) continue;
         waiting.delete(transactionId);
         remember(executions, transactionId, (executions.get(transactionId) ?? 0) + 1, behaviour.memory);
-        // Two draws for every command, used or not: what one device goes through depends on its seed alone.
+        // Two draws for every command, used or not.
+        const random = chances[lane];
         const latency = draw(random, behaviour.latency);
         const wanted = operations.get(command.operation)?.download;
         const download = wanted && !refusal(command) ? wanted : undefined;
-        current = { command, latency, download, fails: random() < behaviour.failureRate };
-        return current;
+        const execution = { command, latency, download, lane, fails: random() < behaviour.failureRate };
+        current.set(transactionId, execution);
+        return execution;
       }
       return undefined;
     },
 
-    finish(download) {
-      if (!current) throw new Error('nothing is being executed');
-      const { command, fails } = current;
-      current = undefined;
-      const { transactionId } = command;
-      const end = outcome(command, fails, download);
+    finish(transactionId, download) {
+      const execution = current.get(transactionId);
+      if (!execution) throw new Error(`${transactionId} is not being executed`);
+      current.delete(transactionId);
+      const end = outcome(execution.command, execution.fails, download);
       const answer: Answer =
         'error' in end ? { transactionId, status: 'failed', ...end } : { transactionId, status: 'succeeded', ...end };
       remember(answers, transactionId, answer, behaviour.memory);

@@ -1,3 +1,6 @@
+import { type Bluetooth, plainBluetooth } from './bluetooth.ts';
+import { NEW_FIRMWARE } from './firmware.ts';
+
 /** What is installed under one package name. */
 export interface InstalledSoftware {
   /** The versionName that the package says it has, whatever name it was distributed under. */
@@ -7,7 +10,7 @@ export interface InstalledSoftware {
   readonly size: number;
 }
 
-/** What a device keeps. Only operations change it. */
+/** What a device keeps. Only operations change it, and peers that come and go. */
 export interface DeviceState {
   activation: { applicationId: string; clientId: string } | null;
   apns: readonly Record<string, unknown>[];
@@ -15,6 +18,10 @@ export interface DeviceState {
   /** By package name. */
   software: Readonly<Record<string, InstalledSoftware>>;
   firmwareVersion: string;
+  managementClientVersion: string;
+  /** BCP 47. */
+  lang: string;
+  bluetooth: Bluetooth;
 }
 
 /** What a device is before its first command. */
@@ -22,8 +29,30 @@ export interface Equipment {
   /** Bytes, for software and for what is being downloaded. */
   readonly storage: number;
   readonly firmwareVersion: string;
+  readonly managementClientVersion: string;
   readonly software: Readonly<Record<string, InstalledSoftware>>;
+  readonly lang: string;
 }
 
 /** The first firmware that knows every operation of the specification, on 8 GiB. */
-export const plainEquipment: Equipment = { storage: 8 * 1024 ** 3, firmwareVersion: '9.001.0', software: {} };
+export const plainEquipment: Equipment = {
+  storage: 8 * 1024 ** 3,
+  ...NEW_FIRMWARE,
+  software: {},
+  lang: 'en-US',
+};
+
+export const newState = (equipment: Equipment): DeviceState => {
+  const { software, firmwareVersion, managementClientVersion, lang } = equipment;
+  const bluetooth = plainBluetooth;
+  return {
+    activation: null,
+    apns: [],
+    networks: [],
+    software,
+    firmwareVersion,
+    managementClientVersion,
+    lang,
+    bluetooth,
+  };
+};

@@ -1,67 +1,54 @@
 import { EventEmitter } from 'node:events';
+import { createBattery } from './battery.ts';
 import { type Behaviour, promptBehaviour } from './behaviour.ts';
+import { type Bluetooth, peerChanges, wandered } from './bluetooth.ts';
+import { type CallPlan, createCalls } from './calls.ts';
 import { createConformance } from './conformance.ts';
-import { createDeviceModel, type DeviceModel, type Reaction } from './device-model.ts';
+import type { DeviceEvents } from './device-events.ts';
+import { createDeviceModel, type DeviceModel } from './device-model.ts';
 import { type DeviceState, type Equipment, plainEquipment } from './device-state.ts';
-import { type Passage, type Patience, plainPatience } from './download.ts';
+import { type Patience, plainPatience } from './download.ts';
 import { createDownloadFolder, type DownloadFolder } from './download-folder.ts';
+import { createExecutor } from './executor.ts';
 import { createFetcher } from './fetcher.ts';
-import {
-  type Answer,
-  type Command,
-  type Complaint,
-  type Failure,
-  parseCommand,
-  parseComplaint,
-  parseResponse,
-} from './messages.ts';
+import { type Answer, parseCommand, parseComplaint, parseResponse } from './messages.ts';
 import { createLink, type Inbound } from './mqtt-link.ts';
-import { createRandom, deriveSeed, type Range } from './random.ts';
+import { createOutgoingEvents } from './outgoing-events.ts';
+import { createRandom, deriveSeed, draw, type Range } from './random.ts';
 import { createReconnector } from './reconnector.ts';
 import { createRequests } from './requests.ts';
-import { createRunningDownloads } from './running-downloads.ts';
-import { type DownloadedFile, softwareStatus } from './software.ts';
 import type { Journal } from './state-file.ts';
+import { createStatusReport, statusOf } from './status.ts';
 import { systemTimers, type Timers } from './timers.ts';
-
-export interface DeviceEvents {
-  /** A command came; what the device does about it. */
-  command: [command: Command, reaction: Reaction['kind']];
-  /** An answer was handed to the connection, or (offline) waits for the next one. */
-  answer: [answer: Answer, repeated: boolean];
-  /** The service has acknowledged an answer: its effects are durable there. */
-  acknowledged: [answer: Answer];
-  /** A download has come to its end, good or bad. */
-  download: [passage: Passage];
-  /** Connected and subscribed. */
-  online: [sessionPresent: boolean];
-  /** `expected`: by `disconnect` or `drop`. */
-  offline: [reason: string, expected: boolean];
-  /** The service refused the device's credential while it tried to reconnect: it stays offline. */
-  refused: [error: Error];
-  /** The service complained about a message of the device, on `errors`. */
-  complaint: [complaint: Complaint];
-  /** The service broke the contract: in words. */
-  violation: [fault: string];
-}
+import { createUploader } from './uploader.ts';
 
 export interface Device extends AsyncDisposable {
   readonly deviceId: string;
   readonly events: EventEmitter<DeviceEvents>;
   readonly online: boolean;
-  /** Activation, APNs, Wi-Fi networks, software and firmware as commands have set them. */
+  /** Activation, networks, language, Bluetooth, software and firmware as commands have set them. */
   readonly state: Readonly<DeviceState>;
   /** transactionId -> how often it was executed. */
   readonly executions: ReadonlyMap<number, number>;
-  /** Commands not finished, downloads not cleared away, and messages not acknowledged. */
+  /** Commands, calls and uploads not finished, downloads not cleared away, and messages not acknowledged. */
   readonly outstanding: number;
+  /** What an earlier run of the simulator knew, and the service still does. */
+  rememberActivation(activation: NonNullable<DeviceState['activation']>): void;
+  /** Reports what has changed by itself: the battery. */
+  reportChanges(): void;
+  /** One of the paired Bluetooth peers comes or goes. */
+  movePeer(): void;
+  /** Begins a call. Gives its callId; undefined while there is another one, or no activation. */
+  call(plan: CallPlan): string | undefined;
+  /** Uploads a file of the customer's application. Gives its fileId; undefined without an activation. */
+  uploadFile(): string | undefined;
   /** Resolves when online; rejects after the attempts allowed, or at once when the credential is refused. */
   connect(): Promise<void>;
   /** Goes offline politely (DISCONNECT) and stays there until `connect`. */
   disconnect(): Promise<void>;
   /** Cuts the socket and stays offline until `connect`. */
   drop(): Promise<void>;
-  /** Resolves when every command that came is answered and every answer acknowledged. */
+  /** Resolves when every command that came is answered, calls and uploads are over, and everything is acknowledged. */
   idle(): Promise<void>;
 }
 
@@ -85,7 +72,7 @@ export interface DeviceOptions {
   journal?: Journal;
   /** What it is before its first command, as far as the journal knows of none. */
   equipment?: Partial<Equipment>;
-  /** Reports software, storage and firmware at each connection, too, not only when they have changed. */
+  /** Reports its whole status at each connection, not only what has changed. */
   reportStatus?: boolean;
   /** Where files are while they are downloaded; a temporary folder of its own when missing. */
   downloads?: DownloadFolder;
@@ -106,7 +93,7 @@ export function createDevice({
   gate,
   journal,
   equipment: given = {},
-  reportStatus = false,
+  reportStatus = true,
   downloads,
   patience: limits = {},
   timers = systemTimers,
@@ -117,6 +104,7 @@ export function createDevice({
   const events = new EventEmitter<DeviceEvents>();
   const repeats = createRandom(deriveSeed(seed, 1));
   const model: DeviceModel = createDeviceModel({
+    deviceId,
     seed: deriveSeed(seed, 2),
     behaviour,
     equipment,
@@ -125,10 +113,11 @@ export function createDevice({
   const conformance = createConformance({ memory: behaviour.memory });
   /** Answers made while offline; those already sent are kept by the link. */
   let unsent: Answer[] = [];
-  /** A changed status that the service has not got, because there was no connection. */
-  let statusDue = false;
   let idleWaiters: (() => void)[] = [];
-  let stopTimer: (() => void) | undefined;
+  const wanderings = createRandom(deriveSeed(seed, 6));
+  const battery = createBattery(createRandom(deriveSeed(seed, 7)));
+  const rssi = Math.round(draw(createRandom(deriveSeed(seed, 8)), { min: -85, max: -45 }));
+  const switchedOn = timers.now();
 
   const link = createLink({
     url,
@@ -138,11 +127,13 @@ export function createDevice({
     timers,
     onMessage: receive,
     onOnline(sessionPresent) {
-      if (statusDue || reportStatus) publishStatus();
+      if (reportStatus) status.whole();
+      else status.changes();
       const waiting = unsent;
       unsent = [];
       waiting.forEach(publish);
       requests.online();
+      happened.online();
       events.emit('online', sessionPresent);
     },
     onClose(reason, wasOnline) {
@@ -161,18 +152,50 @@ export function createDevice({
     onRefused: (error) => events.emit('refused', error),
   });
 
-  const requests = createRequests({
-    isOnline: () => link.online,
-    publish: (payload, done) =>
-      link.publish('requests', payload, (error) => {
+  /** Whatever is lost with its connection is the sender's business. */
+  const sendTo =
+    (topic: string) =>
+    (payload: string, done: (error?: Error | null) => void): void =>
+      link.publish(topic, payload, (error) => {
         done(error);
         settle();
-      }),
-    wait: patience.answer,
+      });
+  const isOnline = (): boolean => link.online;
+  const status = createStatusReport({
+    read: () => statusOf(model.state, { total: equipment.storage, battery: battery(timers.now() - switchedOn), rssi }),
+    isOnline,
+    publish: sendTo('status'),
+  });
+  const happened = createOutgoingEvents({
+    isOnline,
+    publish: sendTo('events'),
+    onEvent: (event) => events.emit('event', event),
+    onAcknowledged: (event) => events.emit('told', event),
+    onLost: (event) => events.emit('forgotten', event),
+  });
+  const requests = createRequests({ isOnline, publish: sendTo('requests'), wait: patience.answer, timers });
+  const calls = createCalls({
+    deviceId,
+    uploader: createUploader({
+      requests,
+      patience,
+      failureRate: behaviour.uploadFailureRate,
+      random: createRandom(deriveSeed(seed, 9)),
+      timers,
+      onRetry: () => events.emit('uploadRetry'),
+      onFile: (file) => events.emit('upload', file),
+    }),
+    fileSize: behaviour.fileSize,
+    random: createRandom(deriveSeed(seed, 10)),
     timers,
+    tell: happened.add,
+    onOutcome: (outcome) => events.emit('uploaded', outcome),
+    onSettled: settle,
   });
   const folder = downloads ?? createDownloadFolder();
-  const running = createRunningDownloads({
+  const executor = createExecutor({
+    model,
+    behaviour,
     fetcher: createFetcher({
       deviceId,
       folder,
@@ -182,17 +205,16 @@ export function createDevice({
       timers,
     }),
     timers,
+    onReaction: (command, reaction) => events.emit('command', command, reaction),
     onProgress: reportProcessing,
     onPassage: (passage) => events.emit('download', passage),
-    onFinished(file) {
-      conclude(file);
-      work();
-    },
-    onCleared: settle,
+    onAnswer: conclude,
+    onSettled: settle,
   });
+  let bluetooth: Bluetooth = model.state.bluetooth;
 
   const outstanding = (): number =>
-    model.unfinished() + running.clearing() + unsent.length + (statusDue ? 1 : 0) + link.inFlight;
+    executor.outstanding() + calls.size + happened.waiting + unsent.length + (status.due ? 1 : 0) + link.inFlight;
 
   function settle(): void {
     if (idleWaiters.length === 0 || outstanding() > 0) return;
@@ -213,64 +235,28 @@ export function createDevice({
     });
   }
 
-  function publishStatus(): void {
-    statusDue = !link.online;
-    if (statusDue) return;
-    link.publish('status', JSON.stringify(softwareStatus(model.state, equipment.storage)), (error) => {
-      if (error) statusDue = true;
-      settle();
-    });
-  }
-
-  function answerWith(answer: Answer, repeated: boolean): void {
-    publish(answer);
-    events.emit('answer', answer, repeated);
-    if (behaviour.duplicateAckRate > 0 && repeats() < behaviour.duplicateAckRate) publish(answer);
+  /** Nobody listens to a device that belongs to no application. */
+  function tellPeers(): void {
+    const before = bluetooth;
+    bluetooth = model.state.bluetooth;
+    if (!model.state.activation) return;
+    for (const { type, peer } of peerChanges(before, bluetooth, model.peers)) happened.add(type, { ...peer });
   }
 
   function reportProcessing(transactionId: number, progress: number): void {
     if (link.online) link.publish('acks', JSON.stringify({ transactionId, status: 'processing', progress }), settle);
   }
 
-  function conclude(file?: DownloadedFile | Failure): void {
-    stopTimer = undefined;
-    const { software, firmwareVersion } = model.state;
-    const answer = model.finish(file);
-    journal?.record(answer, model.state);
-    // Before the answer: who hears that it is installed, and looks, shall see it.
-    if (model.state.software !== software || model.state.firmwareVersion !== firmwareVersion) publishStatus();
-    answerWith(answer, false);
-  }
-
-  function work(): void {
-    for (let execution = model.begin(); execution; execution = model.begin()) {
-      if (execution.download) {
-        running.begin(execution);
-        return;
-      }
-      if (behaviour.reportProcessing) reportProcessing(execution.command.transactionId, 0);
-      if (execution.latency > 0) {
-        stopTimer = timers.after(execution.latency, () => {
-          conclude();
-          work();
-        });
-        return;
-      }
-      conclude();
+  function conclude(answer: Answer, repeated: boolean): void {
+    if (!repeated) {
+      journal?.record(answer, model.state);
+      // Before the answer: who hears that it is installed, and looks, shall see it.
+      status.changes();
     }
-    settle();
-  }
-
-  function receiveCommand(command: Command): void {
-    const reaction = model.receive(command);
-    events.emit('command', command, reaction.kind);
-    if (reaction.kind === 'repeat') answerWith(reaction.answer, true);
-    if (reaction.kind === 'underway') running.renew(command);
-    if (reaction.kind === 'cancel' && reaction.stopped === 'current') {
-      stopTimer?.();
-      running.cancel();
-    }
-    if (reaction.kind === 'accepted' || reaction.kind === 'cancel') work();
+    publish(answer);
+    events.emit('answer', answer, repeated);
+    if (behaviour.duplicateAckRate > 0 && repeats() < behaviour.duplicateAckRate) publish(answer);
+    if (!repeated) tellPeers();
   }
 
   function receive(topic: Inbound, payload: Uint8Array, dup: boolean): void {
@@ -282,7 +268,7 @@ export function createDevice({
       }
       const fault = conformance.fault(command, dup);
       if (fault) events.emit('violation', fault);
-      receiveCommand(command);
+      executor.receive(command);
     } else if (topic === 'responses') {
       const response = parseResponse(payload);
       if (typeof response === 'string') events.emit('violation', `a response that cannot be read: ${response}`);
@@ -305,6 +291,16 @@ export function createDevice({
     get outstanding() {
       return outstanding();
     },
+    rememberActivation(activation) {
+      model.state.activation = activation;
+    },
+    reportChanges: status.changes,
+    movePeer() {
+      model.state.bluetooth = wandered(model.state.bluetooth, wanderings);
+      tellPeers();
+    },
+    call: (plan) => (model.state.activation ? calls.call(plan) : undefined),
+    uploadFile: () => (model.state.activation ? calls.uploadFile() : undefined),
     connect: reconnector.connect,
     async disconnect() {
       reconnector.stop();
@@ -320,10 +316,8 @@ export function createDevice({
         settle();
       }),
     async [Symbol.asyncDispose]() {
-      stopTimer?.();
       reconnector.stop();
-      running.cancel();
-      await running.cleared();
+      await Promise.all([executor.stop(), calls.stop()]);
       if (!downloads) await folder[Symbol.asyncDispose]();
       await (link.inFlight > 0 ? link.cut() : link.close());
     },

@@ -4,6 +4,8 @@ import { createDevice, type Device } from './device.ts';
 import type { Equipment } from './device-state.ts';
 import type { Patience } from './download.ts';
 import { createDownloadFolder } from './download-folder.ts';
+import { OLD_FIRMWARE } from './firmware.ts';
+import { type Life, letLive, quietLife } from './life.ts';
 import { createPacer } from './pacer.ts';
 import { createRandom, deriveSeed } from './random.ts';
 import { createStateFile } from './state-file.ts';
@@ -46,6 +48,20 @@ export interface FleetCounts {
   resumed: number;
   /** How often a fresh URL was asked for. */
   renewed: number;
+  /** Events that the service acknowledged; events that a device had no room for while nobody took them. */
+  events: number;
+  eventsLost: number;
+  /** Calls that began. */
+  calls: number;
+  /** Files that are where the customer wanted them, and their bytes. */
+  uploads: number;
+  uploadedBytes: number;
+  /** How often an upload, or its URL, was tried once more. */
+  uploadRetries: number;
+  /** Recordings and customer files that were given up. */
+  uploadFailures: number;
+  /** Recordings and customer files that nobody wanted: the application has no place for them. */
+  unwanted: number;
   /** Messages on the errors topics. */
   complaints: number;
   /** Breaches of the contract by the service. */
@@ -55,7 +71,7 @@ export interface FleetCounts {
 export interface Fleet extends AsyncDisposable {
   readonly devices: readonly Device[];
   /**
-   * Connects all devices, no faster than the connect rate, and then lets absences begin. Resolves when each is online or
+   * Connects all devices, no faster than the connect rate, and then lets absences and life begin. Resolves when each is online or
    * was given up; says who was given up and why.
    */
   connect(): Promise<{ deviceId: string; error: Error }[]>;
@@ -80,8 +96,10 @@ export interface FleetOptions {
   stateFolder?: string;
   /** What each device is before its first command. */
   equipment?: Partial<Equipment>;
-  /** Devices report software, storage and firmware at each connection. */
-  reportStatus?: boolean;
+  /** Share of the devices that have a firmware from before the Bluetooth operations, 0 to 1. */
+  oldFirmware?: number;
+  /** What happens to them by itself, from `connect` on. */
+  life?: Partial<Life>;
   /** Where files are while they are downloaded; a temporary folder, removed at the end, when missing. */
   downloadFolder?: string | undefined;
   patience?: Partial<Patience>;
@@ -102,7 +120,8 @@ export function createFleet({
   clean = false,
   stateFolder,
   equipment = {},
-  reportStatus = false,
+  oldFirmware = 0,
+  life = {},
   downloadFolder,
   patience = {},
   timers = systemTimers,
@@ -124,6 +143,14 @@ export function createFleet({
     downloadedBytes: 0,
     resumed: 0,
     renewed: 0,
+    events: 0,
+    eventsLost: 0,
+    calls: 0,
+    uploads: 0,
+    uploadedBytes: 0,
+    uploadRetries: 0,
+    uploadFailures: 0,
+    unwanted: 0,
     complaints: 0,
     violations: 0,
   };
@@ -164,6 +191,26 @@ export function createFleet({
       tally.resumed += resumed;
       tally.renewed += renewed;
     });
+    events.on('event', ({ type }) => {
+      if (type === 'call.started') tally.calls += 1;
+    });
+    events.on('told', () => {
+      tally.events += 1;
+    });
+    events.on('forgotten', () => {
+      tally.eventsLost += 1;
+    });
+    events.on('upload', ({ size }) => {
+      tally.uploads += 1;
+      tally.uploadedBytes += size;
+    });
+    events.on('uploadRetry', () => {
+      tally.uploadRetries += 1;
+    });
+    events.on('uploaded', ({ kind }) => {
+      if (kind === 'failed') tally.uploadFailures += 1;
+      else if (kind === 'unwanted') tally.unwanted += 1;
+    });
     events.on('complaint', ({ topic, reason }) => {
       tally.complaints += 1;
       trouble(`the service complained about ${topic}: ${reason}`);
@@ -178,6 +225,7 @@ export function createFleet({
     const bound = behaviour.memory ?? promptBehaviour.memory;
     const journal = stateFolder === undefined ? undefined : createStateFile({ folder: stateFolder, deviceId, bound });
     const own = deriveSeed(seed, index, 1);
+    const old = createRandom(deriveSeed(seed, index, 3))() < oldFirmware;
     const device = createDevice({
       deviceId,
       credential,
@@ -187,8 +235,7 @@ export function createFleet({
       clean,
       connectAttempts,
       gate: pacer.turn,
-      equipment,
-      reportStatus,
+      equipment: { ...equipment, ...(old && OLD_FIRMWARE) },
       downloads,
       patience,
       timers,
@@ -208,7 +255,7 @@ export function createFleet({
     stops.push(scheduleAbsences({ device, absence, random, timers, onFailure }));
   }
 
-  function endAbsences(): void {
+  function quieten(): void {
     over = true;
     for (const stop of stops.splice(0)) stop();
   }
@@ -227,12 +274,13 @@ export function createFleet({
       if (!over) {
         tally.connectFailures += givenUp.length;
         devices.forEach(letGo);
+        stops.push(letLive({ devices, life: { ...quietLife, ...life }, seed: deriveSeed(seed, 4), timers }));
       }
       return givenUp;
     },
 
     async disconnect() {
-      endAbsences();
+      quieten();
       const gone = Promise.all(devices.map((device) => device.disconnect()));
       // Only now: those who waited for their turn find that they are wanted offline.
       pacer.release();
@@ -257,7 +305,7 @@ export function createFleet({
     },
 
     async [Symbol.asyncDispose]() {
-      endAbsences();
+      quieten();
       const gone = Promise.all(devices.map((device) => device[Symbol.asyncDispose]()));
       pacer.release();
       await gone;

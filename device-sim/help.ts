@@ -2,8 +2,9 @@ export const help = `A fleet of simulated wearable cameras for a Lapel service.
 
   npm run sim -- [options]
 
-Devices are registered through the administration API, connect over MQTT, execute each command once and answer it.
-Installations are real downloads: cut ones are resumed, expired URLs replaced, APK files looked into.
+Devices are registered through the administration API, connect over MQTT, report their status, execute each command
+once and answer it. Installations are real downloads: cut ones are resumed, expired URLs replaced, APK files looked
+into. Calls are told as they happen, and recordings are real uploads to where the customer says.
 Runs with the same --seed use the same devices and take the same course.
 
 Examples
@@ -13,10 +14,12 @@ Examples
   npm run sim -- --count 200 --application APP --secret S --load 50 --duration 60 --json
                                                activates all of them, changes Wi-Fi networks 50 times a second
                                                for a minute, prints one JSON object
-  npm run sim -- --silent-operations listConnectivity,pairBluetooth
-                                               an old firmware that never answers these
-  npm run sim -- --preinstall com.example.camera@1.0.0:1 --storage 1000000 --report-status
-                                               cameras with an application and little room, which they report
+  npm run sim -- --count 50 --application APP --secret S --calls 12 --recorded 1 --file-uploads 4
+                                               people at work: a call every five minutes, each of them recorded, and
+                                               now and then a file; --upload-failure-rate 0.1 spoils some of them
+  npm run sim -- --old-firmware 0.1            a tenth of them never answers the Bluetooth operations
+  npm run sim -- --preinstall com.example.camera@1.0.0:1 --storage 1000000
+                                               cameras with an application and little room
   npm run sim -- --save devices.ndjson --until-idle 5
   npm run sim -- --devices devices.ndjson      the same devices later, without the administrator's token
 
@@ -38,11 +41,28 @@ How they behave
   --offline-window MS | MIN-MAX
                              how long it is away each time (5000-30000)
 
+What happens to activated devices by itself
+  --status-interval SECONDS  how often a device looks whether its battery has changed, and reports it; 0 never (300).
+                             The whole status is reported at each connection, a change by a command at once
+  --calls RATE               calls an hour and device (0)
+  --call-length SECONDS | MIN-MAX
+                             (20-120)
+  --recorded SHARE           share of the calls whose recording is uploaded afterwards, one file for each side (0.5)
+  --file-uploads RATE        files of the customer's application, an hour and device (0)
+  --file-size BYTES | MIN-MAX
+                             of recordings and files (65536-524288)
+  --upload-failure-rate SHARE
+                             share of the files that break off in the middle, at each attempt (0)
+  --peer-moves RATE          how often a paired Bluetooth device comes or goes, an hour and device (6)
+
 Software on the devices
   --storage BYTES            for software and what is being downloaded, on each device (8589934592, 8 GiB)
   --preinstall LIST          package@versionName:versionCode, separated by commas: installed from the start
   --firmware VERSION         firmware from the start (9.001.0)
-  --report-status            report software, storage and firmware at each connection, not only after a change
+  --management-client VERSION
+                             of the device (2.3.1); before these two the Bluetooth operations are never answered
+  --old-firmware SHARE       share of the devices that have 8.900.0 and 2.2.0 instead, until they are updated (0)
+  --lang TAG                 language from the start (en-US)
   --download-dir FOLDER      where files are while they are downloaded (a temporary folder, removed at the end)
 
 Where the devices come from

@@ -29,6 +29,15 @@ export interface Processing {
   readonly progress: number;
 }
 
+/** What a device publishes on `devices/{deviceId}/events`. */
+export interface DeviceEvent {
+  /** The same in every repetition. */
+  readonly eventId: string;
+  readonly type: string;
+  readonly occurredAt: string;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
 /** What the service publishes on `devices/{deviceId}/responses` to a request of the device. */
 export interface Response {
   readonly requestId: string;

@@ -1,16 +1,25 @@
+import type { Peer } from './bluetooth.ts';
+import { connectivityOperations } from './connectivity.ts';
 import type { DeviceState } from './device-state.ts';
-import { isRecord } from './messages.ts';
+import { updated } from './firmware.ts';
+import { type Failure, isRecord } from './messages.ts';
 import { type DownloadedFile, install, type Outcome } from './software.ts';
 import { readSource } from './source.ts';
 
-type Parameters = Readonly<Record<string, unknown>>;
+export type Parameters = Readonly<Record<string, unknown>>;
 
 /** One command that a device knows. More of them are more rows below. */
 export interface Operation {
   /** In words what is wrong with the parameters: the command fails with INVALID_PARAMETERS. */
   readonly fault: (parameters: Parameters) => string | undefined;
+  /** What keeps it from being done now, though the parameters are good. */
+  readonly hindrance?: (state: DeviceState, parameters: Parameters, peers: readonly Peer[]) => Failure | undefined;
   /** Carries it out; what it returns is the `result` of the answer. */
-  readonly apply: (state: DeviceState, parameters: Parameters) => Record<string, unknown> | undefined;
+  readonly apply: (
+    state: DeviceState,
+    parameters: Parameters,
+    peers: readonly Peer[],
+  ) => Record<string, unknown> | undefined;
   readonly download?: undefined;
 }
 
@@ -114,6 +123,17 @@ export const operations: ReadonlyMap<string, Operation | DownloadOperation> = ne
     },
   ],
   [
+    'setLanguage',
+    {
+      fault: ({ lang }) => (isText(lang) ? undefined : 'lang is needed'),
+      apply(state, { lang }) {
+        state.lang = lang as string;
+        return undefined;
+      },
+    },
+  ],
+  ...connectivityOperations,
+  [
     'installSoftware',
     {
       fault: deliveryFault,
@@ -128,7 +148,7 @@ export const operations: ReadonlyMap<string, Operation | DownloadOperation> = ne
       fault: deliveryFault,
       download: 'any',
       apply(state, { package: name, version }) {
-        state.firmwareVersion = version as string;
+        Object.assign(state, updated(state, version as string));
         return { result: { package: name, version } };
       },
     },

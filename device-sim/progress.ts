@@ -14,7 +14,8 @@ const ELSEWHERE_MILLISECONDS = 5000;
 export function progressLine(now: FleetCounts, before: FleetCounts, milliseconds: number): string {
   const rate = (name: 'commands' | 'answers' | 'failures'): string =>
     `${Math.round(((now[name] - before[name]) * 1000) / Math.max(1, milliseconds))} ${name}/s`;
-  return `${now.connected} connected, ${now.devices - now.connected} offline, ${rate('commands')}, ${rate('answers')}, ${rate('failures')}, ${now.outstanding} outstanding`;
+  const life = now.calls + now.uploads > 0 ? `, ${now.calls} calls, ${now.uploads} uploads` : '';
+  return `${now.connected} connected, ${now.devices - now.connected} offline, ${rate('commands')}, ${rate('answers')}, ${rate('failures')}, ${now.outstanding} outstanding${life}`;
 }
 
 /** Shows progress until the returned function is called. */

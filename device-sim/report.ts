@@ -44,6 +44,14 @@ export function formatReport({ fleet, load, activated, seconds, troubles, troubl
     const ways = `${fleet.resumed} resumed, ${fleet.renewed} fresh URLs`;
     rows.push(['downloads', fleet.downloads, `${mebibytes} MiB, ${ways}`]);
   }
+  if (fleet.events + fleet.eventsLost > 0) {
+    rows.push(['events', fleet.events, `${fleet.calls} calls; ${fleet.eventsLost} lost, for want of room`]);
+  }
+  if (fleet.uploads + fleet.uploadFailures + fleet.unwanted > 0) {
+    const mebibytes = (fleet.uploadedBytes / 1024 ** 2).toFixed(1);
+    const ends = `${fleet.uploadRetries} tried again, ${fleet.uploadFailures} failed, ${fleet.unwanted} not wanted`;
+    rows.push(['uploads', fleet.uploads, `${mebibytes} MiB; ${ends}`]);
+  }
   rows.push(
     ['complaints', fleet.complaints, 'of the service about messages'],
     ['violations', fleet.violations, 'of the contract by the service'],

@@ -34,7 +34,7 @@ function theEnd(command: Command, fleet: Fleet, stopped: AbortSignal, timers: Ti
       last = timers.now();
     };
     for (const { events } of fleet.devices)
-      events.on('command', active).on('acknowledged', active).on('online', active);
+      events.on('command', active).on('acknowledged', active).on('online', active).on('told', active);
     const look = (): void => {
       const rest = last + untilIdle - timers.now();
       if (rest <= 0 && fleet.counts().outstanding === 0) end();
@@ -68,7 +68,8 @@ export async function run(
     connectAttempts: CONNECT_ATTEMPTS,
     clean: command.clean,
     equipment: command.equipment,
-    reportStatus: command.reportStatus,
+    oldFirmware: command.oldFirmware,
+    life: command.life,
     downloadFolder: command.downloadFolder,
     timers,
     ...(command.stateFolder !== undefined && { stateFolder: command.stateFolder }),

@@ -14,8 +14,8 @@ export interface RunningDownloads {
   begin(execution: Execution): void;
   /** The same command came again: its URL is newer. */
   renew(command: Command): void;
-  /** Stops the one that is under way, if any: it will not finish. */
-  cancel(): void;
+  /** Stops the one that is under way (if it is that of the transaction, when one is given): it will not finish. */
+  cancel(transactionId?: number): void;
   /** How many were cancelled and have not cleared away what they had. */
   clearing(): number;
   /** Resolves when none of them is left. */
@@ -45,7 +45,7 @@ export function createRunningDownloads({
   timers: Timers;
   onProgress: (transactionId: number, percent: number) => void;
   onPassage: (passage: Passage) => void;
-  onFinished: (file: DownloadedFile | Failure) => void;
+  onFinished: (transactionId: number, file: DownloadedFile | Failure) => void;
   onCleared: () => void;
 }): RunningDownloads {
   let current: { transactionId: number; source: SourceHolder; controller: AbortController } | undefined;
@@ -83,7 +83,7 @@ export function createRunningDownloads({
       run = carryOut(execution, source, controller.signal).then((file) => {
         if (!file) return;
         current = undefined;
-        onFinished(file);
+        onFinished(transactionId, file);
       });
     },
 
@@ -93,8 +93,8 @@ export function createRunningDownloads({
       if (typeof source !== 'string') current.source.replace(source);
     },
 
-    cancel() {
-      if (!current) return;
+    cancel(transactionId) {
+      if (!current || (transactionId !== undefined && current.transactionId !== transactionId)) return;
       current.controller.abort();
       current = undefined;
       const mine = run.finally(() => {

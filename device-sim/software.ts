@@ -42,13 +42,3 @@ export function install(
     ? { result: { package: apk.package, version: apk.version, versionCode: apk.versionCode } }
     : fail('VERSION_NAME_MISMATCH', `installed, but the file is version ${apk.version}, not ${ordered.version}`);
 }
-
-/** The fields of a device's `status` that installations change (contract, section 2). */
-export function softwareStatus(state: Readonly<DeviceState>, total: number): Record<string, unknown> {
-  const software = Object.entries(state.software).map(([name, { version, versionCode }]) => ({
-    package: name,
-    version,
-    versionCode,
-  }));
-  return { software, storage: { total, free: freeStorage(state, total) }, firmwareVersion: state.firmwareVersion };
-}

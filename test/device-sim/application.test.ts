@@ -3,7 +3,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import t from 'tap';
 import { createApplication } from '../../device-sim/application.ts';
-import type { Device, DeviceEvents } from '../../device-sim/device.ts';
+import type { Device } from '../../device-sim/device.ts';
+import type { DeviceEvents } from '../../device-sim/device-events.ts';
 import type { Fleet } from '../../device-sim/fleet.ts';
 
 type Route = (method: string, path: string, token: string) => [number, object];
@@ -67,10 +68,17 @@ t.test('a refusal is given by its status', async (t) => {
 });
 
 t.test('activation passes over activated devices, and waits for what the others answered', async (t) => {
-  const device = (deviceId: string) => ({ deviceId, events: new EventEmitter<DeviceEvents>() }) as unknown as Device;
+  const remembered: unknown[] = [];
+  const device = (deviceId: string) =>
+    ({
+      deviceId,
+      events: new EventEmitter<DeviceEvents>(),
+      rememberActivation: (activation: unknown) => remembered.push(deviceId, activation),
+    }) as unknown as Device;
   const devices = [device('1'), device('2'), device('3')];
   await using api = await startApi((method, path) => {
-    if (method === 'GET') return [200, { status: path.endsWith('/1') ? 'activated' : 'deactivated' }];
+    if (method === 'GET')
+      return [200, path.endsWith('/1') ? { status: 'activated', clientId: 'c1' } : { status: 'deactivated' }];
     const transactionId = Number(path.at(-1));
     // Before the answer to the request is out.
     const status = transactionId === 2 ? 'succeeded' : 'failed';
@@ -78,6 +86,7 @@ t.test('activation passes over activated devices, and waits for what the others 
     return [201, { transactionId }];
   });
   t.strictSame(await application(api.url).activate({ devices } as unknown as Fleet), devices.slice(0, 2));
+  t.strictSame(remembered, ['1', { applicationId: 'app', clientId: 'c1' }], 'who had forgotten knows it again');
 });
 
 t.test('an activation that is refused is said in words', async (t) => {

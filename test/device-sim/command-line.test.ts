@@ -32,18 +32,37 @@ t.test('options are read', (t) => {
 });
 
 t.test('software, storage and firmware are read', (t) => {
-  const line = '--storage 1000 --preinstall com.example.a@1.0-rc.1+b:7,com.example.b@2:1 --firmware 9 --report-status';
+  const line =
+    '--storage 1000 --preinstall com.example.a@1.0-rc.1+b:7,com.example.b@2:1 --firmware 9 --management-client 2';
   t.match(readCommandLine(`${line} --download-dir d`.split(' '), {}), {
     equipment: {
       storage: 1000,
       firmwareVersion: '9',
+      managementClientVersion: '2',
       software: {
         'com.example.a': { version: '1.0-rc.1+b', versionCode: 7, size: 0 },
         'com.example.b': { version: '2', versionCode: 1, size: 0 },
       },
     },
-    reportStatus: true,
     downloadFolder: 'd',
+  });
+  t.end();
+});
+
+t.test('what happens by itself is read', (t) => {
+  const line = '--calls 12 --call-length 5-60 --recorded 1 --file-uploads 0.5 --file-size 1000 --old-firmware 0.1';
+  t.match(readCommandLine(`${line} --status-interval 0 --upload-failure-rate 0.2 --lang ja`.split(' '), {}), {
+    equipment: { lang: 'ja' },
+    oldFirmware: 0.1,
+    behaviour: { fileSize: { min: 1000, max: 1000 }, uploadFailureRate: 0.2 },
+    life: {
+      statusInterval: 0,
+      peerMoves: 6,
+      calls: 12,
+      callLength: { min: 5000, max: 60_000 },
+      recorded: 1,
+      fileUploads: 0.5,
+    },
   });
   t.end();
 });
@@ -64,6 +83,9 @@ for (const [line, option] of [
   ['--seed x', '--seed'],
   ['--latency 5-2', '--latency'],
   ['--latency 1-2-3', '--latency'],
+  ['--calls many', '--calls'],
+  ['--recorded 2', '--recorded'],
+  ['--file-size 100', '--file-size'],
   ['--failure-rate 1.1', '--failure-rate'],
   ['--offline-rate 1', '--offline-rate'],
   ['--mqtt http://127.0.0.1', '--mqtt'],

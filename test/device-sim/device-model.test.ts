@@ -1,16 +1,18 @@
 import t from 'tap';
 import { type Behaviour, promptBehaviour } from '../../device-sim/behaviour.ts';
 import { createDeviceModel } from '../../device-sim/device-model.ts';
+import { newState, plainEquipment } from '../../device-sim/device-state.ts';
 import type { Answer } from '../../device-sim/messages.ts';
 import { command, wifi } from './plain-broker.ts';
 
+const deviceId = '350000000000006';
 const model = (behaviour: Partial<Behaviour> = {}, seed = 1) =>
-  createDeviceModel({ seed, behaviour: { ...promptBehaviour, ...behaviour } });
+  createDeviceModel({ deviceId, seed, behaviour: { ...promptBehaviour, ...behaviour } });
 
 function run(device: ReturnType<typeof model>, ...args: Parameters<typeof command>): Answer {
   device.receive(command(...args));
   device.begin();
-  return device.finish();
+  return device.finish(args[0]);
 }
 
 t.test('a repeated command is not executed again and gets the answer it had', (t) => {
@@ -45,10 +47,10 @@ t.test('commands are executed one after another, in the order in which they came
   device.receive(command(2, 'setWifi', wifi('b')));
   t.equal(device.begin()?.command.transactionId, 1);
   t.equal(device.begin(), undefined, 'not while one is being executed');
-  device.finish();
+  device.finish(1);
   t.match(device.state.networks, [{ ssid: 'a' }]);
   t.equal(device.begin()?.command.transactionId, 2);
-  device.finish();
+  device.finish(2);
   t.match(device.state.networks, [{ ssid: 'b' }]);
   t.end();
 });
@@ -101,13 +103,7 @@ for (const [operation, parameters] of [
   t.test(`${operation} with ${JSON.stringify(parameters).slice(0, 60)} fails with INVALID_PARAMETERS`, (t) => {
     const device = model();
     t.match(run(device, 1, operation, parameters), { status: 'failed', error: { code: 'INVALID_PARAMETERS' } });
-    t.strictSame(device.state, {
-      activation: null,
-      apns: [],
-      networks: [],
-      software: {},
-      firmwareVersion: '9.001.0',
-    });
+    t.strictSame(device.state, newState(plainEquipment));
     t.end();
   });
 }
@@ -156,7 +152,7 @@ t.test('latencies and failures repeat for the same seed, and differ for another'
     return Array.from({ length: 40 }, (_, n) => {
       device.receive(command(n + 1, 'setWifi', wifi('a')));
       const latency = device.begin()?.latency ?? -1;
-      return { latency, status: device.finish().status };
+      return { latency, status: device.finish(n + 1).status };
     });
   };
   t.strictSame(course(5), course(5));
@@ -172,18 +168,18 @@ t.test(
     const device = model();
     device.receive(command(1, 'installSoftware', delivery));
     t.equal(device.begin()?.download, 'apk');
-    t.match(device.finish({ code: 'DOWNLOAD_FAILED', message: 'gone' }), {
+    t.match(device.finish(1, { code: 'DOWNLOAD_FAILED', message: 'gone' }), {
       status: 'failed',
       error: { code: 'DOWNLOAD_FAILED', message: 'gone' },
     });
     const unlucky = model({ failureRate: 1 });
     unlucky.receive(command(1, 'installSoftware', delivery));
     unlucky.begin();
-    t.match(unlucky.finish(file), { status: 'failed', error: { code: 'INTERNAL' } });
+    t.match(unlucky.finish(1, file), { status: 'failed', error: { code: 'INTERNAL' } });
     for (const { state } of [device, unlucky]) t.strictSame(state.software, {});
     device.receive(command(2, 'installSoftware', delivery));
     device.begin();
-    t.match(device.finish(file), { status: 'succeeded' });
+    t.match(device.finish(2, file), { status: 'succeeded' });
     t.end();
   },
 );
@@ -192,6 +188,6 @@ t.test('what is refused at once needs no download', (t) => {
   const device = model();
   device.receive(command(1, 'installSoftware', { ...delivery, size: 2 ** 40 }));
   t.equal(device.begin()?.download, undefined);
-  t.match(device.finish(), { status: 'failed', error: { code: 'STORAGE_FULL' } });
+  t.match(device.finish(1), { status: 'failed', error: { code: 'STORAGE_FULL' } });
   t.end();
 });

@@ -5,6 +5,8 @@ import { createDevice, type DeviceOptions } from '../../device-sim/device.ts';
 import { createStateFile } from '../../device-sim/state-file.ts';
 import { command, startBroker, wifi } from './plain-broker.ts';
 
+const apns = { apns: [{ name: 'a', apn: 'b' }] };
+
 const deviceId = '350000000000001';
 
 async function ring(options: Partial<DeviceOptions> & { behaviour?: Partial<Behaviour> } = {}) {
@@ -115,7 +117,7 @@ t.test('a lost connection is restored, and an answer made meanwhile is sent then
 t.test(
   'an answer whose acknowledgement was lost is sent again, marked as duplicate, on the next connection',
   async (t) => {
-    await using parts = await ring();
+    await using parts = await ring({ reportStatus: false });
     const { broker, device } = parts;
     const seen: boolean[] = [];
     broker.broker.authorizePublish = (client, packet, done) => {
@@ -127,7 +129,7 @@ t.test(
     };
     await device.connect();
     const offline = once(device.events, 'offline');
-    broker.send(deviceId, command(1, 'setWifi', wifi('office')));
+    broker.send(deviceId, command(1, 'setApn', apns));
     await offline;
     await once(device.events, 'acknowledged');
     t.strictSame(seen, [false, true]);
@@ -136,7 +138,7 @@ t.test(
 );
 
 t.test('a polite disconnect waits for the acknowledgement of what was answered', async (t) => {
-  await using parts = await ring();
+  await using parts = await ring({ reportStatus: false });
   const { broker, device } = parts;
   await device.connect();
   let release = (): void => {};
@@ -146,7 +148,7 @@ t.test('a polite disconnect waits for the acknowledgement of what was answered',
       resolve();
     };
   });
-  broker.send(deviceId, command(1, 'setWifi', wifi('office')));
+  broker.send(deviceId, command(1, 'setApn', apns));
   await held;
   const gone = device.disconnect();
   t.equal(device.online, true);
@@ -160,7 +162,7 @@ t.test('processing is reported before the answer when that is wanted', async (t)
   await using parts = await ring({ behaviour: { reportProcessing: true } });
   const { broker, device } = parts;
   await device.connect();
-  broker.send(deviceId, command(1, 'setApn', { apns: [{ name: 'a', apn: 'b' }] }));
+  broker.send(deviceId, command(1, 'setApn', apns));
   await device.idle();
   const acks = await broker.acksAre(2);
   t.strictSame(

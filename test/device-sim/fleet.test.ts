@@ -8,35 +8,10 @@ import { createPacer } from '../../device-sim/pacer.ts';
 import { createRandom } from '../../device-sim/random.ts';
 import { formatReport } from '../../device-sim/report.ts';
 import { startFileServer } from './file-server.ts';
+import { handTimers } from './hand-timers.ts';
 import { command, startBroker, wifi } from './plain-broker.ts';
 
 const accounts = Array.from({ length: 5 }, (_, index) => ({ deviceId: deviceIdFor(1, index), credential: 'secret' }));
-
-/** Time that the test moves. */
-function handTimers() {
-  let now = 0;
-  let due: { at: number; task: () => void }[] = [];
-  return {
-    now: () => now,
-    after(milliseconds: number, task: () => void) {
-      const entry = { at: now + milliseconds, task };
-      due.push(entry);
-      return () => {
-        due = due.filter((other) => other !== entry);
-      };
-    },
-    /** Runs what is due next; gives the time then, or undefined when nothing waits. */
-    async next(): Promise<number | undefined> {
-      const entry = due.toSorted((a, b) => a.at - b.at)[0];
-      if (!entry) return undefined;
-      due = due.filter((other) => other !== entry);
-      now = entry.at;
-      entry.task();
-      await new Promise((resolve) => setImmediate(resolve));
-      return now;
-    },
-  };
-}
 
 t.test('a fleet connects, answers, and counts', async (t) => {
   await using broker = await startBroker();

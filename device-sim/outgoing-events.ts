@@ -1,0 +1,74 @@
+import { randomUUID } from 'node:crypto';
+import type { DeviceEvent } from './messages.ts';
+
+/** Most events that a device keeps while nobody takes them. */
+const KEPT = 200;
+
+/** `events` of the contract, section 2: each is kept until the service has acknowledged it. */
+export interface OutgoingEvents {
+  /** Beyond what a device keeps the oldest that waits is lost. */
+  add(type: string, data: Readonly<Record<string, unknown>>): void;
+  /** Sends what waited for a connection. */
+  online(): void;
+  /** How many wait for a connection. */
+  readonly waiting: number;
+}
+
+/** The instant in UTC with microseconds, as times in MQTT payloads are. */
+export function utcNow(): string {
+  const microseconds = Math.floor((performance.timeOrigin + performance.now()) * 1000);
+  const text = new Date(Math.floor(microseconds / 1000)).toISOString();
+  return `${text.slice(0, -1)}${String(microseconds % 1000).padStart(3, '0')}Z`;
+}
+
+export function createOutgoingEvents({
+  isOnline,
+  publish,
+  onEvent,
+  onAcknowledged,
+  onLost,
+}: {
+  isOnline: () => boolean;
+  /** `done` gets an error when the message was lost with its connection. */
+  publish: (payload: string, done: (error?: Error | null) => void) => void;
+  onEvent: (event: DeviceEvent) => void;
+  onAcknowledged: (event: DeviceEvent) => void;
+  onLost: (event: DeviceEvent) => void;
+}): OutgoingEvents {
+  /** The order of a Set is the order in which they happened. */
+  const waiting = new Set<DeviceEvent>();
+  const sent = new Set<DeviceEvent>();
+
+  function flush(): void {
+    for (const event of waiting) {
+      if (!isOnline() || sent.size >= KEPT) return;
+      waiting.delete(event);
+      sent.add(event);
+      publish(JSON.stringify(event), (error) => {
+        sent.delete(event);
+        if (error) waiting.add(event);
+        else onAcknowledged(event);
+        flush();
+      });
+    }
+  }
+
+  return {
+    add(type, data) {
+      const event: DeviceEvent = { eventId: randomUUID(), type, occurredAt: utcNow(), data };
+      onEvent(event);
+      waiting.add(event);
+      flush();
+      if (waiting.size <= KEPT) return;
+      for (const oldest of waiting) {
+        waiting.delete(oldest);
+        onLost(oldest);
+        return;
+      }
+    },
+    online: flush,
+    get waiting() {
+      return waiting.size;
+    },
+  };
+}

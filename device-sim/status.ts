@@ -1,0 +1,74 @@
+import type { Charge } from './battery.ts';
+import type { DeviceState } from './device-state.ts';
+import { freeStorage } from './software.ts';
+
+type Status = Readonly<Record<string, unknown>>;
+
+/** The status of a device (contract, section 2). `total`: bytes of storage; `rssi`: dBm. */
+export function statusOf(
+  state: Readonly<DeviceState>,
+  { total, battery, rssi }: { total: number; battery: Charge; rssi: number },
+): Status {
+  const { lang, firmwareVersion, managementClientVersion, networks, bluetooth } = state;
+  // It joins the first network that it was given.
+  const ssid = networks[0]?.['ssid'];
+  return {
+    lang,
+    firmwareVersion,
+    managementClientVersion,
+    battery,
+    storage: { total, free: freeStorage(state, total) },
+    network: { type: ssid === undefined ? 'mobile' : 'wifi', ssid: ssid ?? null, rssi },
+    bluetooth: { enabled: bluetooth.enabled },
+    software: Object.entries(state.software).map(([name, { version, versionCode }]) => ({
+      package: name,
+      version,
+      versionCode,
+    })),
+  };
+}
+
+/** Tells the service what it does not know yet. */
+export interface StatusReport {
+  /** Everything, as at a new connection. */
+  whole(): void;
+  /** What is not as it was last told; waits for the next connection while there is none. */
+  changes(): void;
+  /** Whether something waits for a connection. */
+  readonly due: boolean;
+}
+
+export function createStatusReport({
+  read,
+  isOnline,
+  publish,
+}: {
+  read: () => Status;
+  isOnline: () => boolean;
+  /** `done` gets an error when the message was lost with its connection. */
+  publish: (payload: string, done: (error?: Error | null) => void) => void;
+}): StatusReport {
+  const fields = (): [string, string][] => Object.entries(read()).map(([name, value]) => [name, JSON.stringify(value)]);
+  /** Field by field, what was last told. */
+  const told = new Map(fields());
+  let due = false;
+
+  function tell(some: readonly [string, string][]): void {
+    due = !isOnline() && some.length > 0;
+    if (due || some.length === 0) return;
+    for (const [name, value] of some) told.set(name, value);
+    publish(`{${some.map(([name, value]) => `${JSON.stringify(name)}:${value}`).join(',')}}`, (error) => {
+      if (!error) return;
+      for (const [name] of some) told.delete(name);
+      due = true;
+    });
+  }
+
+  return {
+    whole: () => tell(fields()),
+    changes: () => tell(fields().filter(([name, value]) => told.get(name) !== value)),
+    get due() {
+      return due;
+    },
+  };
+}
