@@ -35,6 +35,19 @@ export function toUtc(micros: number): string {
 let lastSecond = { at: 0, text: '1970-01-01T00:00:00.' };
 
 /**
+ * Reads what `format` (of createLocalTime) writes: the instant in microseconds. Where clocks are put back the later of
+ * two instants, where they are put forward one close by.
+ */
+export function createLocalTimeReader(format: (micros: number) => string): (text: string) => number {
+  const asUtc = (text: string): number => Date.parse(`${text.slice(0, 19)}Z`) * 1000 + Number(text.slice(20));
+  return (text) => {
+    const wall = asUtc(text);
+    const near = wall - (asUtc(format(wall)) - wall);
+    return near - (asUtc(format(near)) - wall);
+  };
+}
+
+/**
  * Formats instants as ISO 8601 local date-times with microseconds and no offset, `2026-11-20T09:30:00.123456`:
  * the form of REST bodies. Offsets only change on quarter hours, so one look-up serves a quarter of an hour.
  * Throws a RangeError for an unknown time zone.

@@ -8,7 +8,7 @@ import { createDevelopers } from './applications/developers.ts';
 import { webhookUrlFault } from './applications/webhook-url.ts';
 import { createBroker } from './broker/broker.ts';
 import { createDeviceMessages } from './broker/device-messages.ts';
-import { type Clock, createLocalTime, systemClock } from './clock.ts';
+import { type Clock, createLocalTime, createLocalTimeReader, systemClock } from './clock.ts';
 import type { Config } from './config.ts';
 import { loadContracts } from './contracts/contracts.ts';
 import { openDatabase } from './database/open-database.ts';
@@ -28,6 +28,7 @@ import { createRemovals } from './removals.ts';
 import { createSoftware } from './software/software.ts';
 import { createTransactions } from './transactions/transactions.ts';
 import { createCustomerRequests } from './webhooks/customer-requests.ts';
+import { createDeliveryLog } from './webhooks/delivery-log.ts';
 import { createWebhooks } from './webhooks/webhooks.ts';
 
 interface Overrides {
@@ -235,7 +236,9 @@ export async function createService(config: Config, { log, clock = systemClock, 
     ...edge,
     transactions,
     accessTokens,
+    deliveryLog: createDeliveryLog({ database, clock, webhooks, findApplication: applications.findIn }),
     removals,
+    parseTime: createLocalTimeReader(formatTime),
     rateLimit: config.rateLimit,
     tokenRateLimit: config.tokenRateLimit,
     publicUrl: () => publicUrl,

@@ -14,15 +14,8 @@ interface Parts extends ListenerParts, Omit<ApiServices, 'metrics' | 'tokenLimit
 }
 
 /** The application API, the token endpoint and the documents of the token service, on one listener. */
-export function createApiServer({
-  publicUrl,
-  rateLimit,
-  tokenRateLimit,
-  applications,
-  accessTokens,
-  ...parts
-}: Parts): HttpServer {
-  const { clock, devices, statuses, transactions, software, removals, metrics, formatTime } = parts;
+export function createApiServer(parts: Parts): HttpServer {
+  const { clock, publicUrl, rateLimit, tokenRateLimit } = parts;
   const requests = createRateLimit({ clock, name: 'requests', perSecond: rateLimit });
   const tokenLimit = createRateLimit({ clock, name: 'tokens', perSecond: tokenRateLimit });
   return createListener({
@@ -30,19 +23,8 @@ export function createApiServer({
     name: 'api',
     routes: ROUTES,
     strictPaths: STRICT_PATHS,
-    services: {
-      applications,
-      accessTokens,
-      tokenLimit,
-      devices,
-      statuses,
-      transactions,
-      software,
-      removals,
-      metrics,
-      formatTime,
-    },
-    authorize: createAuthorize({ accessTokens, applications }),
+    services: { ...parts, tokenLimit },
+    authorize: createAuthorize(parts),
     limit: ({ applicationId }) => requests.take(applicationId),
     baseUrl: publicUrl,
   });

@@ -6,6 +6,7 @@ const SCHEMAS: Record<string, SchemaName> = {
   developerId: 'common/developer-id',
   deviceId: 'common/device-id',
   transactionId: 'common/transaction-id',
+  deliveryId: 'common/delivery-id',
   package: 'common/package-name',
   version: 'common/version-name',
 };

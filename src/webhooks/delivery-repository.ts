@@ -1,18 +1,5 @@
 import type { Sql } from '../database/sql.ts';
-
-/** The settings of an application that hold URLs. One of them, of one application, is a receiver. */
-export type WebhookSetting =
-  | 'deviceEvent'
-  | 'callEvent'
-  | 'callFileSendEvent'
-  | 'callRecGetMultiPresignedUrl'
-  | 'fileUploadEvent'
-  | 'fileUploadGetUrl';
-
-export interface ReceiverName {
-  applicationId: string;
-  setting: WebhookSetting;
-}
+import type { DeliveryStatus, ReceiverName } from './delivery.ts';
 
 /** What an attempt needs to know of a delivery. */
 export interface Delivery {
@@ -34,7 +21,7 @@ export interface NewDelivery extends Delivery, ReceiverName {
 export interface Outcome {
   applicationId: string;
   deliveryId: string;
-  status: 'pending' | 'delivered' | 'exhausted' | 'gone';
+  status: DeliveryStatus;
   attempts: number;
   url: string | null;
   statusCode: number | null;

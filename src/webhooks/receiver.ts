@@ -1,4 +1,5 @@
-import type { Delivery, ReceiverName } from './delivery-repository.ts';
+import type { ReceiverName } from './delivery.ts';
+import type { Delivery } from './delivery-repository.ts';
 
 /** What is known of one receiver (one setting of one application) in memory; its deliveries are rows, of which some are here. */
 export interface Receiver extends ReceiverName {

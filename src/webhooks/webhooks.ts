@@ -4,6 +4,7 @@ import type { Database, UnitOfWork } from '../database/sql.ts';
 import type { Ids } from '../ids.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
+import type { ReceiverName, WebhookSetting } from './delivery.ts';
 import * as repository from './delivery-repository.ts';
 import { createOutcomeWriter } from './outcome-writer.ts';
 import { createReceiver, failed, isFailing, isIdle, type Receiver, roomIn, succeeded, wantsMore } from './receiver.ts';
@@ -13,7 +14,6 @@ import { signedHeaders } from './signature.ts';
 import { createSlots } from './slots.ts';
 
 type Delivery = repository.Delivery;
-type ReceiverName = repository.ReceiverName;
 
 /** Attempts under way over all receivers: those that answer, and apart from them those whose last attempt failed. */
 const HEALTHY_SLOTS = 512;
@@ -43,7 +43,7 @@ interface Options {
   /** Where the receiver is and the key that signs, asked at every attempt. */
   endpointOf(
     applicationId: string,
-    setting: repository.WebhookSetting,
+    setting: WebhookSetting,
   ): Promise<{ url: string | null; authenticationKey: string | null }>;
   /** LAPEL_WEBHOOK_ALLOW_PRIVATE */
   allowPrivate: boolean;
@@ -306,6 +306,13 @@ export function createWebhooks(options: Options) {
         accept({ applicationId, setting }, delivery);
       });
       return deliveryId;
+    },
+
+    /** Rows of a receiver came due that were not recorded just now. Called after their commit. */
+    due(name: ReceiverName): void {
+      const receiver = receiverOf(name);
+      receiver.more = true;
+      pump(receiver);
     },
 
     /** Takes up what is pending from before: one look per receiver, its rows are read as they can be sent. */

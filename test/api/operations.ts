@@ -60,6 +60,10 @@ export const OPERATIONS: Operation[] = [
   { op: 'transaction list', method: 'GET', path: '/devices/{deviceId}/transactions', scope: C },
   { op: 'transaction lookup', method: 'GET', path: '/devices/{deviceId}/transactions/{transactionId}', scope: C },
   { op: 'transaction cancel', method: 'DELETE', path: '/devices/{deviceId}/transactions/{transactionId}', scope: D },
+  { op: 'delivery log', method: 'GET', path: '/webhooks/deliveries', scope: A },
+  { op: 'redelivery of a range', method: 'POST', path: '/webhooks/deliveries/redeliver', scope: B, json: {} },
+  { op: 'redelivery', method: 'POST', path: '/webhooks/deliveries/{deliveryId}/redeliver', scope: B },
+  { op: 'test event', method: 'POST', path: '/webhooks/test', scope: B, json: { setting: 'callEvent' } },
 ];
 
 export const ON_DEVICES: Operation[] = OPERATIONS.filter(({ path }) => path.includes('{deviceId}'));
@@ -73,6 +77,7 @@ export const NEED_ACTIVATION: Operation[] = OPERATIONS.filter(
 );
 
 const GOOD_DEVICE = '490154203237518';
+const NO_DELIVERY = `msg_${'0'.repeat(32)}`;
 
 /** The request target of an operation, with path parameters that obey their schemas unless told. */
 export function targetOf(
@@ -85,7 +90,8 @@ export function targetOf(
     .replace('{deviceId}', deviceId)
     .replace('{transactionId}', String(transactionId))
     .replace('{package}', name)
-    .replace('{version}', version);
+    .replace('{version}', version)
+    .replace('{deliveryId}', NO_DELIVERY);
 }
 
 /** `body.0.ssid missing`: the faults of a Reason error, sorted, for comparison as a whole. */

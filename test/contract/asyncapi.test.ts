@@ -48,7 +48,7 @@ t.test('a captured command is held against its schema, with the parameters of it
 
 t.test('a captured webhook is held against its schema', async (t) => {
   const webhook = {
-    type: 'test',
+    type: 'something.else',
     timestamp: '2026-11-20T08:30:00.123456Z',
     data: { applicationId: 'a', deviceId: '1' },
   };

@@ -14,6 +14,7 @@ export function checkMessage(topic: string, payload: string | Buffer): Record<st
 
 /** The documented message of a webhook's type. */
 const WEBHOOKS: [RegExp, string][] = [
+  [/^test$/, 'testEvent'],
   [/^transaction\./, 'transactionResult'],
   [/^bluetooth\./, 'bluetoothEvent'],
   [/^call\./, 'callEvent'],

@@ -1,0 +1,49 @@
+import { nextPage } from '../http/paging.ts';
+import type { Answer } from '../http/route.ts';
+import type { ApiServices, AtApplication, AtDelivery } from './services.ts';
+
+/** The delivery log, newest first. */
+export async function listDeliveries(
+  { deliveryLog, formatTime }: ApiServices,
+  input: AtApplication<never, 'rest/delivery-list-query'>,
+): Promise<Answer> {
+  const { params, query } = input;
+  const { deliveries, total } = await deliveryLog.list(params.applicationId, query);
+  const body = {
+    deliveries: deliveries.map((delivery) => ({
+      ...delivery,
+      nextAttemptAt: delivery.nextAttemptAt === null ? null : formatTime(delivery.nextAttemptAt),
+      createdAt: formatTime(delivery.createdAt),
+    })),
+    total,
+  };
+  return { status: 200, headers: nextPage(input, query, total), body };
+}
+
+/** Redelivery of one. */
+export async function redeliver({ deliveryLog }: ApiServices, { params }: AtDelivery): Promise<Answer> {
+  await deliveryLog.redeliver(params.applicationId, params.deliveryId);
+  return { status: 202 };
+}
+
+/** Redelivery of a range. */
+export async function redeliverRange(
+  { deliveryLog, parseTime }: ApiServices,
+  { params, body }: AtApplication<'rest/redelivery-range'>,
+): Promise<Answer> {
+  const { since, until, ...filter } = body;
+  const range = {
+    ...filter,
+    since: since === undefined ? 0 : parseTime(since),
+    until: until === undefined ? Number.MAX_SAFE_INTEGER : parseTime(until),
+  };
+  return { status: 202, body: { redelivered: await deliveryLog.redeliverRange(params.applicationId, range) } };
+}
+
+/** A test event. */
+export async function sendTestEvent(
+  { deliveryLog }: ApiServices,
+  { params, body }: AtApplication<'rest/webhook-test'>,
+): Promise<Answer> {
+  return { status: 202, body: { deliveryId: await deliveryLog.test(params.applicationId, body.setting) } };
+}
