@@ -81,3 +81,60 @@ t.test('op 3 issues a key, and another one that replaces it', async (t) => {
   t.not(second.body.authenticationKey, first.body.authenticationKey);
   t.equal((await api.get(path)).body.authenticationKey, second.body.authenticationKey);
 });
+
+t.test('remoteSupportEvent is served by the releases before 2026-10, with headers that say when it goes', async (t) => {
+  const dataDir = t.testdir();
+  const url = 'https://a.example/support';
+  const headers = { deprecation: '@1775001600', sunset: 'Thu, 01 Oct 2026 00:00:00 GMT' };
+  const none = { deprecation: undefined, sunset: undefined };
+  let secret = '';
+  const at = async (release: string) => {
+    const world = await startWorld(t, { dataDir, env: { LAPEL_API_RELEASE: release } });
+    if (secret === '') secret = (await world.createTenant('dev', { key: false, deviceEvent: false })).secret;
+    const api = await world.clientOf('dev-app', secret);
+    const path = '/v1/applications/dev-app';
+    return {
+      read: () => api.get(path),
+      change: (json: object) => api.patch(path, { json }),
+      [Symbol.asyncDispose]: () => world.service[Symbol.asyncDispose](),
+    };
+  };
+
+  t.test('2026-09: it is stored, read and removed, by the rules of every setting', async (t) => {
+    await using service = await at('2026-09');
+    t.match(await service.read(), { body: { remoteSupportEvent: undefined }, headers: none }, 'not before it is set');
+    t.match(await service.change({ remoteSupportEvent: 'ftp://a.example' }), {
+      status: 400,
+      body: { details: [{ loc: ['body', 'remoteSupportEvent'], type: 'url_scheme' }] },
+    });
+    t.match(await service.change({ remoteSupportEvent: url, callEvent: url }), { status: 200, headers });
+    const answer = await service.read();
+    t.same(answer.body, { remoteSupportEvent: url, callEvent: url });
+    t.match(answer.headers, headers);
+    t.match(await service.change({ callEvent: null }), { status: 200, headers: none }, 'not in this one');
+    t.match(await service.change({ remoteSupportEvent: null }), { status: 200, headers });
+    t.same((await service.read()).body, {});
+    await service.change({ remoteSupportEvent: url });
+  });
+
+  for (const release of ['2026-10', '2026-11']) {
+    t.test(`${release}: it is no setting any more, and what was stored is not shown`, async (t) => {
+      await using service = await at(release);
+      const answer = await service.read();
+      t.same(answer.body, {});
+      t.match(answer.headers, none);
+      for (const value of [url, null, 5]) {
+        t.match(await service.change({ remoteSupportEvent: value, callEvent: url }), {
+          status: 400,
+          body: { details: [{ loc: ['body', 'remoteSupportEvent'], type: 'extra_forbidden' }] },
+        });
+      }
+      t.equal((await service.change({ fileUploadEvent: null })).status, 200);
+    });
+  }
+
+  t.test('2026-09 again: nobody has touched it meanwhile', async (t) => {
+    await using service = await at('2026-09');
+    t.same((await service.read()).body, { remoteSupportEvent: url });
+  });
+});

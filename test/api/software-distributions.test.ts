@@ -1,5 +1,6 @@
 import t from 'tap';
 import { SETTINGS } from '../../src/config.ts';
+import { loadContracts } from '../../src/contracts/contracts.ts';
 import { createRemovals, NEWEST_RELEASE, REMOVALS } from '../../src/removals.ts';
 import { createFakeClock } from '../fake-clock.ts';
 import { CAMERA, NOW, startSoftware } from './software-world.ts';
@@ -106,3 +107,30 @@ t.test(
     }
   },
 );
+
+t.test('what a schema marks as deprecated is what the table of removals names, and goes with it', async (t) => {
+  const marked = (schema: object): string[] => {
+    const { properties = {}, items } = schema as { properties?: Record<string, { deprecated?: true }>; items?: object };
+    const found = Object.entries(properties).flatMap(([name, property]) => [
+      ...(property.deprecated ? [name] : []),
+      ...marked(property),
+    ]);
+    return items ? [...found, ...marked(items)] : found;
+  };
+  const marksOf = (serves: (name: string) => boolean): string[] =>
+    [...new Set([...loadContracts({ serves }).documents.values()].flatMap(marked))].sort();
+  t.same(
+    marksOf(() => true),
+    Object.keys(REMOVALS).sort(),
+  );
+  t.same(
+    marksOf((name) => name !== 'exist'),
+    Object.keys(REMOVALS)
+      .filter((name) => name !== 'exist')
+      .sort(),
+  );
+  t.same(
+    marksOf(() => false),
+    [],
+  );
+});
