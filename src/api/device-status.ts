@@ -1,6 +1,6 @@
 import type { DeviceHardware, DeviceStatus, HardwareProperties } from '../contracts/types.ts';
 import type { DeviceState } from '../devices/statuses.ts';
-import { nextPage } from '../http/paging.ts';
+import { nextPageAfter } from '../http/paging.ts';
 import type { Answer } from '../http/route.ts';
 import type { ApiServices, AtApplication, AtDevice, AtOwnDevice } from './services.ts';
 
@@ -41,12 +41,13 @@ export async function readStatus(
 /** Op 8. */
 export async function listStatuses(
   { statuses, formatTime }: ApiServices,
-  input: AtApplication<never, 'common/paging-query'>,
+  input: AtApplication<never, 'rest/device-status-query'>,
 ): Promise<Answer> {
-  const { devices, total } = await statuses.list(input.caller.applicationId, input.query);
+  const { devices, more, total } = await statuses.list(input.caller.applicationId, input.query);
+  const last = devices.at(-1);
   return {
     status: 200,
-    headers: nextPage(input, input.query, total),
+    headers: more && last ? nextPageAfter(input, input.query, last.deviceId) : {},
     body: { devices: devices.map((state) => statusBody(state, formatTime)), total },
   };
 }

@@ -404,6 +404,7 @@ export interface SchemaTypes {
   'rest/delivery-list-query': DeliveryListQuery;
   'rest/device-status': DeviceStatus;
   'rest/device-status-list': DeviceStatusList;
+  'rest/device-status-query': DeviceStatusQuery;
   'rest/distribution-started': DistributionStarted;
   'rest/distribution-status': DistributionStatus;
   'rest/firmware-list': FirmwareList;
@@ -1316,6 +1317,20 @@ export interface DeviceStatus {
 export interface DeviceStatusList {
   devices: DeviceStatus[];
   total: Total;
+}
+/**
+ * Query of op 8, as numbers and with the defaults filled in.
+ */
+export interface DeviceStatusQuery {
+  after?: DeviceId;
+  /**
+   * How many rows to leave out.
+   */
+  offset: number;
+  /**
+   * How many rows to answer at most.
+   */
+  limit: number;
 }
 /**
  * Answer of op 26.

@@ -55,32 +55,53 @@ export async function findState(sql: Sql, deviceId: string): Promise<StoredState
   return row && toState(row);
 }
 
+/** Which page of a list by deviceId: `offset` counts from the device named by `after` on. */
+export interface StatePage {
+  after?: string;
+  offset: number;
+  limit: number;
+}
+
 /**
- * A page of the activated devices of an application in the order of their identifiers, and how many there are (op 8).
- * The first of the page is found in the index alone, so that what is left out is not joined; the number is kept, not counted.
+ * A page of the activated devices of an application in the order of their identifiers, whether there are more, and how
+ * many there are in all (op 8). What `offset` leaves out is counted in the index alone, so that it is not joined; the
+ * number of all is kept, not counted.
  */
 export async function listActivatedStates(
   sql: Sql,
   applicationId: string,
-  page: { offset: number; limit: number },
-): Promise<{ states: StoredState[]; total: number }> {
+  { after = '', offset, limit }: StatePage,
+): Promise<{ states: StoredState[]; more: boolean; total: number }> {
   const count = await sql.get<{ activated: number }>(
     'SELECT activated FROM activated_counts WHERE application_id = ?',
     applicationId,
   );
-  const first = await sql.get<{ deviceId: string }>(
-    `SELECT device_id AS "deviceId" FROM devices WHERE application_id = ? AND activation = 'activated'
-     ORDER BY device_id LIMIT 1 OFFSET ?`,
-    applicationId,
-    page.offset,
-  );
-  if (!first) return { states: [], total: count?.activated ?? 0 };
+  const total = count?.activated ?? 0;
+  const last = offset === 0 ? after : await lastLeftOut(sql, applicationId, after, offset);
+  if (last === undefined) return { states: [], more: false, total };
   const rows = await sql.all<StateRow>(
-    `${STATE} WHERE d.application_id = ? AND d.activation = 'activated' AND d.device_id >= ?
+    `${STATE} WHERE d.application_id = ? AND d.activation = 'activated' AND d.device_id > ?
      ORDER BY d.device_id LIMIT ?`,
     applicationId,
-    first.deviceId,
-    page.limit,
+    last,
+    limit + 1,
   );
-  return { states: rows.map(toState), total: count?.activated ?? 0 };
+  return { states: rows.slice(0, limit).map(toState), more: rows.length > limit, total };
+}
+
+async function lastLeftOut(
+  sql: Sql,
+  applicationId: string,
+  after: string,
+  offset: number,
+): Promise<string | undefined> {
+  const row = await sql.get<{ deviceId: string }>(
+    `SELECT device_id AS "deviceId" FROM devices
+     WHERE application_id = ? AND activation = 'activated' AND device_id > ?
+     ORDER BY device_id LIMIT 1 OFFSET ?`,
+    applicationId,
+    after,
+    offset - 1,
+  );
+  return row?.deviceId;
 }

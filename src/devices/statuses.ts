@@ -1,7 +1,14 @@
 import type { Clock } from '../clock.ts';
 import type { Database } from '../database/sql.ts';
 import type { Presence } from './presence.ts';
-import { findState, findStatus, listActivatedStates, type StoredState, saveStatus } from './status-repository.ts';
+import {
+  findState,
+  findStatus,
+  listActivatedStates,
+  type StatePage,
+  type StoredState,
+  saveStatus,
+} from './status-repository.ts';
 
 /** The state of a device as it is known now. Times are microseconds, null where there is none. */
 export interface DeviceState {
@@ -64,10 +71,10 @@ export function createStatuses({ database, clock, presence, isConnected }: Parts
       return toState((await findState(database.read, deviceId)) ?? nothing);
     },
 
-    /** A page of the activated devices of an application by deviceId, and how many there are (op 8). */
-    async list(applicationId: string, page: { offset: number; limit: number }) {
-      const { states, total } = await listActivatedStates(database.read, applicationId, page);
-      return { devices: states.map(toState), total };
+    /** A page of the activated devices of an application by deviceId, whether there are more, and how many in all (op 8). */
+    async list(applicationId: string, page: StatePage) {
+      const { states, more, total } = await listActivatedStates(database.read, applicationId, page);
+      return { devices: states.map(toState), more, total };
     },
 
     /** The firmware version that the device last reported, or null. */

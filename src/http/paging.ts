@@ -10,5 +10,22 @@ export function nextPage(
   const parameters = new URLSearchParams(target.query);
   parameters.set('offset', String(offset + limit));
   parameters.set('limit', String(limit));
-  return { Link: `<${baseUrl}${target.path}?${parameters.toString()}>; rel="next"` };
+  return linkTo(baseUrl, target, parameters);
 }
+
+/** The same for a list whose pages begin after a row instead of counting what came before. */
+export function nextPageAfter(
+  { baseUrl, target }: { baseUrl: string; target: Target },
+  { limit }: { limit: number },
+  after: string,
+): Record<string, string> {
+  const parameters = new URLSearchParams(target.query);
+  parameters.delete('offset');
+  parameters.set('limit', String(limit));
+  parameters.set('after', after);
+  return linkTo(baseUrl, target, parameters);
+}
+
+const linkTo = (baseUrl: string, { path }: Target, parameters: URLSearchParams): Record<string, string> => ({
+  Link: `<${baseUrl}${path}?${parameters.toString()}>; rel="next"`,
+});

@@ -72,11 +72,16 @@ t.test('ops 7, 8 and 9', async (t) => {
     const first = await api.get(`${list}?limit=1`);
     t.same(first.body, { devices: [body.devices[0]], total: 2 });
     const next = /^<(.+)>; rel="next"$/.exec(String(first.headers['link']))?.[1] ?? '';
-    t.equal(next, `${world.service.addresses.http}${list}?limit=1&offset=1`);
+    t.equal(next, `${world.service.addresses.http}${list}?limit=1&after=${device.deviceId}`);
     const second = await api.get(next.slice(world.service.addresses.http.length));
     t.same(second.body, { devices: [body.devices[1]], total: 2 });
     t.equal(second.headers['link'], undefined);
-    t.same((await api.get(`${list}?offset=2`)).body, { devices: [], total: 2 });
+    t.same((await api.get(`${list}?offset=1&limit=1`)).body, second.body, 'offset is good for every page, too');
+    t.match((await api.get(`${list}?offset=0&limit=1`)).headers['link'], `${list}?limit=1&after=`);
+    for (const query of ['offset=2', `after=${offline.deviceId}`, `after=${device.deviceId}&offset=1`]) {
+      const answer = await api.get(`${list}?${query}`);
+      t.same([answer.body, answer.headers['link']], [{ devices: [], total: 2 }, undefined], query);
+    }
 
     const other = await world.createTenant('other');
     t.same((await other.api.get(`${other.path}/devices/status`)).body, { devices: [], total: 0 });
@@ -93,6 +98,7 @@ t.test('ops 7, 8 and 9', async (t) => {
       ['limit=1001', 'query.limit less_than_equal'],
       ['offset=-1', 'query.offset greater_than_equal'],
       ['offset=x', 'query.offset int_type'],
+      ['after=1', 'query.after string_pattern_mismatch'],
     ] as const) {
       const answer = await api.get(`${path}/devices/status?${query}`);
       t.equal(answer.status, 400);
