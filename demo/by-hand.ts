@@ -43,6 +43,10 @@ export function commandsByHand({
       command: `curl -sS -H "$AUTH" -w '\\n' ${device(1)}/transactions/${next}`,
     },
     {
+      what: 'How camera 1 is',
+      command: `curl -sS -H "$AUTH" -w '\\n' ${device(1)}/status`,
+    },
+    {
       what: 'Camera 2 has an old firmware that never answers an APN change ...',
       command: `${put} -d '[{"name":"Demo","apn":"demo.example"}]' ${device(2)}/settings/apn`,
     },

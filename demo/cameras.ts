@@ -1,7 +1,10 @@
 import { once } from 'node:events';
 import { createDevice, type Device, type DeviceOptions } from '../device-sim/device.ts';
+import { OLD_FIRMWARE } from '../device-sim/firmware.ts';
 import type { DeviceAccount } from '../device-sim/fleet.ts';
 import type { Command } from '../device-sim/messages.ts';
+import type { OwnFile } from '../device-sim/uploader.ts';
+import { promised } from './check.ts';
 import type { Timeline } from './timeline.ts';
 
 export interface Camera {
@@ -9,14 +12,18 @@ export interface Camera {
   readonly device: Device;
   /** The transactions whose command reached it. */
   readonly delivered: ReadonlySet<number>;
+  /** The identifiers of what happened on it, of which the service has been told. */
+  readonly happened: readonly string[];
+  /** What it has brought to the customer's store, by name. */
+  readonly uploaded: ReadonlyMap<string, OwnFile>;
   /** What it has to say against the service: nothing, or something is wrong. */
   readonly complaints: readonly string[];
 }
 
 /** How each of the five behaves. They answer in a moment, as if they did something. */
-const MANNERS: Pick<DeviceOptions, 'seed' | 'behaviour'>[] = [
+const MANNERS: Pick<DeviceOptions, 'seed' | 'behaviour' | 'equipment'>[] = [
   {},
-  { behaviour: { silentOperations: new Set(['setApn']) } },
+  { behaviour: { silentOperations: new Set(['setApn']) }, equipment: OLD_FIRMWARE },
   // Does about half of what it is told; with this seed the second command is the first to fail.
   { behaviour: { failureRate: 0.5 }, seed: 36 },
   {},
@@ -24,14 +31,20 @@ const MANNERS: Pick<DeviceOptions, 'seed' | 'behaviour'>[] = [
 ];
 export const CAMERAS = MANNERS.length;
 
+export const pathOf = ({ device }: Camera): string => `/devices/${device.deviceId}`;
+
 const ssids = ({ parameters }: Command): string =>
   (parameters['networks'] as { ssid: string }[]).map(({ ssid }) => `"${ssid}"`).join(', ');
 
 /** What a command is about, where its name does not say enough. */
 function subject(command: Command): string {
   if (command.operation === 'setWifi') return ` ${ssids(command)}`;
-  const { version } = command.parameters;
-  return typeof version === 'string' ? ` ${version}` : '';
+  const { version, lang, macAddress, enabled } = command.parameters;
+  const state = enabled === undefined ? undefined : enabled === true ? 'on' : 'off';
+  return [version, lang, macAddress, state]
+    .filter((word) => typeof word === 'string')
+    .map((word) => ` ${word}`)
+    .join('');
 }
 
 const words = (command: Command): string => {
@@ -47,11 +60,14 @@ export function createCamera(index: number, account: DeviceAccount, url: string,
     ...account,
     url,
     reconnect: { min: 100, max: 2000 },
+    seed: index + 1,
     ...manners,
-    behaviour: { latency: { min: 20, max: 80 }, ...manners?.behaviour },
+    behaviour: { latency: { min: 20, max: 80 }, fileSize: { min: 40_000, max: 400_000 }, ...manners?.behaviour },
   });
   const delivered = new Set<number>();
   const complaints: string[] = [];
+  const happened: string[] = [];
+  const uploaded = new Map<string, OwnFile>();
   device.events.on('command', (command) => {
     delivered.add(command.transactionId);
     timeline.arrow({ from: 'lapel', to: name, text: words(command), transactionId: command.transactionId });
@@ -64,14 +80,30 @@ export function createCamera(index: number, account: DeviceAccount, url: string,
   device.events.on('download', ({ bytes }) => {
     timeline.arrow({ from: name, to: 'store', text: `has downloaded ${bytes} bytes` });
   });
+  device.events.on('event', ({ eventId, type, data }) => {
+    happened.push(eventId);
+    const about = data['name'] ?? (data['connections'] === undefined ? undefined : 'each side is uploaded');
+    const text = typeof about === 'string' ? `${type}: ${about}` : type;
+    timeline.arrow({ from: name, to: 'lapel', text, good: !type.endsWith('.failed') });
+  });
+  device.events.on('upload', (file) => {
+    uploaded.set(file.name, file);
+    timeline.arrow({ from: name, to: 'store', text: `has uploaded ${file.size} bytes` });
+  });
   device.events.on('violation', (fault) => complaints.push(fault));
   device.events.on('complaint', ({ reason }) => complaints.push(`told off by the service: ${reason}`));
   device.events.on('refused', (error) => complaints.push(error.message));
-  return { name, device, delivered, complaints };
+  return { name, device, delivered, happened, uploaded, complaints };
 }
 
 /** Resolves when the camera has lost its connection and is connected again. */
 export async function comesBack({ device }: Camera): Promise<void> {
   await once(device.events, 'offline');
   if (!device.online) await once(device.events, 'online');
+}
+
+/** Resolves when the camera has got the command of a transaction. */
+export async function gets({ name, device, delivered }: Camera, transactionId: number): Promise<void> {
+  const what = `${name} gets the command of transaction ${transactionId}`;
+  while (!delivered.has(transactionId)) await promised(once(device.events, 'command'), what);
 }

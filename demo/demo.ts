@@ -4,6 +4,7 @@ import { createService } from '../src/service.ts';
 import { commandsByHand } from './by-hand.ts';
 import { CAMERAS, type Camera, createCamera } from './cameras.ts';
 import { BrokenPromise } from './check.ts';
+import { createCustomerStore, type WantedFile } from './customer-store.ts';
 import { portNear } from './ports.ts';
 import { createResults } from './results.ts';
 import { createApp, fetchToken, setUpTenant } from './tenant.ts';
@@ -60,6 +61,7 @@ export async function demo({ folder, output, once, stopped }: Options): Promise<
   stack.defer(() => service[Symbol.asyncDispose]());
   const { addresses, adminToken } = service;
 
+  const store = stack.use(createCustomerStore({ config, endpoint: addresses.objects }));
   let authenticationKey = '';
   let forged = '';
   const receiver = await startWebhookReceiver({
@@ -77,6 +79,13 @@ export async function demo({ folder, output, once, stopped }: Options): Promise<
         ...(transactionId !== undefined && { transactionId }),
       });
       results.add(received);
+    },
+    async onUrlsWanted({ type, data }) {
+      const files = 'files' in data ? (data.files as WantedFile[]) : [data as unknown as WantedFile];
+      const text = `${type}, both signatures verified; presigned: ${files.length}`;
+      timeline.arrow({ from: 'lapel', to: 'webhook', text });
+      const urls = await Promise.all(files.map(store.presign));
+      return 'files' in data ? { urls } : urls[0]!;
     },
     onForged(reason) {
       forged = reason;
@@ -114,6 +123,8 @@ export async function demo({ folder, output, once, stopped }: Options): Promise<
     cameras,
     results,
     timeline,
+    store,
+    receiver: { events: receiver.url, urls: receiver.urlsUrl },
     readingTime: output.isTTY ? READING_MILLISECONDS : 0,
     async restartService() {
       await service[Symbol.asyncDispose]();
@@ -123,9 +134,10 @@ export async function demo({ folder, output, once, stopped }: Options): Promise<
   await Promise.race([walk, interrupted]);
   if (forged !== '') throw new BrokenPromise(`not as promised: every webhook is genuine, but: ${forged}`);
   const made = app.transactionIds();
+  const events = cameras.flatMap(({ happened }) => happened).length;
   const seconds = (timeline.elapsed() / 1000).toFixed(1);
   timeline.heading(
-    `All as promised: ${made.length} transactions, ${made.length} verified results, none lost, none doubled (${seconds} s)`,
+    `All as promised: ${made.length} transactions and ${events} events, a verified webhook for each, none lost, none doubled (${seconds} s)`,
   );
   if (once) return;
 

@@ -1,6 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Camera, comesBack } from './cameras.ts';
+import { bluetoothChapter } from './bluetooth.ts';
+import { callsChapter } from './calls.ts';
+import { type Camera, comesBack, pathOf } from './cameras.ts';
 import { check, promised } from './check.ts';
+import type { CustomerStore } from './customer-store.ts';
 import type { Results } from './results.ts';
 import { softwareChapter } from './software.ts';
 import type { App } from './tenant.ts';
@@ -13,6 +16,9 @@ interface Parts {
   cameras: readonly Camera[];
   results: Results;
   timeline: Timeline;
+  store: CustomerStore;
+  /** Where the customer's backend listens. */
+  receiver: { events: string; urls: string };
   /** Stops the service and starts it again on the same data. */
   restartService(): Promise<void>;
   /** Milliseconds to read a heading in before it goes on. */
@@ -20,7 +26,6 @@ interface Parts {
 }
 
 const wifi = (ssid: string): object[] => [{ ssid, security: 'WPA2', password: 'correct horse battery' }];
-const pathOf = ({ device }: Camera): string => `/devices/${device.deviceId}`;
 
 /** The tour, step by step. Throws as soon as something does not come out as promised. */
 export async function tour(parts: Parts): Promise<void> {
@@ -93,6 +98,8 @@ export async function tour(parts: Parts): Promise<void> {
   await results.expect(unboxing, 'succeeded');
 
   await softwareChapter({ ...parts, step, connect });
+  await bluetoothChapter({ ...parts, step });
+  await callsChapter({ ...parts, step });
   await verifyAll({ app, cameras, results, mistake, four });
 }
 
@@ -110,6 +117,9 @@ async function verifyAll({
     check(complaints.length === 0, `${name} has nothing to complain of, but: ${complaints.join('; ')}`);
     const repeated = [...device.executions].filter(([, count]) => count !== 1);
     check(repeated.length === 0, `${name} did each command once`);
+  }
+  for (const eventId of cameras.flatMap(({ happened }) => happened)) {
+    check(results.countOfEvent(eventId) === 1, `event ${eventId} has one webhook`);
   }
   for (const transactionId of app.transactionIds()) {
     check(results.count(transactionId) === 1, `transaction ${transactionId} has one result event`);

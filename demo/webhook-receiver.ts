@@ -5,12 +5,20 @@ import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { Webhook } from 'standardwebhooks';
 
-/** The part of a webhook's body that the demo looks at (schemas/webhooks/transaction-result.json). */
+/** The part of a webhook's body that the demo looks at (schemas/webhooks/). */
 export interface Notification {
   type: string;
   data: {
     deviceId: string;
-    transaction?: { transactionId: number; operation: string; status: string; error: { code: string } | null };
+    transaction?: {
+      transactionId: number;
+      operation: string;
+      status: string;
+      result: Record<string, unknown> | null;
+      error: { code: string } | null;
+    };
+    /** Of things that happen on devices. */
+    eventId?: string;
   };
 }
 
@@ -19,6 +27,9 @@ export interface Received {
   webhookId: string;
   notification: Notification;
 }
+
+const EVENTS = '/events';
+const URLS = '/upload-urls';
 
 const header = ({ headers }: IncomingMessage, name: string): string => String(headers[name] ?? '');
 
@@ -45,44 +56,53 @@ function verify(request: IncomingMessage, body: Buffer, authenticationKey: strin
 
 /**
  * A developer's webhook receiver on a free port of 127.0.0.1: verifies both signatures over the raw bytes, answers 204 to
- * what is genuine (a repetition too) and 401 to the rest.
+ * what is genuine (a repetition too), with upload URLs to who asks for them, and 401 to the rest.
  */
 export async function startWebhookReceiver({
   authenticationKey,
   onReceived,
+  onUrlsWanted,
   onForged,
 }: {
   authenticationKey: () => string;
   onReceived: (received: Received, repeated: boolean) => void;
+  /** A device needs upload URLs: what is answered. */
+  onUrlsWanted?: (notification: Notification) => Promise<object>;
   onForged: (reason: string) => void;
 }) {
   const seen = new Set<string>();
 
-  async function receive(request: IncomingMessage): Promise<number> {
+  async function receive(request: IncomingMessage): Promise<{ status: number; body?: object }> {
     const body = await buffer(request);
     let notification: Notification;
     try {
       notification = verify(request, body, authenticationKey());
     } catch (error) {
       onForged((error as Error).message);
-      return 401;
+      return { status: 401 };
     }
+    if (request.url === URLS) return { status: 200, body: (await onUrlsWanted?.(notification)) ?? {} };
     const webhookId = header(request, 'webhook-id');
     const repeated = seen.has(webhookId);
     seen.add(webhookId);
     onReceived({ webhookId, notification }, repeated);
-    return 204;
+    return { status: 204 };
   }
 
   const server = createServer((request, response) => {
     receive(request).then(
-      (status) => response.writeHead(status).end(),
+      ({ status, body }) =>
+        body
+          ? response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+          : response.writeHead(status).end(),
       () => response.destroy(), // the sender went away in the middle of its body
     );
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
+  const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/events`,
+    url: base + EVENTS,
+    urlsUrl: base + URLS,
     async [Symbol.asyncDispose](): Promise<void> {
       server.close();
       server.closeAllConnections();

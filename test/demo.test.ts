@@ -103,7 +103,26 @@ t.test('--once shows the tour, ends with 0 and leaves nothing behind', async (t)
     arrow('lapel', 'webhook', '#14 +transaction.failed, both signatures verified'),
     arrow('app', 'lapel', 'GET firmware: 9\\.2\\.0 -> 200'),
     arrow('lapel', 'webhook', '#15 +transaction.succeeded, both signatures verified'),
-    /^All as promised: 15 transactions, 15 verified results, none lost, none doubled/m,
+    arrow('lapel', 'camera 1', '#16 +setLanguage ja'),
+    arrow('app', 'lapel', 'GET camera 1 status: ja, firmware 9\\.2\\.0, battery \\d+ %, Wi-Fi "office" -> 200'),
+    arrow('lapel', 'camera 1', '#17 +setConnectivityState on'),
+    arrow('lapel', 'webhook', '#18 +transaction.succeeded, both signatures verified'),
+    /camera 1 sees: Earpiece, /,
+    arrow('lapel', 'camera 1', '#19 +pairBluetooth 0A:'),
+    arrow('camera 1', 'lapel', 'bluetooth.connected: Earpiece'),
+    arrow('lapel', 'webhook', 'bluetooth.connected, both signatures verified'),
+    arrow('lapel', 'webhook', 'bluetooth.disconnected, both signatures verified'),
+    arrow('app', 'lapel', '#20 +GET camera 2 transaction: FIRMWARE_TOO_OLD -> 200'),
+    arrow('lapel', 'webhook', '#20 +transaction.cancelled, both signatures verified'),
+    arrow('lapel', 'webhook', 'call.ended, both signatures verified'),
+    arrow('lapel', 'webhook', 'recording.urls, both signatures verified; presigned: 2'),
+    arrow('camera 1', 'store', 'has uploaded \\d+ bytes'),
+    arrow('camera 1', 'store', 'has uploaded \\d+ bytes'),
+    arrow('lapel', 'webhook', 'recording.saved, both signatures verified'),
+    /in the store, byte for byte/,
+    arrow('lapel', 'webhook', 'fileUpload.url, both signatures verified; presigned: 1'),
+    arrow('lapel', 'webhook', 'fileUpload.succeeded, both signatures verified'),
+    /^All as promised: 20 transactions and 6 events, a verified webhook for each, none lost, none doubled/m,
   ];
   const lines = output.split('\n');
   let from = 0;
@@ -136,24 +155,25 @@ t.test('the commands to go on by hand work as they are, in order; Ctrl-C ends th
   const text = script.join('\n').replace(/^bin\/lapel\.mjs app upload .*/m, '$& 2>/dev/null || test $? = 1');
   const { stdout } = await promisify(execFile)('sh', ['-e', '-c', text], { cwd: join(import.meta.dirname, '..') });
   const answers = stdout.split(/^== \d+\n/m).slice(2);
-  t.equal(answers.length, 11);
-  const [settings, wifi, look, apn, waiting, cancel, software, upgrade, devices, metrics, token] =
-    answers as string[] & { length: 11 };
+  t.equal(answers.length, 12);
+  const [settings, wifi, look, status, apn, waiting, cancel, software, upgrade, devices, metrics, token] =
+    answers as string[] & { length: 12 };
   t.match(JSON.parse(settings!), { authenticationKey: /^whsec_/, deviceEvent: /^http:\/\/127/ });
-  t.same(JSON.parse(wifi!), { transactionId: 16 });
-  t.match(JSON.parse(look!), { transactionId: 16, operation: 'setWifi' });
-  t.same(JSON.parse(apn!), { transactionId: 17 });
-  t.match(JSON.parse(waiting!), { total: 1, transactions: [{ transactionId: 17, operation: 'setApn' }] });
+  t.same(JSON.parse(wifi!), { transactionId: 21 });
+  t.match(JSON.parse(look!), { transactionId: 21, operation: 'setWifi' });
+  t.match(JSON.parse(status!), { connected: true, lang: 'ja', bluetooth: { enabled: true } });
+  t.same(JSON.parse(apn!), { transactionId: 22 });
+  t.match(JSON.parse(waiting!), { total: 1, transactions: [{ transactionId: 22, operation: 'setApn' }] });
   t.equal(cancel, '204\n');
   t.match(software, /com\.example\.camera +1\.2\.0 [\s\S]* 1\.1\.0 [\s\S]* 1\.0\.0 /);
-  t.match(upgrade, / 1[89] +failed +VERSION_CODE_NOT_HIGHER: .*\n.* 1[89] +succeeded\n/);
+  t.match(upgrade, / 2[34] +failed +VERSION_CODE_NOT_HIGHER: .*\n.* 2[34] +succeeded\n/);
   t.equal(JSON.parse(devices!).total, 5);
   t.match(metrics, /^lapel_transactions_created_total\{operation="setWifi"\} \d/m);
   t.match(JSON.parse(token!), { token_type: 'bearer' });
 
-  await until(/lapel +-> camera 1 +#16 +setWifi "studio"/);
-  await until(/lapel +-> webhook +#16 +transaction.succeeded, both signatures verified/);
-  await until(/lapel +-> webhook +#17 +transaction.cancelled, both signatures verified/);
+  await until(/lapel +-> camera 1 +#21 +setWifi "studio"/);
+  await until(/lapel +-> webhook +#21 +transaction.succeeded, both signatures verified/);
+  await until(/lapel +-> webhook +#22 +transaction.cancelled, both signatures verified/);
   demo.child.kill('SIGINT');
   t.same(await demo.end(), { code: 0, stderr: '' });
   t.same(readdirSync(demo.folder), []);
@@ -181,6 +201,7 @@ t.test('the receiver believes a webhook only when both signatures are right', as
   const receiver = await startWebhookReceiver({
     authenticationKey: () => key,
     onReceived: ({ webhookId }, repeated) => received.push(`${webhookId} ${repeated}`),
+    onUrlsWanted: async ({ type }) => ({ for: type }),
     onForged: (reason) => forged.push(reason),
   });
   t.teardown(() => receiver[Symbol.asyncDispose]());
@@ -202,5 +223,13 @@ t.test('the receiver believes a webhook only when both signatures are right', as
   t.equal(await post({ ...genuine, 'x-notification-key': genuine['x-notification-key'].replace(/^./, 'x') }), 401);
   t.equal(await post({}), 401);
   t.equal(received.length, 2);
-  t.match(forged, [/^webhook-signature/, /^webhook-signature/, /^x-notification-key/, /^webhook-signature/]);
+  const urls = await fetch(receiver.urlsUrl, { method: 'POST', headers: genuine, body });
+  t.same(await urls.json(), { for: 'test' }, 'who asks for upload URLs, genuinely, gets them');
+  t.equal((await fetch(receiver.urlsUrl, { method: 'POST', body })).status, 401);
+  t.match(forged.splice(0, 4), [
+    /^webhook-signature/,
+    /^webhook-signature/,
+    /^x-notification-key/,
+    /^webhook-signature/,
+  ]);
 });
