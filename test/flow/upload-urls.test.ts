@@ -244,7 +244,7 @@ t.test('upload URLs that devices ask for', async (t) => {
         await attempt(2);
         const { error } = await answerOf(link);
         t.match(error, { code: 'UPLOAD_URL_FAILED' }, name);
-        t.ok(error?.message.startsWith(`fileUploadGetUrl: ${why}`), error?.message);
+        t.equal(error?.message.startsWith(`fileUploadGetUrl: ${why}`), true, String(error?.message));
         t.match(checkWebhook((await sink.next()).body), { type: 'fileUpload.failed', data: { error } });
         if (answer !== 'gone') {
           const ids = customer.requests.slice(before).map(({ headers }) => headers['webhook-id']);
