@@ -1658,7 +1658,7 @@ export interface BluetoothEvent {
  * Something happened in a call; further members are as the device sent them.
  */
 export interface CallEvent {
-  type: string;
+  type: `call.${string}`;
   timestamp: UtcDateTime;
   data: {
     callId: CallId;

@@ -1,0 +1,85 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { signedHeaders } from '../../src/webhooks/signature.ts';
+
+const readme = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8');
+const snippetOf = (language: string): string => readme.split(`\`\`\`${language}\n`)[1]?.split('\n```')[0] ?? '';
+const has = (command: string, argument: string): boolean => spawnSync(command, [argument]).status === 0;
+
+const KEY = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
+const BODY = '{"type":"test","timestamp":"2026-11-20T09:30:00.123456Z","data":{}}';
+const headersAt = (micros: number) => signedHeaders('msg_1', micros, BODY, KEY);
+/** What is to be verified, and whether it is good. */
+const CASES: [title: string, headers: Record<string, string>, body: string, good: boolean][] = [
+  ['a webhook', headersAt(Date.now() * 1000), BODY, true],
+  ['a changed body', headersAt(Date.now() * 1000), BODY.replace('test', 'tost'), false],
+  ['one of an hour ago', headersAt((Date.now() - 3_600_000) * 1000), BODY, false],
+  ['another id', { ...headersAt(Date.now() * 1000), 'webhook-id': 'msg_2' }, BODY, false],
+];
+
+t.test(
+  'the README’s verification in Python tells webhooks from others',
+  {
+    skip: has('python3', '--version') ? false : 'there is no python3',
+  },
+  async (t) => {
+    const program = `${snippetOf('python')}
+import json, sys
+headers, body, key = json.load(sys.stdin)
+print(verify(headers, body.encode(), key))`;
+    for (const [title, headers, body, good] of CASES) {
+      const { stdout } = spawnSync('python3', ['-c', program], { input: JSON.stringify([headers, body, KEY]) });
+      t.equal(stdout.toString().trim(), good ? 'True' : 'False', title);
+    }
+  },
+);
+
+t.test(
+  'the README’s verification in Go tells webhooks from others',
+  {
+    skip: has('go', 'version') ? false : 'there is no Go',
+  },
+  async (t) => {
+    const folder = t.testdir({
+      'go.mod': 'module example\n\ngo 1.19\n',
+      webhook: { 'webhook.go': snippetOf('go') },
+      'main.go': `package main
+
+import (
+	"encoding/json"
+	"example/webhook"
+	"fmt"
+	"net/http"
+	"os"
+)
+
+func main() {
+	var given struct {
+		Headers map[string]string
+		Body    string
+		Key     string
+	}
+	if err := json.NewDecoder(os.Stdin).Decode(&given); err != nil {
+		panic(err)
+	}
+	header := http.Header{}
+	for name, value := range given.Headers {
+		header.Set(name, value)
+	}
+	fmt.Println(webhook.Verify(header, []byte(given.Body), given.Key))
+}
+`,
+    });
+    for (const [title, headers, body, good] of CASES) {
+      const input = JSON.stringify({ Headers: headers, Body: body, Key: KEY });
+      const { stdout, stderr } = spawnSync('go', ['run', '.'], {
+        cwd: folder,
+        input,
+        env: { ...process.env, GOFLAGS: '' },
+      });
+      t.equal(stdout.toString().trim(), String(good), `${title} ${stderr.toString()}`);
+    }
+  },
+);
