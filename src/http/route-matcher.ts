@@ -9,7 +9,7 @@ interface Node<Line> {
 export interface Match<Line> {
   /** By method; never empty. */
   methods: ReadonlyMap<string, Line>;
-  /** Percent-decoded; one that cannot be decoded stays as it came, for its schema to refuse. */
+  /** In the order of the path, percent-decoded; one that cannot be decoded stays as it came, for its schema to refuse. */
   params: Record<string, string>;
 }
 
@@ -41,8 +41,7 @@ export function createRouteMatcher<Line extends { method: Method; path: string }
     if (!at.parameter || segment === '' || found?.methods.has(method)) return found;
     const other = walk(at.parameter.node, path, end + 1, method);
     if (!other) return found;
-    other.params[at.parameter.name] = decoded(segment);
-    return other;
+    return { methods: other.methods, params: { [at.parameter.name]: decoded(segment), ...other.params } };
   }
 
   return (method: string, path: string): Match<Line> | undefined =>
