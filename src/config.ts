@@ -1,6 +1,6 @@
 import { DomainError } from './errors.ts';
 
-type Kind = 'text' | 'port' | 'count' | 'number' | 'flag' | 'url' | 'level' | 'timeZone' | 'release';
+type Kind = 'text' | 'port' | 'count' | 'number' | 'flag' | 'url' | 'level' | 'timeZone' | 'release' | 'endpoint';
 
 interface Setting {
   /** The name in the environment; on the command line it is `--kebab-case` without the prefix. */
@@ -35,6 +35,10 @@ export const SETTINGS = [
   { name: 'LAPEL_API_RELEASE', kind: 'release', fallback: '2026-11', description: 'Release of the interface to serve, `YYYY-MM`: what is deprecated is there until the release that removes it' },
   { name: 'LAPEL_RATE_LIMIT', kind: 'number', fallback: '200', description: 'Requests per second of one application, with a burst of twice that; 0 is no limit' },
   { name: 'LAPEL_TOKEN_RATE_LIMIT', kind: 'number', fallback: '20', description: 'The same for requests to the token endpoint; those with a wrong secret share one limit' },
+  { name: 'LAPEL_LEGACY_ISSUER', kind: 'text', fallback: null, description: 'Legacy identity provider whose access tokens are accepted too: the `iss` of its tokens' },
+  { name: 'LAPEL_LEGACY_JWKS_URL', kind: 'endpoint', fallback: null, description: 'Where it publishes its keys (RFC 7517); needed with the issuer' },
+  { name: 'LAPEL_LEGACY_SCOPE_BASE', kind: 'text', fallback: null, description: '`{legacy_scope_base}`: its scopes are `BASE/applications.r` and so on; needed with the issuer' },
+  { name: 'LAPEL_LEGACY_AUDIENCE', kind: 'text', fallback: null, description: 'What `aud` of its tokens must contain; by default a token may have none, or one that names `LAPEL_PUBLIC_URL`' },
   { name: 'LAPEL_TIME_ZONE', kind: 'timeZone', fallback: null, description: 'Time zone of the local date-times in REST bodies; by default the machine’s' },
   { name: 'LAPEL_ALLOW_HTTP_WEBHOOKS', kind: 'flag', fallback: 'false', description: 'Allows `http` webhook URLs on hosts that are not loopback' },
   { name: 'LAPEL_WEBHOOK_ALLOW_PRIVATE', kind: 'flag', fallback: 'false', description: 'Allows webhook targets that resolve to loopback, private, link-local or metadata addresses' },
@@ -59,6 +63,8 @@ export interface Config {
     region: string;
     bucket: string;
   };
+  /** Null: no legacy tokens. */
+  legacy: { issuer: string; jwksUrl: string; scopeBase: string; audience: string | null } | null;
   reservedPackagePrefix: string;
   apiRelease: string;
   /** Requests per second and application; 0 is no limit. */
@@ -81,6 +87,12 @@ const OTHER_FILES = 512;
 const invalid = (setting: string, problem: string): DomainError =>
   new DomainError('SETTING_INVALID', { values: { setting, problem } });
 
+/** Nobody on the way may change what it answers. */
+function isEndpoint(value: string): boolean {
+  const url = /^https?:\/\/[^/?#]/.test(value) ? URL.parse(value) : null;
+  return url !== null && url.hash === '' && (url.protocol === 'https:' || LOOPBACK.test(url.hostname));
+}
+
 /** What is wrong with a value, or null. */
 function problemOf(kind: Kind, value: string): string | null {
   switch (kind) {
@@ -100,6 +112,8 @@ function problemOf(kind: Kind, value: string): string | null {
       return /^https?:\/\/[^/?#]+[^?#]*$/.test(value) && URL.canParse(value)
         ? null
         : `must be an absolute http or https URL without query, not "${value}"`;
+    case 'endpoint':
+      return isEndpoint(value) ? null : `must be an absolute https URL (or http on loopback), not "${value}"`;
     case 'level':
       return LEVELS.includes(value) ? null : `must be one of ${LEVELS.join(', ')}, not "${value}"`;
     case 'release':
@@ -112,6 +126,30 @@ function problemOf(kind: Kind, value: string): string | null {
         return `must be an IANA time zone, not "${value}"`;
       }
   }
+}
+
+/** The settings of the legacy issuer go together, or not at all. */
+function readLegacy(optional: (name: SettingName) => string | null, publicUrl: string | null): Config['legacy'] {
+  const issuer = optional('LAPEL_LEGACY_ISSUER');
+  const jwksUrl = optional('LAPEL_LEGACY_JWKS_URL');
+  const scopeBase = optional('LAPEL_LEGACY_SCOPE_BASE')?.replace(/\/+$/, '') ?? null;
+  const audience = optional('LAPEL_LEGACY_AUDIENCE');
+  const others = {
+    LAPEL_LEGACY_JWKS_URL: jwksUrl,
+    LAPEL_LEGACY_SCOPE_BASE: scopeBase,
+    LAPEL_LEGACY_AUDIENCE: audience,
+  };
+  if (issuer === null) {
+    for (const [name, value] of Object.entries(others)) {
+      if (value !== null) throw invalid(name, 'needs LAPEL_LEGACY_ISSUER');
+    }
+    return null;
+  }
+  if (jwksUrl === null) throw invalid('LAPEL_LEGACY_JWKS_URL', 'is needed with LAPEL_LEGACY_ISSUER');
+  if (scopeBase === null) throw invalid('LAPEL_LEGACY_SCOPE_BASE', 'is needed with LAPEL_LEGACY_ISSUER');
+  if (/\s/.test(scopeBase)) throw invalid('LAPEL_LEGACY_SCOPE_BASE', 'must have no spaces');
+  if (issuer === publicUrl) throw invalid('LAPEL_LEGACY_ISSUER', 'must be another than LAPEL_PUBLIC_URL');
+  return { issuer, jwksUrl, scopeBase, audience };
 }
 
 /** `LAPEL_HTTP_PORT` -> `http-port`. */
@@ -152,6 +190,7 @@ export function readConfig({ env, options = {}, openFiles = 4096 }: Source): Con
   if (token !== null && token.length < ADMIN_TOKEN_LENGTH) {
     throw invalid('LAPEL_ADMIN_TOKEN', `must have ${ADMIN_TOKEN_LENGTH} characters or more`);
   }
+  const publicUrl = optional('LAPEL_PUBLIC_URL')?.replace(/\/+$/, '') ?? null;
   const maxConnections = Number(optional('LAPEL_MQTT_MAX_CONNECTIONS') ?? Math.max(1, openFiles - OTHER_FILES));
   if (maxConnections > openFiles - OTHER_FILES && optional('LAPEL_MQTT_MAX_CONNECTIONS') !== null) {
     throw invalid(
@@ -169,7 +208,7 @@ export function readConfig({ env, options = {}, openFiles = 4096 }: Source): Con
     http: { host: text('LAPEL_HOST'), port: Number(text('LAPEL_HTTP_PORT')) },
     admin: { host: text('LAPEL_ADMIN_HOST'), port: Number(text('LAPEL_ADMIN_PORT')), token },
     mqtt: { host: mqttHost, port: Number(text('LAPEL_MQTT_PORT')), maxConnections },
-    publicUrl: optional('LAPEL_PUBLIC_URL')?.replace(/\/+$/, '') ?? null,
+    publicUrl,
     objects: {
       host: text('LAPEL_OBJECTS_HOST'),
       port: Number(text('LAPEL_OBJECTS_PORT')),
@@ -178,6 +217,7 @@ export function readConfig({ env, options = {}, openFiles = 4096 }: Source): Con
       region: text('LAPEL_S3_REGION'),
       bucket: text('LAPEL_S3_BUCKET'),
     },
+    legacy: readLegacy(optional, publicUrl),
     reservedPackagePrefix: text('LAPEL_RESERVED_PACKAGE_PREFIX'),
     apiRelease: text('LAPEL_API_RELEASE'),
     rateLimit: Number(text('LAPEL_RATE_LIMIT')),

@@ -21,6 +21,7 @@ interface ErrorRow {
 export const ERRORS = {
   TOKEN_MISSING: { status: 401, shape: 'message', text: 'access token is missing.', when: 'no `Authorization: Bearer`' },
   TOKEN_INVALID: { status: 401, shape: 'message', text: 'access token is invalid.', when: 'expired, forged, foreign or malformed token' },
+  LEGACY_ISSUER_UNAVAILABLE: { status: 503, shape: 'message', text: 'the issuer of the access token is unavailable; try again later.', when: 'a legacy token, while the keys of its issuer were never fetched' },
   SCOPE_INSUFFICIENT: { status: 403, shape: 'message', text: 'the access token lacks the scope {scope}.', when: 'token without the scope of the operation' },
   APPLICATION_FOREIGN: { status: 403, shape: 'message', text: 'the access token belongs to another application.', when: 'application in the path is not the token’s own' },
   APPLICATION_UNREGISTERED: { status: 403, shape: 'message', text: 'application is not registered.', when: 'the application was deleted' },

@@ -5,6 +5,7 @@ import { createApiServer } from './api/api-server.ts';
 import { createAccessTokens } from './applications/access-tokens.ts';
 import { createApplications } from './applications/applications.ts';
 import { createDevelopers } from './applications/developers.ts';
+import { createLegacyTokens } from './applications/legacy-tokens.ts';
 import { webhookUrlFault } from './applications/webhook-url.ts';
 import { createBroker } from './broker/broker.ts';
 import { createDeviceMessages } from './broker/device-messages.ts';
@@ -230,7 +231,12 @@ export async function createService(config: Config, { log, clock = systemClock, 
   );
   const adminUrl = `http://${urlHost(config.admin.host)}:${adminPort}`;
 
-  const accessTokens = stack.use(createAccessTokens({ database, clock, ids, log, issuer: () => publicUrl }));
+  const legacy =
+    config.legacy &&
+    stack.use(createLegacyTokens({ ...config.legacy, clock, log, metrics, publicUrl: () => publicUrl }));
+  const accessTokens = stack.use(
+    createAccessTokens({ database, clock, ids, log, issuer: () => publicUrl, ...(legacy && { legacy }) }),
+  );
   await accessTokens.start();
   const api = createApiServer({
     ...edge,

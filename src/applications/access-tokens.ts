@@ -4,6 +4,7 @@ import type { Database } from '../database/sql.ts';
 import { DomainError } from '../errors.ts';
 import type { Ids } from '../ids.ts';
 import type { Log } from '../log.ts';
+import type { LegacyTokens } from './legacy-tokens.ts';
 import type { Scope } from './scopes.ts';
 import { createSigningKeys } from './signing-keys.ts';
 
@@ -19,6 +20,8 @@ interface Options {
   log: Log;
   /** The service's public URL: the `iss` of its tokens. Asked per token, because a free port is known only after listening. */
   issuer(): string;
+  /** A second issuer whose tokens are accepted too. */
+  legacy?: LegacyTokens;
 }
 
 export interface VerifiedToken {
@@ -37,7 +40,7 @@ export type AccessTokens = ReturnType<typeof createAccessTokens>;
  * Access tokens: ES256 JWTs that live one hour and cannot be taken back one by one. Replacing an application's secret
  * revokes nothing that was issued; deleting the application does, because edges look it up on every request.
  */
-export function createAccessTokens({ database, clock, ids, log, issuer }: Options) {
+export function createAccessTokens({ database, clock, ids, log, issuer, legacy }: Options) {
   const keys = createSigningKeys({ database, clock, ids, log });
   const verified = new Map<string, Cached>();
 
@@ -49,7 +52,7 @@ export function createAccessTokens({ database, clock, ids, log, issuer }: Option
     verified.set(token, entry);
   }
 
-  async function check(token: string): Promise<Cached> {
+  async function checkOwn(token: string): Promise<Cached> {
     const { payload } = await jwtVerify(
       token,
       ({ kid }) => {
@@ -69,6 +72,9 @@ export function createAccessTokens({ database, clock, ids, log, issuer }: Option
     if (typeof scope !== 'string') throw new Error('the claim "scope" is no string');
     return { applicationId: sub, scopes: new Set(scope.split(' ')), expiresAt: exp * 1_000_000 };
   }
+
+  const check = (token: string): Promise<Cached> =>
+    legacy?.claims(token) === true ? legacy.check(token) : checkOwn(token);
 
   return {
     start: keys.start,
@@ -96,7 +102,10 @@ export function createAccessTokens({ database, clock, ids, log, issuer }: Option
       return { accessToken, expiresIn: TOKEN_LIFETIME, scope };
     },
 
-    /** Throws TOKEN_INVALID with what is wrong as its cause: expired, forged, foreign or malformed. */
+    /**
+     * A token of either issuer. Throws TOKEN_INVALID with what is wrong as its cause: expired, forged, foreign or
+     * malformed; LEGACY_ISSUER_UNAVAILABLE when nobody can tell, because the keys of the legacy issuer were never fetched.
+     */
     async verify(token: string): Promise<VerifiedToken> {
       const known = verified.get(token);
       if (known && clock.now() < known.expiresAt) return known;
@@ -106,6 +115,7 @@ export function createAccessTokens({ database, clock, ids, log, issuer }: Option
         remember(token, entry);
         return entry;
       } catch (cause) {
+        if (cause instanceof DomainError) throw cause;
         throw new DomainError('TOKEN_INVALID', { cause });
       }
     },
