@@ -302,7 +302,8 @@ export function createWebhooks(options: Options) {
         createdAt,
       });
       unit.onCommit(() => {
-        metrics.deliveriesCreated.inc({ type });
+        // Devices make up the rest of `call.*`: as a label it would have no bound.
+        metrics.deliveriesCreated.inc({ type: type.startsWith('call.') ? 'call' : type });
         accept({ applicationId, setting }, delivery);
       });
       return deliveryId;

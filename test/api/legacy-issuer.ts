@@ -25,10 +25,13 @@ export async function makeKey(kid: string, alg = 'RS256'): Promise<LegacyKey> {
   return { kid, alg, privateKey, publicJwk: { ...(await exportJWK(publicKey)), kid, alg, use: 'sig' } };
 }
 
+// Keys take long to make; the tests of a file share this one.
+const firstKey = makeKey('first');
+
 /** An identity provider on loopback: it publishes keys and signs tokens, right ones and wrong ones. */
 export async function createLegacyIssuer(t: Test, clock: FakeClock) {
   const server = await createTestReceiver(t);
-  const first = await makeKey('first');
+  const first = await firstKey;
   const publish = (...keys: JWK[]): void => server.answer({ body: JSON.stringify({ keys }) });
   publish(first.publicJwk);
 

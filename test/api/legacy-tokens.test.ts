@@ -190,7 +190,7 @@ t.test('tokens of the legacy issuer', async (t) => {
   );
 
   t.test('every asymmetric algorithm is good, and a key only for its own', async (t) => {
-    const algorithms = ['RS256', 'RS512', 'PS256', 'ES256', 'ES384', 'ES512', 'Ed25519'];
+    const algorithms = ['RS512', 'PS256', 'ES256', 'ES384', 'ES512', 'Ed25519'];
     const keys = await Promise.all(algorithms.map((alg) => makeKey(`key-${alg}`, alg)));
     issuer.publish(issuer.first.publicJwk, ...keys.map(({ publicJwk }) => publicJwk));
     clock.advance(30_000);
@@ -201,7 +201,7 @@ t.test('tokens of the legacy issuer', async (t) => {
   });
 
   t.test('a key that the issuer takes back is out of use after twenty minutes at the latest', async (t) => {
-    const second = await makeKey('third');
+    const second = await makeKey('third', 'ES256');
     const old = await sign({}, {});
     t.equal((await get(old)).status, 200);
     issuer.publish(second.publicJwk);

@@ -130,6 +130,9 @@ t.test('events of devices', async (t) => {
     const eventId = await send(link, { type: 'call.started', data: forged });
     const { data } = checkWebhook((await sink.next()).body);
     t.same(data, { callId: CALL, eventId, applicationId: tenant.applicationId, deviceId });
+    const { values } = await world.service.metrics.deliveriesCreated.get();
+    const types = values.map(({ labels }) => labels.type).filter((type) => type?.toString().startsWith('call'));
+    t.same(types, ['call'], 'nor make up labels of metrics');
   });
 
   t.test('wrong events are answered on the errors topic with every faulty field, and dropped', async (t) => {
