@@ -62,8 +62,7 @@ export function createPresence({ database, clock, log }: Parts) {
       if (at === undefined) continue; // removed meanwhile
       await saveLastSeen(unit, deviceId, at);
       unit.onCommit(() => {
-        if (newer.get(deviceId) === at) newer.delete(deviceId);
-        else arm(GATHER_MILLISECONDS); // it has been heard of again
+        if (newer.get(deviceId) === at) newer.delete(deviceId); // else it has been heard of again
       });
     }
   }

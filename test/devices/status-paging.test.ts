@@ -51,7 +51,15 @@ t.test('the list of a hundred thousand devices', async (t) => {
       after = more ? states.at(-1)?.deviceId : undefined;
     }
     t.same(seen, expected);
-    for (const offset of [1, 1000, expected.length - 1, expected.length, expected.length + 1]) {
+    for (const offset of [
+      1,
+      1000,
+      expected.length - 3,
+      expected.length - 2,
+      expected.length - 1,
+      expected.length,
+      expected.length + 1,
+    ]) {
       const { states, more } = await listActivatedStates(sql, 'app', { offset, limit: 2 });
       t.same(
         states.map(({ deviceId }) => deviceId),

@@ -1,0 +1,117 @@
+import { join } from 'node:path';
+import Sqlite from 'better-sqlite3';
+import t, { type Test } from 'tap';
+import { openDatabase } from '../../src/database/open-database.ts';
+import { createPresence } from '../../src/devices/presence.ts';
+import { createLog } from '../../src/log.ts';
+import { createFakeClock } from '../fake-clock.ts';
+
+const DEVICES = 600;
+const idOf = (number: number): string => `device ${number}`;
+
+async function setUp(t: Test) {
+  const folder = t.testdir();
+  const clock = createFakeClock();
+  let commits = 0;
+  const onCommit = () => {
+    commits += 1;
+  };
+  const database = openDatabase({ folder, nowMicros: clock.now(), onCommit });
+  t.teardown(() => database.close());
+  const file = new Sqlite(join(folder, 'lapel.db'));
+  t.teardown(() => file.close());
+  file.exec("INSERT INTO developers VALUES ('dev', 'dev', 1, 0)");
+  const insert = file.prepare(
+    "INSERT INTO devices (device_id, developer_id, credential_hash, activation, created_at) VALUES (?, 'dev', x'00', '', 0)",
+  );
+  for (let number = 0; number < DEVICES; number += 1) insert.run(idOf(number));
+  const presence = createPresence({ database, clock, log: createLog({ level: 'silent', pretty: false }) });
+  return {
+    clock,
+    database,
+    file,
+    presence,
+    commits: () => commits,
+    stored: (number = 0) =>
+      file.prepare('SELECT last_seen_at FROM device_presence WHERE device_id = ?').pluck().get(idOf(number)),
+    count: () => file.prepare('SELECT count(*) FROM device_presence').pluck().get(),
+    /** Until nothing is written any more. */
+    async settled(): Promise<void> {
+      let before: number;
+      do {
+        before = commits;
+        await new Promise(setImmediate);
+        await database.idle();
+      } while (commits !== before);
+    },
+  };
+}
+
+t.test('a whole fleet is written once, in units that hold up nobody for long', async (t) => {
+  const { clock, presence, commits, count, settled } = await setUp(t);
+  for (let number = 0; number < DEVICES; number += 1) presence.heard(idOf(number));
+  t.equal(clock.timers(), 1, 'one timer for all');
+  clock.advance(59_999);
+  await settled();
+  t.equal(commits(), 0);
+  clock.advance(1);
+  await settled();
+  t.equal(commits(), 3);
+  t.equal(count(), DEVICES);
+  t.equal(presence.newerThanStored(idOf(7)), undefined, 'what is stored takes no memory');
+  t.equal(clock.timers(), 0, 'a silent fleet is no work');
+  for (let number = 0; number < DEVICES; number += 1) presence.left(idOf(number));
+  t.equal(clock.timers(), 0, 'there is nothing to write of those that leave');
+});
+
+t.test('what is heard while the time before it is written, is written later', async (t) => {
+  const { clock, database, presence, stored, settled } = await setUp(t);
+  presence.heard(idOf(0));
+  const first = clock.now();
+  clock.advance(60_000);
+  await database.transact(async () => presence.heard(idOf(0))); // in the same commit, after it
+  await settled();
+  t.equal(stored(), first);
+  t.equal(presence.newerThanStored(idOf(0)), clock.now());
+  const second = clock.now();
+  clock.advance(60_000);
+  await settled();
+  t.equal(stored(), second);
+});
+
+t.test('a database that cannot write loses nothing: it is tried again', async (t) => {
+  const { clock, file, presence, stored, settled } = await setUp(t);
+  file.exec("CREATE TRIGGER broken BEFORE INSERT ON device_presence BEGIN SELECT RAISE(ABORT, 'full'); END");
+  presence.heard(idOf(0));
+  const at = clock.now();
+  clock.advance(60_000);
+  await settled();
+  t.equal(stored(), undefined);
+  t.equal(presence.newerThanStored(idOf(0)), at);
+  file.exec('DROP TRIGGER broken');
+  clock.advance(60_000);
+  await settled();
+  t.equal(stored(), at);
+});
+
+t.test('time never runs backwards, and of unknown devices nothing is kept', async (t) => {
+  const { clock, file, presence, stored, count, settled } = await setUp(t);
+  file.exec(`INSERT INTO device_presence VALUES ('${idOf(0)}', ${clock.now() + 5})`);
+  presence.heard(idOf(0));
+  presence.heard('nobody');
+  clock.advance(60_000);
+  await settled();
+  t.equal(stored(), clock.now() - 60_000_000 + 5);
+  t.equal(count(), 1);
+  t.equal(presence.newerThanStored('nobody'), undefined);
+});
+
+t.test('above its bound of memory it writes at once', async (t) => {
+  const { clock, presence, stored, settled } = await setUp(t);
+  presence.heard(idOf(0));
+  for (let number = 0; number < 100_000; number += 1) presence.heard(`${number}`);
+  clock.advance(0);
+  await settled();
+  t.ok(stored());
+  t.equal(presence.newerThanStored('99999'), undefined);
+});
