@@ -5,116 +5,13 @@ import { SCOPES } from '../../src/applications/scopes.ts';
 import { loadContracts } from '../../src/contracts/contracts.ts';
 import { ERRORS } from '../../src/errors.ts';
 import { type Operation, readOpenApi, type Schema, schemaName } from './documents.ts';
+import { SPECIFICATION } from './specification.ts';
 
 const contracts = loadContracts();
 const listeners = [
   { file: 'openapi.yaml', routes: API_ROUTES },
   { file: 'openapi-admin.yaml', routes: ADMIN_ROUTES },
 ] as const;
-
-/** The statuses of the specification's "Endpoints" table, without what happens on every operation. */
-const SPECIFICATION: Record<string, [key: string, scope: string, statuses: number[]]> = {
-  'op 1': ['GET /v1/applications/{applicationId}', 'svc:application:read', [200, 400, 401, 403, 500]],
-  'op 2': ['PATCH /v1/applications/{applicationId}', 'svc:application:write', [200, 400, 401, 403, 500]],
-  'op 3': ['POST /v1/applications/{applicationId}/refresh_authkey', 'svc:application:write', [201, 400, 401, 403, 500]],
-  'op 4': [
-    'GET /v1/applications/{applicationId}/devices/{deviceId}',
-    'svc:device:read',
-    [200, 400, 401, 403, 404, 405, 500],
-  ],
-  'op 5': [
-    'POST /v1/applications/{applicationId}/devices/{deviceId}',
-    'svc:device:write',
-    [201, 400, 401, 403, 404, 500],
-  ],
-  'op 6': [
-    'DELETE /v1/applications/{applicationId}/devices/{deviceId}',
-    'svc:device:write',
-    [201, 400, 401, 403, 404, 500],
-  ],
-  'op 7': [
-    'GET /v1/applications/{applicationId}/devices/{deviceId}/status',
-    'svc:device:read',
-    [200, 400, 401, 403, 500],
-  ],
-  'op 8': ['GET /v1/applications/{applicationId}/devices/status', 'svc:device:read', [200, 400, 401, 500]],
-  'op 9': ['GET /v1/devices/{deviceId}/hardware-properties', 'svc:device:read', [200, 400, 401, 403, 404, 405, 500]],
-  'op 10': [
-    'PUT /v1/applications/{applicationId}/devices/{deviceId}/settings/apn',
-    'svc:device:write',
-    [201, 400, 401, 403, 404, 500],
-  ],
-  'op 11': [
-    'PUT /v1/applications/{applicationId}/devices/{deviceId}/settings/wifi',
-    'svc:device:write',
-    [201, 400, 401, 403, 404, 500],
-  ],
-  'op 12': ['GET /v1/applications/{applicationId}/packages', 'svc:application:read', [200, 400, 401, 403, 500]],
-  'op 13': ['POST /v1/applications/{applicationId}/packages', 'svc:application:write', [201, 400, 401, 403, 409, 500]],
-  'op 14': [
-    'PATCH /v1/applications/{applicationId}/packages/{package}',
-    'svc:application:write',
-    [200, 400, 401, 403, 404, 500],
-  ],
-  'op 15': [
-    'DELETE /v1/applications/{applicationId}/packages/{package}',
-    'svc:application:write',
-    [204, 400, 401, 403, 409, 500],
-  ],
-  'op 16': [
-    'GET /v1/applications/{applicationId}/packages/{package}/versions',
-    'svc:application:read',
-    [200, 400, 401, 403, 404, 500],
-  ],
-  'op 17': [
-    'POST /v1/applications/{applicationId}/packages/{package}/versions',
-    'svc:application:write',
-    [201, 400, 401, 403, 404, 409, 500],
-  ],
-  'op 18': [
-    'PATCH /v1/applications/{applicationId}/packages/{package}/versions/{version}',
-    'svc:application:write',
-    [200, 400, 401, 403, 404, 500],
-  ],
-  'op 19': [
-    'DELETE /v1/applications/{applicationId}/packages/{package}/versions/{version}',
-    'svc:application:write',
-    [204, 400, 401, 403, 404, 409, 500],
-  ],
-  'op 20': [
-    'GET /v1/applications/{applicationId}/packages/{package}/versions/{version}/binaries',
-    'svc:application:read',
-    [200, 400, 401, 403, 404, 500],
-  ],
-  'op 21': [
-    'DELETE /v1/applications/{applicationId}/packages/{package}/versions/{version}/binaries',
-    'svc:application:write',
-    [204, 400, 401, 403, 404, 500],
-  ],
-  'op 22': [
-    'POST /v1/applications/{applicationId}/packages/{package}/versions/{version}/binaries',
-    'svc:application:write',
-    [200, 400, 401, 403, 404, 500],
-  ],
-  'op 23': ['POST /v1/applications/{applicationId}/apps', 'svc:application:write', [200, 400, 401, 403, 500]],
-  'op 24': ['GET /v1/applications/{applicationId}/apps', 'svc:application:read', [200, 400, 401, 403, 500]],
-  'op 25': [
-    'GET /v1/applications/{applicationId}/packages/{package}/versions/{version}/distributions',
-    'svc:application:read',
-    [200, 400, 401, 403, 404, 500],
-  ],
-  'op 26': [
-    'POST /v1/applications/{applicationId}/packages/{package}/versions/{version}/distributions',
-    'svc:application:write',
-    [201, 400, 401, 403, 404, 409, 500],
-  ],
-  'op 27': [
-    'DELETE /v1/applications/{applicationId}/packages/{package}/versions/{version}/distributions',
-    'svc:application:write',
-    [204, 400, 401, 403, 404, 500],
-  ],
-  'op 29': ['GET /v1/applications/{applicationId}/firmware', 'svc:application:read', [200, 400, 401, 403, 500]],
-};
 
 /** What the contract adds to a row. */
 const ADDED = new Set([409, 413, 422, 429, 503]);
@@ -226,7 +123,7 @@ for (const { file, routes } of listeners) {
 
 t.test('every operation of the specification that is served has all statuses of its row', async (t) => {
   const { operations } = readOpenApi('openapi.yaml');
-  for (const [row, [key, scope, statuses]] of Object.entries(SPECIFICATION)) {
+  for (const [row, { key, scope, statuses }] of Object.entries(SPECIFICATION)) {
     const operation = operations.get(key);
     t.equal(operation?.['x-specification-row'], row, key);
     t.same(operation?.security, [{ applicationToken: [scope] }], key);

@@ -1,0 +1,49 @@
+import { DatabaseSync } from 'node:sqlite';
+import t from 'tap';
+import { OPERATIONS } from '../api/operations.ts';
+import { casesOf, ROWS } from './conformance.ts';
+import { startConformance } from './conformance-world.ts';
+
+t.test('every status of every row has a case', async (t) => {
+  for (const row of Object.keys(ROWS)) {
+    const missing = casesOf(row).filter(([, one]) => one === undefined);
+    t.same(
+      missing.map(([status]) => status),
+      [],
+      row,
+    );
+  }
+});
+
+t.test('every operation has a row', async (t) => {
+  for (const operation of OPERATIONS) {
+    const path = operation.path.startsWith('/v1')
+      ? operation.path
+      : `/v1/applications/{applicationId}${operation.path}`;
+    t.match(ROWS[operation.op], { key: `${operation.method} ${path}`, scope: operation.scope }, operation.op);
+  }
+  t.equal(Object.keys(ROWS).length, OPERATIONS.length);
+});
+
+t.test('every row answers with every status that it names', async (t) => {
+  const conformance = await startConformance(t);
+  for (const row of Object.keys(ROWS)) {
+    for (const [status, one] of casesOf(row)) {
+      if (status === 500) continue;
+      const answer = await one?.run(conformance);
+      t.equal(answer?.status, status, `${row}: ${status}: ${one?.title}`);
+    }
+  }
+
+  const { world, tenant } = conformance;
+  await world.restart(); // what was found before is remembered; now everything is looked up
+  await tenant.renew();
+  const database = new DatabaseSync(`${world.dataDir}/lapel.db`);
+  t.teardown(() => database.close());
+  database.exec('ALTER TABLE applications RENAME TO applications_away');
+  for (const row of Object.keys(ROWS)) {
+    const one = casesOf(row).find(([status]) => status === 500)?.[1];
+    const answer = await one?.run({ ...conformance, api: tenant.api });
+    t.equal(answer?.status, 500, `${row}: 500: ${one?.title}`);
+  }
+});

@@ -1,0 +1,381 @@
+import { OPERATIONS, type Operation, targetOf } from '../api/operations.ts';
+import type { ConformanceWorld } from './conformance-world.ts';
+import { REFERENCED, type Row, SPECIFICATION } from './specification.ts';
+
+/** How one status of a row is produced: in words, and through HTTP. */
+export interface Case {
+  title: string;
+  run(world: ConformanceWorld): Promise<{ status: number }>;
+}
+
+type Cases = Record<number, Case>;
+
+const NO_DELIVERY = `msg_${'0'.repeat(32)}`;
+const BROKEN_DEVICE = '490154203237517';
+
+/** Every row: the specification's table, then the operations that it refers to. */
+export const ROWS: Record<string, Row> = { ...SPECIFICATION, ...REFERENCED };
+
+function operationOf(row: string): Operation {
+  const found = OPERATIONS.find(({ op }) => op === row);
+  if (!found) throw new Error(`there is no operation ${row}`);
+  return found;
+}
+
+/** The row's request as it should be, for the devices and software of the world. */
+function target(operation: Operation, { tenant, device }: ConformanceWorld, more: object = {}): string {
+  return targetOf(operation, { applicationId: tenant.applicationId, deviceId: device.deviceId, ...more });
+}
+
+const asked = (operation: Operation, api: ConformanceWorld['api'], path: string) =>
+  api.request(operation.method, path, operation.json === undefined ? {} : { json: operation.json });
+
+/** What goes for every row of its kind. */
+function commonCases(row: string): Cases {
+  const operation = operationOf(row);
+  const { method, path, json, query } = operation;
+  const cases: Cases = {
+    401: {
+      title: 'no access token',
+      run: (world) => world.anonymous.request(method, target(operation, world)),
+    },
+    403: {
+      title: 'access token of another application',
+      run: (world) => asked(operation, world.foreign, target(operation, world)),
+    },
+    500: {
+      title: 'the database has lost a table',
+      run: (world) => asked(operation, world.api, target(operation, world)),
+    },
+    400: {
+      title: 'a message that is not HTTP',
+      run: (world) => world.malformed(method, target(operation, world)),
+    },
+  };
+  if (query !== undefined) {
+    cases[400] = {
+      title: 'type=wifi',
+      run: (world) => world.api.request(method, target(operation, world).replace('bluetooth', 'wifi')),
+    };
+  }
+  if (method === 'GET' && /(packages|versions|apps|status|transactions|deliveries)$/.test(path) && row !== 'op 7') {
+    cases[400] = {
+      title: 'limit=0',
+      run: (world) => world.api.get(`${target(operation, world)}?limit=0`),
+    };
+  }
+  if (json !== undefined) {
+    cases[400] = {
+      title: 'a body that breaks its schema',
+      run: (world) => world.api.request(method, target(operation, world), { json: 'text' }),
+    };
+  }
+  if (path.includes('{deviceId}')) {
+    cases[404] = {
+      title: 'a deviceId that is no IMEI',
+      run: (world) => asked(operation, world.api, target(operation, world, { deviceId: BROKEN_DEVICE })),
+    };
+  }
+  if (path.includes('{package}')) {
+    cases[404] = {
+      title: 'package not found',
+      run: (world) => asked(operation, world.api, target(operation, world)),
+    };
+  }
+  return cases;
+}
+
+const NOT_ACTIVATED = (row: string): Case => ({
+  title: 'device is not activated',
+  run: async (world) =>
+    asked(operationOf(row), world.api, target(operationOf(row), world, { deviceId: await world.newDevice() })),
+});
+const NO_DESTINATION = (row: string): Case => ({
+  title: 'deviceEvent is not configured',
+  async run(world) {
+    const { bare } = world;
+    const at = { applicationId: bare.applicationId, deviceId: await world.newDevice(bare.developerId) };
+    return asked(operationOf(row), bare.api, targetOf(operationOf(row), at));
+  },
+});
+/** The request of the row as `operations.ts` has it, to the activated device. */
+const PLAIN = (row: string, title: string): Case => ({
+  title,
+  run: (world) => asked(operationOf(row), world.api, target(operationOf(row), world)),
+});
+const OTHER_METHOD = (method: string, row: string): Case => ({
+  title: `${method} on the path`,
+  run: (world) => world.api.request(method, target(operationOf(row), world)),
+});
+
+/** What is a row's own. */
+const OWN: Record<string, Cases> = {
+  'op 1': { 200: PLAIN('op 1', 'settings of the application') },
+  'op 2': { 200: PLAIN('op 2', 'settings are changed') },
+  'op 3': {
+    201: {
+      title: 'a key is issued',
+      run: ({ bare }) => bare.api.post(`${bare.path}/refresh_authkey`),
+    },
+  },
+  'op 4': { 200: PLAIN('op 4', 'an activated device'), 405: OTHER_METHOD('PUT', 'op 4') },
+  'op 5': {
+    201: {
+      title: 'a deactivated device',
+      run: async ({ api, path, newDevice }) => api.post(`${path}/devices/${await newDevice()}`, { json: {} }),
+    },
+    403: PLAIN('op 5', 'device is already activated'),
+    404: NO_DESTINATION('op 5'),
+  },
+  'op 6': {
+    201: {
+      title: 'an activated device',
+      run: async ({ world, tenant, api }) => api.delete((await world.activatedDevice(tenant)).path),
+    },
+    403: NOT_ACTIVATED('op 6'),
+    404: NO_DESTINATION('op 6'),
+  },
+  'op 7': { 200: PLAIN('op 7', 'an activated device'), 403: NOT_ACTIVATED('op 7') },
+  'op 8': { 200: PLAIN('op 8', 'the devices of the application') },
+  'op 9': {
+    200: PLAIN('op 9', 'a device of the developer'),
+    403: { ...PLAIN('op 9', ''), ...commonCases('op 9')[403], title: 'a device of another developer' },
+    405: OTHER_METHOD('POST', 'op 9'),
+  },
+  'op 10': { 201: PLAIN('op 10', 'an activated device'), 403: NOT_ACTIVATED('op 10'), 404: NO_DESTINATION('op 10') },
+  'op 11': { 201: PLAIN('op 11', 'an activated device'), 403: NOT_ACTIVATED('op 11'), 404: NO_DESTINATION('op 11') },
+  'op 12': { 200: PLAIN('op 12', 'the packages of the developer') },
+  'op 13': {
+    201: {
+      title: 'a new package',
+      run: ({ api, path, newName }) => api.post(`${path}/packages`, { json: { package: newName() } }),
+    },
+    400: {
+      title: 'reserved prefix',
+      run: ({ api, path }) => api.post(`${path}/packages`, { json: { package: 'com.lapel.mine' } }),
+    },
+    409: {
+      title: 'package of another developer',
+      async run({ api, path, other, newName }) {
+        const json = { package: newName() };
+        await other.api.post(`${other.path}/packages`, { json });
+        return api.post(`${path}/packages`, { json });
+      },
+    },
+  },
+  'op 14': {
+    200: {
+      title: 'the display name is changed',
+      run: async ({ api, newVersion }) => api.patch((await newVersion()).package, { json: { displayName: null } }),
+    },
+  },
+  'op 15': {
+    204: {
+      title: 'a package without versions',
+      async run({ api, path, newName, register }) {
+        const name = newName();
+        await register(name);
+        return api.delete(`${path}/packages/${name}`);
+      },
+    },
+    409: {
+      title: 'package still has versions',
+      run: async ({ api, newVersion }) => api.delete((await newVersion()).package),
+    },
+  },
+  'op 16': {
+    200: {
+      title: 'the versions of a package',
+      run: async ({ api, newVersion }) => api.get(`${(await newVersion()).package}/versions`),
+    },
+  },
+  'op 17': {
+    201: {
+      title: 'a new version',
+      run: async ({ api, newVersion }) =>
+        api.post(`${(await newVersion()).package}/versions`, { json: { version: '2.0.0' } }),
+    },
+    409: {
+      title: 'version already registered',
+      run: async ({ api, newVersion }) =>
+        api.post(`${(await newVersion()).package}/versions`, { json: { version: '1.0.0' } }),
+    },
+  },
+  'op 18': {
+    200: {
+      title: 'the description is changed',
+      run: async ({ api, newVersion }) => api.patch((await newVersion()).version, { json: { description: 'new' } }),
+    },
+  },
+  'op 19': {
+    204: {
+      title: 'a version without binary and distribution',
+      run: async ({ api, newVersion }) => api.delete((await newVersion()).version),
+    },
+    409: {
+      title: 'version still has a binary',
+      run: async ({ api, newVersion }) => api.delete((await newVersion('binary')).version),
+    },
+  },
+  'op 20': {
+    200: {
+      title: 'a binary',
+      run: async ({ api, newVersion }) => api.get(`${(await newVersion('binary')).version}/binaries`),
+    },
+  },
+  'op 21': {
+    204: {
+      title: 'a binary is deleted',
+      run: async ({ api, newVersion }) => api.delete(`${(await newVersion('binary')).version}/binaries`),
+    },
+  },
+  'op 22': {
+    200: {
+      title: 'an upload URL',
+      run: async ({ api, newVersion }) => api.post(`${(await newVersion()).version}/binaries`),
+    },
+  },
+  'op 23': {
+    200: {
+      title: 'an upload URL for new software',
+      run: ({ api, path, newName }) =>
+        api.post(`${path}/apps`, { json: { package: newName(), version: '1.0.0', fileSize: 1 } }),
+    },
+    400: {
+      title: 'package used by a different developer',
+      async run({ api, path, other, newName }) {
+        const json = { package: newName(), version: '1.0.0', fileSize: 1 };
+        await other.api.post(`${other.path}/apps`, { json });
+        return api.post(`${path}/apps`, { json });
+      },
+    },
+  },
+  'op 24': { 200: PLAIN('op 24', 'the available software') },
+  'op 25': {
+    200: {
+      title: 'a version that is distributed',
+      run: async ({ api, newVersion }) => api.get(`${(await newVersion('distributing')).version}/distributions`),
+    },
+  },
+  'op 26': {
+    201: {
+      title: 'distribution is started',
+      run: async ({ api, newVersion }) => api.post(`${(await newVersion()).version}/distributions`),
+    },
+    409: {
+      title: 'distribution already started',
+      run: async ({ api, newVersion }) => api.post(`${(await newVersion('distributing')).version}/distributions`),
+    },
+  },
+  'op 27': {
+    204: {
+      title: 'distribution is stopped',
+      run: async ({ api, newVersion }) => api.delete(`${(await newVersion('distributing')).version}/distributions`),
+    },
+  },
+  'op 28': {
+    201: {
+      title: 'a version that is distributed',
+      async run({ api, device, newVersion }) {
+        const { name } = await newVersion('distributing');
+        return api.put(`${device.path}/apps`, { json: { package: name, version: '1.0.0' } });
+      },
+    },
+    400: {
+      title: 'distribution is not started',
+      async run({ api, device, newVersion }) {
+        const { name } = await newVersion('binary');
+        return api.put(`${device.path}/apps`, { json: { package: name, version: '1.0.0' } });
+      },
+    },
+    403: NOT_ACTIVATED('op 28'),
+    404: NO_DESTINATION('op 28'),
+  },
+  'op 29': { 200: PLAIN('op 29', 'the firmware list') },
+  'connectivity state read': {
+    201: PLAIN('connectivity state read', 'an activated device'),
+    403: NOT_ACTIVATED('connectivity state read'),
+    404: NO_DESTINATION('connectivity state read'),
+  },
+  'connectivity state change': {
+    201: PLAIN('connectivity state change', 'an activated device'),
+    403: NOT_ACTIVATED('connectivity state change'),
+    404: NO_DESTINATION('connectivity state change'),
+  },
+  'connectivity list': {
+    201: PLAIN('connectivity list', 'an activated device'),
+    403: NOT_ACTIVATED('connectivity list'),
+    404: NO_DESTINATION('connectivity list'),
+  },
+  pairing: {
+    201: PLAIN('pairing', 'an activated device'),
+    403: NOT_ACTIVATED('pairing'),
+    404: NO_DESTINATION('pairing'),
+  },
+  language: {
+    201: PLAIN('language', 'an activated device'),
+    403: NOT_ACTIVATED('language'),
+    404: NO_DESTINATION('language'),
+  },
+  'firmware read': { 200: PLAIN('firmware read', 'an activated device'), 403: NOT_ACTIVATED('firmware read') },
+  'firmware change': {
+    201: {
+      title: 'a version of the firmware list',
+      run: ({ api, device, firmware }) => api.put(`${device.path}/firmware`, { json: firmware }),
+    },
+    400: PLAIN('firmware change', 'a version that is not in the firmware list'),
+    403: NOT_ACTIVATED('firmware change'),
+    404: NO_DESTINATION('firmware change'),
+  },
+  'transaction list': { 200: PLAIN('transaction list', 'the transactions of a device') },
+  'transaction lookup': {
+    200: { title: 'a transaction', run: async ({ api, newTransaction }) => api.get(await newTransaction()) },
+    404: {
+      title: 'transaction not found',
+      run: ({ api, device }) => api.get(`${device.path}/transactions/999999`),
+    },
+  },
+  'transaction cancel': {
+    204: { title: 'an unfinished one', run: async ({ api, newTransaction }) => api.delete(await newTransaction()) },
+    404: {
+      title: 'transaction not found',
+      run: ({ api, device }) => api.delete(`${device.path}/transactions/999999`),
+    },
+    409: {
+      title: 'it is finished',
+      async run({ api, newTransaction }) {
+        const path = await newTransaction();
+        await api.delete(path);
+        return api.delete(path);
+      },
+    },
+  },
+  'delivery log': { 200: PLAIN('delivery log', 'the deliveries of the application') },
+  redelivery: {
+    202: {
+      title: 'a delivery of the application',
+      async run({ api, path }) {
+        const [{ deliveryId }] = (await api.get(`${path}/webhooks/deliveries`)).body.deliveries;
+        return api.post(`${path}/webhooks/deliveries/${deliveryId}/redeliver`);
+      },
+    },
+    404: {
+      title: 'delivery not found',
+      run: ({ api, path }) => api.post(`${path}/webhooks/deliveries/${NO_DELIVERY}/redeliver`),
+    },
+  },
+  'redelivery of a range': { 202: PLAIN('redelivery of a range', 'what was given up') },
+  'test event': {
+    202: {
+      title: 'to a setting with a URL',
+      run: ({ api, path }) => api.post(`${path}/webhooks/test`, { json: { setting: 'deviceEvent' } }),
+    },
+    404: PLAIN('test event', 'the setting has no URL'),
+  },
+};
+
+/** How each status of a row is produced; a status without a case is missing here. */
+export function casesOf(row: string): [status: number, one: Case | undefined][] {
+  const cases: Cases = { ...commonCases(row), ...OWN[row] };
+  return (ROWS[row]?.statuses ?? []).map((status) => [status, cases[status]]);
+}

@@ -1,0 +1,65 @@
+/** A row of the specification's "Endpoints" table; `key` is method and path. */
+export interface Row {
+  key: string;
+  scope: string;
+  /** The success and every error status that the row names, without what the contract adds to all operations. */
+  statuses: number[];
+}
+
+const A = 'svc:application:read';
+const B = 'svc:application:write';
+const C = 'svc:device:read';
+const D = 'svc:device:write';
+
+/** The specification's "Endpoints" table, written down from it and not from the code. */
+// biome-ignore format: a table is read by its rows
+export const SPECIFICATION: Record<string, Row> = {
+  'op 1': { key: 'GET /v1/applications/{applicationId}', scope: A, statuses: [200, 400, 401, 403, 500] },
+  'op 2': { key: 'PATCH /v1/applications/{applicationId}', scope: B, statuses: [200, 400, 401, 403, 500] },
+  'op 3': { key: 'POST /v1/applications/{applicationId}/refresh_authkey', scope: B, statuses: [201, 400, 401, 403, 500] },
+  'op 4': { key: 'GET /v1/applications/{applicationId}/devices/{deviceId}', scope: C, statuses: [200, 400, 401, 403, 404, 405, 500] },
+  'op 5': { key: 'POST /v1/applications/{applicationId}/devices/{deviceId}', scope: D, statuses: [201, 400, 401, 403, 404, 500] },
+  'op 6': { key: 'DELETE /v1/applications/{applicationId}/devices/{deviceId}', scope: D, statuses: [201, 400, 401, 403, 404, 500] },
+  'op 7': { key: 'GET /v1/applications/{applicationId}/devices/{deviceId}/status', scope: C, statuses: [200, 400, 401, 403, 500] },
+  'op 8': { key: 'GET /v1/applications/{applicationId}/devices/status', scope: C, statuses: [200, 400, 401, 500] },
+  'op 9': { key: 'GET /v1/devices/{deviceId}/hardware-properties', scope: C, statuses: [200, 400, 401, 403, 404, 405, 500] },
+  'op 10': { key: 'PUT /v1/applications/{applicationId}/devices/{deviceId}/settings/apn', scope: D, statuses: [201, 400, 401, 403, 404, 500] },
+  'op 11': { key: 'PUT /v1/applications/{applicationId}/devices/{deviceId}/settings/wifi', scope: D, statuses: [201, 400, 401, 403, 404, 500] },
+  'op 12': { key: 'GET /v1/applications/{applicationId}/packages', scope: A, statuses: [200, 400, 401, 403, 500] },
+  'op 13': { key: 'POST /v1/applications/{applicationId}/packages', scope: B, statuses: [201, 400, 401, 403, 409, 500] },
+  'op 14': { key: 'PATCH /v1/applications/{applicationId}/packages/{package}', scope: B, statuses: [200, 400, 401, 403, 404, 500] },
+  'op 15': { key: 'DELETE /v1/applications/{applicationId}/packages/{package}', scope: B, statuses: [204, 400, 401, 403, 409, 500] },
+  'op 16': { key: 'GET /v1/applications/{applicationId}/packages/{package}/versions', scope: A, statuses: [200, 400, 401, 403, 404, 500] },
+  'op 17': { key: 'POST /v1/applications/{applicationId}/packages/{package}/versions', scope: B, statuses: [201, 400, 401, 403, 404, 409, 500] },
+  'op 18': { key: 'PATCH /v1/applications/{applicationId}/packages/{package}/versions/{version}', scope: B, statuses: [200, 400, 401, 403, 404, 500] },
+  'op 19': { key: 'DELETE /v1/applications/{applicationId}/packages/{package}/versions/{version}', scope: B, statuses: [204, 400, 401, 403, 404, 409, 500] },
+  'op 20': { key: 'GET /v1/applications/{applicationId}/packages/{package}/versions/{version}/binaries', scope: A, statuses: [200, 400, 401, 403, 404, 500] },
+  'op 21': { key: 'DELETE /v1/applications/{applicationId}/packages/{package}/versions/{version}/binaries', scope: B, statuses: [204, 400, 401, 403, 404, 500] },
+  'op 22': { key: 'POST /v1/applications/{applicationId}/packages/{package}/versions/{version}/binaries', scope: B, statuses: [200, 400, 401, 403, 404, 500] },
+  'op 23': { key: 'POST /v1/applications/{applicationId}/apps', scope: B, statuses: [200, 400, 401, 403, 500] },
+  'op 24': { key: 'GET /v1/applications/{applicationId}/apps', scope: A, statuses: [200, 400, 401, 403, 500] },
+  'op 25': { key: 'GET /v1/applications/{applicationId}/packages/{package}/versions/{version}/distributions', scope: A, statuses: [200, 400, 401, 403, 404, 500] },
+  'op 26': { key: 'POST /v1/applications/{applicationId}/packages/{package}/versions/{version}/distributions', scope: B, statuses: [201, 400, 401, 403, 404, 409, 500] },
+  'op 27': { key: 'DELETE /v1/applications/{applicationId}/packages/{package}/versions/{version}/distributions', scope: B, statuses: [204, 400, 401, 403, 404, 500] },
+  'op 28': { key: 'PUT /v1/applications/{applicationId}/devices/{deviceId}/apps', scope: D, statuses: [201, 400, 401, 403, 404, 500] },
+  'op 29': { key: 'GET /v1/applications/{applicationId}/firmware', scope: A, statuses: [200, 400, 401, 403, 500] },
+};
+
+/** The operations that it refers to without showing them, and the webhook operations: the statuses of the contract. */
+// biome-ignore format: a table is read by its rows
+export const REFERENCED: Record<string, Row> = {
+  'connectivity state read': { key: 'GET /v1/applications/{applicationId}/devices/{deviceId}/connectivity/state', scope: C, statuses: [201, 400, 401, 403, 404, 500] },
+  'connectivity state change': { key: 'PUT /v1/applications/{applicationId}/devices/{deviceId}/connectivity/state', scope: D, statuses: [201, 400, 401, 403, 404, 500] },
+  'connectivity list': { key: 'GET /v1/applications/{applicationId}/devices/{deviceId}/connectivity/list', scope: C, statuses: [201, 400, 401, 403, 404, 500] },
+  'pairing': { key: 'POST /v1/applications/{applicationId}/devices/{deviceId}/bluetooth/devices', scope: D, statuses: [201, 400, 401, 403, 404, 500] },
+  'transaction cancel': { key: 'DELETE /v1/applications/{applicationId}/devices/{deviceId}/transactions/{transactionId}', scope: D, statuses: [204, 401, 403, 404, 409, 500] },
+  'transaction lookup': { key: 'GET /v1/applications/{applicationId}/devices/{deviceId}/transactions/{transactionId}', scope: C, statuses: [200, 401, 403, 404, 500] },
+  'transaction list': { key: 'GET /v1/applications/{applicationId}/devices/{deviceId}/transactions', scope: C, statuses: [200, 400, 401, 403, 404, 500] },
+  'language': { key: 'PUT /v1/applications/{applicationId}/devices/{deviceId}/settings/lang', scope: D, statuses: [201, 400, 401, 403, 404, 500] },
+  'firmware read': { key: 'GET /v1/applications/{applicationId}/devices/{deviceId}/firmware', scope: C, statuses: [200, 401, 403, 404, 500] },
+  'firmware change': { key: 'PUT /v1/applications/{applicationId}/devices/{deviceId}/firmware', scope: D, statuses: [201, 400, 401, 403, 404, 500] },
+  'delivery log': { key: 'GET /v1/applications/{applicationId}/webhooks/deliveries', scope: A, statuses: [200, 400, 401, 403, 500] },
+  'redelivery': { key: 'POST /v1/applications/{applicationId}/webhooks/deliveries/{deliveryId}/redeliver', scope: B, statuses: [202, 401, 403, 404, 500] },
+  'redelivery of a range': { key: 'POST /v1/applications/{applicationId}/webhooks/deliveries/redeliver', scope: B, statuses: [202, 400, 401, 403, 500] },
+  'test event': { key: 'POST /v1/applications/{applicationId}/webhooks/test', scope: B, statuses: [202, 400, 401, 403, 404, 500] },
+};
