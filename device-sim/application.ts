@@ -4,6 +4,8 @@ import type { Answer } from './messages.ts';
 import { createServiceClient, inParallel, type Reply, type ServiceClient, send, unexpected } from './service-client.ts';
 
 const PARALLEL_REQUESTS = 16;
+/** How often one request is put off by 429 before that is an answer. */
+const MOST_REFUSALS = 100;
 const SCOPES = 'svc:device:read svc:device:write';
 
 /** An application that works on the fleet through the REST API. */
@@ -29,12 +31,15 @@ export function createApplication({
   applicationId,
   secret,
   now,
+  rest,
 }: {
   apiUrl: string;
   applicationId: string;
   secret: string;
   /** Milliseconds. */
   now: () => number;
+  /** Resolves after so many milliseconds. */
+  rest: (milliseconds: number) => Promise<void>;
 }): Application {
   let session: Promise<Session> | undefined;
   const pathOf = (deviceId: string): string =>
@@ -79,10 +84,19 @@ export function createApplication({
     return (await currentSession()).request(method, path, body);
   }
 
+  /** What must be done, sooner or later: as often as the service asks for patience, within reason. */
+  async function insist(method: string, path: string, body?: unknown): Promise<Reply> {
+    for (let refusals = 1; ; refusals += 1) {
+      const reply = await request(method, path, body);
+      if (reply.status !== 429 || refusals >= MOST_REFUSALS) return reply;
+      await rest(1000 * (reply.retryAfter ?? 1));
+    }
+  }
+
   /** Whether it is activated now. */
   async function activateOne(device: Device): Promise<boolean> {
     const { deviceId, events } = device;
-    const status = await request('GET', pathOf(deviceId));
+    const status = await insist('GET', pathOf(deviceId));
     if (status.status === 200 && status.body['status'] === 'activated') {
       device.rememberActivation({ applicationId, clientId: String(status.body['clientId']) });
       return true;
@@ -97,7 +111,7 @@ export function createApplication({
     };
     events.on('acknowledged', listener);
     try {
-      const reply = await request('POST', pathOf(deviceId), {});
+      const reply = await insist('POST', pathOf(deviceId), {});
       if (reply.status !== 201) throw unexpected(`cannot activate ${deviceId}`, reply);
       wanted = reply.body['transactionId'];
       const { status: outcome } = seen.get(wanted) ?? (await promise);

@@ -5,7 +5,7 @@ import { createFleet, type Fleet } from './fleet.ts';
 import { startLoad } from './load.ts';
 import { type ProgressStream, showProgress } from './progress.ts';
 import type { Report } from './report.ts';
-import { systemTimers, type Timers } from './timers.ts';
+import { pause, systemTimers, type Timers } from './timers.ts';
 
 const CONNECT_ATTEMPTS = 5;
 const TROUBLES_KEPT = 20;
@@ -89,7 +89,8 @@ export async function run(
 
     const end = theEnd(command, fleet, stopped, timers);
     const { application: wanted } = command;
-    const application = wanted && createApplication({ ...wanted, now: timers.now });
+    const application =
+      wanted && createApplication({ ...wanted, now: timers.now, rest: (ms) => pause(timers, ms, stopped) });
     // A device that never answers its activation must not outlast the run.
     const activated =
       application && !stopped.aborted ? await Promise.race([application.activate(fleet), end]) : undefined;

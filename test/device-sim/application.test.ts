@@ -7,7 +7,7 @@ import type { Device } from '../../device-sim/device.ts';
 import type { DeviceEvents } from '../../device-sim/device-events.ts';
 import type { Fleet } from '../../device-sim/fleet.ts';
 
-type Route = (method: string, path: string, token: string) => [number, object];
+type Route = (method: string, path: string, token: string) => [number, object, Record<string, string>?];
 
 /** A token endpoint that numbers its tokens, and what `route` says for everything else. */
 async function startApi(route: Route) {
@@ -16,11 +16,11 @@ async function startApi(route: Route) {
     const { method = '', url = '', headers } = request;
     request.resume();
     if (url === '/api/v1/authenticate') tokens += 1;
-    const [status, body] =
+    const [status, body, more = {}] =
       url === '/api/v1/authenticate'
         ? [200, { access_token: `token ${tokens}`, token_type: 'bearer', expires_in: 3600 }]
         : route(method, url, headers.authorization?.replace('Bearer ', '') ?? '');
-    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+    response.writeHead(status, { 'content-type': 'application/json', ...more }).end(JSON.stringify(body));
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -35,8 +35,8 @@ async function startApi(route: Route) {
   };
 }
 
-const application = (apiUrl: string, now = () => 0) =>
-  createApplication({ apiUrl, applicationId: 'app', secret: 'secret', now });
+const application = (apiUrl: string, now = () => 0, rest = async (_milliseconds: number) => {}) =>
+  createApplication({ apiUrl, applicationId: 'app', secret: 'secret', now, rest });
 
 t.test('one token serves all requests until its last minute', async (t) => {
   let time = 0;
@@ -87,6 +87,25 @@ t.test('activation passes over activated devices, and waits for what the others 
   });
   t.strictSame(await application(api.url).activate({ devices } as unknown as Fleet), devices.slice(0, 2));
   t.strictSame(remembered, ['1', { applicationId: 'app', clientId: 'c1' }], 'who had forgotten knows it again');
+});
+
+t.test('an activation waits as long as a busy service says; a load does not', async (t) => {
+  let asked = 0;
+  await using api = await startApi((method) => {
+    asked += 1;
+    if (method === 'PUT' || asked < 3) return [429, { message: 'too many requests' }, { 'retry-after': '7' }];
+    return [200, { status: 'activated', clientId: 'c' }];
+  });
+  const rests: number[] = [];
+  const app = application(
+    api.url,
+    () => 0,
+    async (milliseconds) => void rests.push(milliseconds),
+  );
+  const devices = [{ deviceId: '1', events: new EventEmitter(), rememberActivation: () => {} }] as unknown as Device[];
+  t.strictSame(await app.activate({ devices } as unknown as Fleet), devices);
+  t.strictSame(rests, [7000, 7000]);
+  t.strictSame(await app.setWifi('1', 'a'), { refusal: 429 });
 });
 
 t.test('an activation that is refused is said in words', async (t) => {
