@@ -11,8 +11,8 @@ const overLimit: KeywordErrorDefinition = {
 };
 
 /**
- * What the schemas use beyond JSON Schema 2020-12: the formats `imei` and `language-tag`, and the keywords `maxUtf8Bytes`, `maxDepth`
- * and `settingUrl`.
+ * What the schemas use beyond JSON Schema 2020-12: the formats `imei` and `language-tag`, and the keywords
+ * `maxUtf8Bytes`, `maxDepth` and `settingUrl`.
  */
 export function addKeywords(ajv: Ajv2020, urlFault: UrlFault): void {
   // `tsType` speaks to the generator of types only.

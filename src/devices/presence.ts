@@ -20,9 +20,9 @@ interface Parts {
 export type Presence = ReturnType<typeof createPresence>;
 
 /**
- * When devices were last heard of. Every packet of a device comes by here, so it costs no more than a place in a map: what is newer
- * than the database is kept in memory and written in batches. Whether a device is connected is nothing to keep: the
- * broker knows it, and after a crash nobody is.
+ * When devices were last heard of. Every packet of a device comes by here, so it costs no more than a place in a map:
+ * what is newer than the database is kept in memory and written in batches. Whether a device is connected is nothing to
+ * keep: the broker knows it, and after a crash nobody is.
  */
 export function createPresence({ database, clock, log }: Parts) {
   const newer = new Map<string, number>();
