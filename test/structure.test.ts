@@ -21,7 +21,7 @@ const ROOMS: Record<string, { rooms: string[]; owns?: string[] }> = {
   http: { rooms: ['contracts'], owns: ['koa'] },
   broker: { rooms: ['contracts', 'database', 'devices', 'outbox', 'transactions', 'events'], owns: ['aedes'] },
   api: { rooms: ['http', 'contracts', 'applications', 'devices', 'transactions', 'webhooks', 'software'] },
-  admin: { rooms: ['http', 'contracts', 'applications', 'devices', 'software'] },
+  admin: { rooms: ['http', 'contracts', 'applications', 'devices', 'software'], owns: ['csv-parse'] },
   client: { rooms: ['contracts'], owns: ['standardwebhooks'] },
   cli: { rooms: ['apk', 'client'] },
 };

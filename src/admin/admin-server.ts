@@ -9,15 +9,18 @@ interface Parts extends ListenerParts, Omit<AdminServices, 'metrics'> {
   adminUrl(): string;
 }
 
+// Milliseconds for a whole request: an import of many devices comes as fast as its devices are registered.
+const LONGEST_REQUEST = 3_600_000;
+
 /** Administration, metrics and probes, on a listener of their own. */
-export function createAdminServer({ administratorToken, adminUrl, ...parts }: Parts): HttpServer {
-  const { developers, applications, devices, software, metrics, formatTime, ready } = parts;
+export function createAdminServer(parts: Parts): HttpServer {
   return createListener({
     ...parts,
     name: 'admin',
     routes: ROUTES,
-    services: { developers, applications, devices, software, metrics, formatTime, ready },
-    authorize: createAuthorize(administratorToken),
-    baseUrl: adminUrl,
+    services: parts,
+    authorize: createAuthorize(parts.administratorToken),
+    baseUrl: parts.adminUrl,
+    requestTimeout: LONGEST_REQUEST,
   });
 }

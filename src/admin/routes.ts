@@ -3,6 +3,7 @@ import { createApplication, deleteApplication, listApplications, replaceSecret }
 import { listBinaryWarnings } from './binary-warnings.ts';
 import { createDeveloper, listDevelopers, readDeveloper, updateDeveloper } from './developers.ts';
 import { deleteDevice, listDevices, readDevice, registerDevice, replaceCredential, updateDevice } from './devices.ts';
+import { importDevices } from './import-devices.ts';
 import { readHealth, readMetrics, readReadiness } from './operation.ts';
 import { firmware, systemPackages } from './own-software.ts';
 import type { AdminServices } from './services.ts';
@@ -26,6 +27,7 @@ export const ROUTES = [
   route('POST',   '/admin/v1/applications/{applicationId}/secret', A, {}, replaceSecret),
 
   route('POST',   '/admin/v1/developers/{developerId}/devices', A, { body: 'admin/device-register' }, registerDevice),
+  route('POST',   '/admin/v1/developers/{developerId}/devices/import', A, {}, importDevices),
   route('GET',    '/admin/v1/developers/{developerId}/devices', A, { query: 'common/paging-query' }, listDevices),
   route('GET',    '/admin/v1/devices/{deviceId}', A, {}, readDevice),
   route('PATCH',  '/admin/v1/devices/{deviceId}', A, { body: 'admin/device-update' }, updateDevice),

@@ -1,9 +1,10 @@
 import type { Applications } from '../applications/applications.ts';
 import type { Developers } from '../applications/developers.ts';
-import type { SchemaName } from '../contracts/contracts.ts';
+import type { Contracts, SchemaName } from '../contracts/contracts.ts';
 import type { SchemaTypes } from '../contracts/types.ts';
 import type { Devices } from '../devices/devices.ts';
 import type { Input } from '../http/route.ts';
+import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Software } from '../software/software.ts';
 
@@ -11,8 +12,10 @@ import type { Software } from '../software/software.ts';
 export interface AdminServices {
   developers: Pick<Developers, 'create' | 'list' | 'find' | 'update'>;
   applications: Pick<Applications, 'create' | 'list' | 'replaceSecret' | 'remove'>;
-  devices: Pick<Devices, 'register' | 'list' | 'find' | 'update' | 'remove' | 'replaceCredential'>;
+  devices: Pick<Devices, 'register' | 'registerOnce' | 'list' | 'find' | 'update' | 'remove' | 'replaceCredential'>;
   software: Pick<Software, 'systemPackages' | 'firmware' | 'inspection'>;
+  contracts: Contracts;
+  log: Log;
   metrics: Pick<Metrics, 'registry'>;
   /** Microseconds as a local date-time. */
   formatTime(micros: number): string;

@@ -89,6 +89,26 @@ export type DisplayName = string | null;
  */
 export type Description = string | null;
 /**
+ * Kind of a fault.
+ */
+export type FaultType =
+  | 'missing'
+  | 'extra_forbidden'
+  | 'string_type'
+  | 'int_type'
+  | 'bool_type'
+  | 'list_type'
+  | 'dict_type'
+  | 'string_too_short'
+  | 'string_too_long'
+  | 'string_pattern_mismatch'
+  | 'enum'
+  | 'greater_than_equal'
+  | 'less_than_equal'
+  | 'url_parsing'
+  | 'url_scheme'
+  | 'json_invalid';
+/**
  * Key that signs the webhooks of an application: `whsec_` and 32 random bytes in base64.
  */
 export type AuthenticationKey = string;
@@ -136,26 +156,6 @@ export type DistributionDate = string;
  * Unique on the device; the same in a repetition.
  */
 export type EventId = string;
-/**
- * Kind of a fault.
- */
-export type FaultType =
-  | 'missing'
-  | 'extra_forbidden'
-  | 'string_type'
-  | 'int_type'
-  | 'bool_type'
-  | 'list_type'
-  | 'dict_type'
-  | 'string_too_short'
-  | 'string_too_long'
-  | 'string_pattern_mismatch'
-  | 'enum'
-  | 'greater_than_equal'
-  | 'less_than_equal'
-  | 'url_parsing'
-  | 'url_scheme'
-  | 'json_invalid';
 /**
  * Identifier of a file that an app on the device uploads, made by the device.
  */
@@ -296,6 +296,7 @@ export interface SchemaTypes {
   'admin/device-update': DeviceUpdate;
   'admin/firmware-version-list': FirmwareVersionList;
   'admin/health': Health;
+  'admin/imported-device': ImportedDevice;
   'admin/own-software-put': OwnSoftwarePut;
   'admin/own-software-version': OwnSoftwareVersion;
   'admin/system-package-list': SystemPackageList;
@@ -618,6 +619,39 @@ export interface Health {
   status: 'ok' | 'unavailable';
 }
 /**
+ * What became of a line of an import: the device and its credential, or what is wrong with the line.
+ */
+export interface ImportedDevice {
+  /**
+   * Of what was sent; the first is 1.
+   */
+  line: number;
+  deviceId?: DeviceId;
+  credential?: Credential;
+  /**
+   * A Message error or a Reason error, as the registration of one device would be answered with.
+   */
+  error?: {
+    message?: string;
+    reason?: string;
+    details?: Fault[];
+  };
+}
+/**
+ * One fault of an input.
+ */
+export interface Fault {
+  /**
+   * Path to the faulty field: `body`, `query` or `pathParameters`, then names; array positions as strings.
+   */
+  loc: string[];
+  /**
+   * What is wrong, for people.
+   */
+  msg: string;
+  type: FaultType;
+}
+/**
  * Texts of a system package or firmware version; what is left out stays, null removes it.
  */
 export interface OwnSoftwarePut {
@@ -669,20 +703,6 @@ export interface ApnEntry {
 export interface DeviceError {
   code: string;
   message: string;
-}
-/**
- * One fault of an input.
- */
-export interface Fault {
-  /**
-   * Path to the faulty field: `body`, `query` or `pathParameters`, then names; array positions as strings.
-   */
-  loc: string[];
-  /**
-   * What is wrong, for people.
-   */
-  msg: string;
-  type: FaultType;
 }
 /**
  * Error that needs one sentence.

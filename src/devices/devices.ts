@@ -40,21 +40,40 @@ export function createDevices({ database, clock, ids, requireDeveloper, disconne
     return device;
   };
 
+  /** Registers a device; the credential (given, or made) is shown here only. Throws DEVELOPER_NOT_FOUND, DEVICE_EXISTS. */
+  async function register(request: {
+    developerId: string;
+    deviceId: string;
+    hardwareProperties?: object | null;
+    credential?: string;
+  }): Promise<{ deviceId: string; credential: string }> {
+    const { deviceId, developerId, hardwareProperties = null, credential = ids.secret() } = request;
+    await requireDeveloper(developerId);
+    const device = { deviceId, developerId, hardwareProperties, createdAt: clock.now() };
+    await database.transact(async (unit) => {
+      if (!(await insertDevice(unit, device, hashCredential(credential)))) throw new DomainError('DEVICE_EXISTS');
+    });
+    return { deviceId, credential };
+  }
+
   return {
-    /** Registers a device; the credential (given, or made) is shown here only. Throws DEVELOPER_NOT_FOUND, DEVICE_EXISTS. */
-    async register(request: {
-      developerId: string;
-      deviceId: string;
-      hardwareProperties?: object | null;
-      credential?: string;
-    }): Promise<{ deviceId: string; credential: string }> {
-      const { deviceId, developerId, hardwareProperties = null, credential = ids.secret() } = request;
-      await requireDeveloper(developerId);
-      const device = { deviceId, developerId, hardwareProperties, createdAt: clock.now() };
-      await database.transact(async (unit) => {
-        if (!(await insertDevice(unit, device, hashCredential(credential)))) throw new DomainError('DEVICE_EXISTS');
-      });
-      return { deviceId, credential };
+    register,
+
+    /**
+     * The same; but a device that is there as it would be made, with the credential given, is answered as if it were new:
+     * registering it again, after an answer was lost, changes nothing.
+     */
+    async registerOnce(request: Parameters<typeof register>[0]): ReturnType<typeof register> {
+      try {
+        return await register(request);
+      } catch (error) {
+        const { deviceId, developerId, credential } = request;
+        if (!(error instanceof DomainError) || error.code !== 'DEVICE_EXISTS' || credential === undefined) throw error;
+        const device = await findDevice(database.read, deviceId);
+        const hash = await findCredentialHash(database.read, deviceId);
+        if (device?.developerId !== developerId || !matchesCredential(credential, hash)) throw error;
+        return { deviceId, credential };
+      }
     },
 
     /** A page of a developer's devices. Throws DEVELOPER_NOT_FOUND. */

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import type { Context } from 'koa';
 import type { Clock } from '../clock.ts';
 import type { Contracts } from '../contracts/contracts.ts';
@@ -26,6 +27,8 @@ export interface ListenerParts {
   metrics: Metrics;
   /** Requests in flight at most; one more is answered 503 with `Retry-After`. */
   maxInFlight?: number;
+  /** Milliseconds for a whole request to come. */
+  requestTimeout?: number;
 }
 
 interface Parts<Services, Caller> extends ListenerParts {
@@ -52,7 +55,7 @@ const JSON_CONTENT = 'application/json; charset=utf-8';
  */
 export function createListener<Services, Caller>(parts: Parts<Services, Caller>): HttpServer {
   const { name, services, authorize, contracts, clock, ids, log, metrics, baseUrl } = parts;
-  const { maxInFlight = MAX_IN_FLIGHT, strictPaths = [], limit } = parts;
+  const { maxInFlight = MAX_IN_FLIGHT, strictPaths = [], limit, requestTimeout } = parts;
   const match = createRouteMatcher(parts.routes);
 
   function find(method: string, path: string): { route: Route<Services, Caller>; params: Record<string, string> } {
@@ -96,7 +99,7 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
     const params = checkPathParameters(contracts, raw);
     const query = route.query && contracts.checkQuery(route.query, target.query);
     const body = await readBody(context, route);
-    const input: Input = { params, body, query, caller, headers, baseUrl: baseUrl(), target };
+    const input: Input = { params, body, stream: context.req, query, caller, headers, baseUrl: baseUrl(), target };
     return route.handler(services, input as Input<never, never, never, Caller>);
   }
 
@@ -143,14 +146,16 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
     else log.debug(error ? { ...line, error: error.code } : line, 'request');
   }
 
-  const sockets = createSockets({ handle, clock, log });
+  const sockets = createSockets({ handle, clock, log, ...(requestTimeout !== undefined && { requestTimeout }) });
   return sockets;
 }
 
 function send(context: Context, { status, body, headers }: Answer): void {
   context.status = status;
   if (headers) context.set(headers);
-  if (typeof body === 'object') {
+  if (body instanceof Readable) {
+    context.body = body;
+  } else if (typeof body === 'object') {
     context.set('Content-Type', JSON_CONTENT);
     context.body = JSON.stringify(body);
   } else if (body !== undefined) {

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { Readable } from 'node:stream';
 import type { SchemaName } from '../contracts/contracts.ts';
 import type { SchemaTypes } from '../contracts/types.ts';
 import type { Target } from './request-target.ts';
@@ -25,6 +26,8 @@ export interface Input<Params = unknown, Body = unknown, Query = unknown, Caller
   query: Query;
   /** Who the check of the token found. */
   caller: Caller;
+  /** The body, for the route that reads it as it comes; the others have it in `body`. */
+  stream: Readable;
   /** As Node has them: names in lower case. */
   headers: IncomingHttpHeaders;
   /** `{base_url}`, without a slash at its end. */

@@ -5,9 +5,9 @@ import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
 
 // Milliseconds. A request's head and body must come within these, else Node answers 408 and closes.
+const REQUEST_TIMEOUT = 30_000;
 const TIMEOUTS = {
   headersTimeout: 10_000,
-  requestTimeout: 30_000,
   // Longer than the idle time of usual proxies (60 s), so that the proxy closes first and never into a request.
   keepAliveTimeout: 65_000,
   connectionsCheckingInterval: 5_000,
@@ -29,10 +29,17 @@ interface Parts {
   handle(context: Koa.Context): Promise<void>;
   clock: Clock;
   log: Log;
+  /** Milliseconds for a whole request to come. */
+  requestTimeout?: number;
 }
 
 /** The sockets of one listener: timeouts, in-flight count, draining. */
-export function createSockets({ handle, clock, log }: Parts): HttpServer & { inFlight(): number } {
+export function createSockets({
+  handle,
+  clock,
+  log,
+  requestTimeout = REQUEST_TIMEOUT,
+}: Parts): HttpServer & { inFlight(): number } {
   let inFlight = 0;
   let draining = false;
   let waiting: (() => void)[] = [];
@@ -54,7 +61,7 @@ export function createSockets({ handle, clock, log }: Parts): HttpServer & { inF
     waiting = [];
     for (const resolve of waiters) resolve();
   };
-  const server: Server = createServer({ ...TIMEOUTS, noDelay: true }, (request, response) => {
+  const server: Server = createServer({ ...TIMEOUTS, requestTimeout, noDelay: true }, (request, response) => {
     inFlight += 1;
     response.once('close', released);
     void respond(request, response);

@@ -15,7 +15,7 @@ interface Row {
 const NO_DEVICE = deviceIdOf(99_999);
 const NOBODY: [string, string] = ['/developers/nobody', 'developer not found.'];
 
-// Section 5 of the contract, without the import of devices; deletion of an application is the service's own.
+// Section 5 of the contract; deletion of an application is the service's own.
 // biome-ignore format: a table is read by its rows
 const ROWS: Row[] = [
   { method: 'POST', path: '/developers', json: { name: 'x' } },
@@ -27,6 +27,7 @@ const ROWS: Row[] = [
   { method: 'DELETE', path: '/applications/{applicationId}', unknown: [['/applications/none', 'application not found.']] },
   { method: 'POST', path: '/applications/{applicationId}/secret', unknown: [['/applications/none/secret', 'application not found.']] },
   { method: 'POST', path: '/developers/{developerId}/devices', json: { deviceId: deviceIdOf(88_888) }, unknown: [['/developers/nobody/devices', 'developer not found.']] },
+  { method: 'POST', path: '/developers/{developerId}/devices/import', unknown: [['/developers/nobody/devices/import', 'developer not found.']] },
   { method: 'GET', path: '/developers/{developerId}/devices', unknown: [['/developers/nobody/devices', 'developer not found.']] },
   { method: 'GET', path: '/devices/{deviceId}', unknown: [[`/devices/${NO_DEVICE}`, 'device not found.']] },
   { method: 'PATCH', path: '/devices/{deviceId}', json: {}, unknown: [[`/devices/${NO_DEVICE}`, 'device not found.']] },
