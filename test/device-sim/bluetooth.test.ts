@@ -121,6 +121,9 @@ t.test('paired peers come and go; a device of no application tells nobody', asyn
     ['bluetooth.connected', name],
     ['bluetooth.disconnected', name],
   ]);
+  await ask('setConnectivityState', { ...bluetooth, enabled: false });
+  device.movePeer();
+  t.strictSame(device.state.bluetooth.connected, [], 'nobody comes while it is off');
 });
 
 t.test('Bluetooth and language are remembered over a restart of the simulator', async (t) => {

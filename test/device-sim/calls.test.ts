@@ -3,6 +3,7 @@ import t from 'tap';
 import { createDevice, type DeviceOptions } from '../../device-sim/device.ts';
 import { createFleet } from '../../device-sim/fleet.ts';
 import { MOVIE_MIN, movie } from '../../device-sim/movie.ts';
+import { createOutgoingEvents } from '../../device-sim/outgoing-events.ts';
 import { formatReport } from '../../device-sim/report.ts';
 import type { OwnFile } from '../../device-sim/uploader.ts';
 import { startBroker } from './plain-broker.ts';
@@ -251,6 +252,51 @@ t.test('a device that is offline keeps so many events; the oldest that waits is 
     happened.slice(20),
     'in the order in which they happened',
   );
+});
+
+t.test('uploads go one after another, and only so many wait', async (t) => {
+  await using parts = await wearable(() => ({ requestId: 'of nobody', data: {} }));
+  for (let file = 0; file < 9; file += 1) parts.device.uploadFile();
+  t.match((await parts.told('fileUpload.failed')).data, { error: { code: 'STORAGE_FULL' } });
+  await parts.broker.until(() => parts.requests().length > 0);
+  t.equal(parts.requests().length, 1);
+  t.equal(parts.events().length, 1);
+});
+
+t.test('a store that falls silent is given up', async (t) => {
+  await using parts = await ready({ patience: { stall: 20 } });
+  parts.store.script.push(
+    () => {},
+    () => {},
+    (_request, response) => response.writeContinue(),
+  );
+  parts.device.uploadFile();
+  t.match((await parts.told('fileUpload.failed')).data, {
+    error: { message: /nothing was taken any more; given up after 3 attempts/ },
+  });
+});
+
+t.test('an event that was lost with its connection waits for the next one', async (t) => {
+  const line = { online: true };
+  const sent: { payload: string; done: (error?: Error) => void }[] = [];
+  const told: string[] = [];
+  const events = createOutgoingEvents({
+    isOnline: () => line.online,
+    publish: (payload, done) => sent.push({ payload, done }),
+    onEvent: () => {},
+    onAcknowledged: ({ type }) => told.push(type),
+    onLost: () => {},
+  });
+  events.add('call.started', {});
+  line.online = false;
+  sent[0]?.done(new Error('connection closed'));
+  t.equal(events.waiting, 1);
+  line.online = true;
+  events.online();
+  t.equal(sent[1]?.payload, sent[0]?.payload);
+  sent[1]?.done();
+  t.strictSame(told, ['call.started']);
+  t.equal(events.waiting, 0);
 });
 
 t.test(

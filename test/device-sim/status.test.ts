@@ -1,7 +1,9 @@
 import t from 'tap';
 import { createBattery } from '../../device-sim/battery.ts';
-import { createDevice } from '../../device-sim/device.ts';
+import type { CallPlan } from '../../device-sim/calls.ts';
+import { createDevice, type Device } from '../../device-sim/device.ts';
 import { scheduleHappenings, scheduleRounds } from '../../device-sim/happenings.ts';
+import { type Life, letLive, quietLife } from '../../device-sim/life.ts';
 import { createRandom } from '../../device-sim/random.ts';
 import { systemTimers } from '../../device-sim/timers.ts';
 import { handTimers } from './hand-timers.ts';
@@ -120,3 +122,37 @@ t.test(
     t.notSame(await course(2), hits);
   },
 );
+
+t.test('a fleet lives: each device has its share of everything, for four timers in all', async (t) => {
+  async function hour(life: Partial<Life>) {
+    const timers = handTimers();
+    const plans: CallPlan[] = [];
+    const counts = { reports: 0, moves: 0, files: 0 };
+    const counting = (name: keyof typeof counts) => () => {
+      counts[name] += 1;
+    };
+    const device = {
+      reportChanges: counting('reports'),
+      movePeer: counting('moves'),
+      uploadFile: counting('files'),
+      call: (plan: CallPlan) => void plans.push(plan),
+    } as unknown as Device;
+    const devices = Array.from({ length: 20 }, () => device);
+    const stop = letLive({ devices, life: { ...quietLife, ...life }, seed: 1, timers });
+    const most = timers.waiting();
+    while (((await timers.next()) ?? HOUR) < HOUR);
+    stop();
+    t.equal(timers.waiting(), 0);
+    return { most, plans, counts };
+  }
+  const life = { statusInterval: HOUR / 4, calls: 10, recorded: 0.5, fileUploads: 10, peerMoves: 10 };
+  const { most, plans, counts } = await hour(life);
+  t.equal(most, 4);
+  t.equal(counts.reports, 80);
+  for (const count of [plans.length, counts.files, counts.moves]) t.ok(Math.abs(count - 200) < 50, `${count} of 200`);
+  t.ok(plans.every(({ milliseconds, others }) => milliseconds >= 20_000 && milliseconds <= 120_000 && others >= 1));
+  const recorded = plans.filter((plan) => plan.recorded).length;
+  t.ok(Math.abs(recorded / plans.length - 0.5) < 0.15, `${recorded} recorded`);
+  t.strictSame((await hour(life)).plans, plans, 'the same seed is the same course');
+  t.match(await hour({ statusInterval: 0 }), { most: 0, plans: [], counts: { reports: 0, moves: 0, files: 0 } });
+});
