@@ -19,7 +19,7 @@ export interface Operations {
   /** Read the status of a device (op 7). */
   readStatus: { input: { deviceId: string }; answer: SchemaTypes['rest/device-status'] };
   /** List the status of the devices of the application (op 8). */
-  listStatuses: { input: { query?: Partial<SchemaTypes['common/paging-query']> }; answer: SchemaTypes['rest/device-status-list'] };
+  listStatuses: { input: { query?: Partial<SchemaTypes['rest/device-status-query']> }; answer: SchemaTypes['rest/device-status-list'] };
   /** Read the hardware properties of a device (op 9). */
   readHardware: { input: { deviceId: string }; answer: SchemaTypes['rest/hardware-properties'] };
   /** Set the access point names of a device (op 10). */
@@ -106,9 +106,9 @@ export const OPERATIONS: Record<keyof Operations, { method: string; path: string
   setApn: { method: 'PUT', path: '/v1/applications/{applicationId}/devices/{deviceId}/settings/apn', scope: 'svc:device:write', repeatable: true },
   setWifi: { method: 'PUT', path: '/v1/applications/{applicationId}/devices/{deviceId}/settings/wifi', scope: 'svc:device:write', repeatable: true },
   setLanguage: { method: 'PUT', path: '/v1/applications/{applicationId}/devices/{deviceId}/settings/lang', scope: 'svc:device:write', repeatable: true },
-  readConnectivity: { method: 'GET', path: '/v1/applications/{applicationId}/devices/{deviceId}/connectivity/state', scope: 'svc:device:read', repeatable: true },
+  readConnectivity: { method: 'GET', path: '/v1/applications/{applicationId}/devices/{deviceId}/connectivity/state', scope: 'svc:device:read' },
   changeConnectivity: { method: 'PUT', path: '/v1/applications/{applicationId}/devices/{deviceId}/connectivity/state', scope: 'svc:device:write', repeatable: true },
-  listConnectivity: { method: 'GET', path: '/v1/applications/{applicationId}/devices/{deviceId}/connectivity/list', scope: 'svc:device:read', repeatable: true },
+  listConnectivity: { method: 'GET', path: '/v1/applications/{applicationId}/devices/{deviceId}/connectivity/list', scope: 'svc:device:read' },
   pairBluetooth: { method: 'POST', path: '/v1/applications/{applicationId}/devices/{deviceId}/bluetooth/devices', scope: 'svc:device:write', repeatable: true },
   installSoftware: { method: 'PUT', path: '/v1/applications/{applicationId}/devices/{deviceId}/apps', scope: 'svc:device:write', repeatable: true },
   readFirmware: { method: 'GET', path: '/v1/applications/{applicationId}/devices/{deviceId}/firmware', scope: 'svc:device:read' },
