@@ -11,7 +11,7 @@ import { type Patience, plainPatience } from './download.ts';
 import { createDownloadFolder, type DownloadFolder } from './download-folder.ts';
 import { createExecutor } from './executor.ts';
 import { createFetcher } from './fetcher.ts';
-import { type Answer, parseCommand, parseComplaint, parseResponse } from './messages.ts';
+import { type Answer, type DeviceEvent, parseCommand, parseComplaint, parseResponse } from './messages.ts';
 import { createLink, type Inbound } from './mqtt-link.ts';
 import { createOutgoingEvents } from './outgoing-events.ts';
 import { createRandom, deriveSeed, draw, type Range } from './random.ts';
@@ -188,7 +188,7 @@ export function createDevice({
     fileSize: behaviour.fileSize,
     random: createRandom(deriveSeed(seed, 10)),
     timers,
-    tell: happened.add,
+    tell,
     onOutcome: (outcome) => events.emit('uploaded', outcome),
     onSettled: settle,
   });
@@ -236,11 +236,14 @@ export function createDevice({
   }
 
   /** Nobody listens to a device that belongs to no application. */
+  function tell(type: string, data: DeviceEvent['data']): void {
+    if (model.state.activation) happened.add(type, data);
+  }
+
   function tellPeers(): void {
     const before = bluetooth;
     bluetooth = model.state.bluetooth;
-    if (!model.state.activation) return;
-    for (const { type, peer } of peerChanges(before, bluetooth, model.peers)) happened.add(type, { ...peer });
+    for (const { type, peer } of peerChanges(before, bluetooth, model.peers)) tell(type, { ...peer });
   }
 
   function reportProcessing(transactionId: number, progress: number): void {

@@ -2,12 +2,12 @@ import { backOff } from './back-off.ts';
 import type { Patience } from './download.ts';
 import type { Failure } from './messages.ts';
 import { movie } from './movie.ts';
-import type { Random } from './random.ts';
+import { createRandom, type Random } from './random.ts';
 import type { Requests } from './requests.ts';
 import { pause, type Timers } from './timers.ts';
 import { readTarget, type UploadTarget, upload } from './upload.ts';
 
-/** A file that a device has made. The seed says what is in it. */
+/** A file that a device has made. The seed says what is in it, and whether it breaks off. */
 export interface OwnFile {
   readonly name: string;
   /** Bytes. */
@@ -64,7 +64,7 @@ export function createUploader({
 }): Uploader {
   const failed = (code: string, message: string): UploadOutcome => ({ kind: 'failed', error: { code, message } });
 
-  /** Repeats what failed in a way that may pass. Undefined: this was the last attempt. */
+  /** Repeats what failed in a way that may pass. False: this was the last attempt. */
   async function again(failures: number, signal: AbortSignal): Promise<boolean> {
     if (failures >= patience.attempts) return false;
     onRetry();
@@ -93,7 +93,7 @@ export function createUploader({
       let targets = await askForTargets(order, signal);
       for (const [index, file] of order.files.entries()) {
         const { size } = file;
-        const breaks = random() < failureRate;
+        const breaks = createRandom(file.seed)() < failureRate;
         for (let failures = 1; ; failures += 1) {
           if (!Array.isArray(targets)) return targets;
           const target = targets[index]!;

@@ -6,7 +6,7 @@ import { MOVIE_MIN, movie } from '../../device-sim/movie.ts';
 import { createOutgoingEvents } from '../../device-sim/outgoing-events.ts';
 import { formatReport } from '../../device-sim/report.ts';
 import type { OwnFile } from '../../device-sim/uploader.ts';
-import { startBroker } from './plain-broker.ts';
+import { command, startBroker } from './plain-broker.ts';
 import { refuse, startUploadServer } from './upload-server.ts';
 
 const deviceId = '350000000000006';
@@ -297,6 +297,17 @@ t.test('an event that was lost with its connection waits for the next one', asyn
   sent[1]?.done();
   t.strictSame(told, ['call.started']);
   t.equal(events.waiting, 0);
+});
+
+t.test('a device that is taken out of its application says nothing more', async (t) => {
+  await using parts = await wearable(() => ({ error: { code: 'NOT_ACTIVATED', message: '' } }));
+  const { device, broker } = parts;
+  device.call({ ...plan, milliseconds: 50 });
+  await parts.told('call.started');
+  broker.send(deviceId, command(1, 'deactivate', { applicationId: 'app' }));
+  await device.idle();
+  t.equal(device.state.activation, null);
+  t.equal(parts.events().length, 1);
 });
 
 t.test(
