@@ -23,6 +23,13 @@ export const SETTINGS = [
   { name: 'LAPEL_MQTT_HOST', kind: 'text', fallback: '127.0.0.1', description: 'Address of plain MQTT' },
   { name: 'LAPEL_MQTT_PORT', kind: 'port', fallback: '1883', description: 'Its port; 0 picks a free one' },
   { name: 'LAPEL_ALLOW_PLAIN_MQTT', kind: 'flag', fallback: 'false', description: 'Allows plain MQTT on an address that is not loopback' },
+  { name: 'LAPEL_MQTTS_HOST', kind: 'text', fallback: '127.0.0.1', description: 'Address of MQTT over TLS' },
+  { name: 'LAPEL_MQTTS_PORT', kind: 'port', fallback: null, description: 'Its port, 8883 by convention; 0 picks a free one; off by default' },
+  { name: 'LAPEL_TLS_CERT', kind: 'text', fallback: null, description: 'File of the certificate (and its chain) for MQTT over TLS; PEM' },
+  { name: 'LAPEL_TLS_KEY', kind: 'text', fallback: null, description: 'File of its key; PEM' },
+  { name: 'LAPEL_MQTT_CLIENT_CA', kind: 'text', fallback: null, description: 'File of the CA whose client certificates are good instead of a password, with the deviceId as common name; PEM' },
+  { name: 'LAPEL_MQTT_WS_HOST', kind: 'text', fallback: '127.0.0.1', description: 'Address of MQTT over WebSocket; over TLS when there is a certificate' },
+  { name: 'LAPEL_MQTT_WS_PORT', kind: 'port', fallback: null, description: 'Its port, 8083 by convention; 0 picks a free one; off by default' },
   { name: 'LAPEL_MQTT_MAX_CONNECTIONS', kind: 'count', fallback: null, description: 'Connections of devices at most; by default the limit of open files less 512' },
   { name: 'LAPEL_PUBLIC_URL', kind: 'url', fallback: null, description: '`{base_url}`: Location headers and the issuer of tokens; by default `http://HOST:PORT`' },
   { name: 'LAPEL_OBJECTS_HOST', kind: 'text', fallback: '127.0.0.1', description: 'Address of the embedded object store, which developers upload to and devices download from' },
@@ -53,6 +60,11 @@ export interface Config {
   http: { host: string; port: number };
   admin: { host: string; port: number; token: string | null };
   mqtt: { host: string; port: number; maxConnections: number };
+  /** Null: off. */
+  mqtts: { host: string; port: number } | null;
+  mqttWs: { host: string; port: number } | null;
+  /** Files; there where `mqtts` is. */
+  tls: { cert: string; key: string; clientCa: string | null } | null;
   publicUrl: string | null;
   objects: {
     host: string;
@@ -129,7 +141,7 @@ function problemOf(kind: Kind, value: string): string | null {
 }
 
 /** The settings of the legacy issuer go together, or not at all. */
-function readLegacy(optional: (name: SettingName) => string | null, publicUrl: string | null): Config['legacy'] {
+function readLegacy(optional: (name: SettingName) => string | null, publicUrl: string): Config['legacy'] {
   const issuer = optional('LAPEL_LEGACY_ISSUER');
   const jwksUrl = optional('LAPEL_LEGACY_JWKS_URL');
   const scopeBase = optional('LAPEL_LEGACY_SCOPE_BASE')?.replace(/\/+$/, '') ?? null;
@@ -148,7 +160,8 @@ function readLegacy(optional: (name: SettingName) => string | null, publicUrl: s
   if (jwksUrl === null) throw invalid('LAPEL_LEGACY_JWKS_URL', 'is needed with LAPEL_LEGACY_ISSUER');
   if (scopeBase === null) throw invalid('LAPEL_LEGACY_SCOPE_BASE', 'is needed with LAPEL_LEGACY_ISSUER');
   if (/\s/.test(scopeBase)) throw invalid('LAPEL_LEGACY_SCOPE_BASE', 'must have no spaces');
-  if (issuer === publicUrl) throw invalid('LAPEL_LEGACY_ISSUER', 'must be another than LAPEL_PUBLIC_URL');
+  if (issuer === publicUrl)
+    throw invalid('LAPEL_LEGACY_ISSUER', `must be another than the service’s own, ${publicUrl}`);
   return { issuer, jwksUrl, scopeBase, audience };
 }
 
@@ -186,6 +199,23 @@ export function readConfig({ env, options = {}, openFiles = 4096 }: Source): Con
   if (!LOOPBACK.test(mqttHost) && !flag('LAPEL_ALLOW_PLAIN_MQTT')) {
     throw invalid('LAPEL_MQTT_HOST', `${mqttHost} is not loopback: plain MQTT there needs LAPEL_ALLOW_PLAIN_MQTT=true`);
   }
+  const listener = (host: string, port: string | null) => (port === null ? null : { host, port: Number(port) });
+  const mqtts = listener(text('LAPEL_MQTTS_HOST'), optional('LAPEL_MQTTS_PORT'));
+  const mqttWs = listener(text('LAPEL_MQTT_WS_HOST'), optional('LAPEL_MQTT_WS_PORT'));
+  const [cert, key] = [optional('LAPEL_TLS_CERT'), optional('LAPEL_TLS_KEY')];
+  const clientCa = optional('LAPEL_MQTT_CLIENT_CA');
+  if ((mqtts || clientCa !== null || key !== null) && cert === null)
+    throw invalid('LAPEL_TLS_CERT', 'is needed for TLS');
+  if (cert !== null && key === null) throw invalid('LAPEL_TLS_KEY', 'is needed with LAPEL_TLS_CERT');
+  if (cert !== null && !mqtts && !mqttWs) {
+    throw invalid('LAPEL_TLS_CERT', 'has no use without LAPEL_MQTTS_PORT or LAPEL_MQTT_WS_PORT');
+  }
+  if (mqttWs && cert === null && !LOOPBACK.test(mqttWs.host) && !flag('LAPEL_ALLOW_PLAIN_MQTT')) {
+    throw invalid(
+      'LAPEL_MQTT_WS_HOST',
+      `${mqttWs.host} is not loopback: there it needs LAPEL_TLS_CERT, or LAPEL_ALLOW_PLAIN_MQTT=true`,
+    );
+  }
   const token = optional('LAPEL_ADMIN_TOKEN');
   if (token !== null && token.length < ADMIN_TOKEN_LENGTH) {
     throw invalid('LAPEL_ADMIN_TOKEN', `must have ${ADMIN_TOKEN_LENGTH} characters or more`);
@@ -207,6 +237,9 @@ export function readConfig({ env, options = {}, openFiles = 4096 }: Source): Con
     dataDir: text('LAPEL_DATA_DIR'),
     http: { host: text('LAPEL_HOST'), port: Number(text('LAPEL_HTTP_PORT')) },
     admin: { host: text('LAPEL_ADMIN_HOST'), port: Number(text('LAPEL_ADMIN_PORT')), token },
+    mqtts,
+    mqttWs,
+    tls: cert !== null && key !== null ? { cert, key, clientCa } : null,
     mqtt: { host: mqttHost, port: Number(text('LAPEL_MQTT_PORT')), maxConnections },
     publicUrl,
     objects: {
@@ -217,7 +250,7 @@ export function readConfig({ env, options = {}, openFiles = 4096 }: Source): Con
       region: text('LAPEL_S3_REGION'),
       bucket: text('LAPEL_S3_BUCKET'),
     },
-    legacy: readLegacy(optional, publicUrl),
+    legacy: readLegacy(optional, publicUrl ?? `http://${text('LAPEL_HOST')}:${text('LAPEL_HTTP_PORT')}`),
     reservedPackagePrefix: text('LAPEL_RESERVED_PACKAGE_PREFIX'),
     apiRelease: text('LAPEL_API_RELEASE'),
     rateLimit: Number(text('LAPEL_RATE_LIMIT')),
