@@ -35,14 +35,20 @@ export type Removals = ReturnType<typeof createRemovals>;
 /** What of the table is still served at a release of the interface (LAPEL_API_RELEASE). */
 export function createRemovals(apiRelease: string) {
   return {
+    apiRelease,
+
     serves: (name: Deprecated): boolean => apiRelease < REMOVALS[name].release,
 
-    /** The headers of an answer with the feature: since when it is deprecated (RFC 9745), when it goes (RFC 8594). */
-    headers(name: Deprecated): Record<string, string> {
+    /**
+     * The headers of an answer with the feature: since when it is deprecated (RFC 9745), when it goes (RFC 8594), and
+     * the page that says what to use instead. An answer with a page of a list has a `Link` of its own: join them.
+     */
+    headers(name: Deprecated, baseUrl: string): Record<string, string> {
       const { release } = REMOVALS[name];
       return {
         Deprecation: `@${startOf(release, DEPRECATION_PERIOD) / 1000}`,
         Sunset: new Date(startOf(release)).toUTCString(),
+        Link: `<${baseUrl}/docs/deprecations#${name}>; rel="deprecation"; type="text/html"`,
       };
     },
   };

@@ -9,6 +9,7 @@ import { createLegacyTokens } from './applications/legacy-tokens.ts';
 import { webhookUrlFault } from './applications/webhook-url.ts';
 import { createBroker } from './broker/broker.ts';
 import { createDeviceMessages } from './broker/device-messages.ts';
+import { readTlsFiles } from './broker/tls-files.ts';
 import { type Clock, createLocalTime, createLocalTimeReader, systemClock } from './clock.ts';
 import type { Config } from './config.ts';
 import { loadContracts } from './contracts/contracts.ts';
@@ -17,6 +18,7 @@ import { hasActivatedDevice } from './devices/device-repository.ts';
 import { createDevices } from './devices/devices.ts';
 import { createPresence } from './devices/presence.ts';
 import { createStatuses } from './devices/statuses.ts';
+import { createDocs } from './docs/docs.ts';
 import { DomainError } from './errors.ts';
 import { createDeviceEvents } from './events/device-events.ts';
 import { createUploadUrls } from './events/upload-urls.ts';
@@ -198,6 +200,7 @@ export async function createService(config: Config, { log, clock = systemClock, 
       log,
       metrics,
       authenticate: devices.authenticate,
+      isRegistered: devices.isRegistered,
       open: transactions.open,
       presence,
       maxConnections: config.mqtt.maxConnections,
@@ -243,6 +246,7 @@ export async function createService(config: Config, { log, clock = systemClock, 
     transactions,
     accessTokens,
     deliveryLog: createDeliveryLog({ database, clock, webhooks, findApplication: applications.findIn }),
+    docs: createDocs({ contracts, removals, publicUrl: () => publicUrl, mqttUrls: () => Object.values(mqttUrls) }),
     removals,
     parseTime: createLocalTimeReader(formatTime),
     rateLimit: config.rateLimit,
@@ -256,8 +260,22 @@ export async function createService(config: Config, { log, clock = systemClock, 
   const publicUrl = config.publicUrl ?? `http://${urlHost(config.http.host)}:${httpPort}`;
 
   const mqttPort = await listening('LAPEL_MQTT_PORT', config.mqtt.host, config.mqtt.port, () =>
-    broker.listen(config.mqtt.host, config.mqtt.port),
+    broker.listenTcp(config.mqtt.host, config.mqtt.port),
   );
+  const mqttUrls: { mqtt: string; mqtts?: string; mqttWs?: string } = {
+    mqtt: `mqtt://${urlHost(config.mqtt.host)}:${mqttPort}`,
+  };
+  const files = config.tls ? readTlsFiles(config.tls) : undefined;
+  if (config.mqtts && files) {
+    const { host, port } = config.mqtts;
+    const bound = await listening('LAPEL_MQTTS_PORT', host, port, () => broker.listenTls(host, port, files));
+    mqttUrls.mqtts = `mqtts://${urlHost(host)}:${bound}`;
+  }
+  if (config.mqttWs) {
+    const { host, port } = config.mqttWs;
+    const bound = await listening('LAPEL_MQTT_WS_PORT', host, port, () => broker.listenWebSocket(host, port, files));
+    mqttUrls.mqttWs = `${files ? 'wss' : 'ws'}://${urlHost(host)}:${bound}`;
+  }
   await webhooks.start();
   ready = true;
   stack.defer(() => {
@@ -269,7 +287,7 @@ export async function createService(config: Config, { log, clock = systemClock, 
     addresses: {
       http: publicUrl,
       admin: adminUrl,
-      mqtt: `mqtt://${urlHost(config.mqtt.host)}:${mqttPort}`,
+      ...mqttUrls,
       objects: objectsUrl,
     },
     adminToken: token,

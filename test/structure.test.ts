@@ -7,7 +7,7 @@ const SRC = join(ROOT, 'src');
 
 // Who may import whom: each room, the rooms that it may import, and the libraries that only it may import.
 const ROOMS: Record<string, { rooms: string[]; owns?: string[] }> = {
-  contracts: { rooms: [], owns: ['ajv'] },
+  contracts: { rooms: [], owns: ['ajv', 'yaml'] },
   database: { rooms: [], owns: ['better-sqlite3'] },
   objects: { rooms: [], owns: ['@aws-sdk', '@smithy'] },
   apk: { rooms: [], owns: ['yauzl'] },
@@ -19,8 +19,9 @@ const ROOMS: Record<string, { rooms: string[]; owns?: string[] }> = {
   transactions: { rooms: ['contracts', 'database', 'applications', 'devices', 'software', 'webhooks', 'outbox'] },
   events: { rooms: ['contracts', 'database', 'applications', 'devices', 'webhooks'] },
   http: { rooms: ['contracts'], owns: ['koa'] },
-  broker: { rooms: ['contracts', 'database', 'devices', 'outbox', 'transactions', 'events'], owns: ['aedes'] },
-  api: { rooms: ['http', 'contracts', 'applications', 'devices', 'transactions', 'webhooks', 'software'] },
+  docs: { rooms: ['contracts'], owns: ['swagger-ui-dist'] },
+  broker: { rooms: ['contracts', 'database', 'devices', 'outbox', 'transactions', 'events'], owns: ['aedes', 'ws'] },
+  api: { rooms: ['http', 'contracts', 'docs', 'applications', 'devices', 'transactions', 'webhooks', 'software'] },
   admin: { rooms: ['http', 'contracts', 'applications', 'devices', 'software'], owns: ['csv-parse'] },
   client: { rooms: ['contracts'], owns: ['standardwebhooks'] },
   cli: { rooms: ['apk', 'client'] },

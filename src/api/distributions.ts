@@ -7,7 +7,7 @@ import { versionUri } from './versions.ts';
 /** Op 25. */
 export async function readDistribution(
   { software, removals, formatTime }: ApiServices,
-  { params, caller }: AtVersion,
+  { params, caller, baseUrl }: AtVersion,
 ): Promise<Answer> {
   const startedAt = await software.distributions.startedAt(caller.developerId, params);
   const distributable = startedAt !== null;
@@ -16,7 +16,7 @@ export async function readDistribution(
     ...(removals.serves('exist') && { exist: distributable }),
     ...(startedAt !== null && { distributionDate: distributionDate(startedAt, formatTime) }),
   };
-  return { status: 200, headers: removals.serves('exist') ? removals.headers('exist') : {}, body };
+  return { status: 200, headers: removals.serves('exist') ? removals.headers('exist', baseUrl) : {}, body };
 }
 
 /** Op 26. */

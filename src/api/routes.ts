@@ -1,4 +1,5 @@
 import type { Application } from '../applications/application-repository.ts';
+import { DOCS_FILES } from '../docs/docs.ts';
 import { routesOf } from '../http/route.ts';
 import { activate, deactivate, readActivation } from './activation.ts';
 import { listAvailable, listFirmware } from './available.ts';
@@ -8,6 +9,7 @@ import { setApn, setLanguage, setWifi } from './device-settings.ts';
 import { installSoftware, readFirmware, updateFirmware } from './device-software.ts';
 import { listStatuses, readHardware, readStatus } from './device-status.ts';
 import { readDistribution, startDistribution, stopDistribution } from './distributions.ts';
+import { readDocs } from './docs.ts';
 import { listPackages, registerPackage, removePackage, updatePackage } from './packages.ts';
 import type { ApiServices } from './services.ts';
 import { issueKey, readSettings, updateSettings } from './settings.ts';
@@ -30,6 +32,7 @@ export const ROUTES = [
   route('POST',   '/api/v1/authenticate', null, { form: 'rest/token-request' }, issueToken),
   route('GET',    '/.well-known/jwks.json', null, {}, readJwks),
   route('GET',    '/.well-known/oauth-authorization-server', null, {}, readMetadata),
+  ...DOCS_FILES.map((path) => route('GET', path, null, { head: true }, readDocs(path))),
 
   route('GET',    '/v1/applications/{applicationId}', A, {}, readSettings), // op 1
   route('PATCH',  '/v1/applications/{applicationId}', B, { body: 'rest/application-settings-update' }, updateSettings), // op 2

@@ -5,6 +5,7 @@ import type { SchemaName } from '../contracts/contracts.ts';
 import type { SchemaTypes } from '../contracts/types.ts';
 import type { Devices } from '../devices/devices.ts';
 import type { Statuses } from '../devices/statuses.ts';
+import type { Docs } from '../docs/docs.ts';
 import type { RateLimit } from '../http/rate-limit.ts';
 import type { Input } from '../http/route.ts';
 import type { Metrics } from '../metrics.ts';
@@ -24,6 +25,7 @@ export interface ApiServices {
   transactions: Pick<Transactions, 'submit' | 'once' | 'find' | 'list' | 'cancel'>;
   software: Omit<Software, 'systemPackages' | 'firmware' | 'installs'>;
   deliveryLog: DeliveryLog;
+  docs: Docs;
   /** What is deprecated and still served. */
   removals: Removals;
   metrics: Pick<Metrics, 'tokensIssued' | 'httpRefused'>;

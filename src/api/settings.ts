@@ -5,7 +5,7 @@ import type { Removals } from '../removals.ts';
 import type { ApiServices, AtApplication } from './services.ts';
 
 /** Op 1. */
-export function readSettings({ removals }: ApiServices, { caller }: AtApplication): Answer {
+export function readSettings({ removals }: ApiServices, { caller, baseUrl }: AtApplication): Answer {
   const body: ApplicationSettings = {};
   if (caller.authenticationKey !== null) body.authenticationKey = caller.authenticationKey;
   for (const name of SETTING_NAMES) {
@@ -13,21 +13,21 @@ export function readSettings({ removals }: ApiServices, { caller }: AtApplicatio
     const served = name !== 'remoteSupportEvent' || removals.serves(name);
     if (url !== null && served) body[name] = url;
   }
-  return { status: 200, headers: deprecationOf(removals, body), body };
+  return { status: 200, headers: deprecationOf(removals, body, baseUrl), body };
 }
 
 /** Op 2. */
 export async function updateSettings(
   { applications, removals }: ApiServices,
-  { params, body }: AtApplication<'rest/application-settings-update'>,
+  { params, body, baseUrl }: AtApplication<'rest/application-settings-update'>,
 ): Promise<Answer> {
   await applications.updateSettings(params.applicationId, body);
-  return { status: 200, headers: deprecationOf(removals, body) };
+  return { status: 200, headers: deprecationOf(removals, body, baseUrl) };
 }
 
 /** For an answer or a request that names the deprecated setting; a release without it lets no request do so. */
-const deprecationOf = (removals: Removals, named: object): Record<string, string> =>
-  'remoteSupportEvent' in named ? removals.headers('remoteSupportEvent') : {};
+const deprecationOf = (removals: Removals, named: object, baseUrl: string): Record<string, string> =>
+  'remoteSupportEvent' in named ? removals.headers('remoteSupportEvent', baseUrl) : {};
 
 /** Op 3. */
 export async function issueKey({ applications }: ApiServices, { params }: AtApplication): Promise<Answer> {

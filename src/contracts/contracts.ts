@@ -82,7 +82,7 @@ function compile(urlFault: UrlFault, removed: ReadonlySet<string>): Contracts {
     validators.set(name, ajv.getSchema(`${BASE}${name}.json`)!);
     const types = Object.entries(document.properties ?? {}).map(([property, { $ref, type }]) => [
       property,
-      $ref ? (documents.get(target(name, $ref)) as { type?: string }).type : type,
+      $ref ? (documents.get(referredSchema(name, $ref)) as { type?: string }).type : type,
     ]);
     integers.set(name, new Set(types.filter(([, type]) => type === 'integer').map(([property]) => property!)));
   }
@@ -130,9 +130,9 @@ function withoutRemoved(schema: object, removed: ReadonlySet<string>): void {
   if (items) withoutRemoved(items, removed);
 }
 
-/** The name of the schema that `from` refers to as `../common/limit.json`. */
-function target(from: SchemaName, reference: string): SchemaName {
-  const address = new URL(reference, `${BASE}${from}.json`).href;
+/** The name of the schema that a schema, or without one a document in their folder, refers to as `../common/limit.json`. */
+export function referredSchema(from: SchemaName | undefined, reference: string): SchemaName {
+  const address = new URL(reference, from === undefined ? BASE : `${BASE}${from}.json`).href;
   return address.slice(BASE.length, -'.json'.length) as SchemaName;
 }
 

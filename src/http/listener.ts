@@ -60,7 +60,9 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
 
   function find(method: string, path: string): { route: Route<Services, Caller>; params: Record<string, string> } {
     const found = match(method, path);
-    const route = found?.methods.get(method);
+    const own = found?.methods.get(method);
+    const asGet = method === 'HEAD' ? found?.methods.get('GET') : undefined;
+    const route = own ?? (asGet?.head && asGet);
     if (found && route) return { route, params: found.params };
     const [other] = found?.methods.values() ?? [];
     if (found && other && strictPaths.includes(other.path)) {
@@ -155,7 +157,7 @@ function send(context: Context, { status, body, headers }: Answer): void {
   if (headers) context.set(headers);
   if (body instanceof Readable) {
     context.body = body;
-  } else if (typeof body === 'object') {
+  } else if (typeof body === 'object' && !Buffer.isBuffer(body)) {
     context.set('Content-Type', JSON_CONTENT);
     context.body = JSON.stringify(body);
   } else if (body !== undefined) {

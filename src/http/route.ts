@@ -6,7 +6,7 @@ import type { Target } from './request-target.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** What a handler answers. Objects are sent as JSON; a string needs its own `Content-Type` in the headers. */
+/** What a handler answers. Objects are sent as JSON; a string or a Buffer needs its own `Content-Type` in the headers. */
 export interface Answer {
   status: number;
   body?: object | string;
@@ -44,6 +44,8 @@ interface Options<Body extends SchemaName, Query extends SchemaName> {
   form?: Body;
   /** The schema of the query. */
   query?: Query;
+  /** Also answers HEAD, as it answers GET (RFC 9110 9.3.2). */
+  head?: true;
 }
 
 /** A line of a route table. */

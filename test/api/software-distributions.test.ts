@@ -90,6 +90,8 @@ t.test('exist is served by the releases before 2026-09, with headers that say wh
       t.equal(body.exist, served ? distributable : undefined, release);
       t.equal(headers['deprecation'], served ? '@1772323200' : undefined, '2026-03-01, six months before');
       t.equal(headers['sunset'], served ? 'Tue, 01 Sep 2026 00:00:00 GMT' : undefined);
+      const row = `${software.world.service.addresses.http}/docs/deprecations#exist`;
+      t.equal(headers['link'], served ? `<${row}>; rel="deprecation"; type="text/html"` : undefined);
     }
   }
 });
@@ -101,9 +103,10 @@ t.test(
     t.equal(fallback, NEWEST_RELEASE);
     for (const [name, { release }] of Object.entries(REMOVALS) as [keyof typeof REMOVALS, { release: string }][]) {
       t.ok(release <= NEWEST_RELEASE, name);
-      const { Deprecation, Sunset } = createRemovals('2000-01').headers(name);
+      const { Deprecation, Sunset, Link } = createRemovals('2000-01').headers(name, 'https://lapel.example');
       const since = Number(Deprecation?.slice(1)) * 1000;
       t.ok(Date.parse(String(Sunset)) - since >= 180 * 86_400_000, name);
+      t.equal(Link, `<https://lapel.example/docs/deprecations#${name}>; rel="deprecation"; type="text/html"`);
     }
   },
 );

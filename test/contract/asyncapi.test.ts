@@ -5,7 +5,7 @@ import { checkMessage, checkWebhook } from './checked-messages.ts';
 import { readAsyncApi, schemaName } from './documents.ts';
 
 const document = readAsyncApi();
-const mqtt = Object.values(document.operations).filter(({ channel }) => channel.address !== null);
+const mqtt = Object.values(document.operations).filter(({ channel }) => channel.address !== undefined);
 
 t.test('documents exactly the topics of the broker, in their direction', async (t) => {
   const documented = (action: string): string[] =>

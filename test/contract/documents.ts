@@ -70,7 +70,7 @@ interface Message {
   payload: { schemaFormat: string; schema: Reference };
 }
 export interface AsyncApi {
-  channels: Record<string, { address: string | null; messages: Record<string, Message> }>;
+  channels: Record<string, { address?: string; messages: Record<string, Message> }>;
   operations: Record<
     string,
     { action: 'send' | 'receive'; channel: AsyncApi['channels'][string]; bindings: { mqtt?: { qos: number } } }

@@ -1,0 +1,95 @@
+import type { ApiDocument, Json } from '../contracts/api-document.ts';
+import { type Html, html, prose } from './html.ts';
+import { pageOf } from './page.ts';
+import { type SchemaRow, schemaCases, schemaRows } from './schema-rows.ts';
+
+interface Message extends Json {
+  name: string;
+  summary?: string;
+  headers?: object;
+  payload: { schema: object };
+  examples?: { name?: string; payload: unknown }[];
+  'x-data'?: Record<string, object>;
+}
+interface Titled {
+  title: string;
+  description: string;
+}
+interface Channel {
+  address?: string;
+  description: string;
+  messages: Record<string, { $ref: string }>;
+}
+interface AsyncApi extends ApiDocument {
+  info: { description: string };
+  servers: Record<string, { host: string; protocol: string; description: string }>;
+  channels: Record<string, Channel>;
+  operations: Record<string, { action: 'send' | 'receive'; channel: { $ref: string }; reply?: object }>;
+}
+
+const table = (rows: SchemaRow[]): Html => html`<div class="scroll"><table class="fields">
+<thead><tr><th>Field</th><th>Type</th><th></th></tr></thead>
+<tbody>${rows.map(
+  ({ path, type, required, deprecated, description }) => html`<tr>
+<td><code>${path}</code>${required ? html` <span class="must">required</span>` : null}${deprecated ? html` <span class="old">deprecated</span>` : null}</td>
+<td><code>${type}</code></td><td>${prose(description)}</td></tr>
+`,
+)}</tbody></table></div>`;
+
+function messageOf(name: string, document: AsyncApi): Html {
+  const message = document.components['messages']?.[name] as Message;
+  const { schema } = message.payload;
+  const schemaTitle =
+    String((schema as { $ref: string }).$ref)
+      .split('/')
+      .at(-1) ?? '';
+  const schemas = document.components['schemas'] as Record<string, Titled>;
+  const { title, description } = schemas[schemaTitle]!;
+  const cases = [
+    ...schemaCases(schema, document),
+    ...Object.entries(message['x-data'] ?? {}).map(([when, data]) => ({ when, rows: schemaRows(data, document) })),
+  ];
+  return html`<article class="message" id="${name}">
+<h3><a href="#${name}">${title}</a></h3>
+<p>${message.summary === undefined ? null : html`<em>${prose(message.summary)}.</em> `}${prose(description)}</p>
+${(message.examples ?? []).map(
+  ({ name: title, payload }) =>
+    html`<pre><code>${
+      title === undefined
+        ? null
+        : html`<span class="caption">${title}</span>
+`
+    }${JSON.stringify(payload, null, 2)}</code></pre>
+`,
+)}<details><summary>Fields</summary>
+${table(schemaRows(schema, document))}
+${cases.map(({ when, rows }) => html`<h4>${prose(when)}</h4>${table(rows)}`)}</details>
+</article>
+`;
+}
+
+function channelOf(id: string, document: AsyncApi): Html {
+  const { address, description, messages } = document.channels[id]!;
+  const operation = Object.values(document.operations).find(({ channel }) => channel.$ref === `#/channels/${id}`);
+  const kind = address === undefined ? 'HTTPS' : operation?.action === 'send' ? 'to the device' : 'from the device';
+  return html`<section id="${id}">
+<h2><a href="#${id}">${id}</a> <span class="kind">${kind}</span></h2>
+${address === undefined ? null : html`<p><code class="topic">${address}</code></p>`}
+<p>${prose(description)}</p>
+${Object.values(messages).map(({ $ref }) => messageOf($ref.split('/').at(-1)!, document))}</section>
+`;
+}
+
+/** `/docs/events`: topics, webhooks and their messages with examples and fields, out of `/asyncapi.json`. */
+export function eventsPage(document: ApiDocument): string {
+  const { info, servers, channels } = document as AsyncApi;
+  const body = html`<main class="wide text">
+<h1>Devices and webhooks</h1>
+<p class="lead">${prose(info.description)}</p>
+<p>${Object.values(servers).map(
+    ({ protocol, host, description }) => html`<code>${protocol}://${host}</code> ${description}. `,
+  )}</p>
+<nav class="contents" aria-label="Contents"><ul>${Object.keys(channels).map((id) => html`<li><a href="#${id}">${id}</a></li>`)}</ul></nav>
+${Object.keys(channels).map((id) => channelOf(id, document as AsyncApi))}</main>`;
+  return pageOf({ path: 'docs/events', title: 'Lapel: devices and webhooks', body });
+}

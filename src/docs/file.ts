@@ -1,0 +1,39 @@
+import { createHash } from 'node:crypto';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+
+const compressed = promisify(gzip);
+
+/** Something that browsers and tools read and keep: a document, a page, a file of a page. */
+export interface DocsFile {
+  type: string;
+  bytes: Buffer;
+  gzipped: Buffer;
+  /** Weak: the same for both encodings (RFC 9110 8.8.1). */
+  etag: string;
+  headers: Record<string, string>;
+}
+
+export async function createDocsFile(
+  type: string,
+  content: string | Buffer,
+  headers: Record<string, string>,
+): Promise<DocsFile> {
+  const bytes = Buffer.from(content);
+  const digest = createHash('sha256').update(bytes).digest('base64url').slice(0, 22);
+  return { type, bytes, gzipped: await compressed(bytes), etag: `W/"${digest}"`, headers };
+}
+
+/** Whether an `If-None-Match` has this file (RFC 9110 13.1.2). */
+export function isKnown(ifNoneMatch: string | undefined, { etag }: Pick<DocsFile, 'etag'>): boolean {
+  if (ifNoneMatch === undefined) return false;
+  const opaque = etag.slice('W/'.length);
+  return ifNoneMatch.split(',').some((tag) => ['*', etag, opaque].includes(tag.trim()));
+}
+
+/** Whether an `Accept-Encoding` takes gzip (RFC 9110 12.5.3); a weight of 0 refuses it. */
+export function takesGzip(acceptEncoding: string | undefined): boolean {
+  return (acceptEncoding ?? '')
+    .split(',')
+    .some((coding) => /^\s*gzip\s*(;\s*q=(1|0?\.\d*[1-9]\d*|1\.0*)\s*)?$/i.test(coding));
+}

@@ -1,0 +1,26 @@
+/** Text of a page that is HTML already. */
+export interface Html {
+  html: string;
+}
+type Part = Html | string | number | null | Part[];
+
+const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
+
+function written(part: Part): string {
+  if (part === null) return '';
+  if (Array.isArray(part)) return part.map(written).join('');
+  if (typeof part === 'object') return part.html;
+  return String(part).replace(/[&<>"']/g, (character) => ENTITIES[character]!);
+}
+
+/** A template of a page: whatever is put into it is escaped, unless it is HTML of such a template itself. */
+export const html = (texts: TemplateStringsArray, ...parts: Part[]): Html => ({
+  html: texts.map((text, index) => text + written(parts[index] ?? null)).join(''),
+});
+
+/** The `code` of our documents: text between backticks. */
+export const prose = (text: string): Html => ({
+  html: written(text)
+    .replace(/`([^`]+)`/g, '<code>$1</code>')
+    .replace(/\n{2,}/g, '</p><p>'),
+});
