@@ -1,18 +1,33 @@
-import { connect, type Socket } from 'node:net';
+import { connect as connectTcp } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 import mqttPacket, { type Packet } from 'mqtt-packet';
+import { createWebSocketStream, WebSocket } from 'ws';
 import { checkMessage } from './contract/checked-messages.ts';
 
 type Sent<Cmd extends Packet['cmd']> = Extract<Packet, { cmd: Cmd }>;
 
 export interface RawDeviceOptions {
-  /** `mqtt://host:port` of the service. */
+  /** `mqtt://host:port` of the service; also `mqtts`, `ws` and `wss`. */
   url: string;
   deviceId: string;
   credential?: string;
   clean?: boolean;
+  /** Whom to believe, and the certificate to show. */
+  tls?: Pick<ConnectionOptions, 'ca' | 'cert' | 'key' | 'session'>;
   /** Overrides of the CONNECT packet. */
   connect?: Record<string, unknown>;
 }
+
+function openSocket(url: string, tls: ConnectionOptions): Duplex {
+  const { protocol, hostname, port } = new URL(url);
+  if (protocol === 'mqtt:') return connectTcp({ host: hostname, port: Number(port), noDelay: true });
+  if (protocol === 'mqtts:') return connectTls({ host: hostname, port: Number(port), ...tls });
+  return createWebSocketStream(new WebSocket(url, 'mqtt', tls), { allowHalfOpen: false });
+}
+
+/** The event by which a connection says that it is open. */
+const OPENED: Record<string, string> = { 'mqtt:': 'connect', 'mqtts:': 'secureConnect' };
 
 /**
  * A device on a bare socket: it does nothing by itself, so a test decides every packet, also wrong ones. What arrives
@@ -23,9 +38,10 @@ export async function openRawDevice({
   deviceId,
   credential,
   clean = false,
+  tls = {},
   connect: overrides,
 }: RawDeviceOptions) {
-  const socket: Socket = connect({ host: new URL(url).hostname, port: Number(new URL(url).port), noDelay: true });
+  const socket = openSocket(url, tls);
   const parser = mqttPacket.parser();
   const arrived: Packet[] = [];
   let waiting: { cmd: string; resolve: (packet: never) => void; reject: (error: Error) => void }[] = [];
@@ -38,7 +54,7 @@ export async function openRawDevice({
     if (waiter) waiter.resolve(packet as never);
     else arrived.push(packet);
   });
-  socket.on('data', (chunk) => parser.parse(chunk));
+  socket.on('data', (chunk: Buffer) => parser.parse(chunk));
   socket.on('error', () => undefined);
   socket.on('close', () => {
     isClosed = true;
@@ -47,7 +63,9 @@ export async function openRawDevice({
     closed.resolve();
   });
   await new Promise<void>((resolve, reject) => {
-    socket.once('connect', resolve);
+    const opened = OPENED[new URL(url).protocol];
+    if (opened) socket.once(opened, resolve);
+    else resolve(); // a WebSocket keeps what is written until it is open
     socket.once('error', reject);
   });
 

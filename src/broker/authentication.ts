@@ -21,6 +21,9 @@ interface Parts {
   log: Log;
   metrics: Metrics;
   authenticate(deviceId: string, credential: Buffer): Promise<boolean>;
+  isRegistered(deviceId: string): Promise<boolean>;
+  /** The common name of the certificate that the client has shown; undefined without one. */
+  certifiedName(client: Client): string | undefined;
   openSession(deviceId: string): Promise<void>;
   /** The connection has shown who it is: larger packets are allowed. */
   accepted(client: Client): void;
@@ -31,7 +34,8 @@ interface Parts {
  * that Aedes has registered the client, a lock per device makes everybody else who connects under that identifier wait,
  * so that of several CONNECTs at once exactly the last stays; and a credential that is replaced meanwhile is noticed.
  */
-export function createAuthentication({ log, metrics, authenticate, openSession, accepted }: Parts) {
+export function createAuthentication(parts: Parts) {
+  const { log, metrics, authenticate, isRegistered, certifiedName, openSession, accepted } = parts;
   const connects = new WeakMap<Client, ConnectPacket>();
   const locks = new Map<string, Promise<void>>();
   const registered = new WeakMap<Client, () => void>();
@@ -50,10 +54,16 @@ export function createAuthentication({ log, metrics, authenticate, openSession, 
   const closeClient = (client: Client | undefined): Promise<void> =>
     client ? new Promise((resolve) => client.close(resolve)) : Promise.resolve();
 
+  /** A password must be the device's credential; without one a certificate must say that it is the device. */
+  function knows(client: Client, password: Buffer | undefined): Promise<boolean> {
+    if (password) return authenticate(client.id, password);
+    return certifiedName(client) === client.id ? isRegistered(client.id) : Promise.resolve(false);
+  }
+
   /** The CONNACK code that refuses a CONNECT, or 0. */
   async function refusal(client: Client, username: string | undefined, password: Buffer | undefined): Promise<number> {
     if (!isDeviceId(client.id)) return IDENTIFIER_REJECTED;
-    if (username !== client.id || !password || !(await authenticate(client.id, password))) return BAD_CREDENTIALS;
+    if (username !== client.id || !(await knows(client, password))) return BAD_CREDENTIALS;
     const will = connects.get(client)?.will;
     if (will && !inboundKind(client.id, will.topic)) return NOT_AUTHORIZED;
     return 0;
@@ -79,7 +89,7 @@ export function createAuthentication({ log, metrics, authenticate, openSession, 
       if (client.closed) return;
       const others = (broker as unknown as { clients: Record<string, Client | undefined> }).clients;
       // Again, inside the lock: the credential may have been replaced while this connection waited.
-      if (!password || !(await authenticate(client.id, password))) return answer(refuse(BAD_CREDENTIALS), false);
+      if (!(await knows(client, password))) return answer(refuse(BAD_CREDENTIALS), false);
       await closeClient(others[client.id]); // [MQTT-3.1.4-2]
       if (client.clean === false) await openSession(client.id);
       if (client.closed) return;

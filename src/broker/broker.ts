@@ -8,7 +8,7 @@ import type { Metrics } from '../metrics.ts';
 import type { DeviceLink } from '../outbox/outbox.ts';
 import { createAuthentication } from './authentication.ts';
 import { createInbound, type Handler } from './inbound.ts';
-import { createListener } from './listeners.ts';
+import { createListeners } from './listeners.ts';
 import { createOutbound } from './outbound.ts';
 import { createPersistence, SESSION_MARKER } from './persistence.ts';
 import { type Inbound, isInbound, outboundKind, topicOf } from './topics.ts';
@@ -20,6 +20,8 @@ interface Parts {
   log: Log;
   metrics: Metrics;
   authenticate(deviceId: string, credential: Buffer): Promise<boolean>;
+  /** Whether there is such a device: what a certificate says besides must be so. */
+  isRegistered(deviceId: string): Promise<boolean>;
   handlers: Record<Inbound, Handler>;
   /** A device is connected and subscribes its commands; the returned function is called when that ends. */
   open(link: DeviceLink): () => void;
@@ -49,6 +51,8 @@ export async function createBroker(parts: Parts) {
     log,
     metrics,
     authenticate,
+    isRegistered: parts.isRegistered,
+    certifiedName: (client) => listeners.certifiedName(client),
     openSession: persistence.openSession,
     accepted: (client) => authenticated.add(client),
   });
@@ -130,7 +134,7 @@ export async function createBroker(parts: Parts) {
   broker.on('connectionError', (_client, err) => log.debug({ reason: err.message }, 'connection ended before login'));
   (broker as unknown as NodeJS.EventEmitter).on('error', (err: Error) => log.error({ err }, 'broker error'));
 
-  const listener = createListener({
+  const listeners = createListeners({
     broker,
     metrics,
     maxConnections,
@@ -139,7 +143,9 @@ export async function createBroker(parts: Parts) {
   });
 
   return {
-    listen: listener.listen,
+    listenTcp: listeners.listenTcp,
+    listenTls: listeners.listenTls,
+    listenWebSocket: listeners.listenWebSocket,
 
     /** Closes the device's connection, if it has one: its credential stopped, or it was removed. */
     disconnect(deviceId: string): void {
@@ -154,12 +160,12 @@ export async function createBroker(parts: Parts) {
 
     /** No further connections; what is in work is acknowledged; then all connections end. Their wills stay stored. */
     async [Symbol.asyncDispose](): Promise<void> {
-      listener.stop();
+      listeners.stop();
       await inbound.idle();
       const { clients } = broker as unknown as { clients: Record<string, Client & { will: unknown }> };
       for (const client of Object.values(clients)) client.will = null; // broker.close() would publish them all
       await new Promise<void>((resolve) => broker.close(() => resolve()));
-      listener.destroy();
+      listeners.destroy();
       await inbound.idle();
     },
   };

@@ -139,6 +139,10 @@ export function createDevices({ database, clock, ids, requireDeveloper, disconne
     requireLinked: (developerId: string, deviceId: string): Promise<Device> =>
       requireLinkedDevice(database.read, deviceId, developerId),
 
+    /** True when there is such a device. */
+    isRegistered: async (deviceId: string): Promise<boolean> =>
+      (await findDevice(database.read, deviceId)) !== undefined,
+
     /** The device, when it is activated for the application. Throws as requireActivatedDevice. */
     requireActivated: (owner: { applicationId: string; developerId: string }, deviceId: string): Promise<Device> =>
       requireActivatedDevice(database.read, deviceId, owner),

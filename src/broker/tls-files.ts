@@ -1,0 +1,34 @@
+import { X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { createSecureContext } from 'node:tls';
+import { DomainError } from '../errors.ts';
+
+/** What a TLS listener shows, and whose client certificates it believes; PEM. */
+export interface TlsFiles {
+  cert: Buffer;
+  key: Buffer;
+  clientCa?: Buffer;
+}
+
+function read(setting: string, file: string, check: (content: Buffer) => unknown): Buffer {
+  try {
+    const content = readFileSync(file);
+    check(content);
+    return content;
+  } catch (cause) {
+    const { code = 'unknown' } = cause as NodeJS.ErrnoException;
+    throw new DomainError('SETTING_INVALID', { values: { setting, problem: `cannot use ${file} (${code})` }, cause });
+  }
+}
+
+/** Reads the files of the settings. SETTING_INVALID names the one that cannot be had, or is not what it should be. */
+export function readTlsFiles(files: { cert: string; key: string; clientCa: string | null }): TlsFiles {
+  const cert = read('LAPEL_TLS_CERT', files.cert, (content) => createSecureContext({ cert: content }));
+  const key = read('LAPEL_TLS_KEY', files.key, (content) => createSecureContext({ cert, key: content }));
+  if (files.clientCa === null) return { cert, key };
+  return {
+    cert,
+    key,
+    clientCa: read('LAPEL_MQTT_CLIENT_CA', files.clientCa, (content) => new X509Certificate(content)),
+  };
+}

@@ -1,0 +1,224 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { connect as connectTcp } from 'node:net';
+import { join } from 'node:path';
+import { setImmediate as turn } from 'node:timers/promises';
+import { connect as connectTls } from 'node:tls';
+import t, { type Test } from 'tap';
+import { WebSocket } from 'ws';
+import { readConfig } from '../../src/config.ts';
+import { openRawDevice } from '../raw-device.ts';
+import { deviceIdOf, startWorld } from '../world.ts';
+
+const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
+const skip = hasOpenssl ? false : 'there is no openssl to make certificates with';
+
+/** A certificate authority in a folder, and what it signs. */
+function createAuthority(folder: string, name: string) {
+  const file = (suffix: string): string => join(folder, `${name}-${suffix}`);
+  const openssl = (...args: string[]): void => {
+    const { status, stderr } = spawnSync('openssl', args);
+    if (status !== 0) throw new Error(stderr.toString());
+  };
+  const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
+  openssl('req', '-x509', ...newKey, '-keyout', file('ca.key'), '-out', file('ca.pem'), '-subj', `/CN=${name}`);
+  return {
+    ca: file('ca.pem'),
+    sign(commonName: string): { certFile: string; keyFile: string; cert: Buffer; key: Buffer } {
+      const [certFile, keyFile, request, extensions] = ['pem', 'key', 'csr', 'ext'].map((suffix) =>
+        file(`${commonName}.${suffix}`),
+      ) as [string, string, string, string];
+      writeFileSync(extensions, 'subjectAltName=IP:127.0.0.1');
+      openssl('req', ...newKey, '-keyout', keyFile, '-out', request, '-subj', `/CN=${commonName}`);
+      const signer = ['-CA', file('ca.pem'), '-CAkey', file('ca.key'), '-CAcreateserial'];
+      openssl('x509', '-req', '-in', request, ...signer, '-out', certFile, '-extfile', extensions);
+      return { certFile, keyFile, cert: readFileSync(certFile), key: readFileSync(keyFile) };
+    },
+  };
+}
+
+async function start(t: Test, env: Record<string, string> = {}) {
+  const folder = t.testdir({ data: {}, tls: {} });
+  const authority = createAuthority(join(folder, 'tls'), 'fleet');
+  const server = authority.sign('server');
+  const world = await startWorld(t, {
+    dataDir: join(folder, 'data'),
+    env: {
+      LAPEL_MQTTS_PORT: '0',
+      LAPEL_MQTT_WS_PORT: '0',
+      LAPEL_TLS_CERT: server.certFile,
+      LAPEL_TLS_KEY: server.keyFile,
+      LAPEL_MQTT_CLIENT_CA: authority.ca,
+      ...env,
+    },
+  });
+  const { mqtts = '', mqttWs = '' } = world.service.addresses;
+  return { world, folder, authority, ca: readFileSync(authority.ca), mqtts, mqttWs };
+}
+
+t.test('MQTT over TLS and over WebSocket', { skip }, async (t) => {
+  const { world, folder, authority, ca, mqtts, mqttWs } = await start(t);
+  const tenant = await world.createTenant();
+  const device = await world.registerDevice();
+  const { deviceId } = device;
+  const certificate = authority.sign(deviceId);
+  const open = async (options: Partial<Parameters<typeof openRawDevice>[0]>) => {
+    const connect = { username: options.deviceId ?? deviceId };
+    const opened = await openRawDevice({ url: mqtts, deviceId, connect, ...options });
+    t.teardown(() => opened.socket.destroy());
+    return opened;
+  };
+
+  for (const [name, url] of [
+    ['TLS', mqtts],
+    ['WebSocket over TLS', mqttWs],
+  ] as const) {
+    t.test(`${name}: a device logs in with its credential, gets its command and settles it`, async (t) => {
+      const link = await open({ url, credential: device.credential, tls: { ca } });
+      t.equal((await link.login()).returnCode, 0);
+      t.same(await link.subscribe(`devices/${deviceId}/commands`), [1]);
+      const { body } = await tenant.api.post(`${tenant.path}/devices/${deviceId}`, { json: {} });
+      const command = await link.command();
+      t.equal(command.transactionId, body.transactionId);
+      link.puback(command.packet);
+      await link.ack({ transactionId: command.transactionId, status: 'failed' });
+      t.equal((await tenant.event()).type, 'transaction.failed');
+      await link.drop();
+    });
+
+    t.test(`${name}: a certificate with the deviceId as its name is as good as the credential`, async (t) => {
+      const link = await open({ url, tls: { ca, ...certificate } });
+      t.equal((await link.login()).returnCode, 0);
+      await link.drop();
+    });
+
+    t.test(`${name}: no other certificate is`, async (t) => {
+      const stranger = createAuthority(join(folder, 'tls'), `stranger-${new URL(url).protocol.slice(0, -1)}`);
+      const cases = {
+        'of another device': authority.sign(deviceIdOf(7)),
+        'of another authority': stranger.sign(deviceId),
+        none: {},
+      };
+      for (const [title, shown] of Object.entries(cases)) {
+        const link = await open({ url, tls: { ca, ...shown } });
+        t.equal((await link.login()).returnCode, 4, title);
+        await link.closed;
+      }
+      const unknown = deviceIdOf(9999);
+      const link = await open({ url, deviceId: unknown, tls: { ca, ...authority.sign(unknown) } });
+      t.equal((await link.login()).returnCode, 4, 'of a device that is not registered');
+      const wrong = await open({ url, credential: 'wrong', tls: { ca, ...certificate } });
+      t.equal((await wrong.login()).returnCode, 4, 'a wrong password is wrong, whatever the certificate says');
+    });
+  }
+
+  t.test('a connection that is cut without a word is noticed on every listener', async (t) => {
+    for (const url of [mqtts, mqttWs]) {
+      const link = await open({ url, credential: device.credential, tls: { ca } });
+      t.equal((await link.login()).returnCode, 0);
+      t.ok(world.service.isConnected(deviceId));
+      link.socket.destroy();
+      while (world.service.isConnected(deviceId)) await turn();
+      t.pass(url);
+    }
+  });
+
+  t.test('without TLS from the client nothing is answered', async (t) => {
+    const link = await openRawDevice({ ...device, url: mqtts.replace('mqtts', 'mqtt') });
+    await t.rejects(link.login(), { message: /the connection ended before a connack came/ });
+  });
+
+  t.test('what is not a WebSocket with the subprotocol mqtt is refused in words of HTTP', async (t) => {
+    const page = await fetchOver(mqttWs, ca, 'GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+    t.match(page, /^HTTP\/1\.1 426 .*\r\n/);
+    const other = new WebSocket(mqttWs, 'chat', { ca });
+    const error = await new Promise<Error>((resolve) => other.once('error', resolve));
+    t.match(error.message, /400/);
+  });
+
+  t.test('a WebSocket message larger than the largest packet ends its connection only', async (t) => {
+    const link = await open({ url: mqttWs, credential: device.credential, tls: { ca } });
+    t.equal((await link.login()).returnCode, 0);
+    link.socket.write(Buffer.alloc(300 * 1024));
+    await link.closed;
+    t.equal((await tenant.api.get(tenant.path)).status, 200);
+  });
+
+  t.test('the service stops with connections open on every listener', async (t) => {
+    await open({ credential: device.credential, tls: { ca } });
+    const idle = connectTcp(Number(new URL(mqtts).port), '127.0.0.1'); // never begins its handshake
+    const closed = new Promise((resolve) => idle.once('close', resolve));
+    idle.on('error', () => undefined);
+    await new Promise((resolve) => idle.once('connect', resolve));
+    await world.service[Symbol.asyncDispose]();
+    await closed;
+    t.pass('and ends them');
+  });
+});
+
+t.test('connections are counted over all listeners', { skip }, async (t) => {
+  const { world, ca, mqtts, mqttWs } = await start(t, { LAPEL_MQTT_MAX_CONNECTIONS: '2' });
+  await world.createTenant();
+  const devices = [await world.registerDevice(), await world.registerDevice(), await world.registerDevice()];
+  const [first, second, third] = devices as [(typeof devices)[0], (typeof devices)[0], (typeof devices)[0]];
+  await world.connect(first);
+  const link = await openRawDevice({ url: mqtts, ...second, tls: { ca } });
+  t.teardown(() => link.socket.destroy());
+  t.equal((await link.login()).returnCode, 0);
+  const refused = await openRawDevice({ url: mqttWs, ...third, tls: { ca } });
+  await refused.closed;
+  await link.drop();
+  while (world.service.isConnected(second.deviceId)) await turn();
+  const next = await openRawDevice({ url: mqttWs, ...third, tls: { ca } });
+  t.teardown(() => next.socket.destroy());
+  t.equal((await next.login()).returnCode, 0);
+});
+
+/** The answer to raw HTTP over TLS. */
+function fetchOver(url: string, ca: Buffer, request: string): Promise<string> {
+  return new Promise((resolve) => {
+    const socket = connectTls({ host: '127.0.0.1', port: Number(new URL(url).port), ca });
+    let text = '';
+    socket.on('data', (chunk: Buffer) => {
+      text += chunk.toString();
+    });
+    socket.on('close', () => resolve(text));
+    socket.write(request);
+  });
+}
+
+t.test('settings of TLS that do not go together are named', async (t) => {
+  const problem = (env: Record<string, string>): string => {
+    try {
+      readConfig({ env });
+      return 'none';
+    } catch (error) {
+      return (error as Error).message;
+    }
+  };
+  const files = { LAPEL_TLS_CERT: 'cert.pem', LAPEL_TLS_KEY: 'key.pem' };
+  t.match(problem({ LAPEL_MQTTS_PORT: '8883' }), 'LAPEL_TLS_CERT: is needed');
+  t.match(problem({ LAPEL_MQTT_CLIENT_CA: 'ca.pem' }), 'LAPEL_TLS_CERT: is needed');
+  t.match(problem({ LAPEL_MQTTS_PORT: '8883', LAPEL_TLS_CERT: 'cert.pem' }), 'LAPEL_TLS_KEY: is needed');
+  t.match(problem(files), 'LAPEL_TLS_CERT: has no use');
+  const open = { LAPEL_MQTT_WS_PORT: '8083', LAPEL_MQTT_WS_HOST: '0.0.0.0' };
+  t.match(problem(open), 'LAPEL_MQTT_WS_HOST: 0.0.0.0 is not loopback');
+  t.equal(problem({ ...open, ...files }), 'none');
+  t.equal(problem({ ...open, LAPEL_ALLOW_PLAIN_MQTT: 'true' }), 'none');
+});
+
+t.test('files of TLS that cannot be used are named', { skip }, async (t) => {
+  const folder = t.testdir({ data: {}, 'text.pem': 'no PEM' });
+  const { certFile, keyFile } = createAuthority(folder, 'fleet').sign('server');
+  const text = join(folder, 'text.pem');
+  for (const [setting, file] of [
+    ['LAPEL_TLS_CERT', join(folder, 'missing')],
+    ['LAPEL_TLS_CERT', text],
+    ['LAPEL_TLS_KEY', text],
+    ['LAPEL_MQTT_CLIENT_CA', text],
+  ] as const) {
+    const env = { LAPEL_MQTTS_PORT: '0', LAPEL_TLS_CERT: certFile, LAPEL_TLS_KEY: keyFile, [setting]: file };
+    const started = startWorld(t, { dataDir: join(folder, 'data'), env });
+    await t.rejects(started, { message: new RegExp(`^${setting}: cannot use ${file} \\(`) });
+  }
+});
