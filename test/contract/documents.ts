@@ -10,17 +10,22 @@ export interface Header {
   required?: boolean;
   schema: { const?: string };
 }
+export interface Media {
+  schema: Schema;
+  example?: unknown;
+  examples?: Record<string, { value: unknown }>;
+}
 export interface Response {
   description: string;
   headers: Record<string, Header>;
-  content?: Record<string, { schema: Schema }>;
+  content?: Record<string, Media>;
 }
 export interface Operation {
   operationId: string;
   summary: string;
   security: Record<string, string[]>[];
   parameters: { name: string; in: string; schema: Schema }[];
-  requestBody?: { required: boolean; content: Record<string, { schema: Schema }> };
+  requestBody?: { required: boolean; content: Record<string, Media> };
   responses: Record<string, Response>;
   'x-specification-row'?: string;
 }
@@ -68,6 +73,7 @@ export function readOpenApi(file: 'openapi.yaml' | 'openapi-admin.yaml'): OpenAp
 interface Message {
   name: string;
   payload: { schemaFormat: string; schema: Reference };
+  examples?: { name?: string; payload: unknown }[];
 }
 export interface AsyncApi {
   channels: Record<string, { address?: string; messages: Record<string, Message> }>;

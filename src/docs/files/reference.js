@@ -35,4 +35,4 @@ async function start() {
   ui.initOAuth({ scopes: ['svc:application:read'] });
 }
 
-start();
+void start();

@@ -1,0 +1,248 @@
+import t from 'tap';
+import { loadContracts } from '../../src/contracts/contracts.ts';
+import { ERRORS } from '../../src/errors.ts';
+import { startWorld } from '../world.ts';
+import type { CheckedAnswer } from './checked-client.ts';
+import { checkMessage, checkWebhook } from './checked-messages.ts';
+import { type Media, readAsyncApi, readOpenApi, schemaName } from './documents.ts';
+
+const { operations } = readOpenApi('openapi.yaml');
+const contracts = loadContracts();
+
+const DEVICE = '490154203237518';
+const PACKAGE = 'com.example.camera';
+const VERSION = '1.1.0';
+const FIRMWARE = { package: 'com.lapel.firmware', version: '9.2.0' };
+
+function messageOf(name: string): unknown {
+  for (const { messages } of Object.values(readAsyncApi().channels)) {
+    const example = messages[name]?.examples?.[0];
+    if (example) return example.payload;
+  }
+  return {};
+}
+
+/** What an example has to say: its keys, and the types of their values; of a list, each kind of item once. */
+function shapeOf(value: unknown): unknown {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return [...new Set(value.map((item) => JSON.stringify(shapeOf(item))))].sort();
+  if (typeof value !== 'object') return typeof value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .map(([key, member]) => [key, shapeOf(member)] as const)
+      .sort(([a], [b]) => (a < b ? -1 : 1)),
+  );
+}
+
+const schemasOf = ({ schema }: Media) => ('oneOf' in schema ? schema.oneOf : [schema]).map(schemaName);
+const valuesOf = ({ example, examples }: Media): unknown[] =>
+  examples ? Object.values(examples).map(({ value }) => value) : example === undefined ? [] : [example];
+
+/** Whether what is served is described in it, and not a document or a page itself. */
+const isDescribed = ([, { security, operationId }]: [string, { security: object[]; operationId: string }]): boolean =>
+  security.length > 0 || operationId === 'get-jwks' || operationId === 'get-oauth-authorization-server';
+
+t.test('every request example is accepted, and every answer example has the shape of the answer to it', async (t) => {
+  const world = await startWorld(t);
+  const { api, path, receiver, ...tenant } = await world.createTenant();
+  const { admin, anonymous } = { admin: world.admin(), anonymous: world.anonymous() };
+  let link: Awaited<ReturnType<typeof world.connect>>;
+  const made: Record<string, string> = {};
+
+  const put = async (url: string, content: string): Promise<void> => {
+    const answer = await fetch(url, { method: 'PUT', body: content });
+    t.equal(answer.status, 200, 'uploaded');
+    await answer.arrayBuffer();
+  };
+  const last = async (list: string, name: string, id: string): Promise<void> => {
+    const { body } = await api.get(`${path}${list}`);
+    made[id] = String(body[name][0][id]);
+  };
+
+  interface Step {
+    operationId: string;
+    query?: string;
+    headers?: Record<string, string>;
+    before?: () => Promise<unknown>;
+    after?: (answer: CheckedAnswer) => Promise<unknown>;
+  }
+  const basic = Buffer.from(`${tenant.applicationId}:${tenant.secret}`).toString('base64');
+  /** Every operation, once, in an order in which each can succeed. */
+  const steps: Step[] = [
+    { operationId: 'post-api-v1-authenticate', headers: { authorization: `Basic ${basic}` } },
+    { operationId: 'get-jwks' },
+    { operationId: 'get-oauth-authorization-server' },
+    { operationId: 'post-v1-applications-refresh-authkey' },
+    { operationId: 'patch-v1-applications' },
+    {
+      operationId: 'get-v1-applications',
+      after: () => api.patch(path, { json: { deviceEvent: receiver.url, callEvent: null } }),
+    },
+    {
+      operationId: 'post-v1-applications-devices',
+      before: async () => {
+        const { deviceId, ...hardwareProperties } = exampleOf('get-v1-devices-hardware-properties') as {
+          deviceId: string;
+        };
+        const json = { deviceId, hardwareProperties };
+        const { credential } = (await admin.post('/admin/v1/developers/dev/devices', { json })).body;
+        link = await world.connect({ deviceId: DEVICE, credential });
+      },
+      after: async () => {
+        const { transactionId, packet } = await link.command();
+        link.puback(packet);
+        await link.ack({ transactionId, status: 'succeeded' });
+        await receiver.next();
+        link.publish('status', messageOf('status'));
+        await link.next('puback');
+      },
+    },
+    { operationId: 'get-v1-applications-devices' },
+    { operationId: 'get-v1-applications-devices-status' },
+    { operationId: 'get-v1-applications-devices-status-list' },
+    { operationId: 'get-v1-devices-hardware-properties' },
+    { operationId: 'put-v1-applications-devices-settings-apn' },
+    { operationId: 'put-v1-applications-devices-settings-wifi' },
+    { operationId: 'put-v1-applications-devices-settings-lang' },
+    { operationId: 'get-v1-applications-connectivity-state', query: '?type=bluetooth' },
+    { operationId: 'put-v1-applications-connectivity-state' },
+    { operationId: 'get-v1-applications-connectivity-list', query: '?type=bluetooth' },
+    { operationId: 'post-v1-applications-bluetooth-device' },
+    { operationId: 'post-v1-applications-packages' },
+    { operationId: 'patch-v1-applications-packages' },
+    { operationId: 'get-v1-applications-packages' },
+    { operationId: 'post-v1-applications-packages-versions' },
+    { operationId: 'patch-v1-applications-packages-versions' },
+    { operationId: 'get-v1-applications-packages-versions' },
+    {
+      operationId: 'post-v1-applications-packages-versions-binaries',
+      after: ({ body }) => put(body.urlList[0].uploadUrl, 'binary'),
+    },
+    { operationId: 'get-v1-applications-packages-versions-binaries' },
+    { operationId: 'post-v1-applications-packages-versions-distributions' },
+    { operationId: 'get-v1-applications-packages-versions-distributions' },
+    {
+      operationId: 'get-v1-applications-apps',
+      before: () => ownSoftware('system-packages', { package: 'com.lapel.launcher', version: '2.0.0' }),
+    },
+    { operationId: 'post-v1-applications-apps' },
+    { operationId: 'put-v1-applications-devices-apps' },
+    { operationId: 'get-v1-applications-firmware', before: () => ownSoftware('firmware', FIRMWARE) },
+    { operationId: 'get-v1-applications-devices-firmware' },
+    { operationId: 'put-v1-applications-devices-firmware' },
+    { operationId: 'get-v1-applications-devices-transactions-list', query: '?operation=activate' },
+    {
+      operationId: 'get-v1-applications-devices-transactions',
+      before: () => last(`/devices/${DEVICE}/transactions?operation=activate`, 'transactions', 'transactionId'),
+    },
+    {
+      operationId: 'delete-v1-applications-devices-transactions',
+      before: () => last(`/devices/${DEVICE}/transactions?status=queued`, 'transactions', 'transactionId'),
+    },
+    { operationId: 'post-v1-applications-webhooks-test', after: () => world.idle() },
+    { operationId: 'get-v1-applications-webhooks-deliveries', query: '?status=delivered' },
+    {
+      operationId: 'post-v1-applications-webhooks-deliveries-redeliver',
+      before: () => last('/webhooks/deliveries', 'deliveries', 'deliveryId'),
+    },
+    { operationId: 'post-v1-applications-webhooks-deliveries-redeliver-range' },
+    { operationId: 'delete-v1-applications-packages-versions-distributions' },
+    { operationId: 'delete-v1-applications-packages-versions-binaries' },
+    { operationId: 'delete-v1-applications-packages-versions' },
+    { operationId: 'delete-v1-applications-packages' },
+    { operationId: 'delete-v1-applications-devices' },
+  ];
+
+  async function ownSoftware(kind: string, { package: name, version }: typeof FIRMWARE): Promise<void> {
+    const at = `/admin/v1/${kind}/${name}/versions/${version}`;
+    await admin.put(at, { json: { displayName: 'Own', description: 'By the service' } });
+    const { body } = await admin.post(`${at}/binaries`);
+    await put(body.urlList[0].uploadUrl, 'binary');
+  }
+
+  const named = new Map([...operations].map(([key, operation]) => [operation.operationId, { key, operation }]));
+  function goodAnswer(operationId: string): { status: string; media: Media | undefined } {
+    const [status, response] = Object.entries(named.get(operationId)!.operation.responses)[0]!;
+    return { status, media: response.content?.['application/json'] };
+  }
+  function exampleOf(operationId: string): unknown {
+    return goodAnswer(operationId).media?.example;
+  }
+
+  t.same(
+    steps.map(({ operationId }) => operationId).sort(),
+    [...operations]
+      .filter(isDescribed)
+      .map(([, { operationId }]) => operationId)
+      .sort(),
+    'every operation has its step',
+  );
+  for (const { operationId, query = '', headers = {}, before, after } of steps) {
+    await before?.();
+    const { key, operation } = named.get(operationId)!;
+    const [method = '', template = ''] = key.split(' ');
+    const target = template
+      .replace('{applicationId}', tenant.applicationId)
+      .replace('{deviceId}', DEVICE)
+      .replace('{package}', PACKAGE)
+      .replace('{version}', VERSION)
+      .replace('{transactionId}', made['transactionId'] ?? '')
+      .replace('{deliveryId}', made['deliveryId'] ?? '');
+    const [content] = Object.entries(operation.requestBody?.content ?? {});
+    const request = content?.[1].example;
+    if (content) t.not(request, undefined, `${operationId} has an example of its body`);
+    const sent = content?.[0] === 'application/json' ? { json: request } : { form: request as Record<string, string> };
+    const client = operation.security[0] && !('authorization' in headers) ? api : anonymous;
+    const answer = await client.request(method, `${target}${query}`, { headers, ...(content && sent) });
+    const { status, media } = goodAnswer(operationId);
+    t.equal(String(answer.status), status, `${operationId}: ${JSON.stringify(answer.body)}`);
+    t.same(shapeOf(media?.example), shapeOf(answer.body), operationId);
+    await after?.(answer);
+  }
+});
+
+t.test('every answer of an operation has an example for each status that has a body, by its schema', async (t) => {
+  const errors = Object.values(ERRORS).map(({ status, text }) => ({
+    status,
+    text: new RegExp(`^${text.replace(/[.*+?^$()|[\]\\]/g, '\\$&').replace(/\{\w+\}/g, '.+')}$`),
+  }));
+  const seen = new Set<string>();
+  for (const [key, operation] of [...operations].filter(isDescribed)) {
+    for (const [status, { content = {} }] of Object.entries(operation.responses)) {
+      for (const media of Object.values(content)) {
+        const known = `${status} ${JSON.stringify(media)}`;
+        if (seen.has(known)) continue;
+        seen.add(known);
+        const examples = valuesOf(media);
+        t.not(examples.length, 0, `${key} ${status}`);
+        for (const example of examples) {
+          const one = schemasOf(media).filter((name) => contracts.accepts(name, example));
+          t.equal(one.length, 1, `${key} ${status} ${JSON.stringify(example)}`);
+          const { message, reason } = example as { message?: string; reason?: string };
+          const text = Number(status) < 400 ? undefined : (message ?? reason);
+          const known =
+            text === undefined || errors.some((row) => row.status === Number(status) && row.text.test(text));
+          t.ok(listed, `${key} ${status}: "${text}" is of the table of errors`);
+        }
+      }
+    }
+  }
+});
+
+t.test('every message has examples, which are what its topic or webhook takes', async (t) => {
+  for (const { address, messages } of Object.values(readAsyncApi().channels)) {
+    for (const [name, { examples = [], payload }] of Object.entries(messages)) {
+      t.not(examples.length, 0, name);
+      for (const example of examples) {
+        const text = JSON.stringify(example.payload);
+        t.same(
+          contracts.faults(schemaName(payload.schema), example.payload, name),
+          [],
+          `${name} ${example.name ?? ''}`,
+        );
+        if (address !== undefined) checkMessage(address.replace('{deviceId}', DEVICE), text);
+        else if (name.endsWith('Event') || name.startsWith('recording')) checkWebhook(text);
+      }
+    }
+  }
+});
