@@ -220,7 +220,7 @@ t.test('every answer of an operation has an example for each status that has a b
           t.equal(one.length, 1, `${key} ${status} ${JSON.stringify(example)}`);
           const { message, reason } = example as { message?: string; reason?: string };
           const text = Number(status) < 400 ? undefined : (message ?? reason);
-          const known =
+          const listed =
             text === undefined || errors.some((row) => row.status === Number(status) && row.text.test(text));
           t.ok(listed, `${key} ${status}: "${text}" is of the table of errors`);
         }
