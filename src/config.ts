@@ -31,6 +31,7 @@ export const SETTINGS = [
   { name: 'LAPEL_MQTT_WS_HOST', kind: 'text', fallback: '127.0.0.1', description: 'Address of MQTT over WebSocket; over TLS when there is a certificate' },
   { name: 'LAPEL_MQTT_WS_PORT', kind: 'port', fallback: null, description: 'Its port, 8083 by convention; 0 picks a free one; off by default' },
   { name: 'LAPEL_MQTT_MAX_CONNECTIONS', kind: 'count', fallback: null, description: 'Connections of devices at most; by default the limit of open files less 512' },
+  { name: 'LAPEL_DEVICE_RATE_LIMIT', kind: 'number', fallback: '100', description: 'Messages per second of one device (status, events, requests), with a burst of twice that; above it is disconnected and sends the rest later; 0 is no limit' },
   { name: 'LAPEL_PUBLIC_URL', kind: 'url', fallback: null, description: '`{base_url}`: Location headers and the issuer of tokens; by default `http://HOST:PORT`' },
   { name: 'LAPEL_OBJECTS_HOST', kind: 'text', fallback: '127.0.0.1', description: 'Address of the embedded object store, which developers upload to and devices download from' },
   { name: 'LAPEL_OBJECTS_PORT', kind: 'port', fallback: '8082', description: 'Its port; 0 picks a free one' },
@@ -59,7 +60,7 @@ export interface Config {
   dataDir: string;
   http: { host: string; port: number };
   admin: { host: string; port: number; token: string | null };
-  mqtt: { host: string; port: number; maxConnections: number };
+  mqtt: { host: string; port: number; maxConnections: number; messageRate: number };
   /** Null: off. */
   mqtts: { host: string; port: number } | null;
   mqttWs: { host: string; port: number } | null;
@@ -240,7 +241,12 @@ export function readConfig({ env, options = {}, openFiles = 4096 }: Source): Con
     mqtts,
     mqttWs,
     tls: cert !== null && key !== null ? { cert, key, clientCa } : null,
-    mqtt: { host: mqttHost, port: Number(text('LAPEL_MQTT_PORT')), maxConnections },
+    mqtt: {
+      host: mqttHost,
+      port: Number(text('LAPEL_MQTT_PORT')),
+      maxConnections,
+      messageRate: Number(text('LAPEL_DEVICE_RATE_LIMIT')),
+    },
     publicUrl,
     objects: {
       host: text('LAPEL_OBJECTS_HOST'),

@@ -204,6 +204,7 @@ export async function createService(config: Config, { log, clock = systemClock, 
       open: transactions.open,
       presence,
       maxConnections: config.mqtt.maxConnections,
+      messageRate: config.mqtt.messageRate,
       handlers: createDeviceMessages({ contracts, transactions, statuses, events, uploads }),
     }),
   );

@@ -6,6 +6,7 @@ import type { Ids } from '../ids.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import type { DeviceLink } from '../outbox/outbox.ts';
+import { createTokenBuckets } from '../token-buckets.ts';
 import { createAuthentication } from './authentication.ts';
 import { createInbound, type Handler } from './inbound.ts';
 import { createListeners } from './listeners.ts';
@@ -27,6 +28,8 @@ interface Parts {
   open(link: DeviceLink): () => void;
   presence: Pick<Presence, 'heard' | 'left'>;
   maxConnections: number;
+  /** LAPEL_DEVICE_RATE_LIMIT: messages per second and device. */
+  messageRate: number;
 }
 
 // A device that does not read is cut off after this time; until then the publishes to it wait, nobody else's.
@@ -61,6 +64,7 @@ export async function createBroker(parts: Parts) {
     if (!sent) metrics.mqttRefused.inc({ reason: 'answers' });
   }
   const inbound = createInbound({
+    rate: createTokenBuckets({ clock, perSecond: parts.messageRate }),
     log,
     metrics,
     handlers,

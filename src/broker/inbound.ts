@@ -2,6 +2,7 @@ import type { AedesPublishPacket, Client, PublishPacket } from 'aedes';
 import { DomainError, type Fault, toDomainError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
+import type { TokenBuckets } from '../token-buckets.ts';
 import { type Inbound, inboundKind } from './topics.ts';
 
 /**
@@ -18,6 +19,8 @@ interface Parts {
   log: Log;
   metrics: Metrics;
   handlers: Record<Inbound, Handler>;
+  /** Of what devices send by themselves: all but acks, which commands bound. */
+  rate: Pick<TokenBuckets, 'take'>;
   /** Sends what a handler answers. */
   respond(client: Client, answer: object): void;
   /** Tells the device what was wrong with its message. */
@@ -42,9 +45,9 @@ function decode(payload: string | Buffer): unknown {
  * acknowledged to it, its settlement is on the disk. Work starts in the order of the packets (so units of work are in
  * that order too) and several share a commit; the PUBACKs follow in the order of the packets [MQTT-4.6.0-2]. A message
  * that is wrong is answered on the errors topic and dropped; an error to Aedes closes the connection without a PUBACK:
- * that is for a foreign topic, and for a failure of ours, after which the device sends the message again.
+ * that is for a foreign topic, for a device above its rate, and for a failure of ours: the device sends the message again.
  */
-export function createInbound({ log, metrics, handlers, respond, reject }: Parts) {
+export function createInbound({ log, metrics, handlers, rate, respond, reject }: Parts) {
   const tails = new WeakMap<Client, Promise<Error | null>>();
   let running = 0;
   let whenIdle: (() => void)[] = [];
@@ -61,6 +64,23 @@ export function createInbound({ log, metrics, handlers, respond, reject }: Parts
       log.debug({ deviceId, topic: packet.topic, reason: error.message }, 'message from a device rejected');
       if (client) reject(client, { topic: packet.topic, reason: error.message, details: error.details });
     }
+  }
+
+  /** Null, or why there is no PUBACK. */
+  async function outcomeOf(...message: Parameters<typeof handle>): Promise<Error | null> {
+    try {
+      await handle(...message);
+      return null;
+    } catch (err) {
+      const [, deviceId] = message;
+      log.error({ err, deviceId }, 'a message from a device could not be carried out; it will come again');
+      return err instanceof Error ? err : new Error(String(err));
+    }
+  }
+
+  async function refuseRate(): Promise<Error> {
+    metrics.mqttRefused.inc({ reason: 'rate' });
+    return new Error('more messages per second than a device may send');
   }
 
   async function answerLater(outcome: Promise<Error | null>, callback: (error: Error | null) => void): Promise<void> {
@@ -91,13 +111,8 @@ export function createInbound({ log, metrics, handlers, respond, reject }: Parts
       packet.dup = false; // [MQTT-3.3.1-3]
       metrics.mqttMessages.inc({ topic: kind });
       running += 1;
-      const outcome = handle(kind, deviceId, client, packet).then(
-        () => null,
-        (err: unknown) => {
-          log.error({ err, deviceId }, 'a message from a device could not be carried out; it will come again');
-          return err instanceof Error ? err : new Error(String(err));
-        },
-      );
+      const tooMany = kind !== 'acks' && rate.take(deviceId)?.allowed === false;
+      const outcome = tooMany ? refuseRate() : outcomeOf(kind, deviceId, client, packet);
       const before = client && tails.get(client);
       const inOrder = before ? before.then(() => outcome) : outcome;
       if (client) tails.set(client, inOrder);

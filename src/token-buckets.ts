@@ -1,0 +1,49 @@
+import type { Clock } from './clock.ts';
+
+export interface Take {
+  allowed: boolean;
+  /** Whole requests that are left. */
+  left: number;
+  /** Seconds until the next one is allowed; 0 when this one is. */
+  waitSeconds: number;
+  /** Seconds until the bucket is full again. */
+  fullSeconds: number;
+}
+
+export type TokenBuckets = ReturnType<typeof createTokenBuckets>;
+
+/** Owners are remembered up to this number; who has been silent for longest is forgotten first, with a full bucket. */
+const KEPT_BUCKETS = 10_000;
+/** A bucket holds so many seconds' worth: who was silent may send it at once. */
+export const BURST_SECONDS = 2;
+
+/** A token bucket for each owner: `perSecond` on average, twice that at once. Nothing is limited when it is 0. */
+export function createTokenBuckets({ clock, perSecond }: { clock: Clock; perSecond: number }) {
+  const size = perSecond * BURST_SECONDS;
+  const buckets = new Map<string, { tokens: number; at: number }>();
+
+  function take(owner: string): Take {
+    const now = clock.now();
+    const before = buckets.get(owner) ?? { tokens: size, at: now };
+    const refilled = before.tokens + ((now - before.at) / 1_000_000) * perSecond;
+    const tokens = Math.min(size, Math.max(before.tokens, refilled));
+    const allowed = tokens >= 1;
+    const left = allowed ? tokens - 1 : tokens;
+    buckets.delete(owner); // to the end: the order is that of the last request
+    buckets.set(owner, { tokens: left, at: now });
+    const [oldest] = buckets.keys();
+    if (buckets.size > KEPT_BUCKETS && oldest !== undefined) buckets.delete(oldest);
+    return {
+      allowed,
+      left: Math.floor(left),
+      waitSeconds: allowed ? 0 : Math.max(1, Math.ceil((1 - left) / perSecond)),
+      fullSeconds: Math.ceil((size - left) / perSecond),
+    };
+  }
+
+  return {
+    size,
+    /** Takes one of an owner's; undefined when nothing is limited. */
+    take: (owner: string): Take | undefined => (perSecond === 0 ? undefined : take(owner)),
+  };
+}
