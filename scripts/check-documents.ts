@@ -1,0 +1,48 @@
+// Holds the documents that the service serves, with and without what is deprecated, against Redocly's linter
+// (redocly.yaml) and the AsyncAPI project's own schema.
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Ajv } from 'ajv';
+import { loadContracts } from '../src/contracts/contracts.ts';
+import { createDocs } from '../src/docs/docs.ts';
+import { createRemovals, NEWEST_RELEASE } from '../src/removals.ts';
+
+const require = createRequire(import.meta.url);
+const folder = mkdtempSync(join(tmpdir(), 'lapel-documents-'));
+const files: string[] = [];
+let faults = 0;
+
+// Not @asyncapi/parser: it holds a document against this same schema, and is 160 packages.
+const ajv = new Ajv({ strict: false, allErrors: true, logger: false });
+const isAsyncApi = ajv.compile(require('@asyncapi/specs/schemas/3.0.0-without-$id.json'));
+
+for (const release of ['2026-01', NEWEST_RELEASE]) {
+  const removals = createRemovals(release);
+  const contracts = loadContracts({ serves: removals.serves });
+  const mqttUrls = () => ['mqtt://lapel.example:1883', 'mqtts://lapel.example:8883', 'wss://lapel.example:8083'];
+  const docs = createDocs({ contracts, removals, publicUrl: () => 'https://lapel.example', mqttUrls });
+  for (const path of ['/openapi.json', '/asyncapi.json'] as const) {
+    const { bytes } = await docs.find(path);
+    const file = join(folder, `${release}-${path.slice(1)}`);
+    writeFileSync(file, JSON.stringify(JSON.parse(bytes.toString()), null, 2));
+    files.push(file);
+    if (path === '/asyncapi.json' && !isAsyncApi(JSON.parse(bytes.toString()))) {
+      for (const { instancePath, message } of isAsyncApi.errors ?? [])
+        console.error(`${file} ${instancePath} ${message}`);
+      faults += 1;
+    }
+  }
+}
+
+const redocly = join(require.resolve('@redocly/cli/package.json'), '../bin/cli.js');
+const config = fileURLToPath(new URL('../redocly.yaml', import.meta.url));
+const lint = spawnSync(process.execPath, [redocly, 'lint', ...files, `--config=${config}`], {
+  env: { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' },
+  stdio: 'inherit',
+});
+rmSync(folder, { recursive: true });
+process.exitCode = faults > 0 || lint.status !== 0 ? 1 : 0;
