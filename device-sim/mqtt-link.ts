@@ -11,7 +11,7 @@ const KEEPALIVE_SECONDS = 60;
 
 /** The MQTT connection of one device. It never reconnects by itself. */
 export interface Link {
-  /** Connected and subscribed. */
+  /** Connected and subscribed, and not about to leave. */
   readonly online: boolean;
   /** Messages that the service has not acknowledged. Those of a lost connection are sent again on the next one. */
   readonly inFlight: number;
@@ -64,6 +64,8 @@ export function createLink({
   const prefix = `devices/${deviceId}/`;
   const inbound = new Map<string, Inbound>(LISTENING.map((name) => [prefix + name, name]));
   let online = false;
+  /** DISCONNECT has been sent: nothing else may be any more [MQTT-3.14.4-2]. */
+  let leaving = false;
   let inFlight = 0;
   let needsSubscription = false;
   let lastError: Error | undefined;
@@ -116,6 +118,7 @@ export function createLink({
   client.on('close', () => {
     const wasOnline = online;
     online = false;
+    leaving = false;
     const error = lastError ?? new Error('connection closed');
     opening?.reject(error);
     opening = undefined;
@@ -147,7 +150,7 @@ export function createLink({
 
   return {
     get online() {
-      return online;
+      return online && !leaving;
     },
     get inFlight() {
       return inFlight;
@@ -169,6 +172,7 @@ export function createLink({
     async close() {
       if (online && inFlight > 0) await acknowledgements();
       if (!online || inFlight > 0) return cut();
+      leaving = true;
       const cancel = timers.after(FAREWELL_MILLISECONDS, () => client.stream.destroy());
       await Promise.all([closing?.promise, client.endAsync()]);
       cancel();

@@ -40,14 +40,18 @@ export function createOutgoingEvents({
   const sent = new Set<DeviceEvent>();
 
   function flush(): void {
-    for (const event of waiting) {
+    // A copy: one that is lost at once waits again, and is not to be met again here.
+    for (const event of [...waiting]) {
       if (!isOnline() || sent.size >= KEPT) return;
       waiting.delete(event);
       sent.add(event);
       publish(JSON.stringify(event), (error) => {
         sent.delete(event);
-        if (error) waiting.add(event);
-        else onAcknowledged(event);
+        if (error) {
+          waiting.add(event);
+          return;
+        }
+        onAcknowledged(event);
         flush();
       });
     }

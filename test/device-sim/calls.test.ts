@@ -310,6 +310,21 @@ t.test('a device that is taken out of its application says nothing more', async 
   t.equal(parts.events().length, 1);
 });
 
+t.test('what happens in the moment of leaving waits for the next connection', async (t) => {
+  await using parts = await wearable(() => ({ error: { code: 'NOT_CONFIGURED', message: '' } }));
+  const { device } = parts;
+  const gone = device.disconnect();
+  device.call({ ...plan, milliseconds: NEVER });
+  device.uploadFile();
+  device.reportChanges();
+  await gone;
+  t.equal(parts.events().length, 0);
+  t.equal(parts.requests().length, 0);
+  await device.connect();
+  await parts.told('call.started');
+  await parts.broker.until(() => parts.requests().length > 0);
+});
+
 t.test(
   'a device without an application neither calls nor uploads, and one that is put away ends its call',
   async (t) => {
