@@ -41,7 +41,8 @@ export function createOutgoingEvents({
 
   function flush(): void {
     // A copy: one that is lost at once waits again, and is not to be met again here.
-    for (const event of [...waiting]) {
+    const now = [...waiting];
+    for (const event of now) {
       if (!isOnline() || sent.size >= KEPT) return;
       waiting.delete(event);
       sent.add(event);
