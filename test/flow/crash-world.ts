@@ -147,6 +147,7 @@ export async function startCrashWorld(t: Test, { devices: count, latency }: { de
       url: `mqtt://127.0.0.1:${mqtt}`,
       seed: index,
       behaviour: { latency },
+      reportStatus: false, // of no interest here, and a third of the messages
       reconnect: { min: 20, max: 50 },
     });
     t.teardown(() => device.drop());
