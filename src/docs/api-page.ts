@@ -10,7 +10,7 @@ const START = html`<section class="start wide" aria-labelledby="start">
 <p class="lead">Every call carries an access token. To try the calls on this page:</p>
 <ol>
 <li><strong>Take the application’s id and secret.</strong> The secret was shown once, when the application was made.</li>
-<li><strong>Press Authorize,</strong> enter both under <em>applicationToken</em> as client_id and client_secret, choose the scopes, and
+<li><strong>Press Authorize,</strong> enter both as client_id and client_secret, choose the scopes, and
 press Authorize there. The page asks <code>POST /api/v1/authenticate</code> for a token; it lives one hour.</li>
 <li><strong>Open a call,</strong> put your application’s id in the place of <code>patrol</code>, and press Execute.</li>
 </ol>

@@ -8,11 +8,29 @@ const shade = () => document.documentElement.classList.toggle('dark-mode', dark.
 dark.addEventListener('change', shade);
 shade();
 
+/** The UI shows the parameters of a path nameless in an operation that an address opened, so each operation gets its own. */
+function ownParameters({ paths, components }) {
+  const found = ({ $ref }) => components.parameters[$ref.split('/').at(-1)];
+  const typed = (schema) => (schema.$ref ? components.schemas[schema.$ref.split('/').at(-1)] : schema);
+  for (const item of Object.values(paths)) {
+    const { parameters: shared = [], ...operations } = item;
+    delete item.parameters;
+    for (const operation of Object.values(operations)) {
+      const parameters = [...shared, ...(operation.parameters ?? [])].map(found);
+      operation.parameters = parameters.map((parameter) => ({ ...parameter, schema: typed(parameter.schema) }));
+    }
+  }
+}
+
 async function start() {
   const answer = await fetch('openapi.json');
   const spec = await answer.json();
   spec.servers = [{ url: here, description: 'This service' }];
   spec.components.securitySchemes.applicationToken.flows.clientCredentials.tokenUrl = `${here}/api/v1/authenticate`;
+  // One way to authorize: for the other, which only the token endpoint has, the browser asks by itself.
+  delete spec.components.securitySchemes.applicationSecret;
+  spec.paths['/api/v1/authenticate'].post.security = [];
+  ownParameters(spec);
   // The page has said it already, above.
   spec.info.title = '';
   document.getElementById('reference').replaceChildren();
@@ -32,7 +50,7 @@ async function start() {
     layout: 'BaseLayout',
     onComplete: () => document.documentElement.setAttribute('data-ready', ''),
   });
-  ui.initOAuth({ scopes: ['svc:application:read'] });
+  ui.initOAuth({ scopes: ['svc:application:read', 'svc:device:read'] });
 }
 
 void start();

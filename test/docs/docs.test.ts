@@ -1,0 +1,183 @@
+import t from 'tap';
+import { DOCS_FILES } from '../../src/docs/docs.ts';
+import { isKnown, takesGzip } from '../../src/docs/file.ts';
+import { html, prose } from '../../src/docs/html.ts';
+import { REMOVALS } from '../../src/removals.ts';
+import { startWorld } from '../world.ts';
+
+/** Every value of a key, however deep. */
+function valuesOf(node: unknown, key: string): unknown[] {
+  if (typeof node !== 'object' || node === null) return [];
+  const own = Object.entries(node).flatMap(([name, value]) => (name === key ? [value] : []));
+  return [...own, ...Object.values(node).flatMap((value) => valuesOf(value, key))];
+}
+
+function target(document: object, reference: string): unknown {
+  let node: unknown = document;
+  for (const part of reference.slice(2).split('/')) {
+    const name = decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~');
+    node = (node as Record<string, unknown> | undefined)?.[name];
+  }
+  return node;
+}
+
+t.test('documents and reference at the newest release', async (t) => {
+  const world = await startWorld(t);
+  const anonymous = world.anonymous();
+  const base = world.service.addresses.http;
+
+  t.test('both documents are in one piece: every reference leads to somewhere in them', async (t) => {
+    for (const path of ['/openapi.json', '/asyncapi.json']) {
+      const { body } = await anonymous.get(path);
+      const references = valuesOf(body, '$ref') as string[];
+      t.ok(references.length > 100, path);
+      const lost = references.filter((one) => !one.startsWith('#/') || target(body, one) === undefined);
+      t.same(lost, [], path);
+      for (const key of [
+        '$schema',
+        '$id',
+        'tsType',
+        'settingUrl',
+        'maxUtf8Bytes',
+        'maxDepth',
+        'x-internal',
+        'x-while-served',
+      ]) {
+        t.same(valuesOf(body, key), [], `${path} ${key}`);
+      }
+    }
+  });
+
+  t.test('they have the addresses of the service', async (t) => {
+    const { body: api } = await anonymous.get('/openapi.json');
+    t.equal(api.servers[0].url, base);
+    const { clientCredentials } = api.components.securitySchemes.applicationToken.flows;
+    t.equal(clientCredentials.tokenUrl, `${base}/api/v1/authenticate`);
+    const { body: messages } = await anonymous.get('/asyncapi.json');
+    t.equal(`mqtt://${messages.servers.mqtt.host}`, world.service.addresses.mqtt);
+  });
+
+  t.test('they have nothing that was removed, nor the headers and components for it', async (t) => {
+    const { body: api } = await anonymous.get('/openapi.json');
+    const { body: messages } = await anonymous.get('/asyncapi.json');
+    for (const name of Object.keys(REMOVALS)) t.same(valuesOf([api, messages], name), [], name);
+    t.same(valuesOf([api, messages], 'deprecated'), []);
+    t.same(
+      Object.keys(api.components.headers).filter((name) => /Deprecation|Sunset/.test(name)),
+      [],
+    );
+    t.notOk(
+      Object.keys(api.paths).some((path) => /\.(css|js)$/.test(path)),
+      'the files of the pages are nobody’s interface',
+    );
+  });
+
+  t.test('each file is answered 200 with its type, 304 to who has it, and HEAD without its body', async (t) => {
+    for (const path of DOCS_FILES) {
+      const answer = await fetch(`${base}${path}`, { headers: { 'accept-encoding': 'identity' } });
+      const text = await answer.text();
+      const type = String(answer.headers.get('content-type'));
+      const kind = path.endsWith('.json')
+        ? 'application/json'
+        : path.endsWith('.css')
+          ? 'text/css'
+          : path.endsWith('.js')
+            ? 'text/javascript'
+            : 'text/html';
+      t.equal(type, `${kind}; charset=utf-8`, path);
+      t.equal(answer.headers.get('x-content-type-options'), 'nosniff');
+      t.match(answer.headers.get('cache-control'), path.includes('swagger') ? 'public, max-age=3600' : 'no-cache');
+      const etag = String(answer.headers.get('etag'));
+      const known = await anonymous.get(path, { headers: { 'if-none-match': `"other", ${etag}` } });
+      t.match(known, { status: 304, body: undefined, headers: { etag } }, path);
+      const head = await fetch(`${base}${path}`, { method: 'HEAD', headers: { 'accept-encoding': 'identity' } });
+      t.equal(head.status, 200, path);
+      t.equal(await head.text(), '');
+      t.equal(head.headers.get('content-length'), String(Buffer.byteLength(text)), path);
+      t.equal(head.headers.get('etag'), etag);
+      const packed = await fetch(`${base}${path}`, { headers: { 'accept-encoding': 'gzip' } });
+      t.equal(packed.headers.get('content-encoding'), 'gzip', path);
+      t.equal(await packed.text(), text, `${path} unpacked`);
+    }
+  });
+
+  t.test('a page may load from this service only', async (t) => {
+    for (const path of DOCS_FILES.filter((name) => /^\/docs(\/[a-z]+)?$/.test(name))) {
+      const { headers, body } = await anonymous.get(path);
+      t.match(headers['content-security-policy'], /^default-src 'none'; script-src 'self'; style-src 'self'; /, path);
+      t.notMatch(headers['content-security-policy'], /unsafe|http|\*/, path);
+      t.notMatch(body, /(src|href)="(https?:)?\/\//, `${path} names no other host`);
+      t.notMatch(body, /<script>|<style|style="| on[a-z]+="/, `${path} has nothing inline`);
+    }
+  });
+
+  t.test('what is not on the list is a wrong URL, whatever it is spelled like', async (t) => {
+    for (const path of [
+      '/docs/',
+      '/docs/index.html',
+      '/docs/package.json',
+      '/docs/swagger-ui.js',
+      '/docs/swagger-ui-bundle.js.map',
+      '/docs/../package.json',
+      '/docs/..%2fpackage.json',
+      '/docs/%2e%2e/package.json',
+      '/docs/lapel.css/',
+      '/docs/lapel.css%00',
+      '/docs/files/lapel.css',
+      '/openapi.yaml',
+    ]) {
+      t.match(await anonymous.get(path), { status: 403, body: { message: 'wrong url.' } }, path);
+    }
+    for (const method of ['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS']) {
+      t.equal((await anonymous.request(method, '/docs')).status, 403, method);
+    }
+    t.equal((await anonymous.request('HEAD', '/.well-known/jwks.json')).status, 403, 'HEAD is for documents only');
+  });
+
+  t.test('the page of events has every topic, webhook and message; that of removals every row', async (t) => {
+    const { body: messages } = await anonymous.get('/asyncapi.json');
+    const { body: page } = await anonymous.get('/docs/events');
+    for (const [id, { address }] of Object.entries(messages.channels) as [string, { address?: string }][]) {
+      t.match(page, `id="${id}"`);
+      if (address !== undefined) t.match(page, `>${address}<`);
+    }
+    for (const id of Object.keys(messages.components.messages)) t.match(page, `id="${id}"`);
+    const { body: removals } = await anonymous.get('/docs/deprecations');
+    for (const [name, { release }] of Object.entries(REMOVALS))
+      t.match(removals, new RegExp(`id="${name}".*${release}`, 's'));
+    t.notMatch(removals, 'still served');
+  });
+});
+
+t.test('at a release that still serves it, what is deprecated is marked in the documents', async (t) => {
+  const world = await startWorld(t, { env: { LAPEL_API_RELEASE: '2026-08' } });
+  const anonymous = world.anonymous();
+  const { body: api } = await anonymous.get('/openapi.json');
+  const { body: messages } = await anonymous.get('/asyncapi.json');
+  const { schemas } = api.components;
+  t.match(schemas.ApplicationSettings.properties.remoteSupportEvent, { deprecated: true });
+  t.match(schemas.DistributionStatus.properties.exist, { deprecated: true });
+  const { data } = messages.components.schemas.RecordingSaved.properties;
+  t.match(data.properties.connections.items.properties.webmFile, { deprecated: true });
+  const read = api.paths['/v1/applications/{applicationId}'].get.responses[200].headers;
+  t.match(Object.keys(read), ['X-Request-Id', 'Deprecation', 'Sunset', 'Link']);
+  t.match((await anonymous.get('/docs/deprecations')).body, /id="exist".*still served/s);
+  t.match((await anonymous.get('/docs/events')).body, /webmFile<\/code>.*>deprecated</s);
+});
+
+t.test('If-None-Match and Accept-Encoding are read as HTTP says', async (t) => {
+  const etag = 'W/"a"';
+  for (const given of ['W/"a"', '"a"', '*', '"b", W/"a"', ' "b" , "a" ']) t.ok(isKnown(given, { etag }), given);
+  for (const given of [undefined, '', '"b"', 'a', 'W/"ab"']) t.notOk(isKnown(given, { etag }), String(given));
+  for (const given of ['gzip', 'br, gzip', 'gzip;q=0.5', 'deflate, GZIP ; q=1.0']) t.ok(takesGzip(given), given);
+  for (const given of [undefined, '', 'br', 'gzip;q=0', 'gzip; q=0.0', 'x-gzip'])
+    t.notOk(takesGzip(given), String(given));
+});
+
+t.test('text becomes HTML without ever being HTML', async (t) => {
+  t.equal(
+    html`<p title="${'"'}">${'<b>&'}${html`<i>${"'"}</i>`}</p>`.html,
+    '<p title="&quot;">&lt;b&gt;&amp;<i>&#39;</i></p>',
+  );
+  t.equal(prose('`a<b`\n\nc').html, '<code>a&lt;b</code></p><p>c');
+});
