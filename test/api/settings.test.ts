@@ -85,8 +85,12 @@ t.test('op 3 issues a key, and another one that replaces it', async (t) => {
 t.test('remoteSupportEvent is served by the releases before 2026-10, with headers that say when it goes', async (t) => {
   const dataDir = t.testdir();
   const url = 'https://a.example/support';
-  const headers = { deprecation: '@1775001600', sunset: 'Thu, 01 Oct 2026 00:00:00 GMT' };
-  const none = { deprecation: undefined, sunset: undefined };
+  const headers = {
+    deprecation: '@1775001600',
+    sunset: 'Thu, 01 Oct 2026 00:00:00 GMT',
+    link: /^<http:.+\/docs\/deprecations#remoteSupportEvent>; rel="deprecation"; type="text\/html"$/,
+  };
+  const none = { deprecation: undefined, sunset: undefined, link: undefined };
   let secret = '';
   const at = async (release: string) => {
     const world = await startWorld(t, { dataDir, env: { LAPEL_API_RELEASE: release } });
