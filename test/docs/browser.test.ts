@@ -19,6 +19,7 @@ t.test('the reference in a browser', { skip }, async (t) => {
   // What a page says, asks of anybody else, or is refused.
   const faults: string[] = [];
   const page = await browser.newPage({ colorScheme: 'light', baseURL: base });
+  page.setDefaultTimeout(15_000);
   page.on('console', (message) => {
     if (['error', 'warning'].includes(message.type())) faults.push(`console: ${message.text()}`);
   });
