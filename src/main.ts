@@ -1,8 +1,11 @@
 #!/usr/bin/env node
+import { homedir } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
-import { runCli } from './cli/run-cli.ts';
+import { type Options, readArguments } from './cli/command-line.ts';
+import { createPrompt } from './cli/prompt.ts';
+import { INTERRUPTED, runCli } from './cli/run-cli.ts';
 import type { Terminal } from './cli/terminal.ts';
+import { UsageError } from './cli/usage-error.ts';
 import { optionName, readConfig, SETTINGS } from './config.ts';
 import { DomainError } from './errors.ts';
 import { createLog } from './log.ts';
@@ -15,14 +18,8 @@ const BAD_USAGE = 2;
 const FAILED = 70;
 /** The parts bound their own draining, together to less than this. */
 const DRAIN_MILLISECONDS = 10_000;
-
-const USAGE = `Lapel: an MQTT device broker with an embedded management API.
-
-  lapel serve [--setting value ...]   start the service
-  lapel serve --help                  all settings
-  lapel app --help                    software of a developer: upload, distribute, install, list
-  lapel admin --help                  administration of a running service
-`;
+/** A terminal sends Ctrl-C to a process and to its parent, which passes it on: only a later one is a second one. */
+const SAME_KEYSTROKE_MILLISECONDS = 500;
 
 function settingsTable(): string {
   const rows = SETTINGS.map(({ name, fallback, description }) => {
@@ -45,20 +42,28 @@ function openFiles(): number {
   return typeof soft === 'number' ? soft : 65_536;
 }
 
+/** The settings on the command line. Throws a UsageError. */
+function serveOptions(args: readonly string[]): Record<string, string | undefined> {
+  const known = SETTINGS.map(({ name, description }) => [optionName(name), { value: 'V', text: description }] as const);
+  const given = readArguments(args, Object.fromEntries(known) satisfies Options);
+  const [surplus] = given.positionals;
+  if (surplus !== undefined) throw new UsageError(surplus, 'is no setting');
+  if (given.flag('json')) throw new UsageError('--json', 'is no setting');
+  return Object.fromEntries(known.map(([name]) => [name, given.text(name)]));
+}
+
 async function serve(args: string[]): Promise<void> {
-  const flags = { help: { type: 'boolean' as const, short: 'h' } };
-  const settings = Object.fromEntries(SETTINGS.map(({ name }) => [optionName(name), { type: 'string' as const }]));
-  let values: Record<string, string | boolean | undefined>;
-  try {
-    ({ values } = parseArgs({ args, options: { ...flags, ...settings } }));
-  } catch (error) {
-    return fail(`${(error as Error).message}\nSee: lapel serve --help`, BAD_USAGE);
-  }
-  if (values['help'] === true) {
+  if (args.includes('--help') || args.includes('-h')) {
     process.stdout.write(settingsTable());
     return;
   }
-  const options = values as Record<string, string | undefined>;
+  let options: Record<string, string | undefined>;
+  try {
+    options = serveOptions(args);
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    return fail(`${error.message}\nSee: lapel serve --help`, BAD_USAGE);
+  }
   let service: Service;
   try {
     const config = readConfig({ env: process.env, options, openFiles: openFiles() });
@@ -75,10 +80,13 @@ async function serve(args: string[]): Promise<void> {
     if (error instanceof DomainError) return fail(error.message, BAD_SETTING);
     return fail(`cannot start: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`, FAILED);
   }
-  let stopping = false;
-  const stop = (): void => {
-    if (stopping) process.exit(1); // a second signal: at once
-    stopping = true;
+  let stopped: number | undefined;
+  const stop = (signal: NodeJS.Signals): void => {
+    if (stopped !== undefined) {
+      if (signal === 'SIGINT' && performance.now() - stopped < SAME_KEYSTROKE_MILLISECONDS) return;
+      process.exit(1); // a second signal: at once
+    }
+    stopped = performance.now();
     setTimeout(() => process.exit(1), DRAIN_MILLISECONDS).unref();
     service[Symbol.asyncDispose]().then(
       () => process.exit(0),
@@ -98,17 +106,31 @@ process.umask(0o077); // the data folder holds keys and what devices are told: n
 
 const [command, ...rest] = process.argv.slice(2);
 if (command === 'serve') await serve(rest);
-else if (command === 'app' || command === 'admin') {
-  const { env, stdout, stderr } = process;
+else await runClient(process.argv.slice(2));
+
+/** All the other commands: clients of the two APIs. */
+async function runClient(args: readonly string[]): Promise<void> {
+  const { env, stdin, stdout, stderr } = process;
   stdout.on('error', () => process.exit(1)); // the reader of a pipe went away (`| head`)
+  const controller = new AbortController();
+  let first = 0;
+  const interrupt = (): void => {
+    if (!controller.signal.aborted) first = performance.now();
+    else if (performance.now() - first > SAME_KEYSTROKE_MILLISECONDS) process.exit(INTERRUPTED);
+    controller.abort();
+  };
+  process.on('SIGINT', interrupt);
   const terminal: Terminal = {
     env,
+    home: homedir(),
+    stdin,
     stdout,
     stderr,
+    ask: stdin.isTTY && stderr.isTTY ? createPrompt({ input: stdin, output: stderr }, interrupt) : null,
+    interrupted: controller.signal,
     now: () => performance.now(),
     pause: (milliseconds, signal) => pause(milliseconds, undefined, { ...(signal && { signal }) }),
   };
-  process.exitCode = await runCli([command, ...rest], terminal); // an exit at once would cut off what a pipe has not taken
-} else if (command === undefined || command === '--help' || command === '-h' || command === 'help') {
-  process.stdout.write(USAGE);
-} else fail(`unknown command "${command}"\n\n${USAGE}`, BAD_USAGE);
+  process.exitCode = await runCli(args, terminal); // an exit at once would cut off what a pipe has not taken
+  if (controller.signal.aborted) process.exit();
+}

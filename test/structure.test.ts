@@ -22,9 +22,10 @@ const ROOMS: Record<string, { rooms: string[]; owns?: string[] }> = {
   docs: { rooms: ['contracts'], owns: ['swagger-ui-dist'] },
   broker: { rooms: ['contracts', 'database', 'devices', 'outbox', 'transactions', 'events'], owns: ['aedes', 'ws'] },
   api: { rooms: ['http', 'contracts', 'docs', 'applications', 'devices', 'transactions', 'webhooks', 'software'] },
-  admin: { rooms: ['http', 'contracts', 'applications', 'devices', 'software'], owns: ['csv-parse'] },
+  imports: { rooms: [], owns: ['csv-parse'] },
+  admin: { rooms: ['http', 'contracts', 'applications', 'devices', 'software', 'imports'] },
   client: { rooms: ['contracts'], owns: ['standardwebhooks'] },
-  cli: { rooms: ['apk', 'client'] },
+  cli: { rooms: ['apk', 'client', 'imports'], owns: ['string-width'] },
 };
 const LEAVES = ['clock', 'config', 'errors', 'ids', 'log', 'metrics', 'removals', 'token-buckets'];
 

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { DomainError, errorBody, toDomainError } from '../errors.ts';
 import type { Answer, Input } from '../http/route.ts';
-import { type ImportLine, readerOf } from './import-lines.ts';
+import { type ImportLine, readerOf } from '../imports/import-lines.ts';
 import type { AdminServices } from './services.ts';
 
 /** Lines under way at once: they share commits. So many, and what lies in the sockets, is all that is in memory. */

@@ -1,11 +1,13 @@
-import { ADMIN_OPTIONS, openAdministration } from './admin-client.ts';
-import { RESOURCES, type Resource, type Verb } from './admin-resources.ts';
-import type { Command, Outcome } from './command.ts';
-import { type Given, namePositionals, type Options, readArguments } from './command-line.ts';
-import type { HttpClient } from './http-client.ts';
+import { ADMIN_OPTIONS, type Administration, openAdministration } from './access.ts';
+import { adminDeviceImport } from './admin-device-import.ts';
+import { type Field, RESOURCES, type Resource, type Row, type Verb } from './admin-resources.ts';
+import type { Argument, Command, Outcome } from './command.ts';
+import { type Given, type Options, readWhole } from './command-line.ts';
 import { identify, openLocalFile } from './local-file.ts';
-import { fetchAll } from './pages.ts';
-import { fieldText, oneLine, table } from './table.ts';
+import type { Text } from './look.ts';
+import { render } from './look.ts';
+import { readJson } from './read-json.ts';
+import { oneLine, recordText, table } from './table.ts';
 import { createScreen, type Terminal } from './terminal.ts';
 import { uploadFile } from './upload-file.ts';
 import { UsageError } from './usage-error.ts';
@@ -14,45 +16,71 @@ const NAMES: Options = {
   package: { value: 'NAME', text: 'its package; by default the one in the APK file' },
   version: { value: 'V', text: 'its version; by default the one in the APK file' },
 };
-
-type Row = Readonly<Record<string, unknown>>;
+const DEVELOPER = { developer: { value: 'ID', text: 'of which developer' } } satisfies Options;
+const PAGE = 1000;
 
 const parametersOf = (path: string): string[] => [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
-const fill = (path: string, values: Readonly<Record<string, string>>): string =>
+const fill = (path: string, values: Readonly<Record<string, string | undefined>>): string =>
   path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(values[name] ?? ''));
 
-function bodyOf({ fields }: Verb, given: Given): Record<string, string> | undefined {
-  if (!fields) return undefined;
-  const entries = Object.entries(fields).map(([option, { field }]) => [field, given.text(option)] as const);
-  return Object.fromEntries(entries.filter((entry): entry is [string, string] => entry[1] !== undefined));
+/** Fields as options, and `--no-` for those that can be null. */
+function optionsOf(fields: Readonly<Record<string, Field>>): Options {
+  const pairs = Object.entries(fields).flatMap(([name, field]) => [
+    [name, field] as const,
+    ...(field.none === undefined ? [] : [[`no-${name}`, { text: field.none }] as const]),
+  ]);
+  return Object.fromEntries(pairs);
 }
 
-/** A record for people: a line for each field that is set. */
-function recordText(record: Row): string {
-  const entries = Object.entries(record).filter(([, value]) => value !== null && value !== undefined);
-  const width = Math.max(0, ...entries.map(([name]) => name.length));
-  return entries.map(([name, value]) => `${name.padEnd(width)}  ${oneLine(fieldText(value))}\n`).join('');
+async function bodyOf(
+  fields: Readonly<Record<string, Field>>,
+  given: Given,
+  terminal: Terminal,
+): Promise<Record<string, unknown>> {
+  const body: Record<string, unknown> = {};
+  for (const [name, { field, kind, none }] of Object.entries(fields)) {
+    const text = given.text(name);
+    if (none !== undefined && given.flag(`no-${name}`)) {
+      if (text !== undefined) throw new UsageError(`--no-${name}`, `makes no sense with --${name}`);
+      body[field] = null;
+    } else if (text !== undefined) {
+      if (kind === 'json') body[field] = await readJson(`--${name}`, text, terminal);
+      else body[field] = kind === 'number' ? readWhole(name, text) : text;
+    }
+  }
+  return body;
 }
 
 interface Call {
   resource: Resource;
   verb: Verb;
   given: Given;
-  request: HttpClient;
+  administration: Administration;
   terminal: Terminal;
+  path: string;
+  /** What fails when it fails. */
+  what: string;
+  body: Record<string, unknown> | undefined;
 }
 
-async function list({ resource: { columns }, verb, request }: Call, path: string, what: string): Promise<Outcome> {
+async function list({ resource, verb, administration, path, what }: Call): Promise<Outcome> {
   const key = verb.list ?? '';
-  const { rows } = await fetchAll(request, path, { what, list: key });
+  const rows: Row[] = [];
+  for (;;) {
+    const query = { offset: rows.length, limit: PAGE };
+    const page = (await administration.request(what, { method: 'GET', path, query })) as Record<string, unknown>;
+    const found = page[key] as Row[];
+    rows.push(...found);
+    if (found.length === 0 || rows.length >= Number(page['total'])) break;
+  }
   return {
     json: { ok: true, [key]: rows, total: rows.length },
-    text: table(columns, rows as Row[], 'There are none.'),
+    text: table(resource.columns, rows, 'There are none.'),
   };
 }
 
-async function upload({ resource, verb, given, request, terminal }: Call): Promise<Outcome> {
-  const [path = ''] = namePositionals(given.positionals, ['FILE']);
+async function upload({ resource, verb, given, administration, terminal, body }: Call): Promise<Outcome> {
+  const [path = ''] = given.positionals;
   await using file = await openLocalFile(path);
   const names = { package: given.text('package'), version: given.text('version') };
   const manifest = names.package === undefined || names.version === undefined ? await identify(file) : null;
@@ -61,51 +89,78 @@ async function upload({ resource, verb, given, request, terminal }: Call): Promi
   for (const [name, value] of Object.entries(names)) {
     if (value === undefined) throw new UsageError(`--${name}`, `is needed: ${file.name} does not say it`);
   }
-  const values = names as { package: string; version: string };
-  const label = `${values.package} ${values.version}`;
-  const registering = { what: `register ${label}`, body: bodyOf(verb, given) };
-  const { body: record } = await request('PUT', fill(verb.registerPath ?? '', values), registering);
-  const { body } = await request(verb.method, fill(verb.path, values), { what: `get an upload URL for ${label}` });
-  const screen = createScreen(terminal.stderr);
-  await uploadFile(file, { url: String(body.urlList[0].uploadUrl), screen, terminal });
-  return {
-    json: { ok: true, ...(record as object), fileSize: file.size },
-    text: table(resource.columns, [record as Row], ''),
+  const label = `${names.package} ${names.version}`;
+  const registering = { method: 'PUT', path: fill(verb.registerPath ?? '', names), body };
+  const record = (await administration.request(`register ${label}`, registering)) as Row;
+  const asking = { method: verb.method, path: fill(verb.path, names) };
+  const urls = (await administration.request(`get an upload URL for ${label}`, asking)) as {
+    urlList: { uploadUrl: string }[];
   };
+  const screen = createScreen(terminal.stderr);
+  await uploadFile(file, { url: String(urls.urlList[0]?.uploadUrl), screen, terminal });
+  return { json: { ok: true, ...record, fileSize: file.size }, text: table(resource.columns, [record], '') };
 }
 
-async function call({ verb, given, request }: Call, path: string, what: string): Promise<Outcome> {
-  const body = bodyOf(verb, given);
-  const answer = await request(verb.method, path, { what, ...(body && { body }) });
-  const record = answer.body as Row;
-  const done = `${verb.done ?? 'done'}: ${given.positionals.join(' ')}`;
-  return { json: { ok: true, ...record }, text: answer.status === 204 ? `${oneLine(done)}\n` : recordText(record) };
+async function call({ verb, given, administration, path, what, body }: Call): Promise<Outcome> {
+  const answer = await administration.request(what, { method: verb.method, path, body });
+  const record = answer as Row | undefined;
+  const done = oneLine(`${verb.done ?? 'done'}: ${given.positionals.join(' ')}`);
+  const text: Text = (look) =>
+    (record ? render(recordText(record), look) : `${done}\n`) + (verb.note ? `${look.paint('dim', verb.note)}\n` : '');
+  return { json: { ok: true, ...record }, text };
 }
+
+/** `[NAME]` is optional. */
+const argumentOf = (word: string): Argument =>
+  word.startsWith('[') ? { name: word.slice(1, -1), optional: true } : { name: word };
 
 function commandOf(resource: Resource, verb: Verb): Command {
-  const isUpload = verb.kind === 'upload';
-  const parameters = isUpload ? ['FILE'] : parametersOf(verb.path).map((name) => name.toUpperCase());
-  const options: Options = { ...verb.fields, ...(isUpload && NAMES), ...ADMIN_OPTIONS };
-  const what = `${verb.verb} ${resource.resource}`;
+  const { fields = {}, arguments: named = {}, kind, method } = verb;
+  const isUpload = kind === 'upload';
+  const targets = Object.values(named);
+  const parameters = parametersOf(verb.path);
+  const belongs = !isUpload && parameters.some((name) => name === 'developerId' && !targets.includes(name));
+  const options: Options = {
+    ...(belongs && DEVELOPER),
+    ...optionsOf(fields),
+    ...(isUpload && NAMES),
+    ...ADMIN_OPTIONS,
+  };
   return {
     name: `admin ${resource.resource} ${verb.verb}`,
-    usage: [...parameters, '[options]'].join(' '),
+    arguments: isUpload ? [{ name: 'FILE', file: true }] : Object.keys(named).map(argumentOf),
     summary: verb.summary,
+    ...(verb.about !== undefined && { about: verb.about }),
     options,
-    ...(verb.examples && { examples: verb.examples }),
-    async run(args, terminal) {
-      const given = readArguments(args, options);
-      const positionals = namePositionals(given.positionals, parameters);
-      const request = await openAdministration(given, terminal);
-      const parts = { resource, verb, given, request, terminal };
+    examples: verb.examples,
+    ...(isUpload && { endsItself: true }),
+    async run(given, terminal) {
+      const values: Record<string, string | undefined> = Object.fromEntries(
+        targets.map((target, index) => [target, given.positionals[index]]),
+      );
+      if (belongs) {
+        values['developerId'] = given.text('developer');
+        if (values['developerId'] === undefined) throw new UsageError('--developer', 'is needed');
+      }
+      const inBody = targets.filter((target) => !parameters.includes(target) && values[target] !== undefined);
+      const takesBody = method !== 'GET' && (Object.keys(fields).length > 0 || inBody.length > 0);
+      const body = takesBody
+        ? {
+            ...Object.fromEntries(inBody.map((target) => [target, values[target]])),
+            ...(await bodyOf(fields, given, terminal)),
+          }
+        : undefined;
+      const administration = await openAdministration(given, terminal);
+      const what = `${verb.verb} ${resource.resource}`;
+      const parts = { resource, verb, given, administration, terminal, path: fill(verb.path, values), what, body };
       if (isUpload) return upload(parts);
-      const names = parametersOf(verb.path);
-      const path = fill(verb.path, Object.fromEntries(names.map((name, index) => [name, positionals[index] ?? ''])));
-      return verb.kind === 'list' ? list(parts, path, what) : call(parts, path, what);
+      return kind === 'list' ? list(parts) : call(parts);
     },
   };
 }
 
-export const ADMIN_COMMANDS: readonly Command[] = RESOURCES.flatMap((resource) =>
-  resource.verbs.map((verb) => commandOf(resource, verb)),
-);
+const FROM_TABLE = RESOURCES.flatMap((resource) => resource.verbs.map((verb) => commandOf(resource, verb)));
+const last = FROM_TABLE.findLastIndex(({ name }) => name.startsWith('admin device '));
+
+/** All of `lapel admin`. */
+export const ADMIN_COMMANDS: readonly Command[] = FROM_TABLE.toSpliced(last + 1, 0, adminDeviceImport);

@@ -1,8 +1,8 @@
-import { APPLICATION_OPTIONS, openApplication } from './application-client.ts';
+import type { Operations } from '../client/operations.ts';
+import { APPLICATION_OPTIONS, openApplication } from './access.ts';
 import type { Command } from './command.ts';
-import { namePositionals, readArguments } from './command-line.ts';
-import { fetchAll } from './pages.ts';
-import { table } from './table.ts';
+import { type Column, table, timeText } from './table.ts';
+import { take } from './take.ts';
 
 const OPTIONS = {
   ...APPLICATION_OPTIONS,
@@ -10,47 +10,35 @@ const OPTIONS = {
   latest: { text: 'the newest version of each package only' },
 } as const;
 
-interface Row {
-  package: string;
-  displayName: string | null;
-  version: string;
-  description: string | null;
-  distributable: boolean;
-  updateDate: string;
-  /** Whose it is: the developer's, or part of what the service distributes by default. */
-  kind: string;
-}
+/** A version, and whose it is: the developer's, or part of what the service distributes by default. */
+type Row = Operations['listAvailable']['answer']['userPackages'][number] & { kind: string };
 
-const COLUMNS = [
-  { head: 'PACKAGE', cell: (row: Row) => row.package },
-  { head: 'VERSION', cell: (row: Row) => row.version },
-  { head: 'OF', cell: (row: Row) => row.kind },
-  { head: 'DISTRIBUTED', cell: (row: Row) => (row.distributable ? 'yes' : 'no') },
-  { head: 'UPDATED', cell: (row: Row) => row.updateDate.slice(0, 19).replace('T', ' ') },
-  { head: 'DESCRIPTION', cell: (row: Row) => row.description ?? row.displayName ?? '' },
+const COLUMNS: readonly Column<Row>[] = [
+  { head: 'PACKAGE', cell: (row) => row.package },
+  { head: 'VERSION', cell: (row) => row.version },
+  { head: 'OF', cell: (row) => row.kind },
+  { head: 'DISTRIBUTED', cell: (row) => (row.distributable ? 'yes' : 'no'), state: true },
+  { head: 'UPDATED', cell: (row) => timeText(row.updateDate) },
+  { head: 'DESCRIPTION', cell: (row) => row.description ?? row.displayName ?? '', flexible: true },
 ];
 
 /** Op 24. */
 export const appList: Command = {
   name: 'app list',
-  usage: '--application ID [options]',
   summary: 'The software that an application can distribute and install',
   options: OPTIONS,
-  examples: [
-    'lapel app list --application patrol',
-    'lapel app list --application patrol --package com.example.camera --latest',
-  ],
-  async run(args, terminal) {
-    const given = readArguments(args, OPTIONS);
-    namePositionals(given.positionals, []);
-    const { request, base } = openApplication(given, terminal, ['svc:application:read']);
-    const mode = given.flag('latest') ? 'latest' : undefined;
-    const query = { package: given.text('package'), mode };
-    const what = 'list the software';
-    const { rows: own, first } = await fetchAll(request, `${base}/apps`, { what, list: 'userPackages', query });
-    const system = first.systemPackages as Row[];
+  examples: ['lapel app list', 'lapel app list --application patrol --package com.example.camera --latest'],
+  async run(given, terminal) {
+    const application = await openApplication(given, terminal);
+    const name = given.text('package');
+    const query = { ...(name !== undefined && { package: name }), ...(given.flag('latest') && { mode: 'latest' }) };
+    const { own, system } = await application.call('list the software', async (lapel) => ({
+      own: await take(lapel.each('listAvailable', { query })),
+      // Of these there are few, on every page the same.
+      system: (await lapel.listAvailable({ query: { ...query, limit: 1 } as object })).systemPackages,
+    }));
     const rows = [
-      ...(own as Row[]).map((row) => ({ ...row, kind: 'developer' })),
+      ...own.map((row) => ({ ...row, kind: 'developer' })),
       ...system.map((row) => ({ ...row, kind: 'service' })),
     ];
     return {

@@ -1,24 +1,29 @@
-import { APPLICATION_OPTIONS, type ApplicationClient, openApplication } from './application-client.ts';
+import { APPLICATION_OPTIONS, type Application, openApplication } from './access.ts';
 import type { Command, Outcome } from './command.ts';
-import { type Given, namePositionals, readArguments, readSeconds } from './command-line.ts';
+import { type Given, readSeconds } from './command-line.ts';
 import { Failure } from './failure.ts';
-import { beginInstallations, followInstallations, type Installation, isFinished } from './installations.ts';
+import { type Followed, followTransactions, isFinished } from './follow-transactions.ts';
+import { beginInstallations } from './installations.ts';
+import { Interrupted } from './interrupted.ts';
 import { identify, openLocalFile } from './local-file.ts';
 import { byteSize } from './progress.ts';
-import { table } from './table.ts';
+import { type Column, table } from './table.ts';
 import { createScreen, type Screen, type Terminal } from './terminal.ts';
 import { uploadFile } from './upload-file.ts';
 import { UsageError } from './usage-error.ts';
 
-const SCOPES = ['svc:application:read', 'svc:application:write'];
-const DEVICE_SCOPES = ['svc:device:read', 'svc:device:write'];
 const DEVICE_ID = /^\d{15}$/;
 
 const OPTIONS = {
   ...APPLICATION_OPTIONS,
   version: { value: 'V', text: 'register it as this version instead of the one in the file' },
   'no-distribute': { text: 'do not start the distribution' },
-  install: { value: 'DEVICE', many: true, text: 'install it there, and follow that to its end; also several: A B C' },
+  install: {
+    value: 'DEVICE',
+    many: true,
+    greedy: DEVICE_ID,
+    text: 'install it there, and follow that to its end; also several: A B C',
+  },
   timeout: { value: 'SECONDS', text: 'follow no longer than that (without: until the end); the installation goes on' },
 } as const;
 
@@ -45,7 +50,7 @@ interface Wanted {
 }
 
 function readWanted(given: Given): Wanted {
-  const [path = ''] = namePositionals(given.positionals, ['FILE.apk']);
+  const [path = ''] = given.positionals;
   const devices = [...new Set(given.list('install').flatMap((text) => text.split(',')))];
   const odd = devices.find((deviceId) => !DEVICE_ID.test(deviceId));
   if (odd !== undefined) throw new UsageError('--install', `"${odd}" is no device identifier (15 digits)`);
@@ -59,6 +64,11 @@ function readWanted(given: Given): Wanted {
   return { path, version: given.text('version'), distribute, devices, timeout };
 }
 
+type ReportedInstallation = Omit<Followed, 'record'>;
+function withoutRecord({ deviceId, transactionId, status, progress, error }: Followed): ReportedInstallation {
+  return { deviceId, transactionId, status, progress, error };
+}
+
 /** All that was done by now: the object of `--json`. */
 interface Report {
   file: { name: string; size: number; package: string; versionName: string | null; versionCode: number };
@@ -68,11 +78,11 @@ interface Report {
   replaced?: boolean;
   uploaded: boolean;
   distribution: 'started' | 'already started' | 'not started';
-  installations: Installation[];
+  installations: ReportedInstallation[];
 }
 
 interface Parts {
-  application: ApplicationClient;
+  application: Application;
   wanted: Wanted;
   screen: Screen;
   terminal: Terminal;
@@ -83,7 +93,6 @@ async function upload(
   { application, wanted, screen, terminal }: Parts,
   begin: (report: Report) => void,
 ): Promise<Report> {
-  const { request, base } = application;
   await using file = await openLocalFile(wanted.path);
   const manifest = await identify(file);
   if (!manifest) throw new UsageError(wanted.path, 'is no APK file');
@@ -105,34 +114,48 @@ async function upload(
     screen.line(`note: registered as ${version}, the file says ${versionName}: devices report VERSION_NAME_MISMATCH`);
   }
 
-  const what = `register ${name} ${version}`;
   const body = { package: name, version, fileSize: file.size };
-  const registered = (await request('POST', `${base}/apps`, { what, body })).body;
-  report.replaced = registered.appFileExists === true;
+  const registered = await application.call(`register ${name} ${version}`, (lapel) => lapel.uploadApp({ body }));
+  report.replaced = registered.appFileExists;
   if (report.replaced) screen.line('note: this version has a file already, which is replaced');
-  await uploadFile(file, { url: String(registered.urlList[0].uploadUrl), screen, terminal });
+  await uploadFile(file, { url: String(registered.urlList[0]?.uploadUrl), screen, terminal });
   report.uploaded = true;
   if (!wanted.distribute) return report;
 
-  const path = `${base}/packages/${name}/versions/${encodeURIComponent(version)}/distributions`;
-  const { status } = await request('POST', path, {
-    what: `start the distribution of ${name} ${version}`,
-    alsoGood: 409,
-  });
-  report.distribution = status === 409 ? 'already started' : 'started';
+  const software = { package: name, version };
+  report.distribution = await startDistribution(application, software);
   screen.line(`distribution ${report.distribution}`);
 
-  const software = { package: name, version };
-  report.installations = await beginInstallations(wanted.devices, software, { application, screen });
-  await followInstallations(report.installations, { application, screen, terminal, timeout: wanted.timeout });
+  const installations = await beginInstallations(wanted.devices, software, { application, screen });
+  report.installations = installations;
+  await followTransactions(installations, { application, screen, terminal, timeout: wanted.timeout });
+  report.installations = installations.map(withoutRecord);
+  if (terminal.interrupted.aborted) {
+    throw new Interrupted('What was ordered goes on without this command: lapel device transactions DEVICE');
+  }
   return report;
 }
 
-const COLUMNS = [
-  { head: 'DEVICE', cell: (row: Installation) => row.deviceId },
-  { head: 'TRANSACTION', cell: (row: Installation) => row.transactionId },
-  { head: 'STATUS', cell: (row: Installation) => row.status },
-  { head: 'DETAIL', cell: (row: Installation) => (row.error ? `${row.error.code}: ${row.error.message}` : '') },
+/** Op 26; one that was started before is as good. */
+async function startDistribution(
+  application: Application,
+  software: { package: string; version: string },
+): Promise<Report['distribution']> {
+  const what = `start the distribution of ${software.package} ${software.version}`;
+  try {
+    await application.call(what, (lapel) => lapel.startDistribution(software));
+    return 'started';
+  } catch (error) {
+    if (error instanceof Failure && error.refusal?.status === 409) return 'already started';
+    throw error;
+  }
+}
+
+const COLUMNS: readonly Column<ReportedInstallation>[] = [
+  { head: 'DEVICE', cell: (row) => row.deviceId },
+  { head: 'TRANSACTION', cell: (row) => row.transactionId },
+  { head: 'STATUS', cell: (row) => row.status, state: true },
+  { head: 'DETAIL', cell: (row) => (row.error ? `${row.error.code}: ${row.error.message}` : ''), flexible: true },
 ];
 
 function outcomeOf(report: Report): Outcome {
@@ -153,23 +176,22 @@ function outcomeOf(report: Report): Outcome {
 
 export const appUpload: Command = {
   name: 'app upload',
-  usage: 'FILE.apk --application ID [options]',
+  arguments: [{ name: 'FILE.apk', file: true }],
   summary: 'Uploads an APK file, distributes it, and installs it on devices',
   about: `Package and version are read from the file. What is not registered yet is registered, the file is uploaded, and the
-distribution is started; a file that this version has already is replaced. The secret is best left in the environment:
-  export LAPEL_APPLICATION_SECRET=...`,
+distribution is started; a file that this version has already is replaced. Ctrl-C
+stops following; an installation goes on, and a device that is offline gets it when it comes.`,
   options: OPTIONS,
   examples: [
-    'lapel app upload camera-1.1.0.apk --application patrol',
-    'lapel app upload camera-1.1.0.apk --application patrol --install 490154203237518 352099001761481',
+    'lapel app upload camera-1.1.0.apk',
+    'lapel app upload camera-1.1.0.apk --install 490154203237518 352099001761481',
     'lapel app upload camera.apk --application patrol --version 1.2.0-rc.1 --no-distribute',
-    'lapel app upload camera.apk --application patrol --install 490154203237518 --timeout 60 --json | jq .ok',
+    'lapel app upload camera.apk --install 490154203237518 --timeout 60 --json | jq .ok',
   ],
-  async run(args, terminal) {
-    const given = readArguments(args, OPTIONS, DEVICE_ID);
+  endsItself: true,
+  async run(given, terminal) {
     const wanted = readWanted(given);
-    const scopes = wanted.devices.length > 0 ? [...SCOPES, ...DEVICE_SCOPES] : SCOPES;
-    const application = openApplication(given, terminal, scopes);
+    const application = await openApplication(given, terminal);
     const screen = createScreen(terminal.stderr);
     let done: object = {};
     try {

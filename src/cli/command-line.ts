@@ -1,10 +1,18 @@
 import { parseArgs } from 'node:util';
+import type { Argument } from './command.ts';
+import { nearest } from './nearest.ts';
 import { UsageError } from './usage-error.ts';
 
 /** An option of a command: without `value` a flag; `many` may be given again and again. */
 export interface Option {
   value?: string;
   many?: boolean;
+  /** Positionals of this form that follow a `many` option belong to it. */
+  greedy?: RegExp;
+  /** One of these, and nothing else. */
+  choices?: readonly string[];
+  /** Names a file. */
+  file?: boolean;
   text: string;
 }
 export type Options = Readonly<Record<string, Option>>;
@@ -19,16 +27,17 @@ export interface Given {
 
 /** Every command has these. */
 export const COMMON = {
-  json: { text: 'standard output carries one JSON object and nothing else' },
+  json: { text: 'standard output carries JSON and nothing else' },
   help: { text: 'this text' },
 } satisfies Options;
 
 /** Secrets may begin with a hyphen: what follows an option with a value is its value, unless it is an option itself. */
-function joinValues(args: readonly string[], options: Options): string[] {
+export function joinValues(args: readonly string[], options: Options): string[] {
   const isOption = (text: string): boolean =>
     text === '-h' || text === '--' || Object.keys(options).some((name) => `--${name}` === text.split('=')[0]);
   const joined: string[] = [];
-  for (const arg of args) {
+  for (const [index, arg] of args.entries()) {
+    if (arg === '--') return [...joined, ...args.slice(index)];
     const before = joined.at(-1) ?? '';
     const takesValue = before.startsWith('--') && options[before.slice(2)]?.value !== undefined;
     if (takesValue && arg.startsWith('-') && !isOption(arg)) joined[joined.length - 1] = `${before}=${arg}`;
@@ -37,13 +46,23 @@ function joinValues(args: readonly string[], options: Options): string[] {
   return joined;
 }
 
-/**
- * Reads the arguments of a command. `greedy` says which positionals after a `many` option belong to it. Throws a
- * UsageError that names the faulty option.
- */
-export function readArguments(args: readonly string[], options: Options, greedy = /^(?!)/): Given {
+/** The fault of an argument list, with the option that was probably meant. */
+function faultOf(error: Error, options: Options): UsageError {
+  const option = /--?[\w-]+/.exec(error.message)?.[0] ?? 'arguments';
+  if ((error as NodeJS.ErrnoException).code !== 'ERR_PARSE_ARGS_UNKNOWN_OPTION')
+    return new UsageError(option, error.message.split('. ')[0] ?? error.message);
+  const meant = nearest(option.replace(/^-+/, ''), Object.keys(options));
+  return new UsageError(
+    option,
+    `is no option of this command${meant === undefined ? '' : `; did you mean --${meant}?`}`,
+  );
+}
+
+/** Reads the arguments of a command. Throws a UsageError that names the faulty option. */
+export function readArguments(args: readonly string[], options: Options): Given {
+  const all: Options = { ...COMMON, ...options };
   const config = Object.fromEntries(
-    Object.entries({ ...COMMON, ...options }).map(([name, { value, many }]: [string, Option]) => [
+    Object.entries(all).map(([name, { value, many }]) => [
       name,
       {
         type: value === undefined ? ('boolean' as const) : ('string' as const),
@@ -52,49 +71,63 @@ export function readArguments(args: readonly string[], options: Options, greedy 
       },
     ]),
   );
-  const known = joinValues(args, { ...COMMON, ...options });
+  const known = joinValues(args, all);
   const parse = () => parseArgs({ args: known, options: config, strict: true, allowPositionals: true, tokens: true });
   let parsed: ReturnType<typeof parse>;
   try {
     parsed = parse();
   } catch (error) {
-    const text = (error as Error).message;
-    throw new UsageError(/--?[\w-]+/.exec(text)?.[0] ?? 'arguments', text.split('. ')[0] ?? text);
+    throw faultOf(error as Error, all);
   }
   const lists = new Map<string, string[]>();
   const positionals: string[] = [];
-  let open: string[] | undefined;
+  let open: { values: string[]; greedy: RegExp | undefined } | undefined;
   for (const token of parsed.tokens) {
     if (token.kind === 'option') {
       open = undefined;
-      if ((options[token.name] as Option | undefined)?.many !== true) continue;
-      open = lists.get(token.name) ?? [];
-      open.push(String(token.value));
-      lists.set(token.name, open);
+      const option = all[token.name];
+      if (option?.many !== true) continue;
+      open = { values: lists.get(token.name) ?? [], greedy: option.greedy };
+      open.values.push(String(token.value));
+      lists.set(token.name, open.values);
     } else if (token.kind === 'positional') {
-      if (open && greedy.test(token.value)) open.push(token.value);
+      if (open?.greedy?.test(token.value)) open.values.push(token.value);
       else positionals.push(token.value);
     }
   }
   const values = parsed.values as Record<string, string | boolean | string[] | undefined>;
+  const check = (name: string, value: string): string => {
+    if (value === '') throw new UsageError(`--${name}`, 'must not be empty');
+    return oneOf(`--${name}`, value, all[name]?.choices);
+  };
   return {
     flag: (name) => values[name] === true,
-    text(name) {
-      if (values[name] === '') throw new UsageError(`--${name}`, 'must not be empty');
-      return values[name] as string | undefined;
-    },
-    list: (name) => lists.get(name) ?? [],
+    text: (name) => (values[name] === undefined ? undefined : check(name, values[name] as string)),
+    list: (name) => (lists.get(name) ?? []).map((value) => check(name, value)),
     positionals,
   };
 }
 
-/** Names the positionals of a command; each has to be there, and no more. */
-export function namePositionals(positionals: readonly string[], names: readonly string[]): string[] {
+function oneOf(name: string, value: string, choices: readonly string[] | undefined): string {
+  if (!choices || choices.includes(value)) return value;
+  const meant = nearest(value, choices);
+  const hint = meant === undefined ? '' : `; did you mean ${meant}?`;
+  throw new UsageError(name, `"${value}" is none of ${choices.join(', ')}${hint}`);
+}
+
+/** Holds the positionals of a command against its arguments: each has to be there, and no more. Throws a UsageError. */
+export function checkPositionals(positionals: readonly string[], names: readonly Argument[]): void {
   const missing = names[positionals.length];
-  if (missing !== undefined) throw new UsageError(missing, 'is needed');
+  if (missing !== undefined && !missing.optional) {
+    throw new UsageError(missing.name, `is needed${missing.choices ? `: ${missing.choices.join(', ')}` : ''}`);
+  }
   const surplus = positionals[names.length];
   if (surplus !== undefined) throw new UsageError(surplus, 'is one argument too many');
-  return [...positionals];
+  for (const [index, value] of positionals.entries()) {
+    const { name = '', choices } = names[index] ?? {};
+    if (value === '') throw new UsageError(name, 'must not be empty');
+    oneOf(name, value, choices);
+  }
 }
 
 /** The base address in an option. Throws a UsageError. */
@@ -105,17 +138,14 @@ export function readUrl(option: string, text: string): string {
   return text.replace(/\/+$/, '');
 }
 
+/** A whole number in an option. Throws a UsageError. */
+export function readWhole(option: string, text: string): number {
+  if (!/^\d{1,15}$/.test(text)) throw new UsageError(`--${option}`, `"${text}" is no whole number`);
+  return Number(text);
+}
+
 /** A number of seconds in an option. Throws a UsageError. */
 export function readSeconds(option: string, text: string): number {
   if (!/^\d{1,8}(\.\d+)?$/.test(text)) throw new UsageError(`--${option}`, `"${text}" is no number of seconds`);
   return Number(text);
-}
-
-/** The lines of a help text about options. */
-export function optionsHelp(options: Options): string {
-  const rows = Object.entries({ ...options, ...COMMON }).map(([name, { value, text }]: [string, Option]) => {
-    const short = name === 'help' ? '-h, ' : '';
-    return [`${short}--${name}${value === undefined ? '' : ` ${value}`}`, text] as const;
-  });
-  return rows.map(([option, text]) => `  ${option.padEnd(26)} ${text}\n`).join('');
 }

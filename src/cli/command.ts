@@ -1,42 +1,91 @@
-import { type Options, optionsHelp } from './command-line.ts';
+import { COMMON, type Given, type Option, type Options } from './command-line.ts';
+import type { Text } from './look.ts';
 import type { Terminal } from './terminal.ts';
+import { padEnd } from './text-width.ts';
 
 /** What came of a command. */
 export interface Outcome {
-  /** For scripts. */
-  json: object;
+  /** For scripts; undefined: the command has written it already, line by line. */
+  json: object | undefined;
   /** For people. */
-  text: string;
+  text: Text;
   /** What went wrong, after all: exit code 1. */
   problem?: string;
 }
 
-/** A command: its words for `--help`, and what it does. Throws UsageError and Failure. */
+/** What follows the name of a command. */
+export interface Argument {
+  name: string;
+  optional?: boolean;
+  /** One of these, and nothing else. */
+  choices?: readonly string[];
+  /** Names a file. */
+  file?: boolean;
+}
+
+/** A command: its words for `--help`, and what it does. Throws UsageError, Failure and Interrupted. */
 export interface Command {
   /** `app upload` */
   name: string;
-  /** What follows the name. */
-  usage: string;
+  arguments?: readonly Argument[];
   /** One line. */
   summary: string;
   about?: string;
   options: Options;
-  examples?: readonly string[];
-  run(args: readonly string[], terminal: Terminal): Promise<Outcome>;
+  examples: readonly string[];
+  /** It ends in good order when it is interrupted; others just end. */
+  endsItself?: boolean;
+  run(given: Given, terminal: Terminal): Promise<Outcome>;
 }
 
-export function commandHelp({ name, usage, summary, about, options, examples = [] }: Command): string {
-  const parts = [`${summary}\n`, `  lapel ${name} ${usage}\n`];
+/** What a group of commands is about. */
+export interface Group {
+  name: string;
+  about: string;
+  commands: readonly Command[];
+}
+
+const WIDTH = 26;
+export const EXIT_CODES = 'Exit codes: 0 good; 1 something failed; 2 a wrong command line; 130 interrupted (Ctrl-C).';
+
+const row = (head: string, text: string): string =>
+  head.length <= WIDTH ? `  ${padEnd(head, WIDTH)} ${text}\n` : `  ${head}\n  ${' '.repeat(WIDTH)} ${text}\n`;
+
+/** `--device-limit N`, as help texts and errors write it. */
+export const spelling = (name: string, { value }: Option): string =>
+  `${name === 'help' ? '-h, ' : ''}--${name}${value === undefined ? '' : ` ${value}`}`;
+
+/** The lines of a help text about options. */
+export function optionsHelp(options: Options): string {
+  return Object.entries({ ...options, ...COMMON })
+    .map(([name, option]: [string, Option]) => {
+      const choices = option.choices ? ` (${option.choices.join(', ')})` : '';
+      return row(spelling(name, option), option.text + choices);
+    })
+    .join('');
+}
+
+/** `device show DEVICE [options]` */
+export function usageOf({ name, arguments: names = [] }: Command): string {
+  const words = names.map((argument) => (argument.optional ? `[${argument.name}]` : argument.name));
+  return [name, ...words, '[options]'].join(' ');
+}
+
+export function commandHelp(command: Command): string {
+  const { summary, about, options, examples, arguments: names = [] } = command;
+  const choices = names.filter((argument) => argument.choices);
+  const parts = [`${summary}\n`, `  lapel ${usageOf(command)}\n`];
   if (about !== undefined) parts.push(`${about}\n`);
+  if (choices.length > 0) parts.push(choices.map((one) => row(one.name, (one.choices ?? []).join(', '))).join(''));
   parts.push(optionsHelp(options));
-  if (examples.length > 0) parts.push(`Examples\n${examples.map((line) => `  ${line}\n`).join('')}`);
+  parts.push(`Examples\n${examples.map((line) => `  ${line}\n`).join('')}`);
   return parts.join('\n');
 }
 
-/** What there is below `lapel app` or `lapel admin`. */
-export function groupHelp(group: string, about: string, commands: readonly Command[]): string {
-  const width = Math.max(...commands.map(({ name }) => name.length));
-  const rows = commands.map(({ name, summary }) => `  lapel ${name.padEnd(width)}   ${summary}\n`);
-  return `${about}\n\n${rows.join('')}\nMore about each: lapel ${group} ... --help
-Exit codes: 0 good; 1 something failed, and what is said; 2 a wrong option, and which is said.\n`;
+/** What there is below `lapel app` or `lapel admin device`. */
+export function groupHelp({ name, about, commands }: Group): string {
+  const usages = commands.map((command) => usageOf(command).replace(' [options]', ''));
+  const width = Math.min(44, Math.max(...usages.map((usage) => usage.length)));
+  const rows = commands.map(({ summary }, index) => `  lapel ${padEnd(usages[index] ?? '', width)}   ${summary}\n`);
+  return `${about}\n\n${rows.join('')}\nMore about each, with examples: lapel ${name} ... --help\n${EXIT_CODES}\n`;
 }

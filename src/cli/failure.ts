@@ -1,3 +1,6 @@
+import { LapelError } from '../client/lapel-error.ts';
+import { ADVICE } from './advice.ts';
+
 /** What an API said about a request that it refused. */
 export interface Refusal {
   status: number;
@@ -30,6 +33,43 @@ export class Failure extends Error {
     this.advice = advice;
     this.passing = passing;
   }
+}
+
+const TOKEN_REQUEST = 'POST /api/v1/authenticate';
+
+/** Why nobody answered: the error of the network below the one that fetch throws. */
+export function networkReason(error: unknown): string {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : (error as Error);
+  const first = cause instanceof AggregateError ? (cause.errors[0] as Error | undefined) : cause;
+  return first?.message || cause.message || String(error);
+}
+
+/**
+ * What a client threw, as a Failure: `what` failed at `baseUrl`, which `option` says. Errors that are not of the client
+ * stay what they are.
+ */
+export function toFailure(error: unknown, at: { what: string; baseUrl: string; option: string }): unknown {
+  const { what, baseUrl, option } = at;
+  if (error instanceof LapelError) {
+    const { status, reason, details, requestId, request } = error;
+    const isToken = request === TOKEN_REQUEST;
+    const advice = isToken && status === 401 ? ADVICE['unknown application or wrong secret'] : ADVICE[reason];
+    const failed = isToken ? `get an access token (to ${what})` : what;
+    return new Failure(`cannot ${failed}: ${status} ${reason} (${request})`, {
+      refusal: { status, reason, details, requestId },
+      advice: advice === undefined ? [] : [advice],
+      passing: status === 429 || status >= 500,
+      cause: error,
+    });
+  }
+  const { name, message } = error as Error;
+  const isNetwork = name === 'TimeoutError' || (error instanceof TypeError && /fetch failed|terminated/.test(message));
+  if (!isNetwork) return error;
+  return new Failure(`cannot ${what}: nobody answers at ${baseUrl}: ${networkReason(error)}`, {
+    cause: error,
+    passing: true,
+    advice: [`is the service running there? --${option} says where it is`],
+  });
 }
 
 /** For people: what failed, each faulty field, and what to do. */

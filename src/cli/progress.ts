@@ -22,3 +22,15 @@ export function transfer(sent: number, size: number, milliseconds: number): stri
   const rate = milliseconds > 0 ? `  ${byteSize(Math.round((1000 * sent) / milliseconds))}/s` : '';
   return `${bar(percent)}  ${byteSize(sent)} of ${byteSize(size)}${rate}`;
 }
+
+/** `100,000` */
+export const count = (number: number): string => String(number).replace(/\B(?=(\d{3})+$)/g, ',');
+
+/** `4.2 s`, `2 min 5 s`, `1 h 2 min`. */
+export function duration(milliseconds: number): string {
+  const seconds = milliseconds / 1000;
+  if (seconds < 60) return `${seconds < 10 ? seconds.toFixed(1) : Math.round(seconds)} s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return `${minutes} min ${Math.floor(seconds % 60)} s`;
+  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}

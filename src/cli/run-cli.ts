@@ -1,74 +1,110 @@
-import { ADMIN_COMMANDS } from './admin-commands.ts';
-import { appList } from './app-list.ts';
-import { appUpload } from './app-upload.ts';
-import { type Command, commandHelp, groupHelp } from './command.ts';
+import { type Command, commandHelp, type Group, groupHelp } from './command.ts';
+import { checkPositionals, readArguments } from './command-line.ts';
+import { GROUPS } from './commands.ts';
 import { Failure, failureBody, failureText } from './failure.ts';
+import { Interrupted } from './interrupted.ts';
+import { lookOf, render } from './look.ts';
+import { nearest } from './nearest.ts';
+import { overview } from './overview.ts';
 import type { Terminal } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
 
 const GOOD = 0;
 const FAILED = 1;
 const BAD_USAGE = 2;
+export const INTERRUPTED = 130;
 
-const GROUPS: Readonly<Record<string, { about: string; commands: readonly Command[] }>> = {
-  app: { about: 'Software of a developer: a client of the REST API.', commands: [appUpload, appList] },
-  admin: { about: 'Administration: a client of its API.', commands: ADMIN_COMMANDS },
-};
+const isHelp = (word: string | undefined): boolean => word === '--help' || word === '-h' || word === 'help';
+/** Whether the arguments ask for the help of a command: an option's value does not. */
+function asksForHelp(args: readonly string[]): boolean {
+  const end = args.indexOf('--');
+  return (end === -1 ? args : args.slice(0, end)).some((arg) => arg === '--help' || arg === '-h');
+}
 
 /** The command with the longest name that the arguments begin with. */
-function find(commands: readonly Command[], args: readonly string[]): Command | undefined {
+function find(args: readonly string[]): Command | undefined {
+  const commands = GROUPS.find(({ name }) => name === args[0])?.commands ?? [];
   return commands.find(({ name }) => name.split(' ').every((word, index) => args[index] === word));
 }
 
-const isHelp = (word: string | undefined): boolean => word === '--help' || word === '-h' || word === 'help';
-
 /** What is printed when no command is named, or none that there is. */
 function answerWithHelp(args: readonly string[], { stdout, stderr }: Terminal): number {
-  const [group = ''] = args;
-  const { about, commands } = GROUPS[group] ?? { about: '', commands: [] };
-  const words = args.slice(1).filter((word) => !word.startsWith('-'));
-  let some = commands;
+  const words = args.slice(0, args.findIndex((word) => word.startsWith('-') || isHelp(word)) >>> 0);
+  const asked = args.some(isHelp) || args.length === 0;
+  let group: Group | undefined;
+  let some: readonly Command[] = [];
   for (const [index, word] of words.entries()) {
-    if (isHelp(word)) break;
-    const deeper = some.filter(({ name }) => name.split(' ')[index + 1] === word);
-    if (deeper.length === 0) {
-      stderr.write(
-        `lapel: unknown command "${args.slice(0, index + 2).join(' ')}"\n\n${groupHelp(group, about, some)}`,
-      );
+    const known =
+      index === 0
+        ? ['serve', ...GROUPS.map(({ name }) => name)]
+        : [...new Set(some.map(({ name }) => name.split(' ')[index] ?? ''))];
+    if (!known.includes(word)) {
+      const name = words.slice(0, index).join(' ');
+      const meant = nearest(word, known);
+      const hint = meant === undefined ? '' : `; did you mean "${[name, meant].filter(Boolean).join(' ')}"?`;
+      const rest = group ? groupHelp({ ...group, name, commands: some }) : overview();
+      stderr.write(`lapel: unknown command "${words.slice(0, index + 1).join(' ')}"${hint}\n\n${rest}`);
       return BAD_USAGE;
     }
-    some = deeper;
+    group ??= GROUPS.find(({ name }) => name === word);
+    some = (group?.commands ?? []).filter(({ name }) => name.split(' ')[index] === word);
   }
-  const asked = args.some(isHelp);
-  (asked ? stdout : stderr).write(groupHelp(group, about, some));
+  const text = group ? groupHelp({ ...group, name: words.join(' '), commands: some }) : overview();
+  (asked ? stdout : stderr).write(text);
   return asked ? GOOD : BAD_USAGE;
 }
 
-/** Runs `lapel app ...` or `lapel admin ...` to its end, and says with which exit code. */
+/** Runs a command to its end, or until it is interrupted; one that ends itself then has the last word. */
+async function carryOut(command: Command, args: readonly string[], terminal: Terminal): Promise<number> {
+  const { stdout, stderr, env } = terminal;
+  const given = readArguments(args, command.options);
+  checkPositionals(given.positionals, command.arguments ?? []);
+  const running = command.run(given, terminal);
+  const { json, text, problem } = await (command.endsItself
+    ? running
+    : Promise.race([running, interruption(terminal.interrupted)]));
+  if (!given.flag('json')) stdout.write(render(text, lookOf(stdout, env)));
+  else if (json) stdout.write(`${JSON.stringify(json)}\n`);
+  if (problem === undefined) return GOOD;
+  stderr.write(`lapel: ${problem}\n`);
+  return FAILED;
+}
+
+function interruption(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    const interrupt = (): void => reject(new Interrupted());
+    if (signal.aborted) interrupt();
+    else signal.addEventListener('abort', interrupt, { once: true });
+  });
+}
+
+/** Runs a command of the client to its end, and says with which exit code. Throws nothing. */
 export async function runCli(args: readonly string[], terminal: Terminal): Promise<number> {
-  const { stdout, stderr } = terminal;
-  const command = find(GROUPS[args[0] ?? '']?.commands ?? [], args);
+  const { stdout, stderr, env } = terminal;
+  const command = find(args);
   if (!command) return answerWithHelp(args, terminal);
   const rest = args.slice(command.name.split(' ').length);
-  if (rest.includes('--help') || rest.includes('-h')) {
+  if (asksForHelp(rest)) {
     stdout.write(commandHelp(command));
     return GOOD;
   }
-  const json = rest.includes('--json');
   try {
-    const outcome = await command.run(rest, terminal);
-    stdout.write(json ? `${JSON.stringify(outcome.json)}\n` : outcome.text);
-    if (outcome.problem === undefined) return GOOD;
-    stderr.write(`lapel: ${outcome.problem}\n`);
-    return FAILED;
+    return await carryOut(command, rest, terminal);
   } catch (error) {
     if (error instanceof UsageError) {
       stderr.write(`lapel: ${error.message}\nSee: lapel ${command.name} --help\n`);
       return BAD_USAGE;
     }
-    if (!(error instanceof Failure)) throw error;
-    if (json) stdout.write(`${JSON.stringify(failureBody(error))}\n`);
-    stderr.write(`lapel: ${failureText(error)}\n`);
+    if (error instanceof Interrupted) {
+      stderr.write(error.lines.map((line) => `${line}\n`).join(''));
+      return INTERRUPTED;
+    }
+    const failure =
+      error instanceof Failure ? error : new Failure(`unforeseen: ${(error as Error).message}`, { cause: error });
+    if (rest.includes('--json')) stdout.write(`${JSON.stringify(failureBody(failure))}\n`);
+    stderr.write(`lapel: ${failureText(failure)}\n`);
+    const wantsStack = /\blapel\b/.test(env['NODE_DEBUG'] ?? ''); // for who mends the command line itself
+    if (wantsStack) stderr.write(`${(error as Error).stack ?? ''}\n`);
     return FAILED;
   }
 }

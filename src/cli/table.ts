@@ -1,11 +1,22 @@
+import { type Colour, colourOf, type Look } from './look.ts';
+import { cut, padEnd, widthOf } from './text-width.ts';
+
 /** A column: its head, and what a row has there. */
 export interface Column<Row> {
   head: string;
   cell(row: Row): string | number | null | undefined;
+  /** May be cut to fit a terminal: texts, never what one would copy. */
+  flexible?: boolean;
+  /** Its words are states, which have colours. */
+  state?: boolean;
 }
 
 // What others wrote (descriptions, error messages) must not move the cursor or break the lines.
 const CONTROL = /\p{Cc}+/gu;
+const GAP = 2;
+// A column that is cut further says nothing.
+const NARROWEST = 8;
+
 /** One line, whatever the text holds. */
 export const oneLine = (text: string): string => text.replace(CONTROL, ' ');
 
@@ -15,14 +26,64 @@ export function fieldText(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** A table for people: columns as wide as they need, `none` when there are no rows. */
-export function table<Row>(columns: readonly Column<Row>[], rows: readonly Row[], none: string): string {
-  if (rows.length === 0) return `${none}\n`;
-  const cells = rows.map((row) => columns.map(({ cell }) => oneLine(String(cell(row) ?? '-'))));
-  const lines = [columns.map(({ head }) => head), ...cells];
-  const widths = columns.map((_, index) => Math.max(...lines.map((line) => line[index]!.length)));
-  return lines
-    .map((line) => `${line.map((text, index) => text.padEnd(widths[index]!)).join('  ')}`.trimEnd())
-    .map((line) => `${line}\n`)
-    .join('');
+/** `2026-11-20 18:30:00` of a local date-time; nothing for null. */
+export const timeText = (value: unknown): string => fieldText(value).slice(0, 19).replace('T', ' ');
+
+/** Takes from the widest flexible columns what does not fit. */
+function fit(widths: number[], flexible: readonly boolean[], room: number): number[] {
+  const fitted = [...widths];
+  const total = (): number => fitted.reduce((sum, width) => sum + width, GAP * (fitted.length - 1));
+  while (total() > room) {
+    const candidates = fitted.map((width, index) => (flexible[index] ? width : 0));
+    const widest = Math.max(...candidates);
+    if (widest <= NARROWEST) break; // it wraps, then
+    const second = Math.max(NARROWEST, ...candidates.filter((width) => width < widest));
+    fitted[candidates.indexOf(widest)] = Math.max(second, widest - (total() - room), NARROWEST);
+    if (second === widest) break;
+  }
+  return fitted;
+}
+
+/** A table for people: columns as wide as they need and the terminal allows, `none` when there are no rows. */
+export function table<Row>(
+  columns: readonly Column<Row>[],
+  rows: readonly Row[],
+  none: string,
+): (look: Look) => string {
+  return ({ width, paint }) => {
+    if (rows.length === 0) return `${none}\n`;
+    const heads = columns.map(({ head }) => head);
+    const cells = rows.map((row) => columns.map(({ cell }) => oneLine(String(cell(row) ?? '-'))));
+    const wanted = columns.map((_, index) => Math.max(...[heads, ...cells].map((line) => widthOf(line[index]!))));
+    const flexible = columns.map((column) => column.flexible === true);
+    const widths = width === null ? wanted : fit(wanted, flexible, width);
+    const lineOf = (line: readonly string[], colour: (index: number, text: string) => Colour | undefined): string =>
+      line
+        .map((text, index) => {
+          const shown = padEnd(flexible[index] ? cut(text, widths[index]!) : text, widths[index]!);
+          return paint(colour(index, text), index === line.length - 1 ? shown.trimEnd() : shown);
+        })
+        .join(' '.repeat(GAP))
+        .trimEnd();
+    const lines = [
+      lineOf(heads, () => 'bold'),
+      ...cells.map((line) => lineOf(line, (index, text) => (columns[index]?.state ? colourOf(text) : undefined))),
+    ];
+    return lines.map((line) => `${line}\n`).join('');
+  };
+}
+
+/** A record for people: a line for each field that is set. */
+export function recordText(record: object): (look: Look) => string {
+  const entries = (Object.entries(record) as [string, unknown][]).filter(
+    ([, value]) => value !== null && value !== undefined,
+  );
+  const width = Math.max(0, ...entries.map(([name]) => widthOf(name)));
+  return ({ paint }) =>
+    entries
+      .map(([name, value]) => {
+        const text = oneLine(fieldText(value));
+        return `${paint('dim', padEnd(name, width))}  ${paint(colourOf(text), text)}\n`;
+      })
+      .join('');
 }

@@ -1,3 +1,5 @@
+import { cut } from './text-width.ts';
+
 /** One of the two streams that a command writes to. */
 export interface Stream {
   write(text: string): unknown;
@@ -9,10 +11,17 @@ export interface Stream {
 /** All that a command has of its surroundings. */
 export interface Terminal {
   env: Readonly<Record<string, string | undefined>>;
+  /** The folder of the person, where settings are when the environment does not say. */
+  home: string;
+  stdin: NodeJS.ReadableStream;
   /** Results, and nothing else. */
   stdout: Stream;
   /** What is going on, and errors. */
   stderr: Stream;
+  /** Asks the person, when there is one: what is typed is not shown when it is `hidden`. */
+  ask: ((question: string, how: { hidden: boolean }) => Promise<string>) | null;
+  /** Aborted by SIGINT. */
+  interrupted: AbortSignal;
   /** Milliseconds of any clock that only goes forward. */
   now(): number;
   /** Resolves after some milliseconds, and keeps the process alive until then; rejects when `signal` is aborted. */
@@ -36,7 +45,7 @@ export function createScreen(stream: Stream): Screen {
   let shown: string[] = [];
   const erase = (): string => (shown.length === 0 ? '' : `${ESC}${shown.length}A\r${ESC}J`);
   // A line that wraps would make two, and the next one would erase the wrong lines.
-  const fit = (line: string): string => line.slice(0, (stream.columns ?? 80) - 1);
+  const fit = (line: string): string => cut(line, (stream.columns ?? 80) - 1);
 
   return {
     live,

@@ -5,6 +5,7 @@ import { Transform } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { Failure } from './failure.ts';
+import { Interrupted } from './interrupted.ts';
 import type { LocalFile } from './local-file.ts';
 import { byteSize, transfer } from './progress.ts';
 import type { Screen, Terminal } from './terminal.ts';
@@ -43,7 +44,7 @@ async function send(request: ClientRequest, file: LocalFile, meter: Transform): 
  */
 export async function uploadFile(
   file: LocalFile,
-  { url, screen, terminal: { now, pause } }: { url: string; screen: Screen; terminal: Terminal },
+  { url, screen, terminal: { now, pause, interrupted } }: { url: string; screen: Screen; terminal: Terminal },
 ): Promise<void> {
   const { protocol, origin } = new URL(url);
   const began = now();
@@ -65,7 +66,12 @@ export async function uploadFile(
   if (!screen.live) screen.line(`uploading ${byteSize(file.size)} to ${origin}`);
 
   const headers = { 'content-length': file.size, 'content-type': APK, expect: '100-continue' };
-  const request = (protocol === 'https:' ? httpsRequest : httpRequest)(url, { method: 'PUT', headers, agent: false });
+  const request = (protocol === 'https:' ? httpsRequest : httpRequest)(url, {
+    method: 'PUT',
+    headers,
+    agent: false,
+    signal: interrupted,
+  });
   request.setNoDelay(true);
   request.setTimeout(SILENCE_MILLISECONDS, () => request.destroy(new Error('it went silent')));
   request.flushHeaders();
@@ -79,6 +85,7 @@ export async function uploadFile(
     if (response.statusCode !== 200) throw await refused(response);
     response.resume();
   } catch (error) {
+    if (interrupted.aborted) throw new Interrupted('Nothing was uploaded: run the command again.');
     if (error instanceof Failure) throw error;
     const advice = ['run the command again: it starts the upload anew'];
     const message = `cannot upload the file to ${origin}: ${(error as Error).message}`;

@@ -5,8 +5,10 @@ export interface Fault {
   type: string;
 }
 
-/** An answer of the service that is not a 2xx, in its own words. */
+/** An answer of the service that is not a 2xx, in its own words; or one that is not of this service at all. */
 export class LapelError extends Error {
+  /** `GET /v1/applications/patrol` */
+  readonly request: string;
   readonly status: number;
   /** The `message` or `reason` of the answer. */
   readonly reason: string;
@@ -25,6 +27,7 @@ export class LapelError extends Error {
     const reason = String(words.find((text) => typeof text === 'string') ?? 'an answer that is not of this service');
     super(`${request}: ${answer.status} ${reason}`);
     this.name = 'LapelError';
+    this.request = request;
     this.status = answer.status;
     this.reason = reason;
     this.details = Array.isArray(body['details']) ? (body['details'] as Fault[]) : [];

@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises';
+import { setTimeout } from 'node:timers/promises';
 import { LapelError } from './lapel-error.ts';
 
 export interface Request {
@@ -19,6 +19,8 @@ export interface TransportOptions {
   attempts?: number;
   /** Milliseconds for one attempt. */
   timeout?: number;
+  /** How it waits, milliseconds: for programs with a clock of their own. */
+  pause?: (milliseconds: number, signal?: AbortSignal) => Promise<unknown>;
 }
 
 // Milliseconds before the second attempt; doubled before each further one. `Retry-After` is obeyed when it is longer.
@@ -28,12 +30,19 @@ const NOT_DONE = new Set([429, 503]);
 // The first of two requests with one Idempotency-Key is not answered yet.
 const STILL_RUNNING = 'the request with this idempotency key is still running.';
 
+/** A pause that keeps the process alive. */
+export const systemPause = (milliseconds: number, signal?: AbortSignal): Promise<unknown> =>
+  setTimeout(milliseconds, undefined, signal ? { signal } : {});
+
 /**
  * Sends one request as JSON over HTTP and answers its JSON; undefined when there is no body. Sends it again after 429,
  * 503 and, where that does no harm, after a lost connection, 502 and 504. Throws a LapelError for an answer that is not
  * good, and fetch's error when nobody answers.
  */
-export function createTransport(baseUrl: string, { attempts = 4, timeout = 60_000 }: TransportOptions = {}) {
+export function createTransport(
+  baseUrl: string,
+  { attempts = 4, timeout = 60_000, pause = systemPause }: TransportOptions = {},
+) {
   const base = baseUrl.replace(/\/+$/, '');
 
   async function once(request: Request): Promise<{ status: number; body: unknown; headers: Headers }> {
@@ -60,7 +69,8 @@ export function createTransport(baseUrl: string, { attempts = 4, timeout = 60_00
       let wait = FIRST_PAUSE * 2 ** (attempt - 1);
       try {
         const { status, body, headers } = await once(request);
-        if (status >= 200 && status < 300) return body;
+        // Text that is no JSON is a page of something else at this address.
+        if (status >= 200 && status < 300 && typeof body !== 'string') return body;
         const requestId = headers.get('x-request-id');
         const error = new LapelError(`${request.method} ${request.path}`, { status, body, requestId });
         if (last || !mayPass(request, error)) throw error;
@@ -68,7 +78,7 @@ export function createTransport(baseUrl: string, { attempts = 4, timeout = 60_00
       } catch (error) {
         if (error instanceof LapelError || last || !request.repeatable || request.signal?.aborted) throw error;
       }
-      await pause(wait, undefined, request.signal ? { signal: request.signal } : {});
+      await pause(wait, request.signal);
     }
   };
 }

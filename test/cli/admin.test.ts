@@ -136,7 +136,7 @@ t.test('the token comes from the command line, the environment or the data folde
   t.match(nowhere.stderr, /^lapel: --data-dir: there is no .*nowhere\/admin-token/);
   const none = await list([], { LAPEL_DATA_DIR: join(world.dataDir, 'nowhere') });
   t.equal(none.code, 2);
-  t.match(none.stderr, /^lapel: --token: is needed \(or LAPEL_ADMIN_TOKEN, or --data-dir\)/);
+  t.match(none.stderr, /^lapel: --token: is needed \(or LAPEL_ADMIN_TOKEN, or --data-dir, or lapel login --admin\)/);
 });
 
 t.test('a wrong command line ends with 2 and shows what there is', async (t) => {

@@ -1,10 +1,13 @@
 import t from 'tap';
-import { namePositionals, optionsHelp, readArguments, readSeconds, readUrl } from '../../src/cli/command-line.ts';
+import { optionsHelp } from '../../src/cli/command.ts';
+import { checkPositionals, readArguments, readSeconds, readUrl } from '../../src/cli/command-line.ts';
+import { nearest } from '../../src/cli/nearest.ts';
 import { UsageError } from '../../src/cli/usage-error.ts';
 
 const OPTIONS = {
   secret: { value: 'S', text: 'a secret' },
-  install: { value: 'DEVICE', many: true, text: 'where' },
+  install: { value: 'DEVICE', many: true, greedy: /^\d+$/, text: 'where' },
+  status: { value: 'S', choices: ['queued', 'failed'], text: 'which' },
   latest: { text: 'a flag' },
 };
 /** What a UsageError names. */
@@ -17,7 +20,6 @@ function faultOf(read: () => unknown): string {
   }
   return 'nothing';
 }
-const NUMBER = /^\d+$/;
 
 t.test('a secret may begin with a hyphen', async (t) => {
   for (const secret of ['-a', '--b', '-', '--secrets', 'c=d']) {
@@ -45,7 +47,7 @@ t.test('an option is never taken for the value of the one before', async (t) => 
 
 t.test('an option that may be given again takes the values that follow it, and no others', async (t) => {
   const args = ['a', '--install', '1', '2', 'b', '--install', '3', '--latest', '4'];
-  const given = readArguments(args, OPTIONS, NUMBER);
+  const given = readArguments(args, OPTIONS);
   t.same(given.list('install'), ['1', '2', '3']);
   t.same(given.positionals, ['a', 'b', '4']);
   t.equal(given.flag('latest'), true);
@@ -61,9 +63,9 @@ t.test('faults name what is wrong', async (t) => {
     faultOf(() => readArguments(['--latest=1'], OPTIONS)),
     '--latest',
   );
-  t.throws(() => namePositionals([], ['FILE']), new UsageError('FILE', 'is needed'));
+  t.throws(() => checkPositionals([], [{ name: 'FILE' }]), new UsageError('FILE', 'is needed'));
   t.equal(
-    faultOf(() => namePositionals(['a', 'b'], ['FILE'])),
+    faultOf(() => checkPositionals(['a', 'b'], [{ name: 'FILE' }])),
     'b',
   );
   t.equal(
@@ -81,11 +83,34 @@ t.test('faults name what is wrong', async (t) => {
   t.equal(readUrl('url', 'https://a.example/below/'), 'https://a.example/below');
 });
 
+t.test('a word that is wrong is told what was probably meant', async (t) => {
+  t.throws(() => readArguments(['--latst'], OPTIONS), {
+    message: '--latst: is no option of this command; did you mean --latest?',
+  });
+  t.throws(() => readArguments(['--status', 'fialed'], OPTIONS).text('status'), {
+    message: '--status: "fialed" is none of queued, failed; did you mean failed?',
+  });
+  t.throws(() => checkPositionals([], [{ name: 'SHELL', choices: ['bash', 'zsh'] }]), {
+    message: 'SHELL: is needed: bash, zsh',
+  });
+  const words = ['list', 'activate', 'deactivate', 'transactions', 'app'];
+  t.same(
+    ['lits', 'lst', 'activte', 'act', 'trans', 'xyzzy', 'ap'].map((word) => nearest(word, words)),
+    ['list', 'list', 'activate', 'activate', 'transactions', undefined, 'app'],
+  );
+});
+
+t.test('what follows -- is taken as it is', async (t) => {
+  const given = readArguments(['--secret', '-s', '--', '--secret', '-x'], OPTIONS);
+  t.same([given.text('secret'), given.positionals], ['-s', ['--secret', '-x']]);
+});
+
 t.test('the help has a line for every option', async (t) => {
   const lines = optionsHelp(OPTIONS).split('\n');
   t.match(lines, [
     /^ {2}--secret S +a secret$/,
     /^ {2}--install DEVICE /,
+    /^ {2}--status S +which \(queued, failed\)$/,
     /^ {2}--latest /,
     /--json/,
     /-h, --help/,

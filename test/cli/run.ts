@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { runCli } from '../../src/cli/run-cli.ts';
 import type { Terminal } from '../../src/cli/terminal.ts';
@@ -8,28 +9,58 @@ export interface Run {
   stderr: string;
 }
 
-/** Runs the command line in this process. Its pauses take no time. */
+interface Surroundings {
+  env?: Record<string, string>;
+  tty?: boolean;
+  columns?: number;
+  /** What comes on standard input. */
+  input?: string;
+  /** What a person answers to one question after the other; without, there is no person. */
+  answers?: string[];
+  /** Ctrl-C. */
+  interrupted?: AbortSignal;
+  pause?: Terminal['pause'];
+  /** Gets what is written, as it is written. */
+  onWrite?: (text: string) => void;
+}
+
+/** Runs the command line in this process. Its pauses take no time, and no profile of this machine is seen. */
 export async function run(
   args: readonly string[],
   {
     env = {},
     tty = false,
+    columns = 120,
+    input = '',
+    answers,
+    interrupted = new AbortController().signal,
     pause = () => setImmediate(),
-  }: { env?: Record<string, string>; tty?: boolean; pause?: Terminal['pause'] } = {},
+    onWrite,
+  }: Surroundings = {},
 ): Promise<Run> {
   const written = { stdout: '', stderr: '' };
   const stream = (name: 'stdout' | 'stderr') => ({
     write: (text: string) => {
       written[name] += text;
+      onWrite?.(text);
     },
     isTTY: tty,
-    columns: 120,
+    columns,
     rows: 30,
   });
   const code = await runCli(args, {
-    env,
+    env: { XDG_CONFIG_HOME: '/nonexistent', ...env },
+    home: '/nonexistent',
+    stdin: Readable.from(input === '' ? [] : [Buffer.from(input)]),
     stdout: stream('stdout'),
     stderr: stream('stderr'),
+    ask: answers
+      ? async (question) => {
+          written.stderr += question;
+          return answers.shift() ?? '';
+        }
+      : null,
+    interrupted,
     now: () => performance.now(),
     pause,
   });

@@ -1,0 +1,163 @@
+import type { Argument, Command } from './command.ts';
+import { COMMON, type Option } from './command-line.ts';
+
+const SHELLS = ['bash', 'zsh'];
+
+/** What may follow where: words of commands below a beginning, options and arguments of a whole command. */
+interface Table {
+  words: Map<string, { word: string; text: string }[]>;
+  commands: readonly Command[];
+}
+
+function tableOf(commands: readonly Command[]): Table {
+  const words = new Map<string, { word: string; text: string }[]>();
+  for (const { name, summary } of commands) {
+    const parts = name.split(' ');
+    for (const [index, word] of parts.entries()) {
+      const beginning = parts.slice(0, index).join(' ');
+      const known = words.get(beginning) ?? [];
+      words.set(beginning, known);
+      if (!known.some((one) => one.word === word))
+        known.push({ word, text: index === parts.length - 1 ? summary : '' });
+    }
+  }
+  words.get('')?.push({ word: 'serve', text: 'Starts the service' });
+  return { words, commands };
+}
+
+const optionsOf = ({ options }: Command): [string, Option][] => Object.entries({ ...options, ...COMMON });
+const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
+
+/** What may stand as the value of an option, or as an argument, as a word of the scripts: `@file`, or a list. */
+const valuesOf = ({ choices, file }: Pick<Argument, 'choices' | 'file'>): string =>
+  file ? '@file' : (choices ?? []).join(' ');
+
+/** The cases that both scripts have: of a command, its options, the values of each, and its arguments. */
+function cases({ words, commands }: Table): string {
+  const beginnings = [...words].map(
+    ([beginning, next]) => `    ${quote(beginning)}) words=${quote(next.map(({ word }) => word).join(' '))} ;;`,
+  );
+  const whole = commands.map((command) => {
+    const names = optionsOf(command).map(([name]) => `--${name}`);
+    const values = optionsOf(command)
+      .filter(([, option]) => option.value !== undefined)
+      .map(([name, option]) => `      --${name}) values=${quote(valuesOf(option))}; takes=1 ;;`);
+    const places = (command.arguments ?? []).map(
+      (argument, index) => `      ${index}) place=${quote(valuesOf(argument))} ;;`,
+    );
+    return `    ${quote(command.name)})
+      options=${quote(names.join(' '))}
+      case "$before" in
+${values.join('\n')}
+      esac
+      case "$count" in
+${places.join('\n')}
+      esac ;;`;
+  });
+  return `${beginnings.join('\n')}
+  esac
+  case "$path" in
+${whole.join('\n')}`.replaceAll(/\n +case "\$(?:before|count)" in\n\n +esac/g, '');
+}
+
+/** Options that are followed by a value, of any command: it is no argument. */
+const valued = ({ commands }: Table): string => {
+  const names = commands.flatMap((command) => optionsOf(command).filter(([, { value }]) => value !== undefined));
+  return [...new Set(names.map(([name]) => `--${name}`))].join('|');
+};
+
+/** A path of the command line is known when it begins a command. */
+const known = ({ words, commands }: Table): string =>
+  [...new Set([...words.keys(), ...commands.map(({ name }) => name)])]
+    .filter((path) => path !== '')
+    .map(quote)
+    .join('|');
+
+function bash(table: Table): string {
+  return `# Completion of lapel for bash: source <(lapel completion bash)
+_lapel() {
+  local current="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD-1]}"
+  local path='' words='' options='' values='' place='' takes='' skip='' count=0 word index next
+  for ((index = 1; index < COMP_CWORD; index += 1)); do
+    word="\${COMP_WORDS[index]}"
+    next="\${path:+$path }$word"
+    if [[ $skip ]]; then skip=''; continue; fi
+    case "$word" in
+    ${valued(table)}) skip=1; continue ;;
+    -*) continue ;;
+    esac
+    case "$next" in
+    ${known(table)}) [[ $count == 0 ]] && path="$next" ;;
+    *) count=$((count + 1)) ;;
+    esac
+  done
+  case "$path" in
+${cases(table)}
+  esac
+  local offered=''
+  if [[ $takes ]]; then offered="$values"
+  elif [[ $current == -* ]]; then offered="$options"
+  else offered="\${words:-$place}"
+  fi
+  if [[ $offered == @file ]]; then
+    compopt -o filenames 2>/dev/null
+    mapfile -t COMPREPLY < <(compgen -f -- "$current")
+  else
+    mapfile -t COMPREPLY < <(compgen -W "$offered" -- "$current")
+  fi
+}
+complete -F _lapel lapel
+`;
+}
+
+function zsh(table: Table): string {
+  return `#compdef lapel
+# Completion of lapel for zsh: source <(lapel completion zsh), or as a file _lapel in a folder of $fpath
+_lapel() {
+  local current="\${words[CURRENT]}" before="\${words[CURRENT-1]}"
+  local path_='' offered='' options='' values='' place='' takes='' skip='' count=0 word index next
+  local -a all; all=("\${words[@]}")
+  for ((index = 2; index < CURRENT; index += 1)); do
+    word="\${all[index]}"
+    next="\${path_:+$path_ }$word"
+    if [[ $skip ]]; then skip=''; continue; fi
+    case "$word" in
+    ${valued(table)}) skip=1; continue ;;
+    -*) continue ;;
+    esac
+    case "$next" in
+    ${known(table)}) [[ $count == 0 ]] && path_="$next" ;;
+    *) count=$((count + 1)) ;;
+    esac
+  done
+  local following=''
+  case "$path_" in
+${cases(table).replaceAll(' words=', ' following=').replaceAll('case "$path" in', 'case "$path_" in')}
+  esac
+  if [[ -n $takes ]]; then offered="$values"
+  elif [[ $current == -* ]]; then offered="$options"
+  else offered="\${following:-$place}"
+  fi
+  if [[ $offered == @file ]]; then _files
+  else compadd -- \${=offered}
+  fi
+}
+if [[ $funcstack[1] == _lapel ]]; then _lapel "$@"; else compdef _lapel lapel; fi
+`;
+}
+
+/** `all` is asked for when it runs: this command is one of them. */
+export const completionOf = (all: () => readonly Command[]): Command => ({
+  name: 'completion',
+  arguments: [{ name: 'SHELL', choices: SHELLS }],
+  summary: 'Prints the completion of this command line for a shell',
+  about: `bash: put  source <(lapel completion bash)  into ~/.bashrc
+zsh:  put  source <(lapel completion zsh)   into ~/.zshrc, below compinit`,
+  options: {},
+  examples: ['source <(lapel completion bash)', 'lapel completion zsh > ~/.zfunc/_lapel'],
+  async run({ positionals: [shell] }) {
+    const table = tableOf(all());
+    const script = shell === 'zsh' ? zsh(table) : bash(table);
+    return { json: { ok: true, shell, script }, text: script };
+  },
+});

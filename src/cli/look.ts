@@ -1,0 +1,45 @@
+import { styleText } from 'node:util';
+import type { Stream, Terminal } from './terminal.ts';
+
+export type Colour = 'green' | 'red' | 'yellow' | 'cyan' | 'dim' | 'bold';
+
+/** How something is shown: how wide it may be, and whether in colours. */
+export interface Look {
+  /** Columns; null where nobody looks: then nothing is cut. */
+  width: number | null;
+  paint(colour: Colour | undefined, text: string): string;
+}
+
+/** A text that depends on how it is shown. */
+export type Text = string | ((look: Look) => string);
+
+/** Colours are for terminals, unless the environment says NO_COLOR (https://no-color.org) or that it is a dumb one. */
+export function lookOf(stream: Stream, env: Terminal['env']): Look {
+  const live = stream.isTTY === true;
+  const colourful = live && !env['NO_COLOR'] && env['TERM'] !== 'dumb';
+  return {
+    width: live ? (stream.columns ?? 80) : null,
+    paint: (colour, text) =>
+      colourful && colour !== undefined ? styleText(colour, text, { validateStream: false }) : text,
+  };
+}
+
+export const render = (text: Text, look: Look): string => (typeof text === 'string' ? text : text(look));
+
+const COLOURS: Readonly<Record<string, Colour>> = {
+  succeeded: 'green',
+  delivered: 'green',
+  activated: 'green',
+  yes: 'green',
+  failed: 'red',
+  refused: 'red',
+  exhausted: 'red',
+  gone: 'red',
+  processing: 'cyan',
+  activating: 'cyan',
+  cancelled: 'yellow',
+  no: 'dim',
+  deactivated: 'dim',
+};
+/** The colour of a state, by its word. */
+export const colourOf = (state: string): Colour | undefined => COLOURS[state];

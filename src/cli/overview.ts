@@ -1,0 +1,48 @@
+import { EXIT_CODES } from './command.ts';
+import { GROUPS } from './commands.ts';
+
+const SECTIONS: readonly [title: string, groups: readonly string[]][] = [
+  ['Service', ['serve']],
+  ['Who you are', ['login', 'logout', 'profiles']],
+  ['Devices of an application', ['device', 'settings', 'webhook']],
+  ['Software for devices', ['app', 'package', 'version']],
+  ['Administration', ['admin']],
+  ['Shell', ['completion']],
+];
+const SERVE = 'Starts the service; lapel serve --help shows all settings';
+
+/** The words below a group, as often as they fit: `list|show|activate`. */
+function wordsOf(name: string): string {
+  const { commands = [] } = GROUPS.find((group) => group.name === name) ?? {};
+  const words = [...new Set(commands.map((command) => command.name.split(' ')[1] ?? ''))].filter((word) => word !== '');
+  return words.join(' ');
+}
+
+/** `lapel --help`. */
+export function overview(): string {
+  const lines = SECTIONS.flatMap(([title, names]) => [
+    '',
+    title,
+    ...names.flatMap((name) => {
+      const about = name === 'serve' ? SERVE : (GROUPS.find((group) => group.name === name)?.about ?? '');
+      const words = wordsOf(name);
+      return [`  lapel ${name.padEnd(12)} ${about}`, ...(words === '' ? [] : [`  ${' '.repeat(18)} ${words}`])];
+    }),
+  ]);
+  return `Lapel: an MQTT device broker with an embedded management API.
+${lines.join('\n')}
+
+Start
+  lapel serve                                       a service with its data in ./data
+  lapel admin developer create acme --name Acme --device-limit 10
+  lapel admin application create patrol --developer acme --name Patrol
+  lapel login                                       remembers the application's secret
+  lapel webhook listen --set deviceEvent            shows what devices do
+  lapel device activate 490154203237518
+
+Every command has --help with examples, and --json for scripts. Values come from the command line, else from the
+environment (LAPEL_APPLICATION, LAPEL_APPLICATION_SECRET, LAPEL_URL, LAPEL_ADMIN_URL, LAPEL_ADMIN_TOKEN, LAPEL_PROFILE),
+else from the profile that lapel login stored.
+${EXIT_CODES}
+`;
+}

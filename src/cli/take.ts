@@ -1,0 +1,10 @@
+/** The first rows of a list, or all. */
+export async function take<Row>(rows: AsyncIterable<Row>, limit?: number): Promise<Row[]> {
+  const taken: Row[] = [];
+  if (limit === 0) return taken;
+  for await (const row of rows) {
+    taken.push(row);
+    if (taken.length === limit) break;
+  }
+  return taken;
+}
