@@ -1,13 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { type ApiDocument, readApiDocument } from '../contracts/api-document.ts';
+import type { ApiDocument } from '../contracts/api-document.ts';
 import type { Contracts } from '../contracts/contracts.ts';
 import type { Removals } from '../removals.ts';
-import { apiPage } from './api-page.ts';
-import { deprecationsPage } from './deprecations-page.ts';
-import { eventsPage } from './events-page.ts';
 import { createDocsFile, type DocsFile } from './file.ts';
-import { PAGE_HEADERS } from './page.ts';
 
 interface Parts {
   contracts: Pick<Contracts, 'documents'>;
@@ -54,13 +50,20 @@ const SERVERS: Record<string, string> = {
   wss: 'MQTT over WebSocket and TLS',
 };
 
-/** The documents of the API and its reference in the browser. Each is made when it is first asked for, and kept. */
+/**
+ * The documents of the API and its reference in the browser. Each is made when it is first asked for, and kept; the
+ * code that makes it is loaded then, too, for the sake of the start.
+ */
 export function createDocs({ contracts, removals, publicUrl, mqttUrls }: Parts) {
   const { serves } = removals;
-  const source = { schemas: contracts.documents, serves };
+
+  async function read(file: 'openapi.yaml' | 'asyncapi.yaml'): Promise<ApiDocument> {
+    const { readApiDocument } = await import('../contracts/api-document.ts');
+    return readApiDocument(file, { schemas: contracts.documents, serves });
+  }
 
   async function openApi(): Promise<object> {
-    const { servers: _, ...document } = await readApiDocument('openapi.yaml', source);
+    const { servers: _, ...document } = await read('openapi.yaml');
     const { applicationToken } = document.components['securitySchemes'] as {
       applicationToken: { flows: { clientCredentials: { tokenUrl: string } } };
     };
@@ -71,7 +74,7 @@ export function createDocs({ contracts, removals, publicUrl, mqttUrls }: Parts) 
   }
 
   async function asyncApi(): Promise<ApiDocument> {
-    const document = await readApiDocument('asyncapi.yaml', source);
+    const document = await read('asyncapi.yaml');
     const { mqtt } = document.servers as { mqtt: object };
     const servers = mqttUrls().map((url) => {
       const { host, pathname, protocol } = new URL(url);
@@ -86,8 +89,10 @@ export function createDocs({ contracts, removals, publicUrl, mqttUrls }: Parts) 
     return { ...document, servers: Object.fromEntries(servers) };
   }
 
-  const page = (text: string): Promise<DocsFile> =>
-    createDocsFile(HTML_TYPE, text, { ...REVALIDATED, ...PAGE_HEADERS });
+  async function page(text: string): Promise<DocsFile> {
+    const { PAGE_HEADERS } = await import('./page.ts');
+    return createDocsFile(HTML_TYPE, text, { ...REVALIDATED, ...PAGE_HEADERS });
+  }
   const json = (document: object): Promise<DocsFile> =>
     createDocsFile(JSON_TYPE, JSON.stringify(document), REVALIDATED);
   const file = async (type: string, path: string, headers: Record<string, string>): Promise<DocsFile> =>
@@ -96,9 +101,9 @@ export function createDocs({ contracts, removals, publicUrl, mqttUrls }: Parts) 
   const made: Record<DocsPath, () => Promise<DocsFile>> = {
     '/openapi.json': async () => json(await openApi()),
     '/asyncapi.json': async () => json(await asyncApi()),
-    '/docs': () => page(apiPage()),
-    '/docs/events': async () => page(eventsPage(await asyncApi())),
-    '/docs/deprecations': () => page(deprecationsPage(removals)),
+    '/docs': async () => page((await import('./api-page.ts')).apiPage()),
+    '/docs/events': async () => page((await import('./events-page.ts')).eventsPage(await asyncApi())),
+    '/docs/deprecations': async () => page((await import('./deprecations-page.ts')).deprecationsPage(removals)),
     '/docs/lapel.css': () => file(CSS_TYPE, own('lapel.css'), REVALIDATED),
     '/docs/reference.js': () => file(SCRIPT_TYPE, own('reference.js'), REVALIDATED),
     '/docs/swagger-ui.css': () => file(CSS_TYPE, packaged('swagger-ui.css'), KEPT),
