@@ -1,5 +1,5 @@
-// Holds the documents that the service serves, with and without what is deprecated, against Redocly's linter
-// (redocly.yaml) and the AsyncAPI project's own schema.
+// Holds the documents that the service serves, with and without what is deprecated, and that of administration against
+// Redocly's linter (redocly.yaml), those of AsyncAPI also against that project's own schema.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -13,7 +13,7 @@ import { createRemovals, NEWEST_RELEASE } from '../src/removals.ts';
 
 const require = createRequire(import.meta.url);
 const folder = mkdtempSync(join(tmpdir(), 'lapel-documents-'));
-const files: string[] = [];
+const files = [fileURLToPath(new URL('../schemas/openapi-admin.yaml', import.meta.url))];
 let faults = 0;
 
 // Not @asyncapi/parser: it holds a document against this same schema, and is 160 packages.
