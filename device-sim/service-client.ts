@@ -2,17 +2,13 @@
 export interface Reply {
   readonly status: number;
   readonly body: Record<string, unknown>;
-  /** Seconds after which to try again, when the service says so. */
-  readonly retryAfter?: number | undefined;
 }
 
 /** One request. Throws an Error in words when the service cannot be reached. */
 export async function send(baseUrl: string, path: string, init: RequestInit): Promise<Reply> {
   try {
     const response = await fetch(baseUrl + path, init);
-    const after = Number(response.headers.get('retry-after') ?? Number.NaN);
-    const retryAfter = Number.isFinite(after) ? after : undefined;
-    return { status: response.status, body: readBody(await response.text()), retryAfter };
+    return { status: response.status, body: readBody(await response.text()) };
   } catch (error) {
     const cause = error instanceof Error && error.cause instanceof Error ? error.cause.message : String(error);
     throw new Error(`cannot reach ${baseUrl}: ${cause}`, { cause: error });

@@ -138,16 +138,16 @@ with the same credential. So are lines that failed and were mended meanwhile, an
       input.body.destroy();
     }
     const { lines, registered, skipped, refused } = counts;
+    const summary = `${count(registered)} registered, ${count(skipped)} were done before, ${count(refused)} failed`;
     if (terminal.interrupted.aborted) {
       await output.close();
       throw new Interrupted(
-        `Stopped after ${count(lines)} lines: ${count(registered)} registered, ${count(refused)} failed.`,
+        `Stopped: ${summary}.`,
         `Run the same command again to go on; what is done is in ${outputPath}.`,
       );
     }
     await output.finish();
     const seconds = meter.seconds();
-    const summary = `${count(registered)} registered, ${count(skipped)} were done before, ${count(refused)} failed`;
     return {
       json: { ok: refused === 0, lines, registered, skipped, failed: refused, output: outputPath, seconds, errors },
       text: `${count(lines)} lines in ${duration(1000 * seconds)}: ${summary}. Credentials: ${outputPath}\n`,

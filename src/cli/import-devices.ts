@@ -62,14 +62,38 @@ export async function importDevices(parts: Parts): Promise<Counts> {
   const { administration, developerId, output, terminal, screen, onProgress, onFault } = parts;
   const { interrupted, pause } = terminal;
   const counts: Counts = { lines: 0, registered: 0, skipped: 0, refused: 0 };
-  const source = batches(parts, counts);
-  // What was asked for and not taken, when a request ended: it must not get lost.
-  let upcoming: Promise<IteratorResult<Sent[]>> | undefined;
-  let isRead = false;
-  const stopped = new Promise<null>((resolve) => {
-    interrupted.addEventListener('abort', () => resolve(null), { once: true });
-  });
   const unanswered: Sent[] = [];
+  const source = batches(parts, counts);
+  // The next lines, read ahead: what was not taken when a request ended must not get lost.
+  interface Ahead {
+    value?: IteratorResult<Sent[], void>;
+    error?: unknown;
+  }
+  let ahead: Ahead | undefined;
+  // Whoever waits does so for this: a race of promises that live as long as the import would keep all lines in memory.
+  let wake = (): void => {};
+  const change = (): Promise<void> =>
+    new Promise((resolve) => {
+      wake = resolve;
+    });
+  interrupted.addEventListener('abort', () => wake(), { once: true });
+  let isRead = false;
+
+  function readAhead(): void {
+    if (ahead) return;
+    const mine: Ahead = {};
+    ahead = mine;
+    source.next().then(
+      (value) => {
+        mine.value = value;
+        wake();
+      },
+      (error: unknown) => {
+        mine.error = error;
+        wake();
+      },
+    );
+  }
 
   function settle({ error }: LineAnswer): void {
     const sent = unanswered.shift();
@@ -85,39 +109,37 @@ export async function importDevices(parts: Parts): Promise<Counts> {
   /** Whether it came to an end: with answers to all that it sent. */
   async function oneRequest(): Promise<void> {
     using request = openImportRequest(administration, developerId);
-    let hasRoom = Promise.withResolvers<void>();
     let ended = false;
     const reading = (async () => {
       let taken = 0;
       for await (const answer of request.answers()) {
         settle(answer);
         taken += 1;
-        if (unanswered.length <= WINDOW - BATCH) hasRoom.resolve();
+        if (unanswered.length === WINDOW - BATCH) wake();
         if (taken % BATCH === 0) await output.flush();
         onProgress(counts);
       }
       await output.flush();
     })().finally(() => {
       ended = true;
-      hasRoom.resolve();
+      wake();
     });
     reading.catch(() => undefined);
 
     await request.send(unanswered.map(({ content }) => content).join(''));
     let count = unanswered.length;
-    while (!ended && !interrupted.aborted && count < REQUEST) {
-      if (unanswered.length > WINDOW - BATCH) {
-        hasRoom = Promise.withResolvers();
-        await hasRoom.promise;
+    while (!ended && !interrupted.aborted && !isRead && count < REQUEST) {
+      readAhead();
+      if (ahead?.error) throw ahead.error;
+      const next = unanswered.length <= WINDOW - BATCH ? ahead?.value : undefined;
+      if (!next) {
+        await change();
         continue;
       }
-      upcoming ??= source.next();
-      const next = await Promise.race([upcoming, reading.then(() => null), stopped]);
-      if (!next) break;
-      upcoming = undefined;
+      ahead = undefined;
       if (next.done) {
         isRead = true;
-        break;
+        continue;
       }
       unanswered.push(...next.value);
       count += next.value.length;

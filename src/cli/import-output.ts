@@ -153,10 +153,16 @@ export async function openImportOutput(path: string, developerId: string) {
     throw new UsageError('--output', (error as Error).message);
   }
   let position = (await file.stat()).size;
-  async function append(content: string): Promise<void> {
-    const bytes = Buffer.from(content);
-    await file.write(bytes, 0, bytes.length, position);
-    position += bytes.length;
+  let last = Promise.resolve();
+  /** One after the other: after one that failed nothing is written, so that the file has no hole. */
+  function append(content: string): Promise<void> {
+    last = last.then(async () => {
+      const bytes = Buffer.from(content);
+      await file.write(bytes, 0, bytes.length, position);
+      position += bytes.length;
+    });
+    last.catch(() => undefined);
+    return last;
   }
   if (position === 0) await append(head);
 

@@ -68,7 +68,7 @@ shows them, and that are exhausted or gone, unless --status says otherwise.`,
     ...APPLICATION_OPTIONS,
   },
   examples: [
-    'lapel webhook redeliver dlv_0193457f3c00c1a2b3c4d5e6f708',
+    'lapel webhook redeliver msg_01a1febf1ef712cc23793580c1b6dbbc',
     'lapel webhook redeliver --since 2026-11-20 --until 2026-11-21T12:00',
   ],
   async run(given, terminal) {

@@ -16,8 +16,13 @@ export class LapelError extends Error {
   readonly details: Fault[];
   /** What the service's log line has. */
   readonly requestId: string | null;
+  /** Seconds after which to try again, when the service says so. */
+  readonly retryAfter: number | null;
 
-  constructor(request: string, answer: { status: number; body: unknown; requestId: string | null }) {
+  constructor(
+    request: string,
+    answer: { status: number; body: unknown; requestId: string | null; retryAfter?: number | null },
+  ) {
     const body = (typeof answer.body === 'object' && answer.body !== null ? answer.body : {}) as Record<
       string,
       unknown
@@ -32,5 +37,6 @@ export class LapelError extends Error {
     this.reason = reason;
     this.details = Array.isArray(body['details']) ? (body['details'] as Fault[]) : [];
     this.requestId = answer.requestId;
+    this.retryAfter = answer.retryAfter ?? null;
   }
 }

@@ -25,6 +25,7 @@ export interface TransportOptions {
 
 // Milliseconds before the second attempt; doubled before each further one. `Retry-After` is obeyed when it is longer.
 const FIRST_PAUSE = 200;
+const LONGEST_PAUSE = 10_000;
 // Of these it is known that nothing was done.
 const NOT_DONE = new Set([429, 503]);
 // The first of two requests with one Idempotency-Key is not answered yet.
@@ -66,15 +67,16 @@ export function createTransport(
   return async function send(request: Request): Promise<unknown> {
     for (let attempt = 1; ; attempt += 1) {
       const last = attempt >= attempts;
-      let wait = FIRST_PAUSE * 2 ** (attempt - 1);
+      let wait = Math.min(FIRST_PAUSE * 2 ** (attempt - 1), LONGEST_PAUSE);
       try {
         const { status, body, headers } = await once(request);
         // Text that is no JSON is a page of something else at this address.
         if (status >= 200 && status < 300 && typeof body !== 'string') return body;
         const requestId = headers.get('x-request-id');
-        const error = new LapelError(`${request.method} ${request.path}`, { status, body, requestId });
+        const retryAfter = Number.parseInt(headers.get('retry-after') ?? '', 10) || null;
+        const error = new LapelError(`${request.method} ${request.path}`, { status, body, requestId, retryAfter });
         if (last || !mayPass(request, error)) throw error;
-        wait = Math.max(wait, 1000 * Number(headers.get('retry-after') ?? 0) || 0);
+        wait = Math.max(wait, 1000 * (retryAfter ?? 0));
       } catch (error) {
         if (error instanceof LapelError || last || !request.repeatable || request.signal?.aborted) throw error;
       }

@@ -10,10 +10,10 @@ import { startWorld, WIFI } from '../world.ts';
 /** In front of the service: loses answers on demand, after the service has given them. */
 async function startProxy(t: Test, target: string) {
   let toLose = 0;
-  const seen: { method: string; key: string | undefined }[] = [];
+  const seen: { method: string; url: string; key: string | undefined }[] = [];
   const server = createServer((request, response) => {
     const { method = '', url = '', headers } = request;
-    seen.push({ method, key: headers['idempotency-key'] as string | undefined });
+    seen.push({ method, url, key: headers['idempotency-key'] as string | undefined });
     const upstream = forward(target + url, { method, headers }, (answer) => {
       if (toLose > 0) {
         toLose -= 1;
@@ -124,6 +124,15 @@ t.test('the typed client', async (t) => {
     t.equal(proxy.seen.length, 1 + Math.ceil(ids.length / 2));
   });
 
+  t.test('goes through the devices from one to the next', async (t) => {
+    const more = [await world.activatedDevice(tenant), await world.activatedDevice(tenant)];
+    proxy.seen.length = 0;
+    const seen = [];
+    for await (const status of lapel.each('listStatuses', { query: { limit: 1 } })) seen.push(status.deviceId);
+    t.same(seen, [deviceId, ...more.map((one) => one.deviceId)]);
+    t.match(proxy.seen.at(-1)?.url, `after=${more[0]?.deviceId}`);
+  });
+
   t.test('ends when its caller does', async (t) => {
     const { transactionId } = await lapel.setApn({ deviceId, body: [] });
     const ended = lapel.finished({ deviceId, transactionId, signal: AbortSignal.timeout(1) });
@@ -139,5 +148,17 @@ t.test('the typed client waits as long as a service at its limit says', async (t
   const answer = lapel.readSettings();
   world.clock.advance(1000);
   t.match(await answer, {});
-  await t.rejects(lapel.readSettings(), { message: /: 429 / }, 'and not for ever');
+  await t.rejects(lapel.readSettings(), { message: /: 429 /, retryAfter: 1 }, 'and not for ever');
+});
+
+t.test('the typed client says of a page of something else that it is no answer of this service', async (t) => {
+  const server = createServer((request, response) => {
+    response.end(request.method === 'POST' ? '{"access_token":"a"}' : '<h1>Welcome</h1>'); // a token may say nothing of its life
+  }).listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  t.teardown(() => server.close());
+  t.teardown(() => server.closeAllConnections());
+  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const lapel = createLapelClient({ baseUrl, applicationId: 'a', secret: 's' });
+  await t.rejects(lapel.readSettings(), { message: /: 200 an answer that is not of this service$/ });
 });

@@ -116,4 +116,7 @@ t.test('an activation that is refused is said in words', async (t) => {
   await t.rejects(application(api.url).activate({ devices } as unknown as Fleet), {
     message: 'cannot activate 1: 404 deviceEvent is not set.',
   });
+  await t.rejects(application('http://127.0.0.1:9').activate({ devices } as unknown as Fleet), {
+    message: /^cannot reach http:\/\/127\.0\.0\.1:9: /,
+  });
 });
