@@ -125,6 +125,7 @@ t.test('the typed client', async (t) => {
   });
 
   t.test('goes through the devices from one to the next', async (t) => {
+    await tenant.renew(); // its token ended above
     const more = [await world.activatedDevice(tenant), await world.activatedDevice(tenant)];
     proxy.seen.length = 0;
     const seen = [];
