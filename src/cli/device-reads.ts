@@ -129,8 +129,8 @@ export function transactionDetail({ error, warning, progress, status, result }: 
   return fieldText(result);
 }
 
-const STATUSES = ['queued', 'delivered', 'processing', 'succeeded', 'failed', 'cancelled'];
-const OPERATIONS =
+export const TRANSACTION_STATES = ['queued', 'delivered', 'processing', 'succeeded', 'failed', 'cancelled'];
+export const OPERATION_NAMES =
   'activate deactivate setApn setWifi setLanguage getConnectivityState setConnectivityState listConnectivity pairBluetooth installSoftware updateFirmware'.split(
     ' ',
   );
@@ -140,8 +140,8 @@ export const deviceTransactions: Command = {
   arguments: [{ name: 'DEVICE' }, { name: 'TRANSACTION', optional: true }],
   summary: 'What a device was told, newest first; or one transaction in full',
   options: {
-    status: { value: 'S', choices: STATUSES, text: 'those in this state only' },
-    operation: { value: 'O', choices: OPERATIONS, text: 'those of this operation only' },
+    status: { value: 'S', choices: TRANSACTION_STATES, text: 'those in this state only' },
+    operation: { value: 'O', choices: OPERATION_NAMES, text: 'those of this operation only' },
     limit: { ...LIMIT, text: 'no more rows than that (20; 0: all)' },
     ...APPLICATION_OPTIONS,
   },

@@ -20,6 +20,7 @@ interface Surroundings {
   /** Ctrl-C. */
   interrupted?: AbortSignal;
   pause?: Terminal['pause'];
+  now?: () => number;
   /** Gets what is written, as it is written. */
   onWrite?: (text: string) => void;
 }
@@ -35,6 +36,7 @@ export async function run(
     answers,
     interrupted = new AbortController().signal,
     pause = () => setImmediate(),
+    now = () => performance.now(),
     onWrite,
   }: Surroundings = {},
 ): Promise<Run> {
@@ -61,7 +63,7 @@ export async function run(
         }
       : null,
     interrupted,
-    now: () => performance.now(),
+    now,
     pause,
   });
   return { code, ...written };

@@ -1,0 +1,86 @@
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { startWorld } from '../world.ts';
+import { run } from './run.ts';
+
+t.test('profiles', async (t) => {
+  const world = await startWorld(t);
+  const { applicationId, secret } = await world.createTenant();
+  const { addresses, adminToken } = world.service;
+  const folder = t.testdir();
+  const file = join(folder, 'lapel', 'credentials.json');
+  const base = { XDG_CONFIG_HOME: folder };
+  const lapel = (line: string, more: Parameters<typeof run>[1] = {}) =>
+    run(line.split(' '), { ...more, env: { ...base, ...more.env } });
+
+  t.test('an application logs in by answering, and every command knows it then', async (t) => {
+    const { code, stdout, stderr } = await lapel('login', { answers: [addresses.http, applicationId, secret] });
+    t.equal(code, 0, stderr);
+    t.equal(stdout, `Logged in to ${addresses.http} as ${applicationId}: profile "default" in ${file}\n`);
+    t.match(stderr, /^REST API \[http:\/\/127\.0\.0\.1:8080\]: Application: Secret \(is not shown\): $/);
+    t.equal(statSync(file).mode & 0o777, 0o600);
+    t.equal(statSync(join(folder, 'lapel')).mode & 0o777, 0o700);
+    t.match(await lapel('settings show --json'), { code: 0 });
+    t.match(await lapel('settings show --profile default'), { code: 0 });
+  });
+
+  t.test('a secret on standard input is taken; a wrong one is not stored', async (t) => {
+    const line = `login --url ${addresses.http} --application ${applicationId} --secret-stdin --profile ci`;
+    const wrong = await lapel(line, { input: '-wrong\n' });
+    t.match(wrong, { code: 1, stderr: /cannot get an access token \(to log in\): 401/ });
+    t.match(
+      (await lapel('profiles')).stdout,
+      /^PROFILE +APPLICATION +REST API +ADMINISTRATION\ndefault +dev-app .*\n$/,
+    );
+    t.match(await lapel(line, { input: `${secret}\n` }), { code: 0 });
+    t.notMatch((await lapel('profiles --json')).stdout, secret, 'secrets are shown nowhere');
+    const empty = await lapel(line);
+    t.match(empty, { code: 2, stderr: /^lapel: --secret-stdin: standard input has no first line/ });
+    const twice = await lapel(`${line} --secret x`, { input: 'x' });
+    t.match(twice, { code: 2, stderr: /^lapel: --secret-stdin: makes no sense with --secret/ });
+    t.match(await lapel('login'), { code: 2, stderr: /^lapel: --url: is needed|--application: is needed/ });
+  });
+
+  t.test('the administrator logs in beside the application', async (t) => {
+    const admin = `login --admin --admin-url ${addresses.admin} --token-stdin`;
+    t.match(await lapel(admin, { input: adminToken }), { code: 0, stdout: /as the administrator/ });
+    t.match(await lapel('admin developer list'), { code: 0 });
+    t.match(await lapel('settings show'), { code: 0 }, 'the application is still there');
+    t.match(await lapel(admin, { input: 'wrong' }), { code: 1, stderr: /cannot log in: 401/ });
+  });
+
+  t.test('the command line wins over the environment, and that over the profile', async (t) => {
+    const env = { LAPEL_APPLICATION_SECRET: 'of another' };
+    t.match(await lapel('settings show', { env }), { code: 1, stderr: /: 401 / });
+    t.match(await lapel('settings show --profile ci', { env }), { code: 0 }, 'a profile that is named is meant');
+    t.match(await run(['settings', 'show', '--secret', secret], { env: { ...base, ...env } }), { code: 0 });
+    t.match(await lapel('settings show', { env: { LAPEL_PROFILE: 'ci' } }), { code: 0 });
+    const unknown = await lapel('settings show --profile production');
+    t.match(unknown, {
+      code: 2,
+      stderr: /there is no profile "production" \(default, ci\): lapel login --profile prod/,
+    });
+  });
+
+  t.test('a stored secret goes to no other service and for no other application', async (t) => {
+    for (const option of ['--url http://127.0.0.1:9', '--application other']) {
+      t.match(await lapel(`settings show ${option}`), { code: 2, stderr: /^lapel: --secret: is needed/ }, option);
+    }
+    const asked = await lapel(`settings show --application other`, { answers: ['typed'] });
+    t.match(asked, { code: 1, stderr: /^Secret of other \(is not shown\): lapel: cannot get an access token/ });
+    const env = { LAPEL_DATA_DIR: join(world.dataDir, 'nowhere') };
+    const elsewhere = await lapel('admin developer list --admin-url http://127.0.0.1:9', { env });
+    t.match(elsewhere, { code: 2, stderr: /^lapel: --token: is needed/ });
+  });
+
+  t.test('logout forgets', async (t) => {
+    t.match(await lapel('logout --profile ci'), { code: 0, stdout: /^Forgotten: ci / });
+    t.match(await lapel('logout --profile ci'), { code: 2, stderr: /there is no profile "ci"/ });
+    t.match(await lapel('logout --all --json'), { code: 0, stdout: /"forgotten":\["default"\]/ });
+    t.equal(JSON.stringify(JSON.parse(readFileSync(file, 'utf8'))), '{"profiles":{}}');
+    t.match(await lapel('profiles'), { code: 0, stdout: 'There are none: lapel login\n' });
+    writeFileSync(file, 'not JSON');
+    t.match(await lapel('settings show'), { code: 1, stderr: /is not what lapel login writes\n {2}remove it/ });
+  });
+});
