@@ -1,6 +1,7 @@
-// Writes the README's tables of settings and errors from the code; test/readme.test.ts fails while they differ.
+// Writes the README's tables of settings and errors and the overview of the command line from the code; test/readme.test.ts fails while they differ.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { overview } from '../src/cli/overview.ts';
 import { optionName, SETTINGS } from '../src/config.ts';
 import { ERRORS } from '../src/errors.ts';
 
@@ -28,6 +29,7 @@ const tables = {
       when,
     ]),
   ),
+  overview: `\`\`\`\n${overview()}\`\`\``,
 };
 
 let readme = readFileSync(README, 'utf8');

@@ -46,10 +46,27 @@ export interface Group {
 }
 
 const WIDTH = 26;
+const LINE = 120;
 export const EXIT_CODES = 'Exit codes: 0 good; 1 something failed; 2 a wrong command line; 130 interrupted (Ctrl-C).';
 
-const row = (head: string, text: string): string =>
-  head.length <= WIDTH ? `  ${padEnd(head, WIDTH)} ${text}\n` : `  ${head}\n  ${' '.repeat(WIDTH)} ${text}\n`;
+/** A text in lines of at most so many columns. */
+function wrap(text: string, width: number): string[] {
+  const lines = [''];
+  for (const word of text.split(' ')) {
+    const line = lines.at(-1) ?? '';
+    if (line !== '' && line.length + 1 + word.length > width) lines.push(word);
+    else lines[lines.length - 1] = line === '' ? word : `${line} ${word}`;
+  }
+  return lines;
+}
+
+/** A head and what it is about, beside it or, when the head is long, below. */
+function row(head: string, text: string): string {
+  const [first = '', ...more] = wrap(text, LINE - WIDTH - 3);
+  const rest = more.map((line) => `  ${' '.repeat(WIDTH)} ${line}\n`).join('');
+  if (head.length <= WIDTH) return `  ${padEnd(head, WIDTH)} ${first}\n${rest}`;
+  return `  ${head}\n  ${' '.repeat(WIDTH)} ${first}\n${rest}`;
+}
 
 /** `--device-limit N`, as help texts and errors write it. */
 export const spelling = (name: string, { value }: Option): string =>
@@ -75,7 +92,9 @@ export function commandHelp(command: Command): string {
   const { summary, about, options, examples, arguments: names = [] } = command;
   const choices = names.filter((argument) => argument.choices);
   const parts = [`${summary}\n`, `  lapel ${usageOf(command)}\n`];
-  if (about !== undefined) parts.push(`${about}\n`);
+  for (const paragraph of about?.split('\n\n') ?? []) {
+    parts.push(`${wrap(paragraph.replaceAll('\n', ' '), LINE).join('\n')}\n`);
+  }
   if (choices.length > 0) parts.push(choices.map((one) => row(one.name, (one.choices ?? []).join(', '))).join(''));
   parts.push(optionsHelp(options));
   parts.push(`Examples\n${examples.map((line) => `  ${line}\n`).join('')}`);

@@ -152,6 +152,7 @@ export const completionOf = (all: () => readonly Command[]): Command => ({
   arguments: [{ name: 'SHELL', choices: SHELLS }],
   summary: 'Prints the completion of this command line for a shell',
   about: `bash: put  source <(lapel completion bash)  into ~/.bashrc
+
 zsh:  put  source <(lapel completion zsh)   into ~/.zshrc, below compinit`,
   options: {},
   examples: ['source <(lapel completion bash)', 'lapel completion zsh > ~/.zfunc/_lapel'],

@@ -197,7 +197,7 @@ const ROWS: readonly TransactionRow[] = [
       (_given, { deviceId, rest: [macAddress = ''] }) =>
       (lapel) =>
         lapel.pairBluetooth({ deviceId, body: { macAddress } }),
-    show: ({ name, macAddress }) => `paired with ${fieldText(macAddress)} ${fieldText(name)}`.trimEnd() + '\n',
+    show: ({ name, macAddress }) => `paired with ${fieldText(macAddress)}${name ? ` (${fieldText(name)})` : ''}\n`,
   },
   {
     name: 'install',

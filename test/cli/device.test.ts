@@ -48,7 +48,7 @@ t.test('lapel device', async (t) => {
       [`bluetooth state ${deviceId}`, 'getConnectivityState', { type: 'bluetooth' }, state, /^Bluetooth is on\n$/],
       [`bluetooth off ${deviceId}`, 'setConnectivityState', { type: 'bluetooth', enabled: false }, { ...state, enabled: false }, /^Bluetooth is off\n$/],
       [`bluetooth list ${deviceId}`, 'listConnectivity', { type: 'bluetooth' }, { type: 'bluetooth', devices: [peer] }, /^MAC ADDRESS .*\nAA:BB:CC:DD:EE:FF +yes +no +ring\n$/],
-      [`bluetooth pair ${deviceId} AA:BB:CC:DD:EE:FF`, 'pairBluetooth', { macAddress: 'AA:BB:CC:DD:EE:FF' }, { name: 'ring', macAddress: 'AA:BB:CC:DD:EE:FF' }, /^paired with AA:BB:CC:DD:EE:FF ring\n$/],
+      [`bluetooth pair ${deviceId} AA:BB:CC:DD:EE:FF`, 'pairBluetooth', { macAddress: 'AA:BB:CC:DD:EE:FF' }, { name: 'ring', macAddress: 'AA:BB:CC:DD:EE:FF' }, /^paired with AA:BB:CC:DD:EE:FF \(ring\)\n$/],
     ];
     for (const [line, operation, parameters, result, shown] of cases) {
       const running = lapel(`device ${line} --wait`);

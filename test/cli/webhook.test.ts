@@ -1,0 +1,155 @@
+import t from 'tap';
+import { EVENT_SETTINGS } from '../../src/cli/webhook-commands.ts';
+import { createFakeClock } from '../fake-clock.ts';
+import { startWorld, WIFI } from '../world.ts';
+import { run } from './run.ts';
+
+t.test('lapel settings and lapel webhook', async (t) => {
+  const world = await startWorld(t, { clock: createFakeClock(Date.now() * 1000) }); // signatures hold five minutes
+  const tenant = await world.createTenant('dev', { key: false, deviceEvent: false });
+  const old = tenant.receiver.url;
+  const env = {
+    LAPEL_APPLICATION: tenant.applicationId,
+    LAPEL_APPLICATION_SECRET: tenant.secret,
+    LAPEL_URL: world.service.addresses.http,
+    NO_COLOR: '1',
+  };
+  type More = Parameters<typeof run>[1];
+  const lapel = (line: string, more: More = {}) => run(line.split(' '), { env, ...more });
+  const settings = async (): Promise<Record<string, unknown>> => (await tenant.api.get(tenant.path)).body;
+  /** Listens until something is written that has `last` in it; `then` is called when it is ready. */
+  async function listen(line: string, last: string, then: (url: string) => Promise<unknown>, more: More = {}) {
+    const controller = new AbortController();
+    const written = Promise.withResolvers<void>();
+    let text = '';
+    const running = lapel(`webhook listen ${line}`, {
+      interrupted: controller.signal,
+      pause: (_milliseconds, signal) =>
+        new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason))),
+      ...more,
+      onWrite(piece) {
+        text += piece;
+        if (text.includes(last)) written.resolve();
+      },
+    });
+    running.then(() => written.resolve(), written.reject);
+    while (!/listening at (\S+)\n.*\n/.test(text)) await new Promise(setImmediate);
+    await then(/listening at (\S+)\n/.exec(text)?.[1] ?? '');
+    await written.promise;
+    controller.abort();
+    return running;
+  }
+
+  t.test('the key is issued, and replaced only when that is said', async (t) => {
+    t.match(await lapel('webhook listen'), {
+      code: 1,
+      stderr: /authenticationKey is not issued\.\n {2}issue it first/,
+    });
+    t.match(await lapel('settings show'), {
+      stdout: /deviceEvent +-\n[\s\S]*No authenticationKey yet: lapel settings key/,
+    });
+    const { stdout } = await lapel('settings key');
+    t.match(stdout, /^whsec_\S+\n$/);
+    t.match(await lapel('settings key'), { code: 2, stderr: /^lapel: --replace: is needed: there is a key/ });
+    t.match((await lapel('settings show')).stdout, stdout.trim());
+    t.match(await lapel('settings key --replace --json'), { code: 0, stdout: /"authenticationKey":"whsec_/ });
+  });
+
+  t.test('settings are set and removed', async (t) => {
+    t.match(await lapel(`settings set --device-event ${old} --call-event ${old}`), {
+      code: 0,
+      stdout: /callEvent +http/,
+    });
+    t.match(await lapel('settings set --no-call-event'), { code: 0 });
+    t.match(await settings(), { deviceEvent: old, callEvent: undefined });
+    t.match(await lapel('settings set'), { code: 2, stderr: /is needed, or another setting/ });
+    t.match(await lapel('settings set --call-event ftp://x'), {
+      code: 1,
+      stderr: /body\.callEvent: .* \(url_scheme\)/,
+    });
+  });
+
+  t.test('listen points the settings here, verifies, shows events, and points them back', async (t) => {
+    const device = await (async () => {
+      tenant.receiver.answer({ status: 200 });
+      return world.activatedDevice(tenant);
+    })();
+    const ended = await listen('--set all', 'setWifi #', async (url) => {
+      t.match(await settings(), { deviceEvent: url, callEvent: url, fileUploadEvent: url });
+      await tenant.api.put(`${device.path}/settings/wifi`, { json: WIFI });
+      const { transactionId } = await device.link.command();
+      await device.link.ack({ transactionId, status: 'succeeded' });
+      await lapel('settings key --replace'); // what comes now is signed with another key
+      await lapel('webhook test callEvent');
+    });
+    t.equal(ended.code, 130);
+    t.match(ended.stdout, /^\S+ {2}test {2}000000000000000 {2}a test event\n/);
+    t.match(ended.stdout, new RegExp(`transaction\\.succeeded {2}${device.deviceId} {2}setWifi #2`));
+    t.match(ended.stderr, new RegExp(`deviceEvent points here until the end \\(before: ${old}\\)`));
+    t.match(ended.stderr, /the settings are as they were\n$/);
+    t.notMatch(ended.stdout, /refused/);
+    const after = await settings();
+    t.match(after, { deviceEvent: old });
+    t.equal(after['callEvent'], undefined);
+  });
+
+  t.test('what is not signed with the key is refused; --json prints an object a line', async (t) => {
+    const { stdout } = await listen('--json', '"refused"', async (url) => {
+      t.equal((await fetch(url)).status, 405);
+      const forged = await fetch(url, { method: 'POST', body: '{"type":"test"}', headers: { 'webhook-id': 'a' } });
+      t.equal(forged.status, 401);
+    });
+    t.match(JSON.parse(stdout), { refused: /headers/i, body: '{"type":"test"}' });
+  });
+
+  t.test('a test event that does not come is explained', async (t) => {
+    const line = '--set callEvent --public-url http://127.0.0.1:9 --timeout 1';
+    const { code, stderr } = await lapel(`webhook listen ${line}`, { pause: () => world.idle() });
+    t.equal(code, 0);
+    t.match(stderr, /The test event did not arrive: .*\n.*\n {2}LAPEL_WEBHOOK_ALLOW_PRIVATE=true; .*--public-url/);
+    t.equal((await settings())['callEvent'], undefined);
+  });
+
+  t.test('deliveries are listed and sent again', async (t) => {
+    world.clock.advance(1000); // newest first
+    const sent = await lapel('webhook test deviceEvent --json');
+    const { deliveryId } = JSON.parse(sent.stdout) as { deliveryId: string };
+    await world.idle();
+    const list = await lapel('webhook deliveries --limit 1');
+    t.match(list.stdout, new RegExp(`^DELIVERY .*\n${deliveryId} +test +delivered +1 +200 `));
+    t.match(await lapel(`webhook redeliver ${deliveryId}`), { code: 0, stdout: `sent again: ${deliveryId}\n` });
+    const range = await lapel('webhook redeliver --since 2020-01-01 --status delivered --setting deviceEvent --json');
+    t.match(JSON.parse(range.stdout), { ok: true, redelivered: Number });
+    const cases: [string, RegExp][] = [
+      ['redeliver', /^lapel: DELIVERY: is needed, or --since/],
+      ['redeliver --since yesterday', /"yesterday" is no time such as/],
+      [`redeliver ${deliveryId} --since 2020-01-01`, /--since: makes no sense with a DELIVERY/],
+      ['test deviceEvnt', /"deviceEvnt" is none of .*did you mean deviceEvent\?/],
+      ['listen --port x', /"x" is no whole number/],
+    ];
+    for (const [text, words] of cases) t.match(await lapel(`webhook ${text}`), { code: 2, stderr: words }, text);
+  });
+
+  t.test('packages and versions by hand', async (t) => {
+    const name = 'com.example.camera';
+    t.match(await lapel(`package create ${name} --display-name Camera`), { code: 0, stdout: /displayName +Camera/ });
+    t.match(await lapel(`package update ${name} --no-display-name --json`), { code: 0, stdout: /"displayName":null/ });
+    t.match(await lapel(`package update ${name}`), { code: 2, stderr: /is needed, or --no-display-name/ });
+    t.match(await lapel(`version create ${name} 1.0.0 --description first`), { code: 0 });
+    t.match((await lapel(`version list ${name}`)).stdout, /^VERSION +UPDATED +DESCRIPTION\n1\.0\.0 .* first\n$/);
+    t.match(await lapel(`version update ${name} 1.0.0 --no-description`), { code: 0 });
+    t.match(await lapel(`version show ${name} 1.0.0`), { stdout: /appFileExists +false\n[\s\S]*distributable +false/ });
+    t.match(await lapel(`version distribute ${name} 1.0.0`), { code: 0, stdout: /distributable +true/ });
+    t.match(await lapel(`version stop ${name} 1.0.0`), { stdout: `distribution stopped: ${name} 1.0.0\n` });
+    t.match(await lapel(`version remove-file ${name} 1.0.0`), { code: 0 });
+    t.match((await lapel('package list')).stdout, /^PACKAGE +UPDATED +NAME\ncom\.example\.camera /);
+    t.match(await lapel(`package delete ${name}`), { code: 1, stderr: /409 package still has versions/ });
+    t.match(await lapel(`version delete ${name} 1.0.0`), { code: 0 });
+    t.match(await lapel(`package delete ${name}`), { code: 0, stdout: `deleted: ${name}\n` });
+  });
+});
+
+t.test('the settings of events are those of the schema', async (t) => {
+  const { default: schema } = await import('../../schemas/common/webhook-setting.json', { with: { type: 'json' } });
+  t.same(EVENT_SETTINGS, schema.enum);
+});
