@@ -1,5 +1,6 @@
 #!/usr/bin/env node
-import { homedir } from 'node:os';
+import { readFileSync } from 'node:fs';
+import { constants, homedir } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Options, readArguments } from './cli/command-line.ts';
 import { createPrompt } from './cli/prompt.ts';
@@ -106,31 +107,45 @@ process.umask(0o077); // the data folder holds keys and what devices are told: n
 
 const [command, ...rest] = process.argv.slice(2);
 if (command === 'serve') await serve(rest);
-else await runClient(process.argv.slice(2));
+else if (command === '--version') {
+  const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
+    version: string;
+  };
+  process.stdout.write(`${version}\n`);
+} else await runClient(process.argv.slice(2));
 
 /** All the other commands: clients of the two APIs. */
 async function runClient(args: readonly string[]): Promise<void> {
   const { env, stdin, stdout, stderr } = process;
-  stdout.on('error', () => process.exit(1)); // the reader of a pipe went away (`| head`)
   const controller = new AbortController();
   let first = 0;
-  const interrupt = (): void => {
+  let end = INTERRUPTED;
+  const interrupt = (signal: NodeJS.Signals): void => {
     if (!controller.signal.aborted) first = performance.now();
-    else if (performance.now() - first > SAME_KEYSTROKE_MILLISECONDS) process.exit(INTERRUPTED);
+    else if (performance.now() - first > SAME_KEYSTROKE_MILLISECONDS) process.exit(end);
+    end = 128 + constants.signals[signal];
     controller.abort();
   };
-  process.on('SIGINT', interrupt);
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, interrupt);
+  // The reader of a pipe went away (`| head`), or the terminal: what is to be put in order is, then it ends.
+  for (const stream of [stdout, stderr]) {
+    stream.on('error', () => {
+      end = 1;
+      controller.abort();
+    });
+  }
   const terminal: Terminal = {
     env,
     home: homedir(),
     stdin,
     stdout,
     stderr,
-    ask: stdin.isTTY && stderr.isTTY ? createPrompt({ input: stdin, output: stderr }, interrupt) : null,
+    ask: stdin.isTTY && stderr.isTTY ? createPrompt({ input: stdin, output: stderr }, () => interrupt('SIGINT')) : null,
     interrupted: controller.signal,
     now: () => performance.now(),
     pause: (milliseconds, signal) => pause(milliseconds, undefined, { ...(signal && { signal }) }),
   };
-  process.exitCode = await runCli(args, terminal); // an exit at once would cut off what a pipe has not taken
+  const code = await runCli(args, terminal);
+  process.exitCode = code === INTERRUPTED ? end : code; // an exit at once would cut off what a pipe has not taken
   if (controller.signal.aborted) process.exit();
 }

@@ -208,7 +208,7 @@ export const RESOURCES: readonly Resource[] = [
         path: '/admin/v1/developers/{developerId}/applications',
         arguments: { '[APPLICATION]': 'applicationId' },
         fields: { name: NAME },
-        note: `The secret: ${SHOWN_ONCE} lapel login remembers it.`,
+        note: 'The secret is shown here and never again: lapel login remembers it.',
         examples: ['lapel admin application create patrol --developer acme --name Patrol'],
       },
       {
@@ -258,7 +258,7 @@ export const RESOURCES: readonly Resource[] = [
         path: '/admin/v1/developers/{developerId}/devices',
         arguments: { DEVICE: 'deviceId' },
         fields: { hardware: HARDWARE, credential: CREDENTIAL },
-        note: `The credential is the device's MQTT password. ${SHOWN_ONCE}`,
+        note: 'The credential, which is the MQTT password of the device, is shown here and never again.',
         examples: [
           'lapel admin device register 490154203237518 --developer acme',
           'lapel admin device register 490154203237518 --developer acme --hardware camera.json',

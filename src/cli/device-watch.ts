@@ -28,7 +28,7 @@ const FACTS: Readonly<Record<string, (status: Status) => string | null>> = {
   battery: (status) => batteryText(status) || null,
   network: (status) => networkText(status) || null,
   bluetooth: ({ bluetooth }) => bluetooth && (bluetooth.enabled ? 'on' : 'off'),
-  software: ({ software }) => software?.map((one) => `${one.package} ${one.version}`).join(', ') ?? null,
+  software: ({ software }) => software?.map((one) => `${one.package} ${one.version}`).join(', ') || null,
 };
 
 interface Seen {

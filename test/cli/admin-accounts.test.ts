@@ -39,7 +39,7 @@ t.test('developers, applications and devices', async (t) => {
 
   t.test('an application gets a secret, and another one', async (t) => {
     const made = await admin('application create patrol --developer acme --name Patrol');
-    t.match(made, { code: 0, stdout: /\nsecret +\S{43}\nThe secret: It is shown here and never again/ });
+    t.match(made, { code: 0, stdout: /\nsecret +\S{43}\nThe secret is shown here and never again/ });
     const { secret } = await good('application secret patrol');
     t.ok(await world.tokenOf('patrol', String(secret)));
     t.match((await admin('application list --developer acme')).stdout, /patrol +acme +Patrol +2026-/);

@@ -13,6 +13,7 @@ const lapel = (...args: string[]) => spawnSync(process.execPath, [LAPEL, ...args
 
 t.test('as a process: exit codes', async (t) => {
   t.match(lapel('--help'), { status: 0, stdout: /^Lapel: /, stderr: '' });
+  t.match(lapel('--version'), { status: 0, stdout: /^\d+\.\d+\.\d+\n$/ });
   t.match(lapel('devce'), { status: 2, stdout: '', stderr: /did you mean "device"\?/ });
   t.match(lapel('device', 'list'), { status: 2, stderr: /^lapel: --application: is needed/ });
   const args = ['device', 'list', '--application', 'a', '--url', 'http://127.0.0.1:9'];
