@@ -159,6 +159,19 @@ t.test('lapel device', async (t) => {
     t.match(ended, { code: 0, stdout: /^device {2}connected\n[\s\S]*device {2}battery: 80 % charging\n/ });
   });
 
+  t.test('a device that will never answer is told, and how to cancel', async (t) => {
+    const old = await world.activatedDevice(tenant);
+    old.link.publish('status', { firmwareVersion: '8.9.0', managementClientVersion: '2.3.1' });
+    await world.idle();
+    const controller = new AbortController();
+    const { code, stderr } = await lapel(`device bluetooth state ${old.deviceId} --wait`, {
+      interrupted: controller.signal,
+      onWrite: (text) => text.includes('lapel device cancel') && controller.abort(),
+    });
+    t.equal(code, 130);
+    t.match(stderr, /note: \d+ will not answer: FIRMWARE_TOO_OLD .*\n {2}lapel device cancel \d+ \d+\n/);
+  });
+
   t.test('activation, and what to do when it is refused', async (t) => {
     const stranger = await world.registerDevice();
     const activated = await lapel(`device activate ${deviceId} --client-id c`);

@@ -209,3 +209,38 @@ t.test('lapel admin device import', async (t) => {
     t.match(foreign, { code: 2, stderr: /g\.out is of an import for the developer dev/ });
   });
 });
+
+t.test('the output knows what became of each device, however the run ended', async (t) => {
+  const path = join(t.testdir(), 'out');
+  const row = (number: number): Row => ({ deviceId: deviceIdOf(number), credential: `credential ${number}` });
+  const first = await openImportOutput(path, 'dev');
+  await first.write([1, 2, 3, 4].map(row));
+  first.settle(1, false);
+  first.settle(2, true);
+  await first.flush();
+  first.settle(3, true); // and was never written down
+  await first.close();
+  writeFileSync(path, `${readFileSync(path, 'utf8')}{"answ`);
+
+  const second = await openImportOutput(path, 'dev');
+  t.equal(second.registeredBefore, 1);
+  const found = (output: typeof first) => [1, 2, 3, 4, 5].map((number) => output.find(deviceIdOf(number)));
+  const open = (number: number) => ({ ...row(number), row: number });
+  t.same(found(second), [open(1), 'registered', open(3), open(4), undefined]);
+  const [late] = await second.write([row(5)]);
+  t.equal(late?.row, 5);
+  second.settle(5, true); // before older ones
+  second.settle(1, true);
+  second.settle(3, true);
+  second.settle(4, false);
+  await second.flush();
+  await second.close();
+
+  const third = await openImportOutput(path, 'dev');
+  t.same(found(third), ['registered', 'registered', 'registered', open(4), 'registered']);
+  await third.finish();
+  t.same(rowsOf(path), [1, 2, 3, 5].map(row));
+  const fourth = await openImportOutput(path, 'another, which a finished one does not say');
+  t.same(found(fourth), ['registered', 'registered', 'registered', undefined, 'registered']);
+  await fourth.close();
+});
