@@ -122,9 +122,24 @@ function readSoftware(name: string, text: string): Record<string, InstalledSoftw
   return software;
 }
 
+/** Secrets may begin with a hyphen: what follows an option with a value is its value, unless it is an option itself. */
+function joinValues(args: readonly string[]): string[] {
+  const takesValue = (arg: string): boolean =>
+    Object.entries(OPTIONS).some(([name, { type }]) => type === 'string' && arg === `--${name}`);
+  const isOption = (arg: string): boolean =>
+    arg === '-h' || arg === '-n' || Object.keys(OPTIONS).some((name) => arg.split('=')[0] === `--${name}`);
+  const joined: string[] = [];
+  for (const arg of args) {
+    const before = joined.at(-1) ?? '';
+    if (takesValue(before) && arg.startsWith('-') && !isOption(arg)) joined[joined.length - 1] = `${before}=${arg}`;
+    else joined.push(arg);
+  }
+  return joined;
+}
+
 function readValues(args: readonly string[]): Values {
   try {
-    return parseArgs({ args: [...args], options: OPTIONS, strict: true, allowPositionals: false }).values;
+    return parseArgs({ args: joinValues(args), options: OPTIONS, strict: true, allowPositionals: false }).values;
   } catch (error) {
     const text = error instanceof Error ? error.message : String(error);
     throw new UsageError(/--?[\w-]+/.exec(text)?.[0] ?? 'arguments', text.split('. ')[0] ?? text);

@@ -4,7 +4,7 @@ import { appUpload } from './app-upload.ts';
 import type { Command, Group } from './command.ts';
 import { completionOf } from './completion.ts';
 import { DEVICE_COMMANDS } from './device-commands.ts';
-import { deviceList, deviceShow, deviceTransactions } from './device-reads.ts';
+import { deviceFirmware, deviceList, deviceShow, deviceTransactions } from './device-reads.ts';
 import { deviceWatch } from './device-watch.ts';
 import { login, logout, profiles } from './login.ts';
 import { SETTINGS_COMMANDS } from './settings-commands.ts';
@@ -22,7 +22,7 @@ export const GROUPS: readonly Group[] = [
   {
     name: 'device',
     about: 'Devices of an application: what they are, and what they shall do',
-    commands: [deviceList, deviceShow, ...DEVICE_COMMANDS, deviceTransactions, deviceWatch],
+    commands: [deviceList, deviceShow, ...DEVICE_COMMANDS, deviceFirmware, deviceTransactions, deviceWatch],
   },
   {
     name: 'settings',

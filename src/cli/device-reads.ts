@@ -111,6 +111,27 @@ export const deviceShow: Command = {
   },
 };
 
+/** The firmware of a device, and op 29: what it could be updated to. */
+export const deviceFirmware: Command = {
+  name: 'device firmware show',
+  arguments: [{ name: 'DEVICE' }],
+  summary: 'The firmware of a device, and all that can be distributed (op 29)',
+  options: APPLICATION_OPTIONS,
+  examples: ['lapel device firmware show 490154203237518'],
+  async run(given, terminal) {
+    const [deviceId = ''] = given.positionals;
+    const application = await openApplication(given, terminal);
+    const [firmware, { firmwareVersions: available }] = await application.call('read the firmware', (lapel) =>
+      Promise.all([lapel.readFirmware({ deviceId }), lapel.listFirmware()]),
+    );
+    const list = available.map((one) => `${one.package} ${one.version}`).join(', ');
+    return {
+      json: { ok: true, deviceId, ...firmware, available },
+      text: recordText({ ...firmware, available: list || 'none' }),
+    };
+  },
+};
+
 const TRANSACTION_COLUMNS: readonly Column<TransactionRecord>[] = [
   { head: 'TRANSACTION', cell: ({ transactionId }) => transactionId },
   { head: 'OPERATION', cell: ({ operation }) => operation },

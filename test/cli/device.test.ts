@@ -131,6 +131,11 @@ t.test('lapel device', async (t) => {
     const stranger = await world.registerDevice();
     t.match((await lapel(`device show ${stranger.deviceId}`)).stdout, /activation +deactivated\n/);
 
+    t.match(await lapel(`device firmware show ${deviceId}`), {
+      code: 0,
+      stdout: /version +9\.001\.0\n[\s\S]*available +none\n/,
+    });
+
     const controller = new AbortController();
     let ordered = false;
     const watching = lapel(`device watch ${deviceId} --json`, {

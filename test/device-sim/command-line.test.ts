@@ -31,6 +31,14 @@ t.test('options are read', (t) => {
   t.end();
 });
 
+t.test('a secret may begin with a hyphen; an option is never taken for a value', (t) => {
+  const read = (line: string) => readCommandLine(line.split(' '), {});
+  t.match(read('--application a --secret -s --load 2'), { application: { secret: '-s', load: 2 } });
+  t.match(read('--admin-token --x --json'), { accounts: { token: '--x' }, json: true });
+  t.throws(() => read('--application a --secret --json'), { message: /^--secret: / });
+  t.end();
+});
+
 t.test('software, storage and firmware are read', (t) => {
   const line =
     '--storage 1000 --preinstall com.example.a@1.0-rc.1+b:7,com.example.b@2:1 --firmware 9 --management-client 2';
