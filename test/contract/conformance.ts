@@ -103,6 +103,12 @@ const PLAIN = (row: string, title: string): Case => ({
   title,
   run: (world) => asked(operationOf(row), world.api, target(operationOf(row), world)),
 });
+/** What acts on an activated device. */
+const ON_ACTIVATED = (row: string): Cases => ({
+  201: PLAIN(row, 'an activated device'),
+  403: NOT_ACTIVATED(row),
+  404: NO_DESTINATION(row),
+});
 const OTHER_METHOD = (method: string, row: string): Case => ({
   title: `${method} on the path`,
   run: (world) => world.api.request(method, target(operationOf(row), world)),
@@ -139,11 +145,14 @@ const OWN: Record<string, Cases> = {
   'op 8': { 200: PLAIN('op 8', 'the devices of the application') },
   'op 9': {
     200: PLAIN('op 9', 'a device of the developer'),
-    403: { ...PLAIN('op 9', ''), ...commonCases('op 9')[403], title: 'a device of another developer' },
+    403: {
+      title: 'a device of another developer',
+      run: (world) => asked(operationOf('op 9'), world.foreign, target(operationOf('op 9'), world)),
+    },
     405: OTHER_METHOD('POST', 'op 9'),
   },
-  'op 10': { 201: PLAIN('op 10', 'an activated device'), 403: NOT_ACTIVATED('op 10'), 404: NO_DESTINATION('op 10') },
-  'op 11': { 201: PLAIN('op 11', 'an activated device'), 403: NOT_ACTIVATED('op 11'), 404: NO_DESTINATION('op 11') },
+  'op 10': ON_ACTIVATED('op 10'),
+  'op 11': ON_ACTIVATED('op 11'),
   'op 12': { 200: PLAIN('op 12', 'the packages of the developer') },
   'op 13': {
     201: {
@@ -292,31 +301,11 @@ const OWN: Record<string, Cases> = {
     404: NO_DESTINATION('op 28'),
   },
   'op 29': { 200: PLAIN('op 29', 'the firmware list') },
-  'connectivity state read': {
-    201: PLAIN('connectivity state read', 'an activated device'),
-    403: NOT_ACTIVATED('connectivity state read'),
-    404: NO_DESTINATION('connectivity state read'),
-  },
-  'connectivity state change': {
-    201: PLAIN('connectivity state change', 'an activated device'),
-    403: NOT_ACTIVATED('connectivity state change'),
-    404: NO_DESTINATION('connectivity state change'),
-  },
-  'connectivity list': {
-    201: PLAIN('connectivity list', 'an activated device'),
-    403: NOT_ACTIVATED('connectivity list'),
-    404: NO_DESTINATION('connectivity list'),
-  },
-  pairing: {
-    201: PLAIN('pairing', 'an activated device'),
-    403: NOT_ACTIVATED('pairing'),
-    404: NO_DESTINATION('pairing'),
-  },
-  language: {
-    201: PLAIN('language', 'an activated device'),
-    403: NOT_ACTIVATED('language'),
-    404: NO_DESTINATION('language'),
-  },
+  'connectivity state read': ON_ACTIVATED('connectivity state read'),
+  'connectivity state change': ON_ACTIVATED('connectivity state change'),
+  'connectivity list': ON_ACTIVATED('connectivity list'),
+  pairing: ON_ACTIVATED('pairing'),
+  language: ON_ACTIVATED('language'),
   'firmware read': { 200: PLAIN('firmware read', 'an activated device'), 403: NOT_ACTIVATED('firmware read') },
   'firmware change': {
     201: {
