@@ -1,31 +1,38 @@
+import { optionName, SETTINGS } from '../config.ts';
 import type { Argument, Command } from './command.ts';
 import { COMMON, type Option } from './command-line.ts';
 
 const SHELLS = ['bash', 'zsh'];
 
+type Shape = Pick<Command, 'name' | 'options' | 'arguments'>;
+
 /** What may follow where: words of commands below a beginning, options and arguments of a whole command. */
 interface Table {
-  words: Map<string, { word: string; text: string }[]>;
-  commands: readonly Command[];
+  words: Map<string, string[]>;
+  commands: readonly Shape[];
 }
 
-function tableOf(commands: readonly Command[]): Table {
-  const words = new Map<string, { word: string; text: string }[]>();
-  for (const { name, summary } of commands) {
+/** `lapel serve` is no client, but is completed as well. */
+const SERVE: Shape = {
+  name: 'serve',
+  options: Object.fromEntries(
+    SETTINGS.map(({ name, description }) => [optionName(name), { value: 'V', text: description }]),
+  ),
+};
+
+function tableOf(commands: readonly Shape[]): Table {
+  const words = new Map<string, string[]>();
+  for (const { name } of commands) {
     const parts = name.split(' ');
     for (const [index, word] of parts.entries()) {
       const beginning = parts.slice(0, index).join(' ');
-      const known = words.get(beginning) ?? [];
-      words.set(beginning, known);
-      if (!known.some((one) => one.word === word))
-        known.push({ word, text: index === parts.length - 1 ? summary : '' });
+      words.set(beginning, [...new Set([...(words.get(beginning) ?? []), word])]);
     }
   }
-  words.get('')?.push({ word: 'serve', text: 'Starts the service' });
   return { words, commands };
 }
 
-const optionsOf = ({ options }: Command): [string, Option][] => Object.entries({ ...options, ...COMMON });
+const optionsOf = ({ options }: Shape): [string, Option][] => Object.entries({ ...options, ...COMMON });
 const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
 /** What may stand as the value of an option, or as an argument, as a word of the scripts: `@file`, or a list. */
@@ -35,7 +42,7 @@ const valuesOf = ({ choices, file }: Pick<Argument, 'choices' | 'file'>): string
 /** The cases that both scripts have: of a command, its options, the values of each, and its arguments. */
 function cases({ words, commands }: Table): string {
   const beginnings = [...words].map(
-    ([beginning, next]) => `    ${quote(beginning)}) words=${quote(next.map(({ word }) => word).join(' '))} ;;`,
+    ([beginning, next]) => `    ${quote(beginning)}) words=${quote(next.join(' '))} ;;`,
   );
   const whole = commands.map((command) => {
     const names = optionsOf(command).map(([name]) => `--${name}`);
@@ -74,7 +81,7 @@ const known = ({ words, commands }: Table): string =>
     .join('|');
 
 function bash(table: Table): string {
-  return `# Completion of lapel for bash: source <(lapel completion bash)
+  return `# Completion of lapel for bash: eval "$(lapel completion bash)"
 _lapel() {
   local current="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD-1]}"
   local path='' words='' options='' values='' place='' takes='' skip='' count=0 word index next
@@ -99,12 +106,14 @@ ${cases(table)}
   elif [[ $current == -* ]]; then offered="$options"
   else offered="\${words:-$place}"
   fi
+  local -a how
+  how=(-W "$offered")
   if [[ $offered == @file ]]; then
     compopt -o filenames 2>/dev/null
-    mapfile -t COMPREPLY < <(compgen -f -- "$current")
-  else
-    mapfile -t COMPREPLY < <(compgen -W "$offered" -- "$current")
+    how=(-f)
   fi
+  COMPREPLY=()
+  while IFS= read -r word; do COMPREPLY+=("$word"); done < <(compgen "\${how[@]}" -- "$current")
 }
 complete -F _lapel lapel
 `;
@@ -112,7 +121,7 @@ complete -F _lapel lapel
 
 function zsh(table: Table): string {
   return `#compdef lapel
-# Completion of lapel for zsh: source <(lapel completion zsh), or as a file _lapel in a folder of $fpath
+# Completion of lapel for zsh: eval "$(lapel completion zsh)", or as a file _lapel in a folder of $fpath
 _lapel() {
   local current="\${words[CURRENT]}" before="\${words[CURRENT-1]}"
   local path_='' offered='' options='' values='' place='' takes='' skip='' count=0 word index next
@@ -151,13 +160,13 @@ export const completionOf = (all: () => readonly Command[]): Command => ({
   name: 'completion',
   arguments: [{ name: 'SHELL', choices: SHELLS }],
   summary: 'Prints the completion of this command line for a shell',
-  about: `bash: put  source <(lapel completion bash)  into ~/.bashrc
+  about: `bash: put  eval "$(lapel completion bash)"  into ~/.bashrc
 
-zsh:  put  source <(lapel completion zsh)   into ~/.zshrc, below compinit`,
+zsh:  put  eval "$(lapel completion zsh)"   into ~/.zshrc, below compinit`,
   options: {},
-  examples: ['source <(lapel completion bash)', 'lapel completion zsh > ~/.zfunc/_lapel'],
+  examples: ['eval "$(lapel completion bash)"', 'lapel completion zsh > ~/.zfunc/_lapel'],
   async run({ positionals: [shell] }) {
-    const table = tableOf(all());
+    const table = tableOf([SERVE, ...all()]);
     const script = shell === 'zsh' ? zsh(table) : bash(table);
     return { json: { ok: true, shell, script }, text: script };
   },

@@ -329,7 +329,9 @@ t.test('as a process: the file and the secret from the environment, one JSON obj
   t.equal(stdout.split('\n').length, 2);
 });
 
-t.test('the secret in the environment is not taken for a setting of the service', async (t) => {
-  t.doesNotThrow(() => readConfig({ env: { LAPEL_APPLICATION_SECRET: 'of a developer who also starts a service' } }));
+t.test('what the command line has in the environment is not taken for settings of the service', async (t) => {
+  const names = ['LAPEL_APPLICATION', 'LAPEL_APPLICATION_SECRET', 'LAPEL_URL', 'LAPEL_ADMIN_URL', 'LAPEL_PROFILE'];
+  const env = Object.fromEntries(names.map((name) => [name, 'of a developer who also starts a service']));
+  t.doesNotThrow(() => readConfig({ env }));
   t.throws(() => readConfig({ env: { LAPEL_APPLICATION_SECRETS: '' } }), /is not a setting of Lapel/);
 });

@@ -20,7 +20,7 @@ const wordsOf = (line: string): string[] =>
 
 /** The calls of lapel in a line: what is piped or redirected is not theirs. */
 function callsOf(line: string): string[][] {
-  const plain = line.replace(/source <\((.*)\)/, '$1').replace(/ [<>] ?\S+/g, '');
+  const plain = line.replace(/^eval "\$\((.*)\)"$/, '$1').replace(/ [<>] ?\S+/g, '');
   const words = plain.split(/ \| | && /).map(wordsOf);
   return words.filter(([first]) => first === 'lapel').map((call) => call.slice(1));
 }
@@ -146,7 +146,8 @@ t.test('bash completes commands, options and their values', async (t) => {
   const { code, stdout } = await run(['completion', 'bash']);
   t.equal(code, 0);
   const lines = [
-    ['', /^login .*device.*serve$/],
+    ['', /^serve login .*device.*completion$/],
+    ['serve --http', /^--http-port$/],
     ['dev', /^device$/],
     ['device b', /^bluetooth$/],
     ['device bluetooth ', /^state on off list pair$/],
