@@ -129,7 +129,7 @@ with the same credential. So are lines that failed and were mended meanwhile, an
         },
       });
     } catch (error) {
-      await output.flush();
+      await output.flush().catch(() => undefined); // what cannot be written has been said already
       await output.close();
       screen.line(`stopped; run the same command again to go on: ${outputPath} has what is done`);
       throw error;

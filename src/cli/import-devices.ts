@@ -177,11 +177,7 @@ async function* batches({ lines, output, onFault, onProgress }: Parts, counts: C
 
   async function written(): Promise<Sent[]> {
     const fresh = batch.flatMap(({ row }) => (row && !('row' in row) ? [row] : []));
-    const rows = (
-      await output.write(fresh).catch((cause: Error) => {
-        throw new Failure(`cannot write ${output.path}: ${cause.message}`, { cause });
-      })
-    ).values();
+    const rows = (await output.write(fresh)).values();
     const sent = batch.map(({ line, value, row }): Sent => {
       const known = row === null ? null : 'row' in row ? row : rows.next().value!;
       const { deviceId = null } = (value ?? {}) as { deviceId?: string };

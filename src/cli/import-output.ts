@@ -120,7 +120,7 @@ export type ImportOutput = Awaited<ReturnType<typeof openImportOutput>>;
 /**
  * The file that gets the credentials of an import, and that a run which broke off goes on from: each device is in it, on
  * the disk, before it is sent. When all is done it holds one line of `{ deviceId, credential }` for each device that is
- * registered. Only its owner may read it. Throws a UsageError.
+ * registered. Only its owner may read it. Throws a UsageError, and a Failure when it cannot be written.
  */
 export async function openImportOutput(path: string, developerId: string) {
   const head = text({ unfinished: UNFINISHED, developerId });
@@ -158,7 +158,11 @@ export async function openImportOutput(path: string, developerId: string) {
   function append(content: string): Promise<void> {
     last = last.then(async () => {
       const bytes = Buffer.from(content);
-      await file.write(bytes, 0, bytes.length, position);
+      try {
+        await file.write(bytes, 0, bytes.length, position);
+      } catch (error) {
+        throw new Failure(`cannot write ${path}: ${(error as Error).message}`, { cause: error });
+      }
       position += bytes.length;
     });
     last.catch(() => undefined);

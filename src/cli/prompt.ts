@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
+import { Failure } from './failure.ts';
 
-/** Asks on a terminal. What is typed for a `hidden` one is not shown. Rejects when the input ends without an answer. */
+/** Asks on a terminal. What is typed for a `hidden` one is not shown. Throws a Failure when the input ends without an answer. */
 export function createPrompt(
   { input, output }: { input: NodeJS.ReadableStream; output: NodeJS.WritableStream },
   interrupt: () => void,
@@ -15,7 +16,7 @@ export function createPrompt(
     try {
       const [line] = (await Promise.race([
         once(reader, 'line'),
-        once(reader, 'close').then(() => Promise.reject(new Error('the input ended'))),
+        once(reader, 'close').then(() => Promise.reject(new Failure('there was no answer'))),
       ])) as [string];
       return line.trim();
     } finally {

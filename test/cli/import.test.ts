@@ -243,4 +243,6 @@ t.test('the output knows what became of each device, however the run ended', asy
   const fourth = await openImportOutput(path, 'another, which a finished one does not say');
   t.same(found(fourth), ['registered', 'registered', 'registered', undefined, 'registered']);
   await fourth.close();
+  await t.rejects(fourth.write([row(6)]), { message: /^cannot write .*out: / });
+  await t.rejects(fourth.write([row(7)]), { message: /^cannot write/ }, 'and nothing after it');
 });

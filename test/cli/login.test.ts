@@ -1,6 +1,8 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
 import t from 'tap';
+import { createPrompt } from '../../src/cli/prompt.ts';
 import { startWorld } from '../world.ts';
 import { run } from './run.ts';
 
@@ -83,4 +85,28 @@ t.test('profiles', async (t) => {
     writeFileSync(file, 'not JSON');
     t.match(await lapel('settings show'), { code: 1, stderr: /is not what lapel login writes\n {2}remove it/ });
   });
+});
+
+t.test('a person is asked on the terminal; what is hidden is not shown', async (t) => {
+  const input = new PassThrough();
+  const output = new PassThrough();
+  let interruptions = 0;
+  const ask = createPrompt({ input, output }, () => {
+    interruptions += 1;
+  });
+  const shown = (): string => (output.read() as Buffer | null)?.toString() ?? '';
+  const secret = ask('Secret: ', { hidden: true });
+  input.write('-open ses\u007fsame\r');
+  t.equal(await secret, '-open sesame');
+  t.equal(shown(), 'Secret: \n');
+  const name = ask('Name: ', { hidden: false });
+  input.write('patrol\n');
+  t.equal(await name, 'patrol');
+  t.match(shown(), /^Name: .*p.*a.*t.*r.*o.*l/s);
+  const late = ask('Again: ', { hidden: true });
+  input.write('\u0003');
+  await new Promise(setImmediate);
+  t.equal(interruptions, 1);
+  input.end();
+  await t.rejects(late, { message: 'there was no answer' });
 });
