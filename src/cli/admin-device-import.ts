@@ -20,6 +20,9 @@ const OPTIONS = {
   ...ADMIN_OPTIONS,
 } satisfies Options;
 const FAULTS_IN_JSON = 100;
+const EXISTS = 'device already exists.';
+const EXISTS_ADVICE =
+  'devices that exist keep their credential; those of an earlier run are passed over with the --output of that run';
 const REDRAW_MILLISECONDS = 100;
 const PLAIN_MILLISECONDS = 5000;
 
@@ -113,6 +116,7 @@ with the same credential. So are lines that failed and were mended meanwhile, an
     const meter = createMeter(screen, terminal, () => (size ? input.bytesRead() / size : null));
     const name = path === '-' ? 'standard input' : path;
     const errors: Fault[] = [];
+    let known = 0;
     let counts: Counts;
     try {
       counts = await importDevices({
@@ -124,6 +128,7 @@ with the same credential. So are lines that failed and were mended meanwhile, an
         screen,
         onProgress: meter.show,
         onFault(fault) {
+          if (fault.error.message === EXISTS) known += 1;
           if (errors.length < FAULTS_IN_JSON) errors.push(fault);
           for (const line of faultLines(name, fault)) screen.line(line);
         },
@@ -148,10 +153,13 @@ with the same credential. So are lines that failed and were mended meanwhile, an
     }
     await output.finish();
     const seconds = meter.seconds();
+    const advice = known > 0 ? `\n  ${EXISTS_ADVICE}` : '';
     return {
       json: { ok: refused === 0, lines, registered, skipped, failed: refused, output: outputPath, seconds, errors },
       text: `${count(lines)} lines in ${duration(1000 * seconds)}: ${summary}. Credentials: ${outputPath}\n`,
-      ...(refused > 0 && { problem: `${count(refused)} of ${count(lines)} lines failed; mend them and run it again` }),
+      ...(refused > 0 && {
+        problem: `${count(refused)} of ${count(lines)} lines failed; mend them and run it again${advice}`,
+      }),
     };
   },
 };

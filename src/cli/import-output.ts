@@ -159,7 +159,10 @@ export async function openImportOutput(path: string, developerId: string) {
     last = last.then(async () => {
       const bytes = Buffer.from(content);
       try {
-        await file.write(bytes, 0, bytes.length, position);
+        // A disk that gets full takes a part, and then nothing.
+        for (let done = 0; done < bytes.length; ) {
+          done += (await file.write(bytes, done, bytes.length - done, position + done)).bytesWritten;
+        }
       } catch (error) {
         throw new Failure(`cannot write ${path}: ${(error as Error).message}`, { cause: error });
       }
@@ -235,11 +238,11 @@ async function copy(path: string, head: string, wanted: (row: number) => boolean
       row += 1;
       if (wanted(row)) batch += text({ deviceId: line.deviceId, credential: line.credential });
       if (batch.length > 65_536) {
-        await target.write(batch);
+        await target.appendFile(batch);
         batch = '';
       }
     }
-    await target.write(batch + tail);
+    await target.appendFile(batch + tail);
     await target.sync();
     await rename(unfinished, path);
   } catch (error) {

@@ -52,6 +52,7 @@ export function openImportRequest({ baseUrl, authorization }: Administration, de
     broken.catch(() => undefined);
     const lines = createInterface({ input: answer });
     answer.on('error', () => lines.close());
+    lines.on('error', () => undefined); // the same once more, which nobody may be listening to by then
     for await (const line of lines) {
       const parsed = parse(line);
       // Half a line is what a connection that broke leaves.
