@@ -47,7 +47,7 @@ function answerWithHelp(args: readonly string[], { stdout, stderr }: Terminal): 
       return BAD_USAGE;
     }
     group ??= GROUPS.find(({ name }) => name === word);
-    some = (group?.commands ?? []).filter(({ name }) => name.split(' ')[index] === word);
+    some = (index === 0 ? (group?.commands ?? []) : some).filter(({ name }) => name.split(' ')[index] === word);
   }
   const text = group ? groupHelp({ ...group, name: words.join(' '), commands: some }) : overview();
   (asked ? stdout : stderr).write(text);
@@ -81,6 +81,7 @@ function interruption(signal: AbortSignal): Promise<never> {
 /** Runs a command of the client to its end, and says with which exit code. Throws nothing. */
 export async function runCli(args: readonly string[], terminal: Terminal): Promise<number> {
   const { stdout, stderr, env } = terminal;
+  if (args[0] === 'help' && args.length > 1) return runCli([...args.slice(1), '--help'], terminal);
   const command = find(args);
   if (!command) return answerWithHelp(args, terminal);
   const rest = args.slice(command.name.split(' ').length);
