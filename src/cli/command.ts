@@ -104,7 +104,7 @@ export function commandHelp(command: Command): string {
 /** What there is below `lapel app` or `lapel admin device`. */
 export function groupHelp({ name, about, commands }: Group): string {
   const usages = commands.map((command) => usageOf(command).replace(' [options]', ''));
-  const width = Math.min(44, Math.max(...usages.map((usage) => usage.length)));
+  const width = Math.min(48, Math.max(...usages.map((usage) => usage.length)));
   const rows = commands.map(({ summary }, index) => `  lapel ${padEnd(usages[index] ?? '', width)}   ${summary}\n`);
   return `${about}\n\n${rows.join('')}\nMore about each, with examples: lapel ${name} ... --help\n${EXIT_CODES}\n`;
 }
