@@ -25,6 +25,9 @@ export interface Given {
   positionals: string[];
 }
 
+/** The option of a field: `deviceEvent` is `--device-event`. */
+export const kebab = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+
 /** Every command has these. */
 export const COMMON = {
   json: { text: 'standard output carries JSON and nothing else' },

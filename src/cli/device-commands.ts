@@ -1,7 +1,7 @@
 import type { Operations } from '../client/operations.ts';
 import { APPLICATION_OPTIONS, openApplication } from './access.ts';
 import type { Command } from './command.ts';
-import { type Given, type Options, readWhole } from './command-line.ts';
+import { type Given, kebab, type Options, readWhole } from './command-line.ts';
 import { readJson } from './read-json.ts';
 import { fieldText, table } from './table.ts';
 import type { Terminal } from './terminal.ts';
@@ -23,7 +23,6 @@ export const APN_FIELDS: readonly string[] = [
   'type', 'protocol', 'carrierEnabled', 'roamingProtocol', 'mvnoType', 'mvnoMatchData',
   ...APN_NUMBERS,
 ];
-const kebab = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
 /** A list for a device: from a file, none, or one entry of options. */
 async function entries(given: Given, terminal: Terminal, one: () => object | null): Promise<unknown> {

@@ -1,7 +1,7 @@
 import type { Operations } from '../client/operations.ts';
 import { APPLICATION_OPTIONS, openApplication } from './access.ts';
 import type { Command } from './command.ts';
-import type { Options } from './command-line.ts';
+import { kebab, type Options } from './command-line.ts';
 import { recordText } from './table.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -18,7 +18,6 @@ const SETTINGS = {
 } as const;
 type Setting = keyof typeof SETTINGS;
 
-const kebab = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 const NAMES = Object.keys(SETTINGS) as Setting[];
 const URLS: Options = Object.fromEntries(
   NAMES.flatMap((name) => [

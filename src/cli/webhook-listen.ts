@@ -4,13 +4,13 @@ import type { AddressInfo } from 'node:net';
 import { verifyWebhook, type WebhookEvent } from '../client/verify-webhook.ts';
 import { APPLICATION_OPTIONS, type Application, openApplication } from './access.ts';
 import type { Command } from './command.ts';
-import { type Options, readSeconds, readUrl, readWhole } from './command-line.ts';
+import { kebab, type Options, readSeconds, readUrl, readWhole } from './command-line.ts';
 import { Failure } from './failure.ts';
 import { Interrupted } from './interrupted.ts';
 import { createTeller, type Teller } from './json-lines.ts';
 import { colourOf, type Look } from './look.ts';
 import { fieldText, oneLine } from './table.ts';
-import type { Terminal } from './terminal.ts';
+import type { Screen, Terminal } from './terminal.ts';
 import { EVENT_SETTINGS, type EventSetting } from './webhook-commands.ts';
 
 const ALL = 'all';
@@ -140,6 +140,20 @@ async function pointSettings(application: Application, settings: readonly EventS
   };
 }
 
+/** Says what to do by hand when the service does not let it. */
+async function putBack({ old, restore }: Awaited<ReturnType<typeof pointSettings>>, screen: Screen): Promise<void> {
+  try {
+    await restore();
+    screen.line('the settings are as they were');
+  } catch (error) {
+    const options = Object.entries(old).map(([setting, url]) =>
+      url === null ? `--no-${kebab(setting)}` : `--${kebab(setting)} ${url}`,
+    );
+    screen.line(`the settings still point here; to put them back: lapel settings set ${options.join(' ')}`);
+    throw error;
+  }
+}
+
 /** Why a test event did not come: in the words of the delivery log. */
 async function tryOut(
   application: Application,
@@ -219,10 +233,9 @@ the settings point here while it runs, and a test event shows whether webhooks c
       await terminal.pause(wait, interrupted).catch(() => undefined);
     } finally {
       screen.show([]);
-      await pointed?.restore();
-      if (pointed) screen.line('the settings are as they were');
       server.close();
       server.closeAllConnections();
+      if (pointed) await putBack(pointed, screen);
     }
     if (interrupted.aborted) throw new Interrupted();
     return { json: undefined, text: '' };

@@ -18,7 +18,12 @@ t.test('lapel settings and lapel webhook', async (t) => {
   const lapel = (line: string, more: More = {}) => run(line.split(' '), { env, ...more });
   const settings = async (): Promise<Record<string, unknown>> => (await tenant.api.get(tenant.path)).body;
   /** Listens until something is written that has `last` in it; `then` is called when it is ready. */
-  async function listen(line: string, last: string, then: (url: string) => Promise<unknown>, more: More = {}) {
+  async function listen(
+    line: string,
+    last: string,
+    then: (url: string, said: (words: RegExp) => Promise<void>) => Promise<unknown>,
+    more: More = {},
+  ) {
     const controller = new AbortController();
     const written = Promise.withResolvers<void>();
     let text = '';
@@ -33,8 +38,11 @@ t.test('lapel settings and lapel webhook', async (t) => {
       },
     });
     running.then(() => written.resolve(), written.reject);
-    while (!/listening at (\S+)\n.*\n/.test(text)) await new Promise(setImmediate);
-    await then(/listening at (\S+)\n/.exec(text)?.[1] ?? '');
+    const said = async (words: RegExp): Promise<void> => {
+      while (!words.test(text)) await new Promise(setImmediate);
+    };
+    await said(/listening at (\S+)\n.*\n/);
+    await then(/listening at (\S+)\n/.exec(text)?.[1] ?? '', said);
     await written.promise;
     controller.abort();
     return running;
@@ -74,7 +82,8 @@ t.test('lapel settings and lapel webhook', async (t) => {
       tenant.receiver.answer({ status: 200 });
       return world.activatedDevice(tenant);
     })();
-    const ended = await listen('--set all', 'setWifi #', async (url) => {
+    const ended = await listen('--set all', 'setWifi #', async (url, said) => {
+      await said(/a test event/);
       t.match(await settings(), { deviceEvent: url, callEvent: url, fileUploadEvent: url });
       await tenant.api.put(`${device.path}/settings/wifi`, { json: WIFI });
       const { transactionId } = await device.link.command();
@@ -108,6 +117,23 @@ t.test('lapel settings and lapel webhook', async (t) => {
     t.equal(code, 0);
     t.match(stderr, /The test event did not arrive: .*\n.*\n {2}LAPEL_WEBHOOK_ALLOW_PRIVATE=true; .*--public-url/);
     t.equal((await settings())['callEvent'], undefined);
+  });
+
+  t.test('when the settings cannot be put back, it says how', async (t) => {
+    const gone = await world.createTenant('gone', { deviceEvent: false });
+    await gone.api.patch(gone.path, { json: { callEvent: 'https://example.com/calls' } });
+    const more = { env: { ...env, LAPEL_APPLICATION: gone.applicationId, LAPEL_APPLICATION_SECRET: gone.secret } };
+    const { code, stderr } = await listen(
+      '--set deviceEvent callEvent',
+      'a test event',
+      async (_url, said) => {
+        await said(/a test event/);
+        await world.admin().delete(`/admin/v1/applications/${gone.applicationId}`);
+      },
+      more,
+    );
+    t.equal(code, 1);
+    t.match(stderr, /put them back: lapel settings set --no-device-event --call-event https:\/\/example\.com\/calls\n/);
   });
 
   t.test('deliveries are listed and sent again', async (t) => {
