@@ -1,31 +1,6 @@
 import t from 'tap';
 import { deviceIdOf, startWorld, transactionIdOf, WIFI } from '../world.ts';
 
-t.test('ops 5, 4 and 6: a device is activated, seen so, and deactivated', async (t) => {
-  const world = await startWorld(t);
-  const tenant = await world.createTenant();
-  const { api, path } = tenant;
-  const device = await world.registerDevice();
-  const own = `${path}/devices/${device.deviceId}`;
-  t.same((await api.get(own)).body, { status: 'deactivated' });
-  const link = await world.connect(device);
-  const answer = await api.post(own, { json: { clientId: 'client-1' } });
-  t.equal(answer.status, 201);
-  const url = String(answer.headers['location']);
-  t.equal(url, `${world.service.addresses.http}${own}/transactions/${transactionIdOf(answer)}`);
-  t.same((await api.get(own)).body, { status: 'deactivated' }, 'as long as the device has not confirmed');
-  t.match((await api.get(new URL(url).pathname)).body, { operation: 'activate', deviceId: device.deviceId });
-  const { transactionId } = await link.command();
-  await link.ack({ transactionId, status: 'succeeded' });
-  t.same((await api.get(own)).body, { status: 'activated', clientId: 'client-1' });
-  t.match(await api.post(own, { json: {} }), { status: 403, body: { message: 'device is already activated.' } });
-  await api.delete(own);
-  const gone = await link.command();
-  await link.ack({ transactionId: gone.transactionId, status: 'succeeded' });
-  t.same((await api.get(own)).body, { status: 'deactivated' });
-  t.match(await api.delete(own), { status: 403, body: { message: 'device is not activated.' } });
-});
-
 t.test('op 5 takes no body for {}, and makes a clientId', async (t) => {
   const world = await startWorld(t);
   const { api, path } = await world.createTenant();
@@ -62,47 +37,6 @@ t.test('op 5 is refused without contract, without key, without deviceEvent, for 
   const foreign = { status: 403, body: { message: 'device information unavailable.' } };
   t.match(await deaf.api.get(`${deaf.path}/devices/${await idOf('none')}`), foreign);
   t.match(await deaf.api.get(`${deaf.path}/devices/${deviceIdOf(999)}`), foreign, 'unknown');
-});
-
-t.test('op 5 never exceeds the contract, however many ask at once; a cancelled one gives its place back', async (t) => {
-  const world = await startWorld(t);
-  const { api, path } = await world.createTenant('dev', { deviceLimit: 3 });
-  const ids: string[] = [];
-  for (let index = 0; index < 10; index += 1) ids.push((await world.registerDevice()).deviceId);
-  const answers = await Promise.all(ids.map((id) => api.post(`${path}/devices/${id}`, { json: {} })));
-  t.same(
-    answers.map(({ status }) => status).sort((a, b) => a - b),
-    [201, 201, 201, ...Array<number>(7).fill(403)],
-  );
-  const held = answers.findIndex(({ status }) => status === 201);
-  const refused = ids[answers.findIndex(({ status }) => status === 403)] ?? '';
-  await api.delete(`${path}/devices/${ids[held]}/transactions/${transactionIdOf(answers[held]!)}`);
-  t.equal((await api.post(`${path}/devices/${refused}`)).status, 201);
-});
-
-t.test('op 5: a clientId belongs to one device, also while it is only activating', async (t) => {
-  const world = await startWorld(t);
-  const { api, path } = await world.createTenant();
-  const [one, two] = [await world.registerDevice(), await world.registerDevice()];
-  const first = await api.post(`${path}/devices/${one.deviceId}`, { json: { clientId: 'same' } });
-  const message = 'ClientId is already in use.';
-  const second = () => api.post(`${path}/devices/${two.deviceId}`, { json: { clientId: 'same' } });
-  t.match(await second(), { status: 403, body: { message } });
-  await api.delete(`${path}/devices/${one.deviceId}/transactions/${transactionIdOf(first)}`);
-  t.equal((await second()).status, 201);
-});
-
-t.test('op 4: a device of another application of the same developer is refused', async (t) => {
-  const world = await startWorld(t);
-  const tenant = await world.createTenant();
-  const { deviceId } = await world.activatedDevice(tenant);
-  const made = await world.admin().post('/admin/v1/developers/dev/applications', { json: { name: 'second' } });
-  const { applicationId, secret } = made.body;
-  const other = await world.clientOf(applicationId, secret);
-  t.match(await other.get(`/v1/applications/${applicationId}/devices/${deviceId}`), {
-    status: 403,
-    body: { message: 'device is activated in another application.' },
-  });
 });
 
 t.test('ops 10 and 11 name the faults of every entry', async (t) => {
