@@ -34,7 +34,10 @@ export async function createReceiver() {
         });
       });
     },
-    close: () => server.closeAllConnections(),
+    close(): void {
+      server.close();
+      server.closeAllConnections();
+    },
   };
 }
 
