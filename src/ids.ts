@@ -22,12 +22,15 @@ function freshBytes(): string {
   return bytes;
 }
 
+/** What all identifiers that `next` makes at a time or later sort behind, and all from a millisecond before do not. */
+export const idsFrom = (prefix: string, micros: number): string =>
+  `${prefix}_${Math.max(0, Math.floor(micros / 1000))
+    .toString(16)
+    .padStart(12, '0')}`;
+
 export const randomIds: Ids = {
   // 48 bits of milliseconds, then 80 random bits, both in hexadecimal: sorts by time, so inserts go to an index's end.
-  next: (prefix, nowMicros) =>
-    `${prefix}_${Math.floor(nowMicros / 1000)
-      .toString(16)
-      .padStart(12, '0')}${freshBytes()}`,
+  next: (prefix, nowMicros) => `${idsFrom(prefix, nowMicros)}${freshBytes()}`,
   // One that begins with a hyphen would be taken for an option on every command line.
   secret(bytes = 32) {
     let secret: string;

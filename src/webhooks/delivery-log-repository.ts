@@ -21,8 +21,9 @@ export interface DeliveryFilter {
   setting?: WebhookSetting;
 }
 
-/** What is redelivered of an application: given up (or in one status), of one setting or all, made in [since, until). */
-export interface RedeliveryRange extends DeliveryFilter {
+/** What is made due of an application: in one status, of one setting or all, made in [since, until). */
+export interface DueRange extends DeliveryFilter {
+  status: DeliveryStatus;
   since: number;
   until: number;
 }
@@ -88,27 +89,30 @@ export async function makeDue(
   return row?.setting;
 }
 
-/** Makes up to `limit` deliveries of a range due, those behind `after` in the order of their ids. */
+/**
+ * Makes up to `limit` deliveries of a range due, those with ids between `after` and `before`, in their order. The ids
+ * bound what is looked at: most rows of an application are in no range.
+ */
 export async function makeRangeDue(
   sql: Sql,
   applicationId: string,
-  range: RedeliveryRange,
-  after: string,
+  range: DueRange,
+  { after, before }: { after: string; before: string },
   now: number,
   limit: number,
 ): Promise<{ deliveryId: string; setting: WebhookSetting }[]> {
   const { where, values } = condition(applicationId, range);
-  const inRange = range.status === undefined ? `${where} AND ${GIVEN_UP}` : where;
   return sql.all(
     `${MAKE_DUE} WHERE application_id = ? AND delivery_id IN
-       (SELECT delivery_id FROM deliveries WHERE ${inRange} AND delivery_id > ? AND created_at >= ? AND created_at < ?
-        ORDER BY delivery_id LIMIT ?)
+       (SELECT delivery_id FROM deliveries WHERE ${where} AND delivery_id > ? AND delivery_id < ?
+          AND created_at >= ? AND created_at < ? ORDER BY delivery_id LIMIT ?)
      RETURNING delivery_id AS "deliveryId", setting`,
     now,
     now,
     applicationId,
     ...values,
     after,
+    before,
     range.since,
     range.until,
     limit,

@@ -1,21 +1,25 @@
 import type { Clock } from '../clock.ts';
 import type { Database, UnitOfWork } from '../database/sql.ts';
 import { DomainError } from '../errors.ts';
+import { idsFrom } from '../ids.ts';
 import type { WebhookSetting } from './delivery.ts';
 import {
   type DeliveryFilter,
+  type DueRange,
   listDeliveries,
   makeDue,
   makeRangeDue,
-  type RedeliveryRange,
 } from './delivery-log-repository.ts';
-
 import type { Webhooks } from './webhooks.ts';
 
 /** Rows that one unit of work makes due: others get their turn in between. */
 const ROWS_PER_UNIT = 500;
 /** The device of a `test` event: none has this IMEI. */
 const NO_DEVICE = '000000000000000';
+// In this order: what is sent again can be gone at once, but exhausted only after days.
+const GIVEN_UP = ['gone', 'exhausted'] as const;
+/** Microseconds; identifiers are no finer. */
+const MILLISECOND = 1000;
 
 interface Parts {
   database: Database;
@@ -28,10 +32,34 @@ interface Parts {
   ): Promise<{ authenticationKey: string | null; settings: Record<WebhookSetting, string | null> }>;
 }
 
+/** `status` left out: what was given up. */
+type Redelivery = Omit<DueRange, 'status'> & DeliveryFilter;
+
 export type DeliveryLog = ReturnType<typeof createDeliveryLog>;
 
 /** What an application can see of its webhooks and do about them (contract, section 3). */
 export function createDeliveryLog({ database, clock, webhooks, findApplication }: Parts) {
+  async function makeAllDue(applicationId: string, range: DueRange): Promise<number> {
+    const before = idsFrom('msg', range.until + MILLISECOND);
+    let after = idsFrom('msg', range.since);
+    let count = 0;
+    for (;;) {
+      const found = await database.transact(async (unit) => {
+        const rows = await makeRangeDue(unit, applicationId, range, { after, before }, clock.now(), ROWS_PER_UNIT);
+        unit.onCommit(() => {
+          for (const [setting, due] of Map.groupBy(rows, (row) => row.setting)) {
+            const ids = due.map(({ deliveryId }) => deliveryId);
+            webhooks.due({ applicationId, setting }, ids);
+          }
+        });
+        return rows;
+      });
+      count += found.length;
+      if (found.length < ROWS_PER_UNIT) return count;
+      for (const { deliveryId } of found) if (deliveryId > after) after = deliveryId;
+    }
+  }
+
   return {
     /** Newest first. */
     list: (applicationId: string, filter: DeliveryFilter & { offset: number; limit: number }) =>
@@ -42,27 +70,18 @@ export function createDeliveryLog({ database, clock, webhooks, findApplication }
       await database.transact(async (unit) => {
         const setting = await makeDue(unit, applicationId, deliveryId, clock.now());
         if (setting === undefined) throw new DomainError('DELIVERY_NOT_FOUND');
-        unit.onCommit(() => webhooks.due({ applicationId, setting }));
+        unit.onCommit(() => webhooks.due({ applicationId, setting }, [deliveryId]));
       });
     },
 
-    /** The same for a range; answers how many. Each that matched when this began is sent again once. */
-    async redeliverRange(applicationId: string, range: RedeliveryRange): Promise<number> {
+    /** The same for a range (without a status: what was given up); answers how many. Each that matched when this began is sent again once. */
+    async redeliverRange(applicationId: string, range: Redelivery): Promise<number> {
+      const until = Math.min(range.until, clock.now() + 1);
       let count = 0;
-      let after = '';
-      for (;;) {
-        const found = await database.transact(async (unit) => {
-          const rows = await makeRangeDue(unit, applicationId, range, after, clock.now(), ROWS_PER_UNIT);
-          const settings = new Set(rows.map(({ setting }) => setting));
-          unit.onCommit(() => {
-            for (const setting of settings) webhooks.due({ applicationId, setting });
-          });
-          return rows;
-        });
-        count += found.length;
-        if (found.length < ROWS_PER_UNIT) return count;
-        for (const { deliveryId } of found) if (deliveryId > after) after = deliveryId;
+      for (const status of range.status === undefined ? GIVEN_UP : [range.status]) {
+        count += await makeAllDue(applicationId, { ...range, status, until });
       }
+      return count;
     },
 
     /** Sends a `test` event to the URL of a setting; answers its deliveryId. Throws KEY_NOT_ISSUED, NOTIFICATION_NOT_CONFIGURED. */

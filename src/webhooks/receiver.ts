@@ -7,6 +7,8 @@ export interface Receiver extends ReceiverName {
   queue: Delivery[];
   /** Every delivery in memory: queued, under way, or with an outcome that is not yet written. */
   held: Set<string>;
+  /** Those of `held` that were made due again meanwhile: a read passes over them until their outcome is written. */
+  dueAgain: Set<string>;
   inFlight: number;
   /** How many attempts may be under way at once; 1 means that the last one failed. */
   window: number;
@@ -33,6 +35,7 @@ export function createReceiver({ applicationId, setting }: ReceiverName): Receiv
     setting,
     queue: [],
     held: new Set(),
+    dueAgain: new Set(),
     inFlight: 0,
     window: FIRST_WINDOW,
     more: false,
@@ -63,6 +66,7 @@ export function failed(receiver: Receiver): void {
   receiver.window = 1;
   for (const { deliveryId } of receiver.queue.splice(QUEUED_PER_ATTEMPT)) {
     receiver.held.delete(deliveryId);
+    receiver.dueAgain.delete(deliveryId);
     receiver.more = true;
   }
 }

@@ -232,6 +232,7 @@ export function createWebhooks(options: Options) {
 
   function written({ receiver, deliveryId, nextAttemptAt }: Written): void {
     receiver.held.delete(deliveryId);
+    if (receiver.dueAgain.delete(deliveryId)) receiver.more = true;
     if (nextAttemptAt !== null) schedule(receiver, nextAttemptAt);
     pump(receiver);
     forget(receiver);
@@ -310,8 +311,9 @@ export function createWebhooks(options: Options) {
     },
 
     /** Rows of a receiver came due that were not recorded just now. Called after their commit. */
-    due(name: ReceiverName): void {
+    due(name: ReceiverName, deliveryIds: readonly string[]): void {
       const receiver = receiverOf(name);
+      for (const deliveryId of deliveryIds) if (receiver.held.has(deliveryId)) receiver.dueAgain.add(deliveryId);
       receiver.more = true;
       pump(receiver);
     },

@@ -1,0 +1,55 @@
+import t from 'tap';
+import { createDeliveryLog } from '../../src/webhooks/delivery-log.ts';
+import { createSetUp } from './set-up.ts';
+import { createTestReceiver } from './test-receiver.ts';
+
+void t.test('a redelivery that is asked for while an outcome is written is made', async (t) => {
+  const receiver = await createTestReceiver(t);
+  const { open, applications, clock, row } = await createSetUp(t, receiver.url);
+  let redelivery: Promise<void> | undefined;
+  const { webhooks, record } = await open({
+    through: (database) => ({
+      ...database,
+      transactSoon(work) {
+        const writing = database.transactSoon(work);
+        redelivery ??= createLog(database).redeliver('app-1', deliveryId); // goes into the commit of the outcome
+        return writing;
+      },
+    }),
+  });
+  const createLog = (database: Parameters<typeof createDeliveryLog>[0]['database']) =>
+    createDeliveryLog({ database, clock, webhooks, findApplication: applications.findIn });
+  const deliveryId = await record();
+  await receiver.next();
+  await webhooks.idle();
+  await redelivery;
+  await webhooks.idle();
+  t.match(await row(deliveryId), { status: 'delivered', attempts: 1 });
+  t.equal(receiver.requests.length, 2);
+});
+
+void t.test('a range ends, however many are made and delivered meanwhile', async (t) => {
+  const receiver = await createTestReceiver(t);
+  const { open, applications, clock, database } = await createSetUp(t, receiver.url);
+  const { webhooks, record } = await open();
+  await Promise.all(Array.from({ length: 500 }, () => record()));
+  await webhooks.idle();
+  let units = 0;
+  const busy: typeof database = {
+    ...database,
+    async transact(work) {
+      const done = await database.transact(work);
+      units += 1;
+      if (units > 3) return done;
+      clock.advance(1);
+      await Promise.all(Array.from({ length: 500 }, () => record()));
+      await webhooks.idle();
+      return done;
+    },
+  };
+  const log = createDeliveryLog({ database: busy, clock, webhooks, findApplication: applications.findIn });
+  const range = { status: 'delivered', since: 0, until: Number.MAX_SAFE_INTEGER } as const;
+  t.equal(await log.redeliverRange('app-1', range), 500);
+  await webhooks.idle();
+  t.equal(receiver.requests.length, 500 + 500 + 2 * 500, 'what came meanwhile was sent once');
+});
