@@ -43,12 +43,16 @@ export function createOwnSoftware({ database, clock, ids, objects, line }: Parts
         else if (displayName !== known.displayName) await updatePackage(unit, line, row);
 
         const registered = await findVersion(unit, line, name.package, name.version);
-        const before = registered ?? { ...newVersion(name, { clock, ids }), distributionStartedAt: now };
+        const before = registered ?? newVersion(name, { clock, ids });
         const description = patch.description === undefined ? before.description : patch.description;
-        const version = { ...before, description, updatedAt: now };
-        if (!registered) await insertVersion(unit, line, version);
-        else if (description !== registered.description) await updateVersion(unit, line, version);
-        else version.updatedAt = registered.updatedAt;
+        const version = { ...before, description };
+        if (!registered) {
+          version.distributionStartedAt = version.createdAt;
+          await insertVersion(unit, line, version);
+        } else if (description !== registered.description) {
+          version.updatedAt = now;
+          await updateVersion(unit, line, version);
+        }
         return { ...version, displayName };
       });
     },

@@ -111,3 +111,12 @@ for (const [resource, listName] of [
     });
   });
 }
+
+t.test('what is registered begins at one instant, however the time goes on meanwhile', async (t) => {
+  const still = createFakeClock();
+  let looks = 0;
+  const clock = { ...still, now: () => still.now() + looks++ };
+  const { world } = await startSoftware(t, { clock });
+  const { body } = await world.admin().put(`/admin/v1/system-packages/${NAME}/versions/1.0.0`);
+  t.equal(body.updateDate, body.registerDate);
+});
