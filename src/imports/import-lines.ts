@@ -1,4 +1,4 @@
-import { pipeline, type Readable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
 
 /** What stands in one line of an import: a record, or what is wrong with the line. */
@@ -66,35 +66,45 @@ async function* readNdjson(body: Readable): AsyncIterable<ImportLine> {
  * field that is left out.
  */
 async function* readCsv(body: Readable): AsyncIterable<ImportLine> {
+  let read: ImportLine[] = [];
   const parser = parse({
     bom: true,
     columns: true,
-    info: true,
     skip_empty_lines: true,
-    skip_records_with_error: false,
     max_record_size: LONGEST_LINE,
     trim: true,
+    relax_column_count: true, // such a record says so; those behind it are whole
+    // Not by the parser's own stream: an error would throw away what is in it.
+    on_record(record: Record<string, string>, { lines: line, error }: { lines: number; error: CsvError | undefined }) {
+      read.push(error ? { line, fault: error.message } : toLine(line, record));
+      return null;
+    },
   });
-  // An unfinished last line of a request that broke off is not taken for a whole one: its error gets here first.
-  const records = pipeline(body, parser, () => undefined);
-  let line = 1;
+  parser.on('error', () => undefined); // the one who feeds it gets it
+  const taken = (): ImportLine[] => {
+    const lines = read;
+    read = [];
+    return lines;
+  };
   try {
-    for await (const { record, info } of records as AsyncIterable<{
-      record: Record<string, string>;
-      info: { lines: number };
-    }>) {
-      line = info.lines;
-      yield toLine(line, record);
+    for await (const chunk of body as AsyncIterable<Buffer>) {
+      await fed((done) => parser.write(chunk, done));
+      yield* taken();
     }
+    // Not of a request that broke off: its last line is not taken for a whole one.
+    await fed((done) => parser.end(done));
+    yield* taken();
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
+    yield* taken();
     // The grammar of what follows is lost.
-    yield {
-      line: typeof error['lines'] === 'number' ? error['lines'] : line + 1,
-      fault: `no CSV from here on: ${error.message}`,
-    };
+    const line = error['lines'];
+    yield { line: typeof line === 'number' ? line : 1, fault: `no CSV from here on: ${error.message}` };
   }
 }
+
+const fed = (feed: (done: (error?: Error | null) => void) => void): Promise<void> =>
+  new Promise((resolve, reject) => feed((error) => (error ? reject(error) : resolve())));
 
 function toLine(line: number, record: Record<string, string>): ImportLine {
   // Without a prototype: names come from the file.

@@ -101,9 +101,19 @@ t.test('import of devices', async (t) => {
     t.match(second.body.hardwareProperties, { camera: [{ direction: 'front' }] });
   });
 
+  t.test('a row of CSV with cells too many, or too few, is named and harms no other', async (t) => {
+    const rows = [`${deviceIdOf(12)},,b`, `${deviceIdOf(13)},`, deviceIdOf(14), `${deviceIdOf(15)},`];
+    t.match(await send(`deviceId,credential\n${rows.join('\n')}\n`, 'text/csv'), [
+      { line: 2, error: { details: [{ msg: /columns length is 2, got 3 on line 2/ }] } },
+      { line: 3, deviceId: deviceIdOf(13) },
+      { line: 4, error: { details: [{ msg: /columns length is 2, got 1 on line 4/ }] } },
+      { line: 5, deviceId: deviceIdOf(15) },
+    ]);
+  });
+
   t.test('CSV that is broken is read up to there, and the line is named', async (t) => {
-    const answers = await send(`deviceId,credential\n${deviceIdOf(9)},\n${deviceIdOf(10)},a,b\n`, 'text/csv');
-    t.match(answers, [
+    const rows = [deviceIdOf(9), `${deviceIdOf(10)}"`, deviceIdOf(11)].join('\n');
+    t.match(await send(`deviceId\n${rows}\n`, 'text/csv'), [
       { line: 2, deviceId: deviceIdOf(9) },
       { line: 3, error: { details: [{ msg: /^no CSV from here on: / }] } },
     ]);
