@@ -1,3 +1,4 @@
+import { DomainError } from '../errors.ts';
 import { nextPage } from '../http/paging.ts';
 import type { Answer } from '../http/route.ts';
 import type { ApiServices, AtApplication, AtDelivery } from './services.ts';
@@ -26,6 +27,15 @@ export async function redeliver({ deliveryLog }: ApiServices, { params }: AtDeli
   return { status: 202 };
 }
 
+/** A time of a body, as it came. Throws REQUEST_INVALID for one that is on no clock: a 30th of February, a 25th hour. */
+function checkedTime(name: string, text: string): string {
+  const seconds = text.slice(0, 19);
+  const date = new Date(`${seconds}Z`);
+  if (!Number.isNaN(date.getTime()) && date.toISOString().startsWith(seconds)) return text;
+  const msg = 'Input should be a time of the calendar';
+  throw DomainError.invalid({ loc: ['body', name], msg, type: 'string_pattern_mismatch' });
+}
+
 /** Redelivery of a range. */
 export async function redeliverRange(
   { deliveryLog, parseTime }: ApiServices,
@@ -34,8 +44,8 @@ export async function redeliverRange(
   const { since, until, ...filter } = body;
   const range = {
     ...filter,
-    since: since === undefined ? 0 : parseTime(since),
-    until: until === undefined ? Number.MAX_SAFE_INTEGER : parseTime(until),
+    since: since === undefined ? 0 : parseTime(checkedTime('since', since)),
+    until: until === undefined ? Number.MAX_SAFE_INTEGER : parseTime(checkedTime('until', until)),
   };
   return { status: 202, body: { redelivered: await deliveryLog.redeliverRange(params.applicationId, range) } };
 }

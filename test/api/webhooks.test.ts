@@ -159,6 +159,10 @@ t.test('the delivery log of an application', async (t) => {
     await world.idle();
     const nothing = await tenant.api.post(`${deliveries}/redeliver`, { json: { since, status: 'exhausted' } });
     t.match(nothing.body, { redelivered: 0 });
+    for (const time of ['2026-13-45T99:99:99.000000', '2026-02-30T00:00:00.000000', '2026-01-01T24:00:00.000000']) {
+      const wrong = await tenant.api.post(`${deliveries}/redeliver`, { json: { until: time } });
+      t.same([wrong.status, faultsOf(wrong)], [400, ['body.until string_pattern_mismatch']], time);
+    }
   });
 
   t.test('a range of more than one unit of work is sent whole, each once', async (t) => {
