@@ -127,6 +127,8 @@ export function createListeners({ broker, metrics, maxConnections, isAuthenticat
       server.on('upgrade', (request, socket: net.Socket, head) => {
         socket.on('error', () => undefined);
         if (!offersMqtt(request)) {
+          // HTTP servers leave sockets half open, and nothing bounds one that was taken for an upgrade.
+          socket.once('finish', () => socket.destroy());
           socket.end(`HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
           return;
         }

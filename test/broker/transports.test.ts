@@ -134,6 +134,8 @@ t.test('MQTT over TLS and over WebSocket', { skip }, async (t) => {
     const other = new WebSocket(mqttWs, 'chat', { ca });
     const error = await new Promise<Error>((resolve) => other.once('error', resolve));
     t.match(error.message, /400/);
+    const upgrade = 'GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n';
+    t.match(await fetchOver(mqttWs, ca, upgrade, { allowHalfOpen: true }), /^HTTP\/1\.1 400 /, 'and let go of');
   });
 
   t.test('a WebSocket message larger than the largest packet ends its connection only', async (t) => {
@@ -175,9 +177,15 @@ t.test('connections are counted over all listeners', { skip }, async (t) => {
 });
 
 /** The answer to raw HTTP over TLS. */
-function fetchOver(url: string, ca: Buffer, request: string): Promise<string> {
+function fetchOver(url: string, ca: Buffer, request: string, options: object = {}): Promise<string> {
   return new Promise((resolve) => {
-    const socket = connectTls({ host: '127.0.0.1', port: Number(new URL(url).port), ca });
+    const socket = connectTls({ host: '127.0.0.1', port: Number(new URL(url).port), ca, ...options });
+    socket.on('error', () => undefined);
+    // Half open, this goes on until the other side is gone.
+    const writeOn = (): void => {
+      if (!socket.destroyed) socket.write('more', () => setImmediate(writeOn));
+    };
+    socket.on('end', writeOn);
     let text = '';
     socket.on('data', (chunk: Buffer) => {
       text += chunk.toString();
