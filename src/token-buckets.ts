@@ -21,6 +21,9 @@ export const BURST_SECONDS = 2;
 export function createTokenBuckets({ clock, perSecond }: { clock: Clock; perSecond: number }) {
   const size = perSecond * BURST_SECONDS;
   const buckets = new Map<string, { tokens: number; at: number }>();
+  // Goes along with the map: all that it has passed is deleted, so its next one is the oldest. To begin anew each time
+  // would mean to pass all those again.
+  const oldest = buckets.keys();
 
   function take(owner: string): Take {
     const now = clock.now();
@@ -31,8 +34,10 @@ export function createTokenBuckets({ clock, perSecond }: { clock: Clock; perSeco
     const left = allowed ? tokens - 1 : tokens;
     buckets.delete(owner); // to the end: the order is that of the last request
     buckets.set(owner, { tokens: left, at: now });
-    const [oldest] = buckets.keys();
-    if (buckets.size > KEPT_BUCKETS && oldest !== undefined) buckets.delete(oldest);
+    if (buckets.size > KEPT_BUCKETS) {
+      const { value } = oldest.next();
+      if (value !== undefined) buckets.delete(value);
+    }
     return {
       allowed,
       left: Math.floor(left),
