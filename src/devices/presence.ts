@@ -28,6 +28,7 @@ export function createPresence({ database, clock, log }: Parts) {
   const newer = new Map<string, number>();
   let cancel: (() => void) | undefined;
   let dueAt = Number.POSITIVE_INFINITY;
+  let writing = false;
 
   function arm(milliseconds: number): void {
     const at = clock.now() + milliseconds * 1000;
@@ -51,8 +52,13 @@ export function createPresence({ database, clock, log }: Parts) {
 
   async function flush(): Promise<void> {
     const due = [...newer.keys()];
-    for (let start = 0; start < due.length; start += ROWS_PER_UNIT) {
-      await database.transact((unit) => write(unit, due.slice(start, start + ROWS_PER_UNIT)));
+    writing = true;
+    try {
+      for (let start = 0; start < due.length; start += ROWS_PER_UNIT) {
+        await database.transact((unit) => write(unit, due.slice(start, start + ROWS_PER_UNIT)));
+      }
+    } finally {
+      writing = false;
     }
   }
 
@@ -72,7 +78,7 @@ export function createPresence({ database, clock, log }: Parts) {
     heard(deviceId: string): void {
       newer.set(deviceId, clock.now());
       if (cancel === undefined) arm(GATHER_MILLISECONDS);
-      if (newer.size > BOUND) arm(0);
+      if (newer.size > BOUND && !writing) arm(0);
     },
 
     /** The device's connection has ended. */

@@ -115,3 +115,23 @@ t.test('above its bound of memory it writes at once', async (t) => {
   t.ok(stored());
   t.equal(presence.newerThanStored('99999'), undefined);
 });
+
+t.test('above its bound it writes at once, but one time after the other', async (t) => {
+  const clock = createFakeClock();
+  let units = 0;
+  const disk = Promise.withResolvers<never>();
+  const transact = (): Promise<never> => {
+    units += 1;
+    return disk.promise;
+  };
+  const database = { transact } as unknown as Parameters<typeof createPresence>[0]['database'];
+  const presence = createPresence({ database, clock, log: createLog({ level: 'silent', pretty: false }) });
+  for (let number = 0; number <= 100_000; number += 1) presence.heard(idOf(number));
+  clock.advance(1);
+  t.equal(units, 1);
+  for (let count = 0; count < 10; count += 1) {
+    presence.heard(idOf(count));
+    clock.advance(1);
+  }
+  t.equal(units, 1, 'while the disk is busy no other begins');
+});
