@@ -258,7 +258,8 @@ export async function createService(config: Config, { log, clock = systemClock, 
   const { port: httpPort } = await listening('LAPEL_HTTP_PORT', config.http.host, config.http.port, () =>
     api.listen(config.http.host, config.http.port),
   );
-  const publicUrl = config.publicUrl ?? `http://${urlHost(config.http.host)}:${httpPort}`;
+  const httpUrl = `http://${urlHost(config.http.host)}:${httpPort}`;
+  const publicUrl = config.publicUrl ?? httpUrl;
 
   const mqttPort = await listening('LAPEL_MQTT_PORT', config.mqtt.host, config.mqtt.port, () =>
     broker.listenTcp(config.mqtt.host, config.mqtt.port),
@@ -286,7 +287,7 @@ export async function createService(config: Config, { log, clock = systemClock, 
   const everything = stack.move();
   return {
     addresses: {
-      http: publicUrl,
+      http: httpUrl,
       admin: adminUrl,
       ...mqttUrls,
       objects: objectsUrl,

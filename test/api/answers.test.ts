@@ -1,44 +1,26 @@
-import { createServer } from 'node:net';
 import t from 'tap';
-import { createClient } from '../contract/checked-client.ts';
 import { createFakeClock } from '../fake-clock.ts';
-import { ALL_SCOPES, startWorld, transactionIdOf, WIFI } from '../world.ts';
-
-/** A port that was free a moment ago, for a service that must know its port before it starts. */
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
+import { startWorld, transactionIdOf, WIFI } from '../world.ts';
 
 t.test('behind LAPEL_PUBLIC_URL every address that the service gives begins with it', async (t) => {
-  const port = await freePort();
   const base = 'https://lapel.example/fleet';
-  const env = { LAPEL_HTTP_PORT: String(port), LAPEL_PUBLIC_URL: `${base}/` };
-  const world = await startWorld(t, { env });
+  const world = await startWorld(t, { env: { LAPEL_PUBLIC_URL: `${base}/` } });
+  t.match(world.service.addresses.http, /^http:\/\/127\.0\.0\.1:\d+$/, 'told at the start: the address in use');
   const admin = world.admin();
   await admin.post('/admin/v1/developers', { json: { developerId: 'dev', name: 'd', deviceLimit: 9 } });
   const { body: made } = await admin.post('/admin/v1/developers/dev/applications', {
     json: { applicationId: 'app', name: 'a' },
   });
-  const anonymous = createClient({ baseUrl: `http://127.0.0.1:${port}` });
-  t.teardown(() => anonymous[Symbol.asyncDispose]());
-  const { body: token } = await anonymous.post('/api/v1/authenticate', {
-    headers: { authorization: `Basic ${Buffer.from(`app:${made.secret}`).toString('base64')}` },
-    form: { grant_type: 'client_credentials', scope: ALL_SCOPES },
-  });
-  const claims = JSON.parse(Buffer.from(token.access_token.split('.')[1], 'base64url').toString());
+  const token = await world.tokenOf('app', made.secret);
+  const claims = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
   t.equal(claims.iss, base);
-  t.match((await anonymous.get('/.well-known/oauth-authorization-server')).body, {
+  t.match((await world.anonymous().get('/.well-known/oauth-authorization-server')).body, {
     issuer: base,
     token_endpoint: `${base}/api/v1/authenticate`,
     jwks_uri: `${base}/.well-known/jwks.json`,
   });
 
-  const api = createClient({ baseUrl: `http://127.0.0.1:${port}`, token: token.access_token });
-  t.teardown(() => api[Symbol.asyncDispose]());
+  const api = await world.clientOf('app', made.secret);
   await api.post('/v1/applications/app/refresh_authkey');
   await api.patch('/v1/applications/app', { json: { deviceEvent: 'https://a.example' } });
   const { deviceId } = await world.registerDevice();
