@@ -28,14 +28,15 @@ export interface DueRange extends DeliveryFilter {
   until: number;
 }
 
-// Written out, so that the index of what was given up is used.
+// Written out, as `pending` is below, so that the index of such deliveries is used.
 const GIVEN_UP = `status IN ('exhausted', 'gone')`;
 
 function condition(applicationId: string, { status, setting }: DeliveryFilter): { where: string; values: SqlValue[] } {
   const values: SqlValue[] = [applicationId];
   let where = 'application_id = ?';
   if (status === 'exhausted' || status === 'gone') where += ` AND ${GIVEN_UP}`;
-  if (status !== undefined) {
+  if (status === 'pending') where += ` AND status = 'pending'`;
+  else if (status !== undefined) {
     where += ' AND status = ?';
     values.push(status);
   }
@@ -53,19 +54,22 @@ export async function listDeliveries(
   filter: DeliveryFilter & { offset: number; limit: number },
 ): Promise<{ deliveries: LoggedDelivery[]; total: number }> {
   const { where, values } = condition(applicationId, filter);
+  const count = await sql.get<{ total: number }>(
+    `SELECT count(*) AS "total" FROM deliveries WHERE ${where}`,
+    ...values,
+  );
+  const total = count?.total ?? 0;
+  const left = total - filter.offset;
+  if (left <= 0) return { deliveries: [], total };
   const deliveries = await sql.all<LoggedDelivery>(
     `SELECT delivery_id AS "deliveryId", type, setting, url, status, attempts, last_status_code AS "lastStatusCode",
        last_error AS "lastError", next_attempt_at AS "nextAttemptAt", created_at AS "createdAt"
      FROM deliveries WHERE ${where} ORDER BY delivery_id DESC LIMIT ? OFFSET ?`,
     ...values,
-    filter.limit,
+    Math.min(filter.limit, left), // so that behind the last that matches nothing is looked at
     filter.offset,
   );
-  const count = await sql.get<{ total: number }>(
-    `SELECT count(*) AS "total" FROM deliveries WHERE ${where}`,
-    ...values,
-  );
-  return { deliveries, total: count?.total ?? 0 };
+  return { deliveries, total };
 }
 
 // One that is under way or waits keeps its count; any other begins the retry schedule anew.
