@@ -14,7 +14,7 @@ interface Setting {
 /** Every setting of the service; `lapel serve --help` and the README's table print this. */
 // biome-ignore format: a table is read by its rows
 export const SETTINGS = [
-  { name: 'LAPEL_DATA_DIR', kind: 'text', fallback: './data', description: 'Folder of the database, the administrator token and the lock' },
+  { name: 'LAPEL_DATA_DIR', kind: 'text', fallback: './data', description: 'Folder of the database, the administrator token, the embedded object store with its key, and the lock' },
   { name: 'LAPEL_HOST', kind: 'text', fallback: '127.0.0.1', description: 'Address of the REST API and the token endpoint' },
   { name: 'LAPEL_HTTP_PORT', kind: 'port', fallback: '8080', description: 'Its port; 0 picks a free one' },
   { name: 'LAPEL_ADMIN_HOST', kind: 'text', fallback: '127.0.0.1', description: 'Address of administration, `/metrics`, `/healthz` and `/readyz`' },
