@@ -205,9 +205,14 @@ export function createWebhooks(options: Options) {
     startedAt: number,
   ): void {
     const at = clock.now();
-    const made = delivery.attempts + 1;
-    const verdict = judge(answer, made, at, () => ids.bytes(4).readUInt32LE() / 2 ** 32);
     const { deliveryId } = delivery;
+    const random = (): number => ids.bytes(4).readUInt32LE() / 2 ** 32;
+    let made = delivery.attempts + 1;
+    let verdict = judge(answer, made, at, random);
+    if (verdict.status === 'exhausted' && receiver.dueAgain.has(deliveryId)) {
+      made = 1; // made due again while its last attempt was under way: the schedule begins anew
+      verdict = judge(answer, made, at, random);
+    }
     const { applicationId } = receiver;
     const { statusCode } = answer;
     const ok = verdict.status === 'delivered';

@@ -53,3 +53,28 @@ void t.test('a range ends, however many are made and delivered meanwhile', async
   await webhooks.idle();
   t.equal(receiver.requests.length, 500 + 500 + 2 * 500, 'what came meanwhile was sent once');
 });
+
+void t.test('a redelivery that is asked for while the last attempt is under way begins anew', async (t) => {
+  const receiver = await createTestReceiver(t);
+  const { open, applications, clock, database, row } = await createSetUp(t, receiver.url);
+  const { webhooks, record } = await open();
+  const log = createDeliveryLog({ database, clock, webhooks, findApplication: applications.findIn });
+  receiver.answer({ status: 500 });
+  const deliveryId = await record();
+  for (let attempt = 1; attempt < 10; attempt += 1) {
+    await receiver.next();
+    await webhooks.idle();
+    if (attempt === 9) receiver.answer({ hang: true });
+    clock.advance(30 * 3_600_000);
+  }
+  await receiver.next();
+  await log.redeliver('app-1', deliveryId);
+  receiver.answer({ status: 200 });
+  clock.advance(15_000);
+  await webhooks.idle();
+  t.match(await row(deliveryId), { status: 'pending', attempts: 1 });
+  clock.advance(7_000);
+  await receiver.next();
+  await webhooks.idle();
+  t.match(await row(deliveryId), { status: 'delivered' });
+});
