@@ -55,6 +55,10 @@ export async function findState(sql: Sql, deviceId: string): Promise<StoredState
   return row && toState(row);
 }
 
+/** Characters of reported state in a page at most: a fleet that reports much software must not hold up everybody else. */
+export const PAGE_CHARACTERS = 4 * 1024 * 1024;
+const ROWS_PER_STEP = 50;
+
 /** Which page of a list by deviceId: `offset` counts from the device named by `after` on. */
 export interface StatePage {
   after?: string;
@@ -65,7 +69,7 @@ export interface StatePage {
 /**
  * A page of the activated devices of an application in the order of their identifiers, whether there are more, and how
  * many there are in all (op 8). What `offset` leaves out is counted in the index alone, so that it is not joined; the
- * number of all is kept, not counted.
+ * number of all is kept, not counted. A page of devices that report much is shorter than its limit.
  */
 export async function listActivatedStates(
   sql: Sql,
@@ -79,14 +83,38 @@ export async function listActivatedStates(
   const total = count?.activated ?? 0;
   const last = offset === 0 ? after : await lastLeftOut(sql, applicationId, after, offset);
   if (last === undefined) return { states: [], more: false, total };
-  const rows = await sql.all<StateRow>(
-    `${STATE} WHERE d.application_id = ? AND d.activation = 'activated' AND d.device_id > ?
-     ORDER BY d.device_id LIMIT ?`,
-    applicationId,
-    last,
-    limit + 1,
-  );
-  return { states: rows.slice(0, limit).map(toState), more: rows.length > limit, total };
+  const rows = await readRows(sql, applicationId, last, limit + 1);
+  const size = pageSize(rows, limit);
+  return { states: rows.slice(0, size).map(toState), more: rows.length > size, total };
+}
+
+/** Up to `limit` rows behind a device, in steps, so that not much more is read than a page may hold. */
+async function readRows(sql: Sql, applicationId: string, after: string, limit: number): Promise<StateRow[]> {
+  const rows: StateRow[] = [];
+  let characters = 0;
+  for (;;) {
+    const step = Math.min(ROWS_PER_STEP, limit - rows.length);
+    const found = await sql.all<StateRow>(
+      `${STATE} WHERE d.application_id = ? AND d.activation = 'activated' AND d.device_id > ?
+       ORDER BY d.device_id LIMIT ?`,
+      applicationId,
+      rows.at(-1)?.deviceId ?? after,
+      step,
+    );
+    rows.push(...found);
+    for (const { reported } of found) characters += reported?.length ?? 0;
+    if (found.length < step || rows.length === limit || characters > PAGE_CHARACTERS) return rows;
+  }
+}
+
+/** How many rows make a page: at most `limit`, and no more than its size allows, but one. */
+function pageSize(rows: StateRow[], limit: number): number {
+  let characters = 0;
+  for (const [index, { reported }] of rows.slice(0, limit).entries()) {
+    characters += reported?.length ?? 0;
+    if (characters > PAGE_CHARACTERS && index > 0) return index;
+  }
+  return Math.min(rows.length, limit);
 }
 
 async function lastLeftOut(

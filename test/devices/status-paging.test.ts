@@ -4,7 +4,7 @@ import t from 'tap';
 import { openDatabase } from '../../src/database/open-database.ts';
 import type { Sql } from '../../src/database/sql.ts';
 import { setActivation } from '../../src/devices/device-repository.ts';
-import { listActivatedStates } from '../../src/devices/status-repository.ts';
+import { listActivatedStates, PAGE_CHARACTERS } from '../../src/devices/status-repository.ts';
 import { deviceIdOf } from '../world.ts';
 
 const COUNT = 100_000;
@@ -69,13 +69,32 @@ t.test('the list of a hundred thousand devices', async (t) => {
     }
   });
 
+  t.test('a page of devices that report much is shorter, and the next one begins where it ends', async (t) => {
+    const large = JSON.stringify({ software: { value: 'x'.repeat(PAGE_CHARACTERS / 3), at: 1 } });
+    const most = JSON.stringify({ software: { value: 'x'.repeat(PAGE_CHARACTERS + 1), at: 1 } });
+    const report = connection.prepare('INSERT OR REPLACE INTO device_status VALUES (?, ?, 1)');
+    for (const deviceId of expected.slice(5000, 5004)) report.run(deviceId, large);
+    report.run(expected[5004], most);
+    const sizes: number[] = [];
+    const seen: string[] = [];
+    for (let after = expected[4998]; seen.length < 101; after = seen.at(-1)) {
+      const { states, more } = await listActivatedStates(sql, 'app', { after: after ?? '', offset: 0, limit: 101 });
+      t.ok(more);
+      sizes.push(states.length);
+      seen.push(...states.map(({ deviceId }) => deviceId));
+    }
+    t.same(seen.slice(0, 101), expected.slice(4999, 5100));
+    t.same(sizes, [3, 2, 1, 101], 'what does not fit into a page of any size has one to itself');
+    connection.prepare('DELETE FROM device_status WHERE reported_at = 1 AND length(reported) > 1000').run();
+  });
+
   t.test(
     'a page reads a range of the index and what belongs to its own rows; nothing is sorted or counted',
     async (t) => {
       plans.length = 0;
-      await listActivatedStates(sql, 'app', { after: expected[98_000]!, offset: 0, limit: 100 });
+      await listActivatedStates(sql, 'app', { after: expected[98_000]!, offset: 0, limit: 10 });
       t.equal(plans.length, 2, 'nothing is left out, so nothing is counted');
-      await listActivatedStates(sql, 'app', { offset: 98_000, limit: 100 });
+      await listActivatedStates(sql, 'app', { offset: 98_000, limit: 10 });
       const range = 'USING COVERING INDEX devices_activated (application_id=? AND device_id>?)';
       const [total = '', page = '', , leftOut = ''] = plans;
       t.match(total, /^SEARCH activated_counts USING INDEX/);
