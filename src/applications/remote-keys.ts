@@ -53,7 +53,10 @@ export function createRemoteKeys({ url, clock, log, metrics }: Options) {
     try {
       const signal = AbortSignal.any([late.signal, stop.signal]);
       const response = await fetch(url, { signal, redirect: 'error', headers: { accept: 'application/json' } });
-      if (response.status !== 200) throw new Error(`answered ${response.status}`);
+      if (response.status !== 200) {
+        await response.body?.cancel();
+        throw new Error(`answered ${response.status}`);
+      }
       const found = JSON.parse(await readBounded(response)) as JSONWebKeySet;
       if (found.keys.length > MOST_KEYS) throw new Error(`there are more than ${MOST_KEYS} keys`);
       return found;

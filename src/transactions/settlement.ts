@@ -124,7 +124,7 @@ export function createSettlement({ database, clock, metrics, marks, recordEvent,
       });
     },
 
-    /** Ends a transaction for a reason of the service's own, without the device. One that is finished stays as it is. */
+    /** Ends a transaction that is about to be published for a reason of the service's own. One that is finished stays as it is. */
     async fail(transactionId: number, error: { code: string; message: string }): Promise<void> {
       await database.transact(async (unit) => {
         const record = await findTransaction(unit, transactionId);
@@ -134,6 +134,7 @@ export function createSettlement({ database, clock, metrics, marks, recordEvent,
         const failed = {
           ...record,
           status: 'failed' as const,
+          attempts: Math.max(0, record.attempts - 1), // the last was counted, and is not made
           updatedAt: now,
           completedAt: now,
           errorCode,

@@ -88,8 +88,8 @@ t.test('what is deleted or stopped between op 28 and its delivery fails without 
   const results = [(await tenant.event()).data.transaction, (await tenant.event()).data.transaction];
   results.sort((a, b) => Number(a['transactionId']) - Number(b['transactionId']));
   t.match(results, [
-    { transactionId: deleted, status: 'failed', error: { code: 'BINARY_DELETED' } },
-    { transactionId: stopped, status: 'failed', error: { code: 'DISTRIBUTION_STOPPED' } },
+    { transactionId: deleted, status: 'failed', attempts: 0, error: { code: 'BINARY_DELETED' } },
+    { transactionId: stopped, status: 'failed', attempts: 0, error: { code: 'DISTRIBUTION_STOPPED' } },
   ]);
 });
 
