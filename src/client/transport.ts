@@ -26,6 +26,8 @@ export interface TransportOptions {
 // Milliseconds before the second attempt; doubled before each further one. `Retry-After` is obeyed when it is longer.
 const FIRST_PAUSE = 200;
 const LONGEST_PAUSE = 10_000;
+// Seconds. Who is told to come back later than that hears of it at once: a device whose transactions wait for it, say.
+const LONGEST_RETRY_AFTER = 10;
 // Of these it is known that nothing was done.
 const NOT_DONE = new Set([429, 503]);
 // The first of two requests with one Idempotency-Key is not answered yet.
@@ -75,7 +77,7 @@ export function createTransport(
         const requestId = headers.get('x-request-id');
         const retryAfter = Number.parseInt(headers.get('retry-after') ?? '', 10) || null;
         const error = new LapelError(`${request.method} ${request.path}`, { status, body, requestId, retryAfter });
-        if (last || !mayPass(request, error)) throw error;
+        if (last || !mayPass(request, error) || (retryAfter ?? 0) > LONGEST_RETRY_AFTER) throw error;
         wait = Math.max(wait, 1000 * (retryAfter ?? 0));
       } catch (error) {
         if (error instanceof LapelError || last || !request.repeatable || request.signal?.aborted) throw error;

@@ -152,6 +152,23 @@ t.test('the typed client waits as long as a service at its limit says', async (t
   await t.rejects(lapel.readSettings(), { message: /: 429 /, retryAfter: 1 }, 'and not for ever');
 });
 
+t.test('the typed client says at once that a longer wait is asked for than a caller has patience', async (t) => {
+  const server = createServer((_request, response) => {
+    response.writeHead(429, { 'retry-after': '60' }).end('{"message":"the device has 1000 unfinished transactions."}');
+  }).listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  t.teardown(() => server.close());
+  t.teardown(() => server.closeAllConnections());
+  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  let pauses = 0;
+  const pause = async (): Promise<void> => {
+    pauses += 1;
+  };
+  const lapel = createLapelClient({ baseUrl, applicationId: 'a', secret: 's', pause });
+  await t.rejects(lapel.readSettings(), { message: /unfinished transactions/, retryAfter: 60 });
+  t.equal(pauses, 0);
+});
+
 t.test('the typed client says of a page of something else that it is no answer of this service', async (t) => {
   const server = createServer((request, response) => {
     response.end(request.method === 'POST' ? '{"access_token":"a"}' : '<h1>Welcome</h1>'); // a token may say nothing of its life
