@@ -1,7 +1,7 @@
 import type { DeviceState } from './device-state.ts';
 
 /** The four operations that came with a firmware, and what a device needs to know them. */
-export const BLUETOOTH_OPERATIONS: ReadonlySet<string> = new Set([
+const BLUETOOTH_OPERATIONS: ReadonlySet<string> = new Set([
   'getConnectivityState',
   'setConnectivityState',
   'listConnectivity',

@@ -15,7 +15,7 @@ export interface OutgoingEvents {
 }
 
 /** The instant in UTC with microseconds, as times in MQTT payloads are. */
-export function utcNow(): string {
+function utcNow(): string {
   const microseconds = Math.floor((performance.timeOrigin + performance.now()) * 1000);
   const text = new Date(Math.floor(microseconds / 1000)).toISOString();
   return `${text.slice(0, -1)}${String(microseconds % 1000).padStart(3, '0')}Z`;

@@ -9,7 +9,7 @@ import type { Scope } from './scopes.ts';
 import { createSigningKeys } from './signing-keys.ts';
 
 /** Seconds. */
-export const TOKEN_LIFETIME = 3600;
+const TOKEN_LIFETIME = 3600;
 // A verified token is about 1 KiB here. Above the bound the one that was verified first goes, and is verified anew when it comes again.
 const CACHED_TOKENS = 10_000;
 

@@ -7,9 +7,9 @@ import type { Metrics } from '../metrics.ts';
 /** Microseconds. */
 const SECOND = 1_000_000;
 /** Keys are fetched again when they are older: one that its issuer took back is used no longer than that. */
-export const KEYS_FRESH_FOR = 600 * SECOND;
+const KEYS_FRESH_FOR = 600 * SECOND;
 /** Between two fetches, whatever asks for them: forged key ids cannot make a storm, and an issuer that is down gets rest. */
-export const FETCH_GAP = 30 * SECOND;
+const FETCH_GAP = 30 * SECOND;
 const TIMEOUT_MILLISECONDS = 5_000;
 const LONGEST_ANSWER = 64 * 1024;
 const MOST_KEYS = 100;

@@ -69,7 +69,7 @@ function row(head: string, text: string): string {
 }
 
 /** `--device-limit N`, as help texts and errors write it. */
-export const spelling = (name: string, { value }: Option): string =>
+const spelling = (name: string, { value }: Option): string =>
   `${name === 'help' ? '-h, ' : ''}--${name}${value === undefined ? '' : ` ${value}`}`;
 
 /** The lines of a help text about options. */
@@ -83,7 +83,7 @@ export function optionsHelp(options: Options): string {
 }
 
 /** `device show DEVICE [options]` */
-export function usageOf({ name, arguments: names = [] }: Command): string {
+function usageOf({ name, arguments: names = [] }: Command): string {
   const words = names.map((argument) => (argument.optional ? `[${argument.name}]` : argument.name));
   return [name, ...words, '[options]'].join(' ');
 }

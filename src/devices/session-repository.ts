@@ -66,7 +66,7 @@ export async function deleteSubscription(sql: Sql, clientId: string, topic: stri
   await sql.run('DELETE FROM subscriptions WHERE client_id = ? AND topic = ?', clientId, topic);
 }
 
-export async function deleteSubscriptions(sql: Sql, clientId: string): Promise<void> {
+async function deleteSubscriptions(sql: Sql, clientId: string): Promise<void> {
   await sql.run('DELETE FROM subscriptions WHERE client_id = ?', clientId);
 }
 

@@ -14,7 +14,7 @@ import { requireOwner } from './owner.ts';
 import { UPLOAD_FEATURES, type UploadRequest } from './upload-features.ts';
 
 /** Requests under way: of one device, of all devices of an application, and in all. */
-export const UPLOAD_BOUNDS = { device: 4, application: 64, service: 512 };
+const UPLOAD_BOUNDS = { device: 4, application: 64, service: 512 };
 
 type Code = 'NOT_ACTIVATED' | 'NOT_CONFIGURED' | 'UPLOAD_URL_FAILED' | 'BUSY' | 'INTERNAL';
 export type UploadAnswer = { data: object } | { error: { code: Code; message: string } };

@@ -18,7 +18,7 @@ const invalid = (msg: string): DomainError => DomainError.invalid({ loc: ['body'
  * body above the limit by closing the connection in the middle of it, and costs 15 us of CPU a request more than this
  * (of about 60 in all).
  */
-export function readText(request: IncomingMessage): Promise<string> {
+function readText(request: IncomingMessage): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   const encoding = request.headers['content-encoding'];
   if (encoding !== undefined && encoding !== 'identity') {

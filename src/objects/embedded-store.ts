@@ -41,7 +41,7 @@ export interface EmbeddedStoreParts {
   limits?: Partial<StoreLimits>;
 }
 
-export const MAX_OBJECT_BYTES = 5 * 1024 ** 3;
+const MAX_OBJECT_BYTES = 5 * 1024 ** 3;
 const LIMITS: StoreLimits = {
   objectBytes: MAX_OBJECT_BYTES,
   uploads: 16,

@@ -11,7 +11,7 @@ import { type Installation, type InstallName, type InstallOperation, isInstall }
 import { hasUnfinished, insertTransaction } from './transaction-repository.ts';
 
 /** Unfinished transactions per device at most; one more is answered TOO_MANY_TRANSACTIONS. */
-export const UNFINISHED_PER_DEVICE = 1000;
+const UNFINISHED_PER_DEVICE = 1000;
 
 /** What a caller asks of a device; each operation with its own parameters, already valid by its schema. */
 export type Request =

@@ -12,7 +12,7 @@ export const RETRY_DELAYS = [
 ] as const;
 
 /** Each delay is up to so much shorter or longer, so that what failed together does not come back together. */
-export const JITTER = 0.2;
+const JITTER = 0.2;
 /** Seconds: a receiver may not put off an attempt for longer than the longest delay. */
 export const LONGEST_RETRY_AFTER = 24 * 3600;
 
