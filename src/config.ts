@@ -1,4 +1,5 @@
 import { DomainError } from './errors.ts';
+import { shareOpenFiles } from './open-files.ts';
 
 type Kind = 'text' | 'port' | 'count' | 'number' | 'flag' | 'url' | 'level' | 'timeZone' | 'release' | 'endpoint';
 
@@ -17,6 +18,8 @@ export const SETTINGS = [
   { name: 'LAPEL_DATA_DIR', kind: 'text', fallback: './data', description: 'Folder of the database, the administrator token, the embedded object store with its key, and the lock' },
   { name: 'LAPEL_HOST', kind: 'text', fallback: '127.0.0.1', description: 'Address of the REST API and the token endpoint' },
   { name: 'LAPEL_HTTP_PORT', kind: 'port', fallback: '8080', description: 'Its port; 0 picks a free one' },
+  { name: 'LAPEL_HTTP_MAX_CONNECTIONS', kind: 'count', fallback: null, description: 'Its connections at most; by default an eighth of the limit of open files, 1024 at most' },
+  { name: 'LAPEL_HTTP_ADDRESS_CONNECTIONS', kind: 'count', fallback: null, description: 'Of these for one address; by default a quarter. Behind a proxy all have its address: as many as there are' },
   { name: 'LAPEL_ADMIN_HOST', kind: 'text', fallback: '127.0.0.1', description: 'Address of administration, `/metrics`, `/healthz` and `/readyz`' },
   { name: 'LAPEL_ADMIN_PORT', kind: 'port', fallback: '8081', description: 'Its port; 0 picks a free one' },
   { name: 'LAPEL_ADMIN_TOKEN', kind: 'text', fallback: null, description: 'Administrator token, 32 characters or more; by default made at first start and kept in `admin-token` in the data folder' },
@@ -30,7 +33,7 @@ export const SETTINGS = [
   { name: 'LAPEL_MQTT_CLIENT_CA', kind: 'text', fallback: null, description: 'File of the CA whose client certificates are good instead of a password, with the deviceId as common name; PEM' },
   { name: 'LAPEL_MQTT_WS_HOST', kind: 'text', fallback: '127.0.0.1', description: 'Address of MQTT over WebSocket; over TLS when there is a certificate' },
   { name: 'LAPEL_MQTT_WS_PORT', kind: 'port', fallback: null, description: 'Its port, 8083 by convention; 0 picks a free one; off by default' },
-  { name: 'LAPEL_MQTT_MAX_CONNECTIONS', kind: 'count', fallback: null, description: 'Connections of devices at most; by default the limit of open files less 512' },
+  { name: 'LAPEL_MQTT_MAX_CONNECTIONS', kind: 'count', fallback: null, description: 'Connections of devices at most; by default what the limit of open files leaves' },
   { name: 'LAPEL_DEVICE_RATE_LIMIT', kind: 'number', fallback: '100', description: 'Messages per second of one device (status, events, requests), with a burst of twice that; above it is disconnected and sends the rest later; 0 is no limit' },
   { name: 'LAPEL_PUBLIC_URL', kind: 'url', fallback: null, description: '`{base_url}`: Location headers and the issuer of tokens; by default `http://HOST:PORT`' },
   { name: 'LAPEL_OBJECTS_HOST', kind: 'text', fallback: '127.0.0.1', description: 'Address of the embedded object store, which developers upload to and devices download from' },
@@ -58,8 +61,8 @@ type SettingName = (typeof SETTINGS)[number]['name'];
 /** The typed and cross-checked settings. */
 export interface Config {
   dataDir: string;
-  http: { host: string; port: number };
-  admin: { host: string; port: number; token: string | null };
+  http: { host: string; port: number; maxConnections: number; addressConnections: number };
+  admin: { host: string; port: number; token: string | null; maxConnections: number };
   mqtt: { host: string; port: number; maxConnections: number; messageRate: number };
   /** Null: off. */
   mqtts: { host: string; port: number } | null;
@@ -70,6 +73,8 @@ export interface Config {
   objects: {
     host: string;
     port: number;
+    /** Of the embedded store. */
+    maxConnections: number;
     publicUrl: string | null;
     /** Null: the embedded store. */
     endpoint: string | null;
@@ -94,8 +99,6 @@ const CLIENTS_OWN = ['LAPEL_APPLICATION', 'LAPEL_APPLICATION_SECRET', 'LAPEL_URL
 const LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1|\[::1\])$/;
 const ADMIN_TOKEN_LENGTH = 32;
-// Files that are open besides device connections: database, listeners, API connections, webhooks.
-const OTHER_FILES = 512;
 
 const invalid = (setting: string, problem: string): DomainError =>
   new DomainError('SETTING_INVALID', { values: { setting, problem } });
@@ -222,13 +225,13 @@ export function readConfig({ env, options = {}, openFiles = 4096 }: Source): Con
     throw invalid('LAPEL_ADMIN_TOKEN', `must have ${ADMIN_TOKEN_LENGTH} characters or more`);
   }
   const publicUrl = optional('LAPEL_PUBLIC_URL')?.replace(/\/+$/, '') ?? null;
-  const maxConnections = Number(optional('LAPEL_MQTT_MAX_CONNECTIONS') ?? Math.max(1, openFiles - OTHER_FILES));
-  if (maxConnections > openFiles - OTHER_FILES && optional('LAPEL_MQTT_MAX_CONNECTIONS') !== null) {
-    throw invalid(
-      'LAPEL_MQTT_MAX_CONNECTIONS',
-      `must be at most ${openFiles - OTHER_FILES}: the limit of open files is ${openFiles}`,
-    );
-  }
+  const shares = shareOpenFiles(openFiles);
+  const connections = (name: SettingName, most: number, usual = most): number => {
+    const wanted = Number(optional(name) ?? usual);
+    if (wanted <= most) return wanted;
+    throw invalid(name, `must be at most ${most}: the limit of open files is ${openFiles}`);
+  };
+  const httpConnections = connections('LAPEL_HTTP_MAX_CONNECTIONS', shares.http);
   const objectsUrl = optional('LAPEL_OBJECTS_URL');
   // Signatures cover the path, so a proxy cannot put the store below one.
   if (objectsUrl !== null && new URL(objectsUrl).pathname !== '/') {
@@ -236,21 +239,34 @@ export function readConfig({ env, options = {}, openFiles = 4096 }: Source): Con
   }
   return {
     dataDir: text('LAPEL_DATA_DIR'),
-    http: { host: text('LAPEL_HOST'), port: Number(text('LAPEL_HTTP_PORT')) },
-    admin: { host: text('LAPEL_ADMIN_HOST'), port: Number(text('LAPEL_ADMIN_PORT')), token },
+    http: {
+      host: text('LAPEL_HOST'),
+      port: Number(text('LAPEL_HTTP_PORT')),
+      maxConnections: httpConnections,
+      addressConnections: Number(
+        optional('LAPEL_HTTP_ADDRESS_CONNECTIONS') ?? Math.max(1, Math.floor(httpConnections / 4)),
+      ),
+    },
+    admin: {
+      host: text('LAPEL_ADMIN_HOST'),
+      port: Number(text('LAPEL_ADMIN_PORT')),
+      token,
+      maxConnections: shares.admin,
+    },
     mqtts,
     mqttWs,
     tls: cert !== null && key !== null ? { cert, key, clientCa } : null,
     mqtt: {
       host: mqttHost,
       port: Number(text('LAPEL_MQTT_PORT')),
-      maxConnections,
+      maxConnections: connections('LAPEL_MQTT_MAX_CONNECTIONS', shares.mqtt),
       messageRate: Number(text('LAPEL_DEVICE_RATE_LIMIT')),
     },
     publicUrl,
     objects: {
       host: text('LAPEL_OBJECTS_HOST'),
       port: Number(text('LAPEL_OBJECTS_PORT')),
+      maxConnections: shares.objects,
       publicUrl: objectsUrl?.replace(/\/+$/, '') ?? null,
       endpoint: optional('LAPEL_S3_ENDPOINT')?.replace(/\/+$/, '') ?? null,
       region: text('LAPEL_S3_REGION'),

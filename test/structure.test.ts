@@ -27,7 +27,19 @@ const ROOMS: Record<string, { rooms: string[]; owns?: string[] }> = {
   client: { rooms: ['contracts'], owns: ['standardwebhooks'] },
   cli: { rooms: ['apk', 'client', 'imports'], owns: ['string-width'] },
 };
-const LEAVES = ['clock', 'config', 'errors', 'ids', 'log', 'log-limit', 'metrics', 'removals', 'token-buckets'];
+const LEAVES = [
+  'clock',
+  'config',
+  'errors',
+  'ids',
+  'log',
+  'log-limit',
+  'metrics',
+  'open-files',
+  'removals',
+  'socket-bounds',
+  'token-buckets',
+];
 
 const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
 const importsOf = (file: string): string[] =>

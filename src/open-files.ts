@@ -1,0 +1,22 @@
+/** Connections at most of each kind of listener, together below the limit of open files with what the service opens itself. */
+export interface OpenFileShares {
+  /** Of the API, administration, and the embedded object store. */
+  http: number;
+  admin: number;
+  objects: number;
+  /** Of devices, over all listeners. */
+  mqtt: number;
+}
+
+// What the service opens itself: 512 attempts of webhooks and 512 requests for upload URLs at a time, and files.
+const OWN_FILES = 1280;
+
+/** Shares a limit of open files out, so that none of the listeners can use up what the others need. */
+export function shareOpenFiles(limit: number): OpenFileShares {
+  const part = (divisor: number, most: number): number => Math.max(4, Math.min(most, Math.floor(limit / divisor)));
+  const http = part(8, 1024);
+  const admin = part(32, 128);
+  const objects = part(8, 1024);
+  const own = Math.min(OWN_FILES, Math.floor((limit * 3) / 8));
+  return { http, admin, objects, mqtt: Math.max(1, limit - own - http - admin - objects) };
+}
