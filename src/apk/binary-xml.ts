@@ -11,9 +11,12 @@ const UTF8 = 1 << 8;
 const NONE = 0xffffffff;
 const ATTRIBUTE_SIZE = 20;
 
+// A root element has a dozen attributes. One may claim 65,535 of them, and have each look at another long string.
+const MOST_ATTRIBUTES = 1000;
+
 export interface Attribute {
-  /** Without its namespace. Read when asked for: names of foreign attributes may be anything. */
-  readonly name: string;
+  /** Without its namespace: the place of the name in the document's pool. Names of foreign attributes may be anything. */
+  name: number;
   /** Whether it is in any namespace. */
   qualified: boolean;
   /** The identifier of an attribute that Android knows; 0 for others. This, not the name, is what Android goes by. */
@@ -23,11 +26,19 @@ export interface Attribute {
   data: number;
 }
 
+/** The strings of a document. What is longer than wanted is not even decoded: a document may point to one a thousand times. */
+export interface StringPool {
+  /** A string of `longest` units at most. Throws an ApkError when there is none, or a longer one. */
+  text(index: number, longest: number): string;
+  /** Whether the string is this one. Throws an ApkError when there is none. */
+  is(index: number, text: string): boolean;
+}
+
 export interface RootElement {
-  name: string;
+  /** The place of its name in the pool. */
+  name: number;
   attributes: Attribute[];
-  /** A string of the document's pool. Throws an ApkError when there is none. */
-  string(index: number): string;
+  strings: StringPool;
 }
 
 const damaged = (what: string): ApkError => new ApkError('manifest_damaged', `the manifest is damaged: ${what}`);
@@ -66,13 +77,15 @@ function* chunksOf(bytes: Buffer, start: number): Generator<Chunk> {
 }
 
 /** Strings are read when they are asked for: a pool may claim any number of them. */
-function readPool({ bytes, headerSize }: Chunk): (index: number) => string {
+function readPool({ bytes, headerSize }: Chunk): StringPool {
   const { u8, u16, u32, slice } = reader(bytes);
   if (headerSize < 28) throw damaged('the head of the string pool is too small');
   const count = u32(8);
   const utf8 = (u32(16) & UTF8) !== 0;
   const start = u32(20);
-  return (index) => {
+
+  /** Where the string's bytes are, and how many units of UTF-16 they make. */
+  function locate(index: number): { at: number; size: number; units: number } {
     if (index >= count) throw damaged('a string does not exist');
     let at = start + u32(headerSize + index * 4);
     /** A length of one unit, or of two when the first has its highest bit set. */
@@ -89,10 +102,22 @@ function readPool({ bytes, headerSize }: Chunk): (index: number) => string {
     const units = length();
     // UTF-8 strings tell their length twice: in units of UTF-16, and in bytes.
     const size = utf8 ? length() : units * 2;
-    const text = decode(slice(at, size), utf8);
+    if (utf8 && size > units * 3) throw damaged('a string has another length');
+    return { at, size, units };
+  }
+
+  function text(index: number, longest: number): string {
+    const { at, size, units } = locate(index);
+    if (units > longest) throw new ApkError('too_large', `a string of the manifest is longer than ${longest}`);
+    const decoded = decode(slice(at, size), utf8);
     if ((utf8 ? u8(at + size) : u16(at + size)) !== 0) throw damaged('a string has no end');
-    if (text.length !== units) throw damaged('a string has another length');
-    return text;
+    if (decoded.length !== units) throw damaged('a string has another length');
+    return decoded;
+  }
+
+  return {
+    text,
+    is: (index, wanted) => locate(index).units === wanted.length && text(index, wanted.length) === wanted,
   };
 }
 
@@ -109,7 +134,7 @@ export function readRootElement(document: Buffer): RootElement {
   const { u16, u32, slice } = reader(document);
   if (u16(0) !== XML || u16(2) < 8) throw damaged('it is no binary XML');
   const body = slice(0, u32(4));
-  let pool: ((index: number) => string) | undefined;
+  let pool: StringPool | undefined;
   let resources: number[] = [];
   for (const chunk of chunksOf(body, u16(2))) {
     if (chunk.type === STRING_POOL) {
@@ -129,25 +154,24 @@ export function readRootElement(document: Buffer): RootElement {
   throw damaged('it has no element');
 }
 
-function readElement(chunk: Chunk, string: (index: number) => string, resources: number[]): RootElement {
+function readElement(chunk: Chunk, strings: StringPool, resources: number[]): RootElement {
   const { u8, u16, u32 } = reader(chunk.bytes);
   const head = chunk.headerSize;
   const start = head + u16(head + 8);
   const size = u16(head + 10);
   const count = u16(head + 12);
   if (size < ATTRIBUTE_SIZE) throw damaged('its attributes are too small');
+  if (count > MOST_ATTRIBUTES) throw new ApkError('too_large', 'the manifest has too many attributes');
   const attributes = Array.from({ length: count }, (_, index): Attribute => {
     const at = start + index * size;
     const name = u32(at + 4);
     return {
-      get name() {
-        return string(name);
-      },
+      name,
       qualified: u32(at) !== NONE,
       resource: resources[name] ?? 0,
       type: u8(at + 15),
       data: u32(at + 16),
     };
   });
-  return { name: string(u32(head + 4)), attributes, string };
+  return { name: u32(head + 4), attributes, strings };
 }

@@ -26,30 +26,30 @@ const damaged = (what: string): ApkError => new ApkError('manifest_damaged', `th
 /** Reads a binary AndroidManifest.xml as Android does: attributes of Android by their identifier, `package` by its name. */
 export function readManifest(document: Buffer): ApkManifest {
   const root = readRootElement(document);
-  if (root.name !== 'manifest') throw damaged('its root is no manifest');
+  const { strings } = root;
+  if (!strings.is(root.name, 'manifest')) throw damaged('its root is no manifest');
+  const label = ({ name }: Attribute): string => strings.text(name, LONGEST_NAME);
 
   function only(found: Attribute[]): Attribute | undefined {
     if (found.length > 1) throw damaged('an attribute comes twice');
     const [attribute] = found;
     if (attribute && REFERENCES.includes(attribute.type)) {
-      throw new ApkError('unsupported', `${attribute.name} is a reference to a resource`);
+      throw new ApkError('unsupported', `${label(attribute)} is a reference to a resource`);
     }
     return attribute;
   }
   const known = (resource: number) => only(root.attributes.filter((each) => each.resource === resource));
   function text(attribute: Attribute | undefined): string | null {
     if (!attribute) return null;
-    if (attribute.type !== STRING) throw damaged(`${attribute.name} is no text`);
-    const value = root.string(attribute.data);
-    if (value.length > LONGEST_NAME) throw new ApkError('too_large', `${attribute.name} is too long`);
-    return value;
+    if (attribute.type !== STRING) throw damaged(`${label(attribute)} is no text`);
+    return strings.text(attribute.data, LONGEST_NAME);
   }
   function integer(attribute: Attribute | undefined): number {
-    if (attribute && !INTEGERS.includes(attribute.type)) throw damaged(`${attribute.name} is no number`);
+    if (attribute && !INTEGERS.includes(attribute.type)) throw damaged(`${label(attribute)} is no number`);
     return attribute?.data ?? 0;
   }
 
-  const named = root.attributes.filter((each) => !each.qualified && each.name === 'package');
+  const named = root.attributes.filter((each) => !each.qualified && strings.is(each.name, 'package'));
   const packageName = text(only(named)) ?? '';
   if (!PACKAGE.test(packageName)) throw damaged('its package is no package name');
   const versionCode = integer(known(VERSION_CODE_MAJOR)) * 2 ** 32 + integer(known(VERSION_CODE));

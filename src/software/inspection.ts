@@ -1,6 +1,6 @@
 import { ApkError } from '../apk/apk-error.ts';
+import { createApkInspector } from '../apk/inspector.ts';
 import type { ApkManifest } from '../apk/manifest.ts';
-import { readApk } from '../apk/read-apk.ts';
 import type { Clock } from '../clock.ts';
 import type { Database } from '../database/sql.ts';
 import type { Log } from '../log.ts';
@@ -21,8 +21,10 @@ interface Parts {
   objects: Pick<ObjectStore, 'head' | 'read'>;
 }
 
-// Files that are read at a time. More are left for the next time that somebody asks for them.
-const AT_A_TIME = 4;
+// Files that are read at a time, each in a worker of its own, and files that wait for it. More are left for the next time
+// that somebody asks for them.
+const AT_A_TIME = 2;
+const MOST_WAITING = 1000;
 
 export type Inspection = ReturnType<typeof createInspection>;
 
@@ -40,6 +42,8 @@ function warningOf(registered: Registered, found: ApkManifest): string | null {
  */
 export function createInspection({ database, clock, log, objects }: Parts) {
   const running = new Map<string, Promise<void>>();
+  const waiting = new Map<string, () => Promise<void>>();
+  const inspectApk = createApkInspector({ clock });
 
   async function inspect(registered: Registered, { etag, size }: StoredObject): Promise<void> {
     const { binaryId, package: name, version } = registered;
@@ -48,7 +52,7 @@ export function createInspection({ database, clock, log, objects }: Parts) {
     let found: ApkManifest | null = null;
     let warning: string | null;
     try {
-      found = await readApk({ size, read: (start, end) => objects.read(key, start, end) });
+      found = await inspectApk({ size, read: (start, end) => objects.read(key, start, end) });
       warning = warningOf(registered, found);
     } catch (thrown) {
       // A store that does not answer is no fault of the file: it is looked at again when it is next seen.
@@ -74,10 +78,22 @@ export function createInspection({ database, clock, log, objects }: Parts) {
 
   /** Nobody waits for it. */
   function begin({ binaryId }: Registered, task: () => Promise<void>): void {
-    if (running.has(binaryId) || running.size >= AT_A_TIME) return;
+    if (running.has(binaryId) || waiting.size >= MOST_WAITING) return;
+    waiting.set(binaryId, task);
+    startNext();
+  }
+
+  function startNext(): void {
+    const [next] = waiting;
+    if (!next || running.size >= AT_A_TIME) return;
+    const [binaryId, task] = next;
+    waiting.delete(binaryId);
     const work = task()
       .catch((err: unknown) => log.error({ err, binaryId }, 'an uploaded binary could not be looked into'))
-      .finally(() => running.delete(binaryId));
+      .finally(() => {
+        running.delete(binaryId);
+        startNext();
+      });
     running.set(binaryId, work);
   }
 
@@ -97,7 +113,7 @@ export function createInspection({ database, clock, log, objects }: Parts) {
 
     /** Resolves when no file is being read. */
     async idle(): Promise<void> {
-      await Promise.all(running.values());
+      while (running.size > 0) await Promise.all(running.values());
     },
   };
 }

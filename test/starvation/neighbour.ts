@@ -30,7 +30,8 @@ export async function createNeighbour(t: Test, world: World, name = 'neighbour')
     await device.link.ack({ transactionId: command.transactionId, status: 'succeeded' });
     const { type, data } = await tenant.event();
     const told = data.transaction['transactionId'];
-    if (type !== 'transaction.succeeded' || told !== transactionIdOf(answer)) throw new Error(`${name} was told ${type}`);
+    if (type !== 'transaction.succeeded' || told !== transactionIdOf(answer))
+      throw new Error(`${name} was told ${type}`);
     rings.push(performance.now() - startedAt);
   }
 

@@ -1,0 +1,30 @@
+// The inspector's worker: reads one APK, whose bytes it asks the other side for, and tells what it found.
+import { parentPort, workerData } from 'node:worker_threads';
+import { ApkError, type ApkFault } from './apk-error.ts';
+import type { ApkManifest } from './manifest.ts';
+import { readApk } from './read-apk.ts';
+
+export interface ToWorker {
+  bytes: Uint8Array;
+}
+export type FromWorker =
+  /** Wants the bytes from `start` to `end`, both included. */
+  { start: number; end: number } | { manifest: ApkManifest } | { reason: ApkFault; message: string };
+
+if (!parentPort) throw new Error('this module is a worker');
+const port = parentPort;
+
+function read(start: number, end: number): Promise<Uint8Array> {
+  const answer = new Promise<Uint8Array>((resolve) => port.once('message', ({ bytes }: ToWorker) => resolve(bytes)));
+  port.postMessage({ start, end } satisfies FromWorker);
+  return answer;
+}
+
+try {
+  const manifest = await readApk({ size: workerData as number, read });
+  port.postMessage({ manifest } satisfies FromWorker);
+} catch (error) {
+  if (!(error instanceof ApkError)) throw error;
+  const { reason, message } = error;
+  port.postMessage({ reason, message } satisfies FromWorker);
+}
