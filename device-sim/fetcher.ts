@@ -50,7 +50,7 @@ export function createFetcher({
 }): Fetcher {
   async function renew(transactionId: number, signal: AbortSignal): Promise<Source | Failure | undefined> {
     const reply = await requests.ask('softwareDownloadUrl', { transactionId }, signal);
-    if (reply === 'timeout') return undefined;
+    if (reply === 'timeout' || ('error' in reply && reply.error.code === 'BUSY')) return undefined;
     const fresh =
       'data' in reply ? readSource(reply.data) : `no fresh URL: ${reply.error.code}: ${reply.error.message}`;
     return typeof fresh === 'string' ? { code: 'DOWNLOAD_FAILED', message: fresh } : fresh;

@@ -23,7 +23,7 @@ interface Parts {
  * not the service. The worker reads the file through this side. Answers and throws what `readApk` does.
  */
 export function createApkInspector({ clock, module = new URL('./inspector-worker.ts', import.meta.url) }: Parts) {
-  return function inspect(source: ApkSource): Promise<ApkManifest> {
+  return async function inspect(source: ApkSource): Promise<ApkManifest> {
     const { promise, resolve, reject } = Promise.withResolvers<ApkManifest>();
     // Nothing of how this process was started is the worker's business.
     const worker = new Worker(module, { workerData: source.size, resourceLimits: MEMORY, execArgv: [], env: {} });
@@ -56,10 +56,12 @@ export function createApkInspector({ clock, module = new URL('./inspector-worker
     });
     worker.on('exit', () => reject(new Error('the worker ended without an answer')));
     think();
-    return promise.finally(async () => {
+    try {
+      return await promise;
+    } finally {
       cancel();
       await worker.terminate();
-    });
+    }
   };
 }
 

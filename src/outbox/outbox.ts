@@ -3,6 +3,7 @@ import { toUtc } from '../clock.ts';
 import type { Database, UnitOfWork } from '../database/sql.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
+import { createPreparation, type Prepare } from './preparation.ts';
 
 /** A command as it goes over the wire: the schema mqtt/command. */
 export interface Command {
@@ -45,15 +46,14 @@ interface Lane {
   written: number;
   claiming: boolean;
   open: boolean;
+  /** Aborted when the lane closes. */
+  readonly closing: AbortController;
   /** Set while a command is being prepared: what comes after it waits, so that the order holds. */
   preparing: Promise<void> | undefined;
+  /** Commands that wait so, and whether the first of them waits for the clock. */
+  turns: number;
+  paused: boolean;
 }
-
-/**
- * What some commands need at the moment of delivery, such as a download URL: answers the parameters to send, or null when
- * the command must not be sent any more (whoever prepares has settled it then). Undefined: nothing to prepare.
- */
-export type Prepare = (due: Due) => Promise<object | null> | undefined;
 
 interface Parts {
   database: Database;
@@ -66,7 +66,7 @@ interface Parts {
   delivered(transactionId: number): void;
   /** The device's PUBACK for a cancel came. */
   cancelDelivered(transactionId: number): void;
-  prepare?: Prepare;
+  prepare: Prepare;
   /** Unacknowledged commands per device at most. */
   window?: number;
 }
@@ -83,11 +83,13 @@ export type Outbox = ReturnType<typeof createOutbox>;
  * database holds nothing more, a new transaction takes a slot of the window inside its own unit of work and goes out at
  * its commit without being read again. Both paths decide inside units, which run one after another, and write from
  * onCommit, which runs in the order of the units; so the order on the wire is the order of the identifiers. A command that
- * needs preparation (network, so never inside a unit) keeps its place: what comes after it on the lane waits for it.
+ * needs preparation (network, so never inside a unit) keeps its place: what comes after it on the lane waits for it, as
+ * long as what it needs is away.
  * A command that is acknowledged by PUBACK but never answered frees its slot, and holds up nothing behind it.
  */
 export function createOutbox(parts: Parts) {
-  const { database, clock, log, metrics, claim, delivered, cancelDelivered, prepare, window = 16 } = parts;
+  const { database, clock, log, metrics, claim, delivered, cancelDelivered, window = 16 } = parts;
+  const prepare = createPreparation({ clock, log, prepare: parts.prepare });
   const lanes = new Map<string, Lane>();
   let work = 0; // claims and preparations under way
   let whenIdle: (() => void)[] = [];
@@ -119,24 +121,47 @@ export function createOutbox(parts: Parts) {
     });
   }
 
-  /** Sends at once, or after its own preparation and after what is being prepared before it. */
+  const preparationOf = (lane: Lane, due: Due): Promise<object | null> | undefined =>
+    due.status === 'cancelled'
+      ? undefined
+      : prepare(due, { signal: lane.closing.signal, pausing: (pauses) => setPaused(lane, pauses) });
+
+  /** Sends at once, or after its own preparation, which begins when what comes before it on the lane has gone. */
   function dispatch(lane: Lane, due: Due): void {
-    const preparation = due.status === 'cancelled' ? undefined : prepare?.(due);
-    if (!preparation && !lane.preparing) {
+    const before = lane.preparing;
+    const preparation = before ? undefined : preparationOf(lane, due);
+    if (!before && !preparation) {
       send(lane, toCommand(due));
       return;
     }
-    work += 1;
-    const turn = Promise.allSettled([lane.preparing, preparation]).then(([, prepared]) => {
-      const parameters = prepared.status === 'fulfilled' ? prepared.value : null;
-      if (prepared.status === 'rejected')
-        log.error({ err: prepared.reason as unknown }, 'a command could not be prepared');
-      if (preparation && parameters === null) release(lane);
-      else send(lane, toCommand(preparation ? { ...due, parameters: parameters ?? {} } : due));
+    lane.turns += 1;
+    if (!lane.paused) begun();
+    const turn = sendInTurn(lane, due, before, preparation).then(() => {
       if (lane.preparing === turn) lane.preparing = undefined;
+      lane.turns -= 1;
       finished();
     });
     lane.preparing = turn;
+  }
+
+  async function sendInTurn(
+    lane: Lane,
+    due: Due,
+    before: Promise<void> | undefined,
+    preparation: Promise<object | null> | undefined,
+  ): Promise<void> {
+    await before;
+    const parameters = await (before ? preparationOf(lane, due) : preparation);
+    if (parameters === null) release(lane);
+    else send(lane, toCommand(parameters ? { ...due, parameters } : due));
+  }
+
+  /** While a lane waits for the clock, its turns are no work. */
+  function setPaused(lane: Lane, paused: boolean): void {
+    lane.paused = paused;
+    for (let turn = 0; turn < lane.turns; turn += 1)
+      if (paused) finished();
+      else begun();
   }
 
   /** Gives back the slot of a command that is not sent. */
@@ -145,6 +170,9 @@ export function createOutbox(parts: Parts) {
     pump(lane);
   }
 
+  function begun(): void {
+    work += 1;
+  }
   function finished(): void {
     work -= 1;
     if (work > 0) return;
@@ -179,7 +207,7 @@ export function createOutbox(parts: Parts) {
       return;
     }
     lane.claiming = true;
-    work += 1;
+    begun();
     claimOnce(lane)
       .then(
         () => {
@@ -200,6 +228,7 @@ export function createOutbox(parts: Parts) {
   function close(lane: Lane): void {
     if (!lane.open) return;
     lane.open = false;
+    lane.closing.abort();
     metrics.commandsInFlight.dec(lane.written);
     if (lanes.get(lane.link.deviceId) === lane) lanes.delete(lane.link.deviceId);
   }
@@ -217,7 +246,10 @@ export function createOutbox(parts: Parts) {
         written: 0,
         claiming: false,
         open: true,
+        closing: new AbortController(),
         preparing: undefined,
+        turns: 0,
+        paused: false,
       };
       lanes.set(link.deviceId, lane);
       pump(lane);

@@ -29,7 +29,7 @@ export interface DeviceDownload {
 
 /** Why a transaction ends without its device: codes of the contract. */
 export interface Failure {
-  code: 'DISTRIBUTION_STOPPED' | 'BINARY_DELETED' | 'INTERNAL';
+  code: 'DISTRIBUTION_STOPPED' | 'BINARY_DELETED';
   message: string;
 }
 
@@ -38,7 +38,8 @@ const URL_LIFETIME = 3600;
 
 const STOPPED: Failure = { code: 'DISTRIBUTION_STOPPED', message: 'the distribution of this version was stopped.' };
 const DELETED: Failure = { code: 'BINARY_DELETED', message: 'the binary of this version was deleted.' };
-const UNREACHABLE: Failure = { code: 'INTERNAL', message: 'the object store did not answer.' };
+/** To a device that asks for a fresh URL. */
+const UNREACHABLE = { code: 'BUSY', message: 'the object store did not answer; ask again later.' } as const;
 
 interface Parts {
   database: Database;
@@ -70,17 +71,20 @@ export function createInstallation({ database, installs, findApplication, log, f
 
   async function prepareInstall(operation: InstallOperation, due: Due): Promise<object | null> {
     const name = due.parameters as InstallName;
-    const found = await download(operation, name, due.applicationId).catch((err: unknown) => {
-      log.error({ err, transactionId: due.transactionId }, 'an install could not be prepared');
-      return UNREACHABLE;
-    });
+    if (await isOver(due.transactionId)) return null; // cancelled while the object store was away
+    const found = await download(operation, name, due.applicationId);
     if ('code' in found) {
       await fail(due.transactionId, found);
       return null;
     }
     // It may have been cancelled while the object store was asked: then the device never hears of it.
-    const record = await findTransaction(database.read, due.transactionId);
-    return record && !isFinished(record.status) ? { package: name.package, version: name.version, ...found } : null;
+    const over = await isOver(due.transactionId);
+    return over ? null : { package: name.package, version: name.version, ...found };
+  }
+
+  async function isOver(transactionId: number): Promise<boolean> {
+    const record = await findTransaction(database.read, transactionId);
+    return !record || isFinished(record.status);
   }
 
   return {
@@ -113,7 +117,10 @@ export function createInstallation({ database, installs, findApplication, log, f
       return { package: name.package, version: name.version };
     },
 
-    /** For the outbox: the parameters to send at this delivery, or null when the transaction has ended instead. */
+    /**
+     * For the outbox: the parameters to send at this delivery, or null when the transaction has ended instead. Rejects
+     * when the object store does not answer: the transaction stays, and is prepared anew.
+     */
     prepare(due: Due): Promise<object | null> | undefined {
       return isInstall(due.operation) ? prepareInstall(due.operation, due) : undefined;
     },
@@ -122,7 +129,7 @@ export function createInstallation({ database, installs, findApplication, log, f
      * A fresh URL for a device that is at it (the request `softwareDownloadUrl`): only for an unfinished install of its
      * own. Throws TRANSACTION_NOT_FOUND.
      */
-    async freshUrl(deviceId: string, transactionId: number): Promise<DeviceDownload | Failure> {
+    async freshUrl(deviceId: string, transactionId: number): Promise<DeviceDownload | Failure | typeof UNREACHABLE> {
       const record = await findTransaction(database.read, transactionId);
       if (record?.deviceId !== deviceId || isFinished(record.status) || !isInstall(record.operation)) {
         throw new DomainError('TRANSACTION_NOT_FOUND');

@@ -9,7 +9,7 @@ const CREDENTIALS = { accessKeyId: 'AKIATEST', secretAccessKey: 'a secret of the
 const VERSION = { package: 'com.example.camera', version: '1.0.0' };
 
 t.test(
-  'an object store that is down gives a clear 500 and a failed transaction; all goes on when it is back',
+  'an install waits for an object store that is away, in its place; nothing fails, and what is cancelled meanwhile never goes out',
   async (t) => {
     // A store of its own, used by settings as any S3-compatible one; its credentials come from the AWS chain.
     process.env['AWS_ACCESS_KEY_ID'] = CREDENTIALS.accessKeyId;
@@ -43,19 +43,34 @@ t.test(
     await device.link.drop();
     const stranded = transactionIdOf(await install());
 
+    const cancelled = transactionIdOf(await install());
+
     await store[Symbol.asyncDispose]();
     t.match(await install(), { status: 500, body: { message: /object store/ } });
+    const behind = transactionIdOf(await tenant.api.put(`${device.path}/settings/lang`, { json: { lang: 'ja' } }));
     const link = await world.connect(device);
-    t.match((await tenant.event()).data.transaction, {
-      transactionId: stranded,
-      status: 'failed',
-      error: { code: 'INTERNAL', message: 'the object store did not answer.' },
-    });
+    await world.idle();
+    t.equal((await tenant.api.get(`${device.path}/transactions/${stranded}`)).body.status, 'queued');
+    for (const seconds of [1, 2, 4, 8, 16, 30, 30]) {
+      clock.advance(seconds * 1000);
+      await world.idle();
+    }
+    t.equal((await tenant.api.get(`${device.path}/transactions/${stranded}`)).body.status, 'queued', 'it waits on');
+    t.same(link.pending('publish'), [], 'and so does what comes after it');
+    link.publish('requests', { requestId: 'r1', type: 'softwareDownloadUrl', data: { transactionId: stranded } });
+    t.match(JSON.parse((await link.next('publish')).payload.toString()), { requestId: 'r1', error: { code: 'BUSY' } });
+    await tenant.api.delete(`${device.path}/transactions/${cancelled}`);
+    t.equal((await tenant.event()).type, 'transaction.cancelled');
 
     await startStore(port);
-    const again = transactionIdOf(await install());
+    clock.advance(30_000);
     const command = await link.command();
-    t.match(command, { transactionId: again, operation: 'installSoftware' });
+    t.match(command, { transactionId: stranded, operation: 'installSoftware', attempt: 1 });
     t.equal(await (await fetch(String(command.parameters['url']))).text(), 'file');
+    t.equal((await link.command()).transactionId, behind, 'in order');
+    // Its attempt was counted, so the device is told, though it has not heard of it.
+    t.match(await link.command(), { transactionId: cancelled, operation: 'cancel' });
+    await world.idle();
+    t.same(link.pending('publish'), []);
   },
 );
