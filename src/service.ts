@@ -28,6 +28,7 @@ import { createMetrics } from './metrics.ts';
 import { createEmbeddedStore } from './objects/embedded-store.ts';
 import { createObjectStore } from './objects/object-store.ts';
 import { createRemovals } from './removals.ts';
+import { ownerOfObject } from './software/owner.ts';
 import { createSoftware } from './software/software.ts';
 import { createTransactions } from './transactions/transactions.ts';
 import { createCustomerRequests } from './webhooks/customer-requests.ts';
@@ -135,17 +136,30 @@ export async function createService(config: Config, { log, clock = systemClock, 
   const { endpoint: s3Endpoint, region, bucket } = config.objects;
   const embedded = s3Endpoint
     ? undefined
-    : stack.use(createEmbeddedStore({ folder: config.dataDir, region, bucket, clock, ids, log, metrics }));
+    : stack.use(
+        createEmbeddedStore({
+          folder: config.dataDir,
+          region,
+          bucket,
+          clock,
+          ids,
+          log,
+          metrics,
+          ownerOf: (key) => ownerOfObject(database.read, key),
+        }),
+      );
   let objectsUrl = s3Endpoint ?? '';
+  let ownObjectsUrl = objectsUrl;
   if (embedded) {
     const { host, port } = config.objects;
     const bound = await listening('LAPEL_OBJECTS_PORT', host, port, () => embedded.listen(host, port));
     objectsUrl = `http://${urlHost(host)}:${bound.port}`;
+    ownObjectsUrl = `http://127.0.0.1:${(await embedded.listenOwn()).port}`;
   }
   const objects = stack.use(
     createObjectStore({
-      endpoint: objectsUrl,
-      ...(config.objects.publicUrl !== null && { publicEndpoint: config.objects.publicUrl }),
+      endpoint: ownObjectsUrl,
+      publicEndpoint: config.objects.publicUrl ?? objectsUrl,
       region,
       bucket,
       ...(embedded && { credentials: embedded.credentials }),

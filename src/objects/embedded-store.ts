@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Clock } from '../clock.ts';
 import { type Ids, randomIds } from '../ids.ts';
@@ -12,14 +12,17 @@ import { errorXml, S3Error, toS3Error } from './s3-error.ts';
 import { readTarget, type S3Target } from './s3-target.ts';
 import { sendObject } from './send-object.ts';
 import { embeddedCredentials } from './store-key.ts';
+import { createTransfers, type Transfers } from './transfers.ts';
 import { createTurns } from './turns.ts';
 
 export interface StoreLimits {
   /** Bytes of one object: 5 GB as in S3 (ops 22 and 23). */
   objectBytes: number;
-  /** Transfers at a time; one more is answered 503 SlowDown. */
+  /** Transfers at a time; who has most gives one to who has few, and when nobody has, one more is answered 503 SlowDown. */
   uploads: number;
   downloads: number;
+  /** Uploads of one object at a time; one more cuts the slowest of them. */
+  uploadsOfObject: number;
   connections: number;
   /** Milliseconds without a byte in either direction, after which a connection counts as dead. */
   idleMs: number;
@@ -38,14 +41,17 @@ export interface EmbeddedStoreParts {
   log: Log;
   metrics: Metrics;
   ids?: Ids;
+  /** Whose an object is: places for transfers are shared between owners. By default all are the same one's. */
+  ownerOf?(key: string): Promise<string>;
   limits?: Partial<StoreLimits>;
 }
 
 const MAX_OBJECT_BYTES = 5 * 1024 ** 3;
 const LIMITS: StoreLimits = {
   objectBytes: MAX_OBJECT_BYTES,
-  uploads: 16,
+  uploads: 64,
   downloads: 256,
+  uploadsOfObject: 2,
   connections: 1024,
   idleMs: 60_000,
   reservedBytes: 256 * 1024 ** 2,
@@ -69,37 +75,47 @@ const SLOW_DOWN = { headers: { 'Retry-After': '2' } };
  * As in S3, a presigned PUT may be used again while it is valid, also after the object was deleted.
  */
 export function createEmbeddedStore(parts: EmbeddedStoreParts) {
-  const { folder, region, bucket, clock, log, metrics, ids = randomIds } = parts;
+  const { folder, region, bucket, clock, log, metrics, ids = randomIds, ownerOf = async () => '' } = parts;
   const limits = { ...LIMITS, ...parts.limits };
   const credentials = parts.credentials ?? embeddedCredentials(folder, ids);
   const signatures = createSignatureCheck({ credentials, region, clock });
   const files = createObjectFiles(`${folder}/objects`);
   const turn = createTurns(BLOCKS_PER_TURN);
-  const transfers = { uploads: 0, downloads: 0 };
   /** Bytes that running uploads have declared and not yet written. */
   let promised = 0;
   let inFlight = 0;
   let draining = false;
   let waiting: (() => void)[] = [];
 
-  /** Runs one transfer within the bound of its kind. */
-  async function bounded<Result>(bound: 'uploads' | 'downloads', work: () => Promise<Result>): Promise<Result> {
-    if (transfers[bound] >= limits[bound]) {
-      metrics.objectsRefused.inc({ bound });
-      throw new S3Error('SlowDown', 'Please reduce your request rate.', SLOW_DOWN);
-    }
-    transfers[bound] += 1;
+  const places = (bound: 'uploads' | 'downloads', perKey: number): Transfers =>
+    createTransfers({
+      clock,
+      limits: { total: limits[bound], perKey },
+      refused: (why) => metrics.objectsRefused.inc({ bound: why === 'total' ? bound : `${bound}_${why}` }),
+    });
+  const uploads = places('uploads', limits.uploadsOfObject);
+  const downloads = places('downloads', Number.POSITIVE_INFINITY);
+
+  /** Runs one transfer in a place of its kind. The service's own need none: what clients do never keeps it from its objects. */
+  async function placed<Result>(
+    places: Transfers,
+    { own, response }: Exchange,
+    key: string,
+    work: (moved: (bytes: number) => void) => Promise<Result>,
+  ): Promise<Result> {
+    if (own) return work(() => undefined);
+    const place = places.admit(await ownerOf(key), key, () => response.destroy());
     try {
-      return await work();
+      return await work(place.moved);
     } finally {
-      transfers[bound] -= 1;
+      place.end();
     }
   }
 
   async function put(exchange: Exchange, key: string, sha256: string | undefined): Promise<void> {
     const { request, response } = exchange;
     const upload = readUpload(key, request, sha256, limits.objectBytes);
-    await bounded('uploads', async () => {
+    await placed(uploads, exchange, key, async (moved) => {
       let left = upload.size;
       promised += left;
       try {
@@ -111,6 +127,7 @@ export function createEmbeddedStore(parts: EmbeddedStoreParts) {
         const { etag } = await receiveObject({ files, clock, turn }, upload, request, (count) => {
           left -= count;
           promised -= count;
+          moved(count);
           metrics.objectBytes.inc({ direction: 'in' }, count);
         });
         response.writeHead(200, { ETag: etag, 'Content-Length': 0 }).end();
@@ -142,8 +159,12 @@ export function createEmbeddedStore(parts: EmbeddedStoreParts) {
     } else if (method === 'PUT') {
       await put(exchange, key, sha256);
     } else if (method === 'GET' || method === 'HEAD') {
-      const sent = await bounded('downloads', () => sendObject({ files, turn }, key, request, response));
-      metrics.objectBytes.inc({ direction: 'out' }, sent);
+      await placed(downloads, exchange, key, (moved) =>
+        sendObject({ files, turn }, key, exchange, (count) => {
+          moved(count);
+          metrics.objectBytes.inc({ direction: 'out' }, count);
+        }),
+      );
     } else if (method === 'DELETE') {
       if (headers['if-match'] !== undefined)
         throw new S3Error('NotImplemented', 'if-match is not implemented for DELETE.');
@@ -181,12 +202,17 @@ export function createEmbeddedStore(parts: EmbeddedStoreParts) {
     else response.end();
   }
 
-  async function handle(request: IncomingMessage, response: ServerResponse, expectsContinue: boolean): Promise<void> {
+  async function handle(
+    request: IncomingMessage,
+    response: ServerResponse,
+    { own, expectsContinue }: { own: boolean; expectsContinue: boolean },
+  ): Promise<void> {
     inFlight += 1;
     const requestId = ids.uuid();
     const exchange: Exchange = {
       request,
       response,
+      own,
       continued: !expectsContinue,
       proceed() {
         if (!exchange.continued) response.writeContinue();
@@ -211,40 +237,42 @@ export function createEmbeddedStore(parts: EmbeddedStoreParts) {
     }
   }
 
-  const server = createServer(
-    { ...TIMEOUTS, noDelay: true },
-    (request, response) => void handle(request, response, false),
-  );
-  server.on('checkContinue', (request, response) => void handle(request, response, true));
-  server.setTimeout(limits.idleMs);
+  function createListener(own: boolean): Server {
+    const server = createServer({ ...TIMEOUTS, noDelay: true }, (request, response) => {
+      void handle(request, response, { own, expectsContinue: false });
+    });
+    server.on('checkContinue', (request, response) => void handle(request, response, { own, expectsContinue: true }));
+    server.setTimeout(limits.idleMs);
+    return server;
+  }
+  const server = createListener(false);
   server.maxConnections = limits.connections;
+  // The service reads its objects through a listener that nobody else knows: all connections of the other may be taken.
+  const ownServer = createListener(true);
 
   const idle = (): Promise<void> =>
     inFlight === 0 ? Promise.resolve() : new Promise((resolve) => waiting.push(resolve));
 
+  async function close(listener: Server): Promise<void> {
+    if (!listener.listening) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const cancel = clock.after(DRAIN, () => listener.closeAllConnections());
+    listener.close(() => resolve());
+    await promise;
+    cancel();
+  }
   async function drain(): Promise<void> {
     draining = true;
-    if (server.listening) {
-      const { promise, resolve } = Promise.withResolvers<void>();
-      const cancel = clock.after(DRAIN, () => server.closeAllConnections());
-      server.close(() => resolve());
-      await promise;
-      cancel();
-    }
+    await Promise.all([close(server), close(ownServer)]);
     await idle(); // what was cut off still removes its drafts
   }
 
   return {
     credentials,
     /** Port 0 picks a free one. */
-    async listen(host: string, port: number): Promise<{ port: number }> {
-      const { promise, resolve, reject } = Promise.withResolvers<void>();
-      server.once('error', reject);
-      server.listen({ host, port, backlog: 1024 }, resolve);
-      await promise;
-      server.off('error', reject);
-      return { port: (server.address() as AddressInfo).port };
-    },
+    listen: (host: string, port: number) => listenOn(server, host, port),
+    /** For the service itself, on loopback. */
+    listenOwn: () => listenOn(ownServer, '127.0.0.1', 0),
     /** Stops accepting, closes idle connections, lets transfers finish within 8 seconds. */
     drain,
     /** Resolves when no request is in flight and nothing is left to clean up. */
@@ -253,9 +281,20 @@ export function createEmbeddedStore(parts: EmbeddedStoreParts) {
   };
 }
 
-interface Exchange {
+async function listenOn(server: Server, host: string, port: number): Promise<{ port: number }> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  server.once('error', reject);
+  server.listen({ host, port, backlog: 1024 }, resolve);
+  await promise;
+  server.off('error', reject);
+  return { port: (server.address() as AddressInfo).port };
+}
+
+export interface Exchange {
   request: IncomingMessage;
   response: ServerResponse;
+  /** The service itself asks. */
+  own: boolean;
   /** Whether the client may be sending its body. */
   continued: boolean;
   /** Lets a client that asked first send its body. */

@@ -8,13 +8,13 @@ import { S3Error } from './s3-error.ts';
 // Bytes read from the disk and written to the socket at a time, in the one buffer that a download has.
 const BLOCK = 128 * 1024;
 
-/** Answers GET and HEAD. Returns the bytes that were sent. Throws NoSuchKey, InvalidRange, PreconditionFailed before it has begun. */
+/** Answers GET and HEAD; `moved` is told of the bytes as they leave. Throws NoSuchKey, InvalidRange, PreconditionFailed before it has begun. */
 export async function sendObject(
   { files, turn }: { files: ObjectFiles; turn: () => Promise<void> },
   key: string,
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<number> {
+  { request, response }: { request: IncomingMessage; response: ServerResponse },
+  moved: (bytes: number) => void,
+): Promise<void> {
   const found = await files.open(key);
   if (!found) throw new S3Error('NoSuchKey', 'The specified key does not exist.');
   const { info, handle } = found;
@@ -26,7 +26,7 @@ export async function sendObject(
     response.setHeader('Last-Modified', httpDate(uploadedAt));
     if (verdict === 304) {
       response.writeHead(304).end();
-      return 0;
+      return;
     }
     const range = rangeApplies(request.headers, info) ? readRange(request.headers.range, size) : undefined;
     if (range === 'unsatisfiable') {
@@ -44,10 +44,9 @@ export async function sendObject(
     });
     if (request.method === 'HEAD' || size === 0) {
       response.end();
-      return 0;
+      return;
     }
-    await sendRange(handle, { start, end }, response, turn);
-    return end - start + 1;
+    await sendRange(handle, { start, end }, response, { turn, moved });
   } finally {
     await handle.close();
   }
@@ -57,7 +56,7 @@ async function sendRange(
   handle: FileHandle,
   { start, end }: ByteRange,
   response: ServerResponse,
-  turn: () => Promise<void>,
+  { turn, moved }: { turn: () => Promise<void>; moved: (bytes: number) => void },
 ): Promise<void> {
   const gone = new Error('the client went away');
   let fail: (error: Error) => void = () => undefined;
@@ -74,6 +73,7 @@ async function sendRange(
       if (response.destroyed) reject(gone);
       else response.write(block.subarray(0, bytesRead), (error) => (error ? reject(error) : resolve()));
     });
+    moved(bytesRead);
   }
   response.end();
 }

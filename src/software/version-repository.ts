@@ -83,3 +83,13 @@ export async function updateVersion(sql: Sql, line: Line, row: Version): Promise
 export async function deleteVersion(sql: Sql, line: Line, name: string, version: string): Promise<void> {
   await sql.run('DELETE FROM versions WHERE line = ? AND package = ? AND version = ?', line, name, version);
 }
+
+/** The developer whose version the binary is of; null for the service's own, and when no version names it. */
+export async function findDeveloperOfBinary(sql: Sql, binaryId: string): Promise<string | null> {
+  const row = await sql.get<{ developerId: string | null }>(
+    `SELECT p.developer_id AS "developerId" FROM versions v
+       JOIN packages p ON p.line = v.line AND p.package = v.package WHERE v.binary_id = ?`,
+    binaryId,
+  );
+  return row?.developerId ?? null;
+}
