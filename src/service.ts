@@ -145,6 +145,7 @@ export async function createService(config: Config, { log, clock = systemClock, 
           ids,
           log,
           metrics,
+          limits: { connections: config.objects.maxConnections },
           ownerOf: (key) => ownerOfObject(database.read, key),
         }),
       );

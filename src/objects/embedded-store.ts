@@ -1,9 +1,10 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import type { Clock } from '../clock.ts';
 import { type Ids, randomIds } from '../ids.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
+import { createSocketBounds } from '../socket-bounds.ts';
 import { lingeringClose } from './linger.ts';
 import { createObjectFiles } from './object-files.ts';
 import { readUpload, receiveObject } from './receive-object.ts';
@@ -24,6 +25,8 @@ export interface StoreLimits {
   /** Uploads of one object at a time; one more cuts the slowest of them. */
   uploadsOfObject: number;
   connections: number;
+  /** Milliseconds in which a client takes something of what is sent to it. */
+  stallMs: number;
   /** Milliseconds without a byte in either direction, after which a connection counts as dead. */
   idleMs: number;
   /** Bytes of the disk that uploads leave free: the database lives there too. */
@@ -52,10 +55,19 @@ const LIMITS: StoreLimits = {
   uploads: 64,
   downloads: 256,
   uploadsOfObject: 2,
-  connections: 1024,
+  connections: 512,
+  stallMs: 120_000,
   idleMs: 60_000,
   reservedBytes: 256 * 1024 ** 2,
 };
+/** Transfers take five eighths of the connections at most, so that there is always room for who comes. */
+function limitsOf(given: Partial<StoreLimits> = {}): StoreLimits {
+  const connections = given.connections ?? LIMITS.connections;
+  const uploads = Math.min(LIMITS.uploads, Math.ceil(connections / 8));
+  const downloads = Math.min(LIMITS.downloads, Math.ceil(connections / 2));
+  return { ...LIMITS, uploads, downloads, ...given };
+}
+
 // Milliseconds. A whole request may take as long as a slow device needs, so only silence ends it.
 const TIMEOUTS = { headersTimeout: 10_000, requestTimeout: 0, keepAliveTimeout: 65_000 };
 // After so many milliseconds of draining, what is still in flight is cut off.
@@ -66,7 +78,6 @@ const BLOCKS_PER_TURN = 4;
 // Everything else in a query or an x-amz- header asks for something that this store does not do.
 const KNOWN_QUERY = /^(?:x-id|X-Amz-(?:Algorithm|Content-Sha256|Credential|Date|Expires|Signature|SignedHeaders))$/;
 const KNOWN_HEADER = /^(?!x-amz-)|^x-amz-(?:content-sha256|date|user-agent)$/;
-const SLOW_DOWN = { headers: { 'Retry-After': '2' } };
 
 /**
  * An S3-compatible endpoint over a folder, on a listener of its own: PUT, GET with ranges, HEAD and DELETE of objects in
@@ -76,7 +87,7 @@ const SLOW_DOWN = { headers: { 'Retry-After': '2' } };
  */
 export function createEmbeddedStore(parts: EmbeddedStoreParts) {
   const { folder, region, bucket, clock, log, metrics, ids = randomIds, ownerOf = async () => '' } = parts;
-  const limits = { ...LIMITS, ...parts.limits };
+  const limits = limitsOf(parts.limits);
   const credentials = parts.credentials ?? embeddedCredentials(folder, ids);
   const signatures = createSignatureCheck({ credentials, region, clock });
   const files = createObjectFiles(`${folder}/objects`);
@@ -84,6 +95,8 @@ export function createEmbeddedStore(parts: EmbeddedStoreParts) {
   /** Bytes that running uploads have declared and not yet written. */
   let promised = 0;
   let inFlight = 0;
+  /** Connections with a request whose answer has not left. */
+  const busy = new WeakSet<Socket>();
   let draining = false;
   let waiting: (() => void)[] = [];
 
@@ -207,6 +220,20 @@ export function createEmbeddedStore(parts: EmbeddedStoreParts) {
     response: ServerResponse,
     { own, expectsContinue }: { own: boolean; expectsContinue: boolean },
   ): Promise<void> {
+    const { socket } = request;
+    if (socket.destroyed) return; // what came behind the request that ended it
+    if (busy.has(socket)) {
+      // Clients of S3 wait for an answer before they ask again; each of a thousand questions at once would be a transfer.
+      metrics.objectsRefused.inc({ bound: 'requests_per_connection' });
+      socket.destroy();
+      return;
+    }
+    busy.add(socket);
+    bounds.works(socket);
+    response.once('close', () => {
+      busy.delete(socket);
+      bounds.waits(socket);
+    });
     inFlight += 1;
     const requestId = ids.uuid();
     const exchange: Exchange = {
@@ -246,7 +273,13 @@ export function createEmbeddedStore(parts: EmbeddedStoreParts) {
     return server;
   }
   const server = createListener(false);
-  server.maxConnections = limits.connections;
+  const bounds = createSocketBounds({
+    clock,
+    // A proxy, or the devices of one site, have one address. Transfers take fewer than all, so there is always one to cut.
+    limits: { perAddress: limits.connections, total: limits.connections, stallMs: limits.stallMs },
+    onBound: (bound) => metrics.objectsRefused.inc({ bound }),
+  });
+  server.on('connection', (socket) => bounds.admit(socket));
   // The service reads its objects through a listener that nobody else knows: all connections of the other may be taken.
   const ownServer = createListener(true);
 

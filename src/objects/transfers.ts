@@ -77,7 +77,7 @@ export function createTransfers({ clock, limits, refused }: Parts) {
   function look(): void {
     cancelLook = undefined;
     const now = clock.now();
-    for (const transfer of [...running]) {
+    for (const transfer of running) {
       if (now - transfer.since < MEASURED_OVER * 1000) continue;
       if (rate(transfer) * 1_000_000 < SLOWEST) cut(transfer, 'slow');
       else Object.assign(transfer, { bytes: 0, since: now });

@@ -82,6 +82,16 @@ void t.test('one tenant’s slow uploads and unread downloads keep nobody from o
   await neighbour.works('downloads that nobody reads');
 });
 
+void t.test('a thousand downloads asked for at once over one connection are none', async (t) => {
+  const world = await startWorld(t);
+  const tenant = await world.createTenant('attacker');
+  const socket = begin(t, await uploadUrl(tenant, VERSION, 4), 'GET');
+  const ended = new Promise((resolve) => socket.once('close', resolve));
+  for (let index = 0; index < 1000; index += 1) socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+  await ended;
+  t.equal(await refusals(world, 'requests_per_connection'), 1);
+});
+
 void t.test('the service reads its objects though every connection of the store is taken', async (t) => {
   const world = await startWorld(t);
   const neighbour = await createNeighbour(t, world);
