@@ -5,6 +5,23 @@ export interface Fault {
   type: string;
 }
 
+/** Faults that are told at once, at most (contract, section 1); one more, `...and more`, says that there are others. */
+export const MOST_FAULTS = 100;
+/** Characters of a name in `loc` at most: callers choose them. */
+const LONGEST_NAME = 128;
+
+/** The faults as they are told: no more than MOST_FAULTS, and names of a bounded length. */
+export function boundedFaults(faults: readonly Fault[], most = MOST_FAULTS): Fault[] {
+  const told = faults.slice(0, most).map((fault) => {
+    if (fault.loc.every((name) => name.length <= LONGEST_NAME)) return fault;
+    return { ...fault, loc: fault.loc.map((name) => (name.length > LONGEST_NAME ? shortened(name) : name)) };
+  });
+  const next = faults[most];
+  return next ? [...told, { loc: next.loc.slice(0, 1), msg: '...and more', type: next.type }] : told;
+}
+
+const shortened = (name: string): string => `${name.slice(0, LONGEST_NAME).toWellFormed()}...`;
+
 interface ErrorRow {
   /** HTTP status. */
   status: number;
@@ -38,6 +55,7 @@ export const ERRORS = {
   CLIENT_ID_IN_USE: { status: 403, shape: 'message', text: 'ClientId is already in use.', when: 'op 5 with the clientId of another device' },
   KEY_NOT_ISSUED: { status: 403, shape: 'message', text: 'authenticationKey is not issued.', when: 'operations that create transactions, before op 3' },
   NOTIFICATION_NOT_CONFIGURED: { status: 404, shape: 'message', text: 'system notification destination is not configured.', when: 'operations that create transactions, without deviceEvent' },
+  TOPIC_FOREIGN: { status: 403, shape: 'message', text: 'a device may not publish to this topic.', when: 'MQTT: a publish outside of the device’s own topics; on its errors topic' },
   TRANSACTION_NOT_FOUND: { status: 404, shape: 'reason', text: 'transaction not found.', when: 'no such transaction of this device and application' },
   TRANSACTION_FINISHED: { status: 409, shape: 'message', text: 'transaction is already finished.', when: 'cancel of a finished transaction' },
   TOO_MANY_TRANSACTIONS: { status: 429, shape: 'message', text: 'the device has {limit} unfinished transactions.', when: 'the bound of unfinished transactions per device' },
@@ -94,7 +112,7 @@ export class DomainError extends Error {
     );
     this.name = 'DomainError';
     this.code = code;
-    this.details = details;
+    this.details = boundedFaults(details);
     this.values = values;
   }
 

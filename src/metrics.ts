@@ -39,6 +39,10 @@ export function createMetrics() {
     mqttRejected: counter('mqtt_rejected_messages_total', 'Messages dropped and answered on the errors topic', [
       'topic',
     ]),
+    mqttLeftOut: counter('mqtt_partly_taken_messages_total', 'Messages of which parts were left out', ['topic']),
+    mqttUnknownMembers: counter('mqtt_unknown_members_total', 'Members of messages that nobody knows, ignored', [
+      'topic',
+    ]),
     deliveriesCreated: counter('webhook_deliveries_total', 'Webhook deliveries stored', ['type']),
     deliveryAttempts: counter('webhook_attempts_total', 'Webhook attempts by outcome', ['outcome']),
     deliverySeconds: histogram('webhook_attempt_duration_seconds', 'Time of one webhook attempt'),

@@ -220,7 +220,8 @@ export async function createService(config: Config, { log, clock = systemClock, 
       presence,
       maxConnections: config.mqtt.maxConnections,
       messageRate: config.mqtt.messageRate,
-      handlers: createDeviceMessages({ contracts, transactions, statuses, events, uploads }),
+      contracts,
+      handlers: createDeviceMessages({ contracts, metrics, transactions, statuses, events, uploads }),
     }),
   );
 

@@ -1,18 +1,20 @@
 import { Aedes, type Client, type Subscription } from 'aedes';
 import type { Clock } from '../clock.ts';
+import type { Contracts } from '../contracts/contracts.ts';
 import type { Database } from '../database/sql.ts';
 import type { Presence } from '../devices/presence.ts';
 import type { Ids } from '../ids.ts';
 import type { Log } from '../log.ts';
+import { createLogLimit } from '../log-limit.ts';
 import type { Metrics } from '../metrics.ts';
 import type { DeviceLink } from '../outbox/outbox.ts';
 import { createTokenBuckets } from '../token-buckets.ts';
 import { createAuthentication } from './authentication.ts';
-import { createInbound, type Handler } from './inbound.ts';
+import { createInbound, type Handlers } from './inbound.ts';
 import { createListeners } from './listeners.ts';
 import { createOutbound } from './outbound.ts';
 import { createPersistence, SESSION_MARKER } from './persistence.ts';
-import { type Inbound, isInbound, outboundKind, topicOf } from './topics.ts';
+import { isInbound, outboundKind, topicOf } from './topics.ts';
 
 interface Parts {
   database: Database;
@@ -23,7 +25,8 @@ interface Parts {
   authenticate(deviceId: string, credential: Buffer): Promise<boolean>;
   /** Whether there is such a device: what a certificate says besides must be so. */
   isRegistered(deviceId: string): Promise<boolean>;
-  handlers: Record<Inbound, Handler>;
+  contracts: Pick<Contracts, 'read' | 'accepts'>;
+  handlers: Handlers;
   /** A device is connected and subscribes its commands; the returned function is called when that ends. */
   open(link: DeviceLink): () => void;
   presence: Pick<Presence, 'heard' | 'left'>;
@@ -64,8 +67,10 @@ export async function createBroker(parts: Parts) {
     if (!sent) metrics.mqttRefused.inc({ reason: 'answers' });
   }
   const inbound = createInbound({
+    contracts: parts.contracts,
     rate: createTokenBuckets({ clock, perSecond: parts.messageRate }),
     log,
+    logLimit: createLogLimit({ clock }),
     metrics,
     handlers,
     respond: (client, answer) => sendAnswer(client, 'responses', answer),

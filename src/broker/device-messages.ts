@@ -1,15 +1,17 @@
-import type { Contracts } from '../contracts/contracts.ts';
+import type { Contracts, SchemaName } from '../contracts/contracts.ts';
+import type { SchemaTypes } from '../contracts/types.ts';
 import type { Statuses } from '../devices/statuses.ts';
 import { DomainError, faultText } from '../errors.ts';
 import type { DeviceEvents } from '../events/device-events.ts';
-import { isUploadRequest } from '../events/upload-features.ts';
+import { isUploadRequest, UPLOAD_FEATURES } from '../events/upload-features.ts';
 import type { UploadUrls } from '../events/upload-urls.ts';
+import type { Metrics } from '../metrics.ts';
 import type { Transactions } from '../transactions/transactions.ts';
-import type { Handler } from './inbound.ts';
-import type { Inbound } from './topics.ts';
+import type { Handlers } from './inbound.ts';
 
 interface Parts {
-  contracts: Contracts;
+  contracts: Pick<Contracts, 'read'>;
+  metrics: Metrics;
   transactions: Pick<Transactions, 'settle' | 'freshUrl'>;
   statuses: Pick<Statuses, 'report'>;
   events: Pick<DeviceEvents, 'accept'>;
@@ -20,39 +22,45 @@ const LONGEST_MESSAGE = 1000;
 
 type RequestHandler = (deviceId: string, data: object) => Promise<{ data: object } | { error: object }>;
 
-/** What the service does with each message of a device. A message that breaks its schema throws REQUEST_INVALID. */
-export function createDeviceMessages(parts: Parts): Record<Inbound, Handler> {
-  const { contracts, transactions, statuses, events, uploads } = parts;
+/** What the service does with each message of a device. A message that cannot be carried out throws a DomainError. */
+export function createDeviceMessages({ contracts, metrics, transactions, statuses, events, uploads }: Parts): Handlers {
+  /** The data of a request, read as tolerantly as the message that it is in. Throws REQUEST_INVALID. */
+  function read<Name extends SchemaName>(name: Name, data: object): SchemaTypes[Name] {
+    const { value, unknown } = contracts.read(name, data);
+    if (unknown.count > 0) metrics.mqttUnknownMembers.inc({ topic: 'requests' }, unknown.count);
+    return value;
+  }
+
   /** By the `type` of the request. */
   const requests: Record<string, RequestHandler> = {
     async softwareDownloadUrl(deviceId, data) {
-      const { transactionId } = contracts.check('mqtt/software-download-url-request', data, 'body');
+      const { transactionId } = read('mqtt/software-download-url-request', data);
       const found = await transactions.freshUrl(deviceId, transactionId);
       return 'code' in found ? { error: found } : { data: found };
     },
   };
 
   return {
-    async acks(deviceId, message) {
-      await transactions.settle(deviceId, contracts.check('mqtt/ack', message, 'body'));
+    async acks(deviceId, ack) {
+      await transactions.settle(deviceId, ack);
       return undefined;
     },
-    async status(deviceId, message) {
-      await statuses.report(deviceId, contracts.check('mqtt/status', message, 'body'));
+    async status(deviceId, status) {
+      await statuses.report(deviceId, status);
       return undefined;
     },
-    async events(deviceId, message) {
-      await events.accept(deviceId, contracts.check('mqtt/event', message, 'body'));
+    async events(deviceId, event) {
+      await events.accept(deviceId, event);
       return undefined;
     },
-    /** Every request gets a response with its requestId, also when something is wrong with it. */
-    async requests(deviceId, message, respond) {
-      const { requestId, type, data } = contracts.check('mqtt/request', message, 'body');
+    /** Every request gets a response with its requestId, also when something is wrong with its data. */
+    async requests(deviceId, { requestId, type, data }, { respond }) {
       const handler = Object.hasOwn(requests, type) ? requests[type] : undefined;
       try {
         if (handler) return { requestId, ...(await handler(deviceId, data)) };
         if (isUploadRequest(type)) {
-          uploads.ask(deviceId, type, data, (answer) => respond({ requestId, ...answer }));
+          const asked = read(UPLOAD_FEATURES[type].schema, data);
+          uploads.ask(deviceId, type, asked, (answer) => respond({ requestId, ...answer }));
           return undefined;
         }
         return { requestId, error: { code: 'UNSUPPORTED', message: 'requests of this type are not served.' } };

@@ -1,68 +1,139 @@
 import type { AedesPublishPacket, Client, PublishPacket } from 'aedes';
-import { DomainError, type Fault, toDomainError } from '../errors.ts';
+import type { Contracts } from '../contracts/contracts.ts';
+import type { SchemaTypes } from '../contracts/types.ts';
+import { DomainError, type Fault, faultText, toDomainError } from '../errors.ts';
 import type { Log } from '../log.ts';
+import type { LogLimit } from '../log-limit.ts';
 import type { Metrics } from '../metrics.ts';
 import type { TokenBuckets } from '../token-buckets.ts';
-import { type Inbound, inboundKind } from './topics.ts';
+import { decodePayload, toldFaults } from './payload.ts';
+import { type Inbound, inboundKind, topicOf } from './topics.ts';
 
-/**
- * One per topic: validates the decoded payload and carries it out, and may have an answer; the PUBACK waits for it. What
- * takes longer than a PUBACK may wait is answered by `respond`; a connection that has ended meanwhile gets nothing.
- */
-export type Handler = (
-  deviceId: string,
-  message: unknown,
-  respond: (answer: object) => void,
-) => Promise<object | undefined>;
+/** What a message on each topic holds. */
+export interface Messages {
+  acks: SchemaTypes['mqtt/ack'];
+  status: SchemaTypes['mqtt/status'];
+  events: SchemaTypes['mqtt/event'];
+  requests: SchemaTypes['mqtt/request'];
+}
+
+/** How a message came. */
+export interface Arrival {
+  /** Of the payload. */
+  bytes: number;
+  /** For what takes longer than a PUBACK may wait; a connection that has ended meanwhile gets nothing. */
+  respond(answer: object): void;
+}
+
+/** One per topic: carries a message out, and may have an answer; the PUBACK waits for it. */
+export type Handlers = {
+  [Kind in Inbound]: (deviceId: string, message: Messages[Kind], arrival: Arrival) => Promise<object | undefined>;
+};
+
+/** What a device is told on its errors topic: the schema mqtt/error. */
+export type Rejection = Omit<SchemaTypes['mqtt/error'], 'details'> & { details: Fault[] };
 
 interface Parts {
+  contracts: Pick<Contracts, 'read' | 'accepts'>;
   log: Log;
+  logLimit: LogLimit;
   metrics: Metrics;
-  handlers: Record<Inbound, Handler>;
+  handlers: Handlers;
   /** Of what devices send by themselves: all but acks, which commands bound. */
   rate: Pick<TokenBuckets, 'take'>;
   /** Sends what a handler answers. */
   respond(client: Client, answer: object): void;
   /** Tells the device what was wrong with its message. */
-  reject(client: Client, answer: { topic: string; reason: string; details: Fault[] }): void;
+  reject(client: Client, answer: Rejection): void;
 }
 
-const utf8 = new TextDecoder('utf-8', { fatal: true });
+const SCHEMAS = { acks: 'mqtt/ack', status: 'mqtt/status', events: 'mqtt/event', requests: 'mqtt/request' } as const;
 
-function decode(payload: string | Buffer): unknown {
-  try {
-    return JSON.parse(typeof payload === 'string' ? payload : utf8.decode(payload));
-  } catch (cause) {
-    throw new DomainError('REQUEST_INVALID', {
-      details: [{ loc: ['body'], msg: 'JSON decode error', type: 'json_invalid' }],
-      cause,
-    });
-  }
-}
+/** What a message calls itself, for its sender to find it again. */
+const IDENTITIES = {
+  acks: { name: 'transactionId', schema: 'common/transaction-id' },
+  status: undefined,
+  events: { name: 'eventId', schema: 'common/event-id' },
+  requests: { name: 'requestId', schema: 'common/request-id' },
+} as const;
+
+const PARTLY = 'parts of the message were left out.';
+// Characters; a topic can have 65,535.
+const LONGEST_TOPIC = 256;
+// Characters of the faults on a log line.
+const LONGEST_LINE = 300;
+
+const shortTopic = (topic: string): string => topic.slice(0, LONGEST_TOPIC).toWellFormed();
 
 /**
  * Messages from devices, as Aedes' authorizePublish: that runs before the PUBACK, so when a device's acknowledgement is
  * acknowledged to it, its settlement is on the disk. Work starts in the order of the packets (so units of work are in
  * that order too) and several share a commit; the PUBACKs follow in the order of the packets [MQTT-4.6.0-2]. A message
- * that is wrong is answered on the errors topic and dropped; an error to Aedes closes the connection without a PUBACK:
- * that is for a foreign topic, for a device above its rate, and for a failure of ours: the device sends the message again.
+ * is read tolerantly: what is wrong in it, or all of it when nothing has a meaning without that, is answered on the errors
+ * topic and dropped, and so is one to a topic that is not the device's. An error to Aedes closes the connection without
+ * a PUBACK, and the device sends the message again, for ever if need be: that is for a device above its rate, and for a
+ * failure of ours.
  */
-export function createInbound({ log, metrics, handlers, rate, respond, reject }: Parts) {
+export function createInbound(parts: Parts) {
+  const { contracts, log, logLimit, metrics, handlers, rate, respond, reject } = parts;
   const tails = new WeakMap<Client, Promise<Error | null>>();
   let running = 0;
   let whenIdle: (() => void)[] = [];
 
-  async function handle(kind: Inbound, deviceId: string, client: Client | null, packet: PublishPacket): Promise<void> {
+  /** `transactionId`, `eventId` or `requestId` of a message, where it can be read. */
+  function identityOf(kind: Inbound | undefined, message: unknown): object {
+    const identity = kind && IDENTITIES[kind];
+    if (!identity || typeof message !== 'object' || message === null) return {};
+    const value = (message as Record<string, unknown>)[identity.name];
+    return contracts.accepts(identity.schema, value) ? { [identity.name]: value } : {};
+  }
+
+  function tell(
+    client: Client | null,
+    deviceId: string,
+    told: { topic: string; reason: string; details: readonly Fault[] },
+    identity: object,
+  ): void {
+    const { topic, reason, details } = { ...told, topic: shortTopic(told.topic) };
+    const leftOut = logLimit(`${deviceId} ${reason}`);
+    if (leftOut !== undefined) {
+      const faults = faultText(details.slice(0, 3)).slice(0, LONGEST_LINE);
+      const line = { deviceId, topic, reason, faults, ...identity, leftOut };
+      log.info(
+        line,
+        reason === PARTLY ? 'parts of a message of a device were left out' : 'a message of a device was rejected',
+      );
+    }
+    if (client) reject(client, { topic, reason, details: toldFaults(details), ...identity });
+  }
+
+  async function handle<Kind extends Inbound>(
+    kind: Kind,
+    deviceId: string,
+    client: Client | null,
+    { topic, payload }: PublishPacket,
+  ): Promise<void> {
+    let message: unknown;
     try {
+      message = decodePayload(payload);
+      const { value, leftOut, unknown } = contracts.read(SCHEMAS[kind], message);
+      if (unknown.count > 0) {
+        metrics.mqttUnknownMembers.inc({ topic: kind }, unknown.count);
+        log.debug({ deviceId, topic, members: unknown.names }, 'members of a message that nobody knows are ignored');
+      }
       const respondTo = (answer: object): void => (client ? respond(client, answer) : undefined);
-      const answer = await handlers[kind](deviceId, decode(packet.payload), respondTo);
+      const arrival = { bytes: payload.length, respond: respondTo };
+      const answer = await handlers[kind](deviceId, value as Messages[Kind], arrival);
       if (answer) respondTo(answer);
+      if (leftOut.length === 0) return;
+      metrics.mqttLeftOut.inc({ topic: kind });
+      tell(client, deviceId, { topic, reason: PARTLY, details: leftOut }, identityOf(kind, message));
     } catch (thrown) {
       const error = toDomainError(thrown);
       if (error.code === 'INTERNAL') throw thrown;
       metrics.mqttRejected.inc({ topic: kind });
-      log.debug({ deviceId, topic: packet.topic, reason: error.message }, 'message from a device rejected');
-      if (client) reject(client, { topic: packet.topic, reason: error.message, details: error.details });
+      const { message: reason, details } = error;
+      tell(client, deviceId, { topic, reason, details }, identityOf(kind, message));
     }
   }
 
@@ -76,6 +147,21 @@ export function createInbound({ log, metrics, handlers, rate, respond, reject }:
       log.error({ err, deviceId }, 'a message from a device could not be carried out; it will come again');
       return err instanceof Error ? err : new Error(String(err));
     }
+  }
+
+  /** A closed connection would make a persistent client send it for ever. */
+  async function drop(deviceId: string, client: Client | null, packet: PublishPacket): Promise<null> {
+    metrics.mqttRefused.inc({ reason: 'publish' });
+    const topic = shortTopic(packet.topic);
+    const leftOut = logLimit(`${deviceId} publish`);
+    if (leftOut !== undefined)
+      log.warn({ deviceId, topic, leftOut }, 'a device publishes to a topic that is not its own');
+    const { message: reason, details } = new DomainError('TOPIC_FOREIGN');
+    if (client) reject(client, { topic, reason, details });
+    // From here on it is a message that nobody gets, whoever subscribes the topic that it was for.
+    packet.topic = topicOf(deviceId, 'status');
+    packet.payload = Buffer.alloc(0);
+    return null;
   }
 
   async function refuseRate(): Promise<Error> {
@@ -102,17 +188,20 @@ export function createInbound({ log, metrics, handlers, rate, respond, reject }:
       // A will that is published after a restart has no client; its owner was checked when it was stored.
       const deviceId = client?.id ?? (packet as AedesPublishPacket & { clientId?: string }).clientId ?? '';
       const kind = inboundKind(deviceId, packet.topic);
-      if (!kind || packet.messageId === 0) {
-        metrics.mqttRefused.inc({ reason: kind ? 'packet_id' : 'publish' }); // [MQTT-2.3.1-1]
-        callback(new Error(kind ? 'packet identifier 0' : `publish to ${packet.topic} is not allowed`));
+      if (packet.messageId === 0) {
+        metrics.mqttRefused.inc({ reason: 'packet_id' }); // [MQTT-2.3.1-1]
+        callback(new Error('packet identifier 0'));
         return;
       }
       packet.retain = false; // nobody can subscribe it, and retained messages have no bound
       packet.dup = false; // [MQTT-3.3.1-3]
-      metrics.mqttMessages.inc({ topic: kind });
+      metrics.mqttMessages.inc({ topic: kind ?? 'other' });
       running += 1;
       const tooMany = kind !== 'acks' && rate.take(deviceId)?.allowed === false;
-      const outcome = tooMany ? refuseRate() : outcomeOf(kind, deviceId, client, packet);
+      let outcome: Promise<Error | null>;
+      if (tooMany) outcome = refuseRate();
+      else if (kind) outcome = outcomeOf(kind, deviceId, client, packet);
+      else outcome = drop(deviceId, client, packet);
       const before = client && tails.get(client);
       const inOrder = before ? before.then(() => outcome) : outcome;
       if (client) tails.set(client, inOrder);

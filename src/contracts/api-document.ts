@@ -21,6 +21,7 @@ const RENAMED: Record<string, string | null> = {
   $schema: null,
   tsType: null,
   settingUrl: null,
+  maxJsonBytes: 'x-max-json-bytes',
   maxUtf8Bytes: 'x-max-utf8-bytes',
   maxDepth: 'x-max-depth',
 };

@@ -5,7 +5,9 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { DomainError, type Fault } from '../errors.ts';
 import { REMOVALS, type Removals } from '../removals.ts';
 import { toFaults } from './faults.ts';
-import { addKeywords, type UrlFault } from './keywords.ts';
+import { judgedSchema } from './judged-schema.ts';
+import { addKeywords, type TakeOut, type UrlFault } from './keywords.ts';
+import { createTolerantReader, type Reading } from './tolerant-reader.ts';
 import type { SchemaTypes } from './types.ts';
 
 export type SchemaName = keyof SchemaTypes;
@@ -23,6 +25,8 @@ export interface Contracts {
   /** A query string as the object that its schema describes: integers are read from text, defaults are filled in,
    * parameters that the schema does not know are left out. Throws REQUEST_INVALID with every fault. */
   checkQuery<Name extends SchemaName>(name: Name, query: string): SchemaTypes[Name];
+  /** A message of a device, read tolerantly: see createTolerantReader. Throws REQUEST_INVALID with every fault. */
+  read<Name extends SchemaName>(name: Name, value: unknown): Reading<SchemaTypes[Name]>;
   /** True when the value obeys the schema. The cheapest question. */
   accepts<Name extends SchemaName>(name: Name, value: unknown): value is SchemaTypes[Name];
   /** Every fault of the value; none when it obeys the schema. */
@@ -63,30 +67,46 @@ const compiled = new WeakMap<UrlFault, Map<string, Contracts>>();
 
 const DEPRECATED = Object.keys(REMOVALS) as (keyof typeof REMOVALS)[];
 
-function compile(urlFault: UrlFault, removed: ReadonlySet<string>): Contracts {
+/** Validators by name, each compiled when it is first asked for. */
+function createValidators(
+  documents: ReadonlyMap<SchemaName, SchemaDocument>,
+  rules: { urlFault: UrlFault; takeOut?: TakeOut },
+): (name: SchemaName) => ValidateFunction {
   const ajv = new Ajv2020({
     allErrors: true,
+    verbose: true, // a fault of a pattern is told by the sentence beside it
     strict: true,
     strictTypes: false,
     strictRequired: false,
     useDefaults: true,
     coerceTypes: false,
   });
-  addKeywords(ajv, urlFault);
+  addKeywords(ajv, rules);
+  for (const [name, document] of documents) ajv.addSchema({ ...judgedSchema(document), $id: `${BASE}${name}.json` });
+  const validators = new Map<SchemaName, ValidateFunction>();
+  return (name) => {
+    const known = validators.get(name);
+    if (known) return known;
+    const made = ajv.getSchema(`${BASE}${name}.json`)!;
+    validators.set(name, made);
+    return made;
+  };
+}
+
+function compile(urlFault: UrlFault, removed: ReadonlySet<string>): Contracts {
   const documents = readSchemas();
   for (const document of documents.values()) withoutRemoved(document, removed);
-  for (const [name, document] of documents) ajv.addSchema({ ...document, $id: `${BASE}${name}.json` });
-  const validators = new Map<SchemaName, ValidateFunction>();
+  const validator = createValidators(documents, { urlFault });
   const integers = new Map<SchemaName, ReadonlySet<string>>();
   for (const [name, document] of documents) {
-    validators.set(name, ajv.getSchema(`${BASE}${name}.json`)!);
+    validator(name); // now, not with the first request
     const types = Object.entries(document.properties ?? {}).map(([property, { $ref, type }]) => [
       property,
       $ref ? (documents.get(referredSchema(name, $ref)) as { type?: string }).type : type,
     ]);
     integers.set(name, new Set(types.filter(([, type]) => type === 'integer').map(([property]) => property!)));
   }
-  const validator = (name: SchemaName): ValidateFunction => validators.get(name)!;
+  const reader = createTolerantReader((takeOut) => createValidators(documents, { urlFault, takeOut }));
   const faults = (name: SchemaName, value: unknown, ...place: string[]): Fault[] => {
     const validate = validator(name);
     return validate(value) ? [] : toFaults(validate.errors ?? [], place);
@@ -99,6 +119,7 @@ function compile(urlFault: UrlFault, removed: ReadonlySet<string>): Contracts {
   return {
     check,
     checkQuery: (name, query) => check(name, readQuery(query, documents.get(name)!, integers.get(name)!), 'query'),
+    read: (name, value) => reader(name, value) as never,
     accepts: (name, value): value is never => validator(name)(value) as boolean,
     faults,
     documents,

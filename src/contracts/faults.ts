@@ -1,5 +1,5 @@
 import type { ErrorObject } from 'ajv';
-import type { Fault } from '../errors.ts';
+import { type Fault, MOST_FAULTS } from '../errors.ts';
 
 // What ajv calls a type, in the words of the interface.
 const TYPES: Record<string, [type: string, noun: string]> = {
@@ -17,11 +17,12 @@ const FORMATS: Record<string, string> = {
 };
 
 // Keywords that only wrap the faults of their branches.
-const WRAPPERS = new Set(['if', 'anyOf', 'oneOf', 'allOf', 'not']);
+export const WRAPPERS: ReadonlySet<string> = new Set(['if', 'anyOf', 'oneOf', 'allOf', 'not']);
 
 /**
  * The faults of a failed validation in the vocabulary of the interface (contract, section 1), in the order found.
- * One real mistake is one fault: of several at one place the type counts first, else the one found first.
+ * One real mistake is one fault: of several at one place the type counts first, else the one found first. No more of
+ * them than can be told, and one (see MOST_FAULTS).
  *
  * @param place where the value came from: `body`, `query` or `pathParameters`, and names below it
  */
@@ -32,6 +33,7 @@ export function toFaults(errors: readonly ErrorObject[], place: readonly string[
     const fault = toFault(error, place);
     const key = JSON.stringify(fault.loc);
     if (!byPlace.has(key) || error.keyword === 'type') byPlace.set(key, fault);
+    if (byPlace.size > MOST_FAULTS) break;
   }
   return [...byPlace.values()];
 }
@@ -42,7 +44,7 @@ function toFault(error: ErrorObject, place: readonly string[]): Fault {
   switch (error.keyword) {
     case 'required':
       return { loc: [...loc, String(params.missingProperty)], msg: 'Field required', type: 'missing' };
-    case 'additionalProperties':
+    case 'knownMembers':
       return forbidden([...loc, String(params.additionalProperty)]);
     case 'false schema':
       return forbidden(loc);
@@ -58,9 +60,11 @@ function toFault(error: ErrorObject, place: readonly string[]): Fault {
     case 'maxUtf8Bytes':
       return { loc, msg: `String should have at most ${count(params.limit, 'byte')}`, type: 'string_too_long' };
     case 'pattern':
-      return mismatch(loc, `String should match pattern '${String(params.pattern)}'`);
+      return mismatch(loc, String(error.parentSchema?.['x-pattern-message']));
+    case 'plainText':
+      return mismatch(loc, 'String should have no NUL characters and no lone surrogates');
     case 'format':
-      return mismatch(loc, FORMATS[String(params.format)] ?? `String should have the format ${String(params.format)}`);
+      return mismatch(loc, String(FORMATS[String(params.format)]));
     case 'enum':
       return { loc, msg: `Input should be ${choice(params.allowedValues as unknown[])}`, type: 'enum' };
     case 'const':
@@ -78,6 +82,8 @@ function toFault(error: ErrorObject, place: readonly string[]): Fault {
       return atMost(loc, `Dictionary should have at most ${count(params.limit, 'member')}`);
     case 'maxDepth':
       return atMost(loc, `Input should be nested at most ${count(params.limit, 'level')} deep`);
+    case 'maxJsonBytes':
+      return atMost(loc, `Input should be at most ${count(params.limit, 'byte')} of JSON`);
     case 'settingUrl':
       return { loc, msg: String(params.msg), type: String(params.type) };
     default:
@@ -103,7 +109,7 @@ function choice(values: readonly unknown[]): string {
 }
 
 /** The parts of a JSON pointer (RFC 6901): `/0/a~1b` is `['0', 'a/b']`. */
-function pointerParts(pointer: string): string[] {
+export function pointerParts(pointer: string): string[] {
   if (pointer === '') return [];
   const parts = pointer.slice(1).split('/');
   return pointer.includes('~') ? parts.map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~')) : parts;

@@ -211,6 +211,10 @@ export type Operation =
  */
 export type RecordedFiles = RecordedFile[];
 /**
+ * Identifier of a request, made by the device; its answer carries it.
+ */
+export type RequestId = string;
+/**
  * Absolute `https` URL without credentials, where the service calls the developer (also `http` where the service allows it); null removes it.
  */
 export type SettingUrl = string | null;
@@ -255,6 +259,10 @@ export type WebhookSetting = 'deviceEvent' | 'callEvent' | 'callFileSendEvent' |
  */
 export type CallEventData = {callId: string} & Record<string, unknown>;
 /**
+ * Data of `custom.` events, which are a device's own (an SOS button, a low battery, tampering): any object of at most 32 KiB as JSON, nested at most 32 levels deep. It is passed on as it is.
+ */
+export type CustomEventData = Record<string, unknown>;
+/**
  * Body of op 10: all access point names that the device shall have.
  *
  * @maxItems 32
@@ -269,7 +277,9 @@ export type Url1 = string;
  */
 export type SettingUrl1 = string | null;
 /**
- * Body of op 11: all Wi-Fi networks that the device shall know.
+ * Body of op 11: all Wi-Fi networks that the device shall know, at most 100.
+ *
+ * @maxItems 100
  */
 export type WifiSettings = WifiEntry[];
 
@@ -342,6 +352,7 @@ export interface SchemaTypes {
   'common/reason-error': ReasonError;
   'common/recorded-file': RecordedFile;
   'common/recorded-files': RecordedFiles;
+  'common/request-id': RequestId;
   'common/secret': Secret;
   'common/setting-url': SettingUrl;
   'common/total': Total;
@@ -364,6 +375,7 @@ export interface SchemaTypes {
   'mqtt/command': Command;
   'mqtt/connectivity-state-parameters': ConnectivityStateParameters;
   'mqtt/connectivity-type-parameters': ConnectivityTypeParameters;
+  'mqtt/custom-event-data': CustomEventData;
   'mqtt/deactivate-parameters': DeactivateParameters;
   'mqtt/error': MessageFault;
   'mqtt/event': DeviceEvent;
@@ -438,6 +450,7 @@ export interface SchemaTypes {
   'rest/wifi-settings': WifiSettings;
   'webhooks/bluetooth-event': BluetoothEvent;
   'webhooks/call-event': CallEvent;
+  'webhooks/custom-event': CustomEvent;
   'webhooks/envelope': WebhookEnvelope;
   'webhooks/file-upload-failed': FileUploadFailed;
   'webhooks/file-upload-succeeded': FileUploadSucceeded;
@@ -646,7 +659,7 @@ export interface Fault {
    */
   loc: string[];
   /**
-   * What is wrong, for people.
+   * What is wrong: a sentence for people.
    */
   msg: string;
   type: FaultType;
@@ -735,7 +748,9 @@ export interface ReasonError {
    */
   reason: string;
   /**
-   * Every fault that was found.
+   * Every fault that was found, up to 100; one more, `...and more`, says that there are others.
+   *
+   * @maxItems 101
    */
   details: Fault[];
 }
@@ -759,7 +774,7 @@ export interface WifiEntry {
   security: 'OPEN' | 'WEP' | 'WPA2' | 'WPA3' | 'WPA2_WPA3';
 }
 /**
- * What became of a command. Repeating it changes nothing.
+ * What became of a command; repeating it changes nothing. What is wrong in `progress`, `result` or `error` is left out, and the rest counts; without a transactionId or a status it is rejected.
  */
 export interface Ack {
   transactionId: TransactionId;
@@ -768,8 +783,23 @@ export interface Ack {
    * Percent.
    */
   progress?: number;
-  result?: JsonObject;
-  error?: DeviceError;
+  /**
+   * What the operation says of itself: see its results. At most 64 KiB as JSON.
+   */
+  result?: Record<string, unknown>;
+  /**
+   * Why it failed; only looked at in a `failed`. Without a code that can be read it is `INTERNAL`.
+   */
+  error?: {
+    /**
+     * Codes in use: DOWNLOAD_FAILED, VERSION_NAME_MISMATCH (installed all the same), VERSION_CODE_NOT_HIGHER, PACKAGE_NAME_MISMATCH, STORAGE_FULL, INVALID_PARAMETERS, UNSUPPORTED, INTERNAL; others are passed on as they are.
+     */
+    code?: string;
+    /**
+     * For people.
+     */
+    message?: string;
+  };
 }
 /**
  * Parameters of `activate`.
@@ -834,12 +864,26 @@ export interface DeactivateParameters {
   applicationId: ApplicationId;
 }
 /**
- * What was wrong with a message of the device. The message was dropped; the connection stays.
+ * What was wrong with a message of the device: it was dropped, or parts of it were left out (the reason says which). It was acknowledged all the same, so that it does not come again, and the connection stays.
  */
 export interface MessageFault {
+  /**
+   * Where the device published it; cut after 256 characters.
+   */
   topic: string;
+  /**
+   * What happened: `parts of the message were left out.` when the rest was taken, anything else when nothing was.
+   */
   reason: string;
+  /**
+   * What is wrong: at most 100 faults, and one `...and more` when there are others.
+   *
+   * @maxItems 101
+   */
   details: Fault[];
+  transactionId?: TransactionId;
+  eventId?: EventId;
+  requestId?: RequestId;
 }
 /**
  * Something happened on a device.
@@ -956,7 +1000,7 @@ export interface RecordingUploadUrlsRequest {
  * A device asks for something; the answer carries the same requestId.
  */
 export interface DeviceRequest {
-  requestId: string;
+  requestId: RequestId;
   type: string;
   data: JsonObject;
 }
@@ -1682,6 +1726,18 @@ export interface CallEvent {
   timestamp: UtcDateTime;
   data: {
     callId: CallId;
+    eventId: EventId;
+    applicationId: ApplicationId;
+    deviceId: DeviceId;
+  };
+}
+/**
+ * Something of a device's own happened: a button was pressed, the battery is low. `data` has what the device sent, as it is; eventId, applicationId and deviceId are the service's, whatever the device says.
+ */
+export interface CustomEvent {
+  type: `custom.${string}`;
+  timestamp: UtcDateTime;
+  data: {
     eventId: EventId;
     applicationId: ApplicationId;
     deviceId: DeviceId;

@@ -4,6 +4,7 @@ export type EventSetting = 'deviceEvent' | 'callEvent' | 'callFileSendEvent' | '
 /** By the first part of an event's type, `recording` of `recording.saved` (specification, "Events"). */
 const SETTINGS: Record<string, EventSetting> = {
   bluetooth: 'deviceEvent',
+  custom: 'deviceEvent',
   call: 'callEvent',
   recording: 'callFileSendEvent',
   fileUpload: 'fileUploadEvent',

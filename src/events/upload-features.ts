@@ -18,8 +18,10 @@ interface UploadFeature<Data extends object> {
   eventSetting: EventSetting;
   /** `type` of the request to the customer. */
   type: string;
-  /** Reads the data of a device's request. Throws REQUEST_INVALID. */
-  read(contracts: Contracts, data: object): Data;
+  /** Of the data of a device's request. */
+  schema: 'mqtt/file-upload-url-request' | 'mqtt/recording-upload-urls-request';
+  /** What the schema cannot say. Throws REQUEST_INVALID. */
+  check?(data: Data): void;
   /** The device's answer out of the customer's. Throws REQUEST_INVALID. */
   answer(contracts: Contracts, value: unknown, data: Data, allowHttp: boolean): object;
   /** The event that tells of a failure. */
@@ -44,7 +46,7 @@ export const UPLOAD_FEATURES = {
     urlSetting: 'fileUploadGetUrl',
     eventSetting: 'fileUploadEvent',
     type: 'fileUpload.url',
-    read: (contracts, data) => contracts.check('mqtt/file-upload-url-request', data, 'body'),
+    schema: 'mqtt/file-upload-url-request',
     answer: (contracts, value, _data, allowHttp) =>
       toUpload(checkAnswer(contracts, 'webhooks/upload-url-answer', value), allowHttp, []),
     failed: ({ fileId, name }, error) => ({ type: 'fileUpload.failed', data: { fileId, name, error } }),
@@ -53,11 +55,11 @@ export const UPLOAD_FEATURES = {
     urlSetting: 'callRecGetMultiPresignedUrl',
     eventSetting: 'callFileSendEvent',
     type: 'recording.urls',
-    read(contracts, data) {
-      const request = contracts.check('mqtt/recording-upload-urls-request', data, 'body');
-      const names = request.files.map(({ name }) => name);
+    schema: 'mqtt/recording-upload-urls-request',
+    check({ files }) {
+      const names = files.map(({ name }) => name);
       const repeated = names.findIndex((name, index) => names.indexOf(name) !== index);
-      if (repeated < 0) return request;
+      if (repeated < 0) return;
       const loc = ['body', 'files', String(repeated), 'name'];
       throw DomainError.invalid({ loc, msg: 'Name is there twice', type: 'extra_forbidden' });
     },
@@ -68,7 +70,7 @@ export const UPLOAD_FEATURES = {
     },
     failed: ({ callId }, error) => ({ type: 'recording.failed', data: { callId, error } }),
   }),
-} as const;
+} satisfies Record<string, UploadFeature<object>>;
 
 export type UploadRequest = keyof typeof UPLOAD_FEATURES;
 

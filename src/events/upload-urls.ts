@@ -161,9 +161,9 @@ export function createUploadUrls(parts: Parts) {
   }
 
   return {
-    /** Begins, and calls `respond` when the answer is there; never when the service stops before. Throws REQUEST_INVALID. */
-    ask(deviceId: string, type: UploadRequest, data: object, respond: (answer: UploadAnswer) => void): void {
-      const asked = UPLOAD_FEATURES[type].read(contracts, data);
+    /** Begins with data that obeys its schema, and calls `respond` when the answer is there; never when the service stops before. Throws REQUEST_INVALID. */
+    ask(deviceId: string, type: UploadRequest, asked: object, respond: (answer: UploadAnswer) => void): void {
+      UPLOAD_FEATURES[type].check?.(asked);
       running += 1;
       void carryOut(deviceId, type, asked).then((answer) => {
         if (answer) {

@@ -64,6 +64,9 @@ export const isUnread = (request: IncomingMessage): boolean => !request.complete
 const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
 const FORM_TYPE = /^application\/x-www-form-urlencoded\s*(?:;|$)/i;
 
+// The message has the text around the fault in it.
+const shown = (message: string): string => message.replaceAll('\0', '\ufffd').toWellFormed();
+
 /** The parsed JSON body; undefined when there is none. A body without a `Content-Type` is taken for JSON. */
 export async function readJson(request: IncomingMessage): Promise<unknown> {
   const text = await readText(request);
@@ -74,7 +77,9 @@ export async function readJson(request: IncomingMessage): Promise<unknown> {
     return JSON.parse(text);
   } catch (cause) {
     throw new DomainError('REQUEST_INVALID', {
-      details: [{ loc: ['body'], msg: `JSON decode error: ${(cause as SyntaxError).message}`, type: 'json_invalid' }],
+      details: [
+        { loc: ['body'], msg: `JSON decode error: ${shown((cause as SyntaxError).message)}`, type: 'json_invalid' },
+      ],
       cause,
     });
   }

@@ -14,7 +14,7 @@ export interface Acknowledgement {
   status: 'processing' | 'succeeded' | 'failed';
   progress?: number;
   result?: object;
-  error?: { code: string; message: string };
+  error?: { code?: string; message?: string };
 }
 
 /** The result event of a transaction; it is stored in the unit of work that finishes it. */
@@ -107,7 +107,7 @@ export function createSettlement({ database, clock, metrics, marks, recordEvent,
         const status = nextStatus(record.status, ack.status);
         if (status === null) return;
         const now = clock.now();
-        const error = ack.status === 'failed' ? (ack.error ?? NO_REASON) : undefined;
+        const error = ack.status === 'failed' ? { ...NO_REASON, ...ack.error } : undefined;
         const moved: TransactionRecord = {
           ...record,
           status,

@@ -61,6 +61,8 @@ interface Written extends repository.Outcome {
 
 export type Webhooks = ReturnType<typeof createWebhooks>;
 
+const OPEN_TYPE = /^(call|custom)\./;
+
 const unanswered = (error: string): Answer => ({ statusCode: null, retryAfter: null, error });
 
 /**
@@ -308,8 +310,8 @@ export function createWebhooks(options: Options) {
         createdAt,
       });
       unit.onCommit(() => {
-        // Devices make up the rest of `call.*`: as a label it would have no bound.
-        metrics.deliveriesCreated.inc({ type: type.startsWith('call.') ? 'call' : type });
+        // Devices make up the rest of `call.*` and `custom.*`: as a label it would have no bound.
+        metrics.deliveriesCreated.inc({ type: OPEN_TYPE.exec(type)?.[1] ?? type });
         accept({ applicationId, setting }, delivery);
       });
       return deliveryId;

@@ -73,7 +73,7 @@ const GOOD: [title: string, kind: 'apn' | 'wifi', body: unknown[]][] = [
   ['mnc of 2 digits', 'apn', apn({ mcc: '001', mnc: '01' })],
   ['no network at all', 'wifi', []],
   ['32 bytes in 8 characters', 'wifi', wifi({ ssid: '🦊'.repeat(8) })],
-  ['a NUL and a quote in a name', 'wifi', wifi({ ssid: 'a\u0000"b' })],
+  ['a quote in a name', 'wifi', wifi({ ssid: 'a"b' })],
 ];
 
 t.test('ops 10 and 11', async (t) => {

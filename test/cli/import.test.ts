@@ -102,7 +102,7 @@ t.test('lapel admin device import', async (t) => {
       errors: [{ line: 4, deviceId: null }, { line: 3, deviceId: '123' }, { line: 5 }, { line: 6 }],
     });
     for (const words of [
-      /^standard input:3: deviceId: String should match pattern .* \(string_pattern_mismatch\)$/m,
+      /^standard input:3: deviceId: String should have exactly 15 digits \(string_pattern_mismatch\)$/m,
       /^standard input:3: model: Extra inputs are not permitted \(extra_forbidden\)$/m,
       /^standard input:4: line: the line is no JSON in UTF-8 \(json_invalid\)$/m,
       new RegExp(`^standard input:5: ${deviceIdOf(1)}: device already exists\\.$`, 'm'),

@@ -17,6 +17,7 @@ const WEBHOOKS: [RegExp, string][] = [
   [/^test$/, 'testEvent'],
   [/^transaction\./, 'transactionResult'],
   [/^bluetooth\./, 'bluetoothEvent'],
+  [/^custom\./, 'customEvent'],
   [/^call\./, 'callEvent'],
   [/^recording\.saved$/, 'recordingSaved'],
   [/^recording\.failed$/, 'recordingFailed'],

@@ -1,7 +1,10 @@
 import t from 'tap';
+import { ROUTES as ADMIN_ROUTES } from '../../src/admin/routes.ts';
+import { ROUTES as API_ROUTES } from '../../src/api/routes.ts';
 import { webhookUrlFault } from '../../src/applications/webhook-url.ts';
-import { loadContracts, type SchemaName } from '../../src/contracts/contracts.ts';
-import type { Fault } from '../../src/errors.ts';
+import { loadContracts, referredSchema, type SchemaName } from '../../src/contracts/contracts.ts';
+import { judgedSchema } from '../../src/contracts/judged-schema.ts';
+import type { DomainError, Fault } from '../../src/errors.ts';
 
 const contracts = loadContracts();
 
@@ -31,7 +34,7 @@ t.test('every kind of fault has the word and the sentence of the interface', asy
       'rest/apn-settings',
       [{ name: 'a', apn: 'b', mcc: '44', bearer: 1.5 }],
       [
-        "body.0.mcc string_pattern_mismatch String should match pattern '^[0-9]{3}$'",
+        'body.0.mcc string_pattern_mismatch String should have exactly 3 digits',
         'body.0.bearer int_type Input should be a valid integer',
       ],
     ],
@@ -78,7 +81,7 @@ t.test('every kind of fault has the word and the sentence of the interface', asy
       '490154203237517',
       ['body string_pattern_mismatch String should end with the check digit of its first 14 digits'],
     ],
-    ['common/device-id', '49015420323751a', ["body string_pattern_mismatch String should match pattern '^[0-9]{15}$'"]],
+    ['common/device-id', '49015420323751a', ['body string_pattern_mismatch String should have exactly 15 digits']],
   ];
   for (const [name, value, faults] of cases) t.same(found(name, value), faults, `${name} ${JSON.stringify(value)}`);
 });
@@ -109,7 +112,7 @@ t.test('a value of the wrong type is one fault, whatever else it breaks', async 
 
 t.test('names with slashes and tildes keep their own place', async (t) => {
   t.same(contracts.faults('rest/activation-request', { 'a/b~c': 1 }, 'body')[0]?.loc, ['body', 'a/b~c']);
-  t.same(contracts.faults('mqtt/ack', { transactionId: 1, status: 'failed', error: { 'x/y': 1 } }, 'body')[2]?.loc, [
+  t.same(contracts.faults('mqtt/ack', { transactionId: 1, status: 'failed', error: { 'x/y': 1 } }, 'body')[0]?.loc, [
     'body',
     'error',
     'x/y',
@@ -131,11 +134,83 @@ t.test('the rule for setting URLs can say scheme or parsing, and is asked once f
   t.same(strict.faults('rest/application-settings-update', { deviceEvent: null }, 'body'), []);
 });
 
+t.test('a pattern without a sentence for people is a fault of the schema', async (t) => {
+  const pattern = { type: 'string', pattern: '^a' };
+  const nested = { properties: { a: { items: pattern } } };
+  for (const schema of [pattern, nested, { else: nested }])
+    t.throws(() => judgedSchema(schema), /has no x-pattern-message/);
+  judgedSchema({
+    if: nested,
+    else: { properties: { a: { ...pattern, 'x-pattern-message': 'String should begin with a' } } },
+  });
+});
+
+t.test('counts are judged before what they count, and faults are told up to a bound', async (t) => {
+  t.same(
+    found(
+      'rest/wifi-settings',
+      Array.from({ length: 300_000 }, () => ({})),
+    ),
+    ['body less_than_equal List should have at most 100 items'],
+  );
+  const headers = Object.fromEntries(Array.from({ length: 33 }, (_, i) => [`h${i}`, 7]));
+  t.same(found('common/upload-headers', headers), ['body less_than_equal Dictionary should have at most 32 members']);
+  const unknown = Object.fromEntries(Array.from({ length: 100_000 }, (_, i) => [`${'n'.repeat(i ? 3 : 9000)}${i}`, 0]));
+  try {
+    contracts.check('rest/activation-request', { ...unknown, clientId: 5 }, 'body');
+    t.fail('it is wrong');
+  } catch (error) {
+    const { details } = error as DomainError;
+    t.equal(details.length, 101);
+    t.match(details[0], { loc: ['body', /^n{128}[.]{3}$/], type: 'extra_forbidden' });
+    t.same(details.at(-1), { loc: ['body'], msg: '...and more', type: 'extra_forbidden' });
+    t.ok(JSON.stringify(details).length < 20_000);
+  }
+  t.equal(
+    found(
+      'rest/wifi-settings',
+      Array.from({ length: 100 }, () => ({})),
+    ).length,
+    101,
+    'one more than is told',
+  );
+});
+
+t.test('every list that comes from outside has a bound', async (t) => {
+  const bodies = [...API_ROUTES, ...ADMIN_ROUTES].flatMap(({ body, form }) => body ?? form ?? []);
+  const messages = ['mqtt/ack', 'mqtt/status', 'mqtt/event', 'mqtt/request'] as const;
+  const seen = new Set<string>();
+  const walk = (schema: unknown, from: SchemaName): void => {
+    if (typeof schema !== 'object' || schema === null) return;
+    const { $ref, items, maxItems } = schema as { $ref?: string; items?: object; maxItems?: number };
+    if (items) t.type(maxItems, 'number', from);
+    if ($ref) enter(referredSchema(from, $ref));
+    for (const part of Object.values(schema)) walk(part, from);
+  };
+  const enter = (name: SchemaName): void => {
+    if (seen.has(name)) return;
+    seen.add(name);
+    walk(contracts.documents.get(name), name);
+  };
+  const ofRequests = [...contracts.documents.keys()].filter((name) => /^mqtt\/.*-request$/.test(name));
+  for (const name of [...bodies, ...messages, ...ofRequests]) enter(name);
+  t.ok(seen.size > 30);
+});
+
+t.test('NUL and lone surrogates are refused by the name of their field', async (t) => {
+  const msg = 'string_pattern_mismatch String should have no NUL characters and no lone surrogates';
+  const body = { name: 'a\ud800', apn: '\0', user: '\ud83d\ude00', password: '\ude00\ud83d' };
+  t.same(found('rest/apn-settings', [body]), [`body.0.name ${msg}`, `body.0.apn ${msg}`, `body.0.password ${msg}`]);
+  t.same(found('rest/package-create', { package: 'com.example.a', displayName: 'x\ud800' }), [
+    `body.displayName ${msg}`,
+  ]);
+});
+
 t.test('every keyword that a schema uses has a word in the interface', async (t) => {
   const silent =
-    /^(\$schema|\$ref|title|description|examples|default|deprecated|tsType|type|properties|items|required|additionalProperties|if|then|else)$/;
+    /^(\$schema|\$ref|title|description|examples|default|deprecated|tsType|x-pattern-message|type|properties|items|required|additionalProperties|if|then|else)$/;
   const spoken =
-    /^(minLength|maxLength|maxUtf8Bytes|pattern|format|enum|const|minimum|maximum|minItems|maxItems|maxProperties|maxDepth|settingUrl)$/;
+    /^(minLength|maxLength|maxUtf8Bytes|pattern|format|enum|const|minimum|maximum|minItems|maxItems|maxProperties|maxDepth|maxJsonBytes|settingUrl)$/;
   const unknown: string[] = [];
   const walk = (schema: unknown, place: string): void => {
     if (typeof schema !== 'object' || schema === null) return;

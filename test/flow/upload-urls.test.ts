@@ -179,7 +179,7 @@ t.test('upload URLs that devices ask for', async (t) => {
       [
         'a line end in a header',
         json({ uploadUrl: good, headers: { a: 'b\r\nc: d' } }),
-        "the answer is of no use: headers.a: String should match pattern '^[\\t\\x20-\\x7e\\x80-\\xff]*$'.",
+        'the answer is of no use: headers.a: String should have no control characters but tabs, and no characters above U+00FF.',
       ],
       [
         'many headers',
@@ -189,7 +189,7 @@ t.test('upload URLs that devices ask for', async (t) => {
       [
         'a wrong time',
         json({ uploadUrl: good, expiresAt: 'soon' }),
-        'the answer is of no use: expiresAt: String should match pattern',
+        'the answer is of no use: expiresAt: String should be ISO 8601 with an offset',
       ],
     ];
     for (const [name, answer, why] of cases) {
@@ -286,7 +286,6 @@ t.test('upload URLs that devices ask for', async (t) => {
     const cases: ['fileUploadUrl' | 'recordingUploadUrls', object, string][] = [
       ['fileUploadUrl', { ...FILE, size: -1 }, 'size: Input should be greater than or equal to 0'],
       ['fileUploadUrl', { ...FILE, name: 7 }, 'name: Input should be a valid string'],
-      ['fileUploadUrl', { ...FILE, more: 1 }, 'more: Extra inputs are not permitted'],
       ['recordingUploadUrls', { callId: 'c' }, 'files: Field required'],
       ['recordingUploadUrls', recording(), 'files: List should have at least 1 item'],
       [

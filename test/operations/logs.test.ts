@@ -66,7 +66,7 @@ t.test('no secret is ever on the log, at the level trace, whatever goes well or 
   await (await world.open({ ...device, credential: `${device.credential}x` })).login();
   const trespasser = await world.connect(device);
   trespasser.publish('devices/x/acks', marked);
-  await trespasser.closed;
+  await trespasser.next('puback');
   // What fails inside.
   const database = new DatabaseSync(`${world.dataDir}/lapel.db`);
   t.teardown(() => database.close());
