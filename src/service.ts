@@ -186,7 +186,7 @@ export async function createService(config: Config, { log, clock = systemClock, 
     clock,
     ids,
     requireDeveloper: developers.find,
-    disconnect: (deviceId) => broker.disconnect(deviceId),
+    disconnect: (deviceId, will) => broker.disconnect(deviceId, will),
     presence,
   });
   const isConnected = (deviceId: string): boolean => broker.isConnected(deviceId);

@@ -127,10 +127,13 @@ export function createAuthentication(parts: Parts) {
       registered.get(client)?.();
     },
 
-    /** Closes the device's connection, after any login that is on its way. */
-    disconnect: (broker: Aedes, deviceId: string): Promise<void> =>
-      withLock(deviceId, () =>
-        closeClient((broker as unknown as { clients: Record<string, Client | undefined> }).clients[deviceId]),
-      ),
+    /** Closes the device's connection, after any login that is on its way; its will is carried out, or dropped. */
+    disconnect: (broker: Aedes, deviceId: string, will: 'kept' | 'dropped'): Promise<void> =>
+      withLock(deviceId, () => {
+        const { clients } = broker as unknown as { clients: Record<string, (Client & { will: unknown }) | undefined> };
+        const client = clients[deviceId];
+        if (client && will === 'dropped') client.will = null;
+        return closeClient(client);
+      }),
   };
 }

@@ -156,9 +156,14 @@ export async function createBroker(parts: Parts) {
     listenTls: listeners.listenTls,
     listenWebSocket: listeners.listenWebSocket,
 
-    /** Closes the device's connection, if it has one: its credential stopped, or it was removed. */
-    disconnect(deviceId: string): void {
-      authentication.disconnect(broker, deviceId).catch((err: unknown) => log.error({ err }, 'disconnect failed'));
+    /**
+     * Closes the device's connection, if it has one: its credential stopped, or it was removed or moved; then nothing
+     * more is taken of it, its will included.
+     */
+    disconnect(deviceId: string, will: 'kept' | 'dropped'): void {
+      authentication
+        .disconnect(broker, deviceId, will)
+        .catch((err: unknown) => log.error({ err }, 'disconnect failed'));
     },
 
     /** True while the device has a connection. */

@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts';
-import type { Database } from '../database/sql.ts';
+import type { Database, UnitOfWork } from '../database/sql.ts';
 import { DomainError } from '../errors.ts';
 import type { Ids } from '../ids.ts';
 import { requireActivatedDevice, requireLinkedDevice } from './activation.ts';
@@ -25,8 +25,8 @@ interface Parts {
   ids: Ids;
   /** Throws DEVELOPER_NOT_FOUND unless the developer exists. */
   requireDeveloper(developerId: string): Promise<unknown>;
-  /** The device's connection, if any, must end: its credential stopped, or it is gone. */
-  disconnect(deviceId: string): void;
+  /** The device's connection, if any, must end: its credential stopped, or it is gone; then its will is of no meaning. */
+  disconnect(deviceId: string, will: 'kept' | 'dropped'): void;
   presence: Pick<Presence, 'remove'>;
 }
 
@@ -54,6 +54,15 @@ export function createDevices({ database, clock, ids, requireDeveloper, disconne
       if (!(await insertDevice(unit, device, hashCredential(credential)))) throw new DomainError('DEVICE_EXISTS');
     });
     return { deviceId, credential };
+  }
+
+  /** Everything that a device has said and that is kept of its connections; it has to come back anew. */
+  async function forget(unit: UnitOfWork, deviceId: string): Promise<void> {
+    await deleteSession(unit, deviceId);
+    await deleteStatus(unit, deviceId);
+    await presence.remove(unit, deviceId);
+    await deleteEvents(unit, deviceId);
+    unit.onCommit(() => disconnect(deviceId, 'dropped'));
   }
 
   return {
@@ -85,7 +94,10 @@ export function createDevices({ database, clock, ids, requireDeveloper, disconne
     /** Throws DEVICE_NOT_FOUND. */
     find: existing,
 
-    /** Changes properties, or moves a deactivated device to another developer. Throws DEVICE_NOT_FOUND, DEVICE_IN_USE, DEVELOPER_NOT_FOUND. */
+    /**
+     * Changes properties, or moves a deactivated device to another developer, who sees nothing of what it said before.
+     * Throws DEVICE_NOT_FOUND, DEVICE_IN_USE, DEVELOPER_NOT_FOUND.
+     */
     async update(
       deviceId: string,
       change: { hardwareProperties?: object | null; developerId?: string },
@@ -95,8 +107,9 @@ export function createDevices({ database, clock, ids, requireDeveloper, disconne
         const device = await findDevice(unit, deviceId);
         if (!device) throw new DomainError('DEVICE_NOT_FOUND');
         const changed = { ...device, ...change };
-        if (changed.developerId !== device.developerId && device.activation !== 'deactivated') {
-          throw new DomainError('DEVICE_IN_USE');
+        if (changed.developerId !== device.developerId) {
+          if (device.activation !== 'deactivated') throw new DomainError('DEVICE_IN_USE');
+          await forget(unit, deviceId);
         }
         await updateDevice(unit, changed);
         return changed;
@@ -109,12 +122,8 @@ export function createDevices({ database, clock, ids, requireDeveloper, disconne
         const device = await findDevice(unit, deviceId);
         if (!device) throw new DomainError('DEVICE_NOT_FOUND');
         if (device.activation !== 'deactivated') throw new DomainError('DEVICE_IN_USE');
-        await deleteSession(unit, deviceId);
-        await deleteStatus(unit, deviceId);
-        await presence.remove(unit, deviceId);
-        await deleteEvents(unit, deviceId);
+        await forget(unit, deviceId);
         await deleteDevice(unit, deviceId);
-        unit.onCommit(() => disconnect(deviceId));
       });
     },
 
@@ -125,7 +134,7 @@ export function createDevices({ database, clock, ids, requireDeveloper, disconne
         if (!(await updateCredential(unit, deviceId, hashCredential(credential)))) {
           throw new DomainError('DEVICE_NOT_FOUND');
         }
-        unit.onCommit(() => disconnect(deviceId));
+        unit.onCommit(() => disconnect(deviceId, 'kept'));
       });
       return { credential };
     },

@@ -91,8 +91,12 @@ export function createPresence({ database, clock, log }: Parts) {
 
     /** Forgets a device in the unit of work that removes it. */
     async remove(unit: UnitOfWork, deviceId: string): Promise<void> {
+      const at = newer.get(deviceId);
+      newer.delete(deviceId); // at once: a batch in the same commit must not write it again
+      unit.onRollback(() => {
+        if (at !== undefined && !newer.has(deviceId)) newer.set(deviceId, at);
+      });
       await deletePresence(unit, deviceId);
-      unit.onCommit(() => newer.delete(deviceId));
     },
 
     async [Symbol.asyncDispose](): Promise<void> {

@@ -36,13 +36,14 @@ export async function findStatus(sql: Sql, deviceId: string): Promise<StoredStat
   return row && { reported: JSON.parse(row.reported) as ReportedFields, reportedAt: row.reportedAt };
 }
 
+/** Writes what a device reported; nothing for one that is gone. */
 export async function saveStatus(sql: Sql, deviceId: string, status: StoredStatus): Promise<void> {
   await sql.run(
-    `INSERT INTO device_status (device_id, reported, reported_at) VALUES (?, ?, ?)
+    `INSERT INTO device_status (device_id, reported, reported_at) SELECT device_id, ?, ? FROM devices WHERE device_id = ?
      ON CONFLICT (device_id) DO UPDATE SET reported = excluded.reported, reported_at = excluded.reported_at`,
-    deviceId,
     JSON.stringify(status.reported),
     status.reportedAt,
+    deviceId,
   );
 }
 
