@@ -31,9 +31,11 @@ export const SETTINGS = [
   { name: 'LAPEL_TLS_CERT', kind: 'text', fallback: null, description: 'File of the certificate (and its chain) for MQTT over TLS; PEM' },
   { name: 'LAPEL_TLS_KEY', kind: 'text', fallback: null, description: 'File of its key; PEM' },
   { name: 'LAPEL_MQTT_CLIENT_CA', kind: 'text', fallback: null, description: 'File of the CA whose client certificates are good instead of a password, with the deviceId as common name; PEM' },
+  { name: 'LAPEL_MQTT_CLIENT_CRL', kind: 'text', fallback: null, description: 'File of the certificates that this CA has revoked, with a CRL for each CA of a chain; PEM. SIGHUP reads all files of TLS again' },
   { name: 'LAPEL_MQTT_WS_HOST', kind: 'text', fallback: '127.0.0.1', description: 'Address of MQTT over WebSocket; over TLS when there is a certificate' },
   { name: 'LAPEL_MQTT_WS_PORT', kind: 'port', fallback: null, description: 'Its port, 8083 by convention; 0 picks a free one; off by default' },
   { name: 'LAPEL_MQTT_MAX_CONNECTIONS', kind: 'count', fallback: null, description: 'Connections of devices at most; by default what the limit of open files leaves' },
+  { name: 'LAPEL_MQTT_ADDRESS_LOGINS', kind: 'number', fallback: null, description: 'Connections of one address that have not logged in, at most; by default 1000, and no limit for loopback, where a proxy may be; 0 is no limit' },
   { name: 'LAPEL_DEVICE_RATE_LIMIT', kind: 'number', fallback: '100', description: 'Messages per second of one device (status, events, requests), with a burst of twice that; above it is disconnected and sends the rest later; 0 is no limit' },
   { name: 'LAPEL_PUBLIC_URL', kind: 'url', fallback: null, description: '`{base_url}`: Location headers and the issuer of tokens; by default `http://HOST:PORT`' },
   { name: 'LAPEL_OBJECTS_HOST', kind: 'text', fallback: '127.0.0.1', description: 'Address of the embedded object store, which developers upload to and devices download from' },
@@ -63,12 +65,19 @@ export interface Config {
   dataDir: string;
   http: { host: string; port: number; maxConnections: number; addressConnections: number };
   admin: { host: string; port: number; token: string | null; maxConnections: number };
-  mqtt: { host: string; port: number; maxConnections: number; messageRate: number };
+  mqtt: {
+    host: string;
+    port: number;
+    maxConnections: number;
+    /** Null: as the broker thinks fit. */
+    addressLogins: number | null;
+    messageRate: number;
+  };
   /** Null: off. */
   mqtts: { host: string; port: number } | null;
   mqttWs: { host: string; port: number } | null;
   /** Files; there where `mqtts` is. */
-  tls: { cert: string; key: string; clientCa: string | null } | null;
+  tls: { cert: string; key: string; clientCa: string | null; clientCrl: string | null } | null;
   publicUrl: string | null;
   objects: {
     host: string;
@@ -208,6 +217,10 @@ export function readConfig({ env, options = {}, openFiles = 4096 }: Source): Con
   const mqttWs = listener(text('LAPEL_MQTT_WS_HOST'), optional('LAPEL_MQTT_WS_PORT'));
   const [cert, key] = [optional('LAPEL_TLS_CERT'), optional('LAPEL_TLS_KEY')];
   const clientCa = optional('LAPEL_MQTT_CLIENT_CA');
+  const clientCrl = optional('LAPEL_MQTT_CLIENT_CRL');
+  if (clientCrl !== null && clientCa === null) {
+    throw invalid('LAPEL_MQTT_CLIENT_CRL', 'needs LAPEL_MQTT_CLIENT_CA');
+  }
   if ((mqtts || clientCa !== null || key !== null) && cert === null)
     throw invalid('LAPEL_TLS_CERT', 'is needed for TLS');
   if (cert !== null && key === null) throw invalid('LAPEL_TLS_KEY', 'is needed with LAPEL_TLS_CERT');
@@ -232,6 +245,7 @@ export function readConfig({ env, options = {}, openFiles = 4096 }: Source): Con
     throw invalid(name, `must be at most ${most}: the limit of open files is ${openFiles}`);
   };
   const httpConnections = connections('LAPEL_HTTP_MAX_CONNECTIONS', shares.http);
+  const addressLogins = optional('LAPEL_MQTT_ADDRESS_LOGINS');
   const objectsUrl = optional('LAPEL_OBJECTS_URL');
   // Signatures cover the path, so a proxy cannot put the store below one.
   if (objectsUrl !== null && new URL(objectsUrl).pathname !== '/') {
@@ -255,11 +269,12 @@ export function readConfig({ env, options = {}, openFiles = 4096 }: Source): Con
     },
     mqtts,
     mqttWs,
-    tls: cert !== null && key !== null ? { cert, key, clientCa } : null,
+    tls: cert !== null && key !== null ? { cert, key, clientCa, clientCrl } : null,
     mqtt: {
       host: mqttHost,
       port: Number(text('LAPEL_MQTT_PORT')),
       maxConnections: connections('LAPEL_MQTT_MAX_CONNECTIONS', shares.mqtt),
+      addressLogins: addressLogins === null ? null : Number(addressLogins),
       messageRate: Number(text('LAPEL_DEVICE_RATE_LIMIT')),
     },
     publicUrl,

@@ -9,7 +9,7 @@ import type { Terminal } from './cli/terminal.ts';
 import { UsageError } from './cli/usage-error.ts';
 import { optionName, readConfig, SETTINGS } from './config.ts';
 import { DomainError } from './errors.ts';
-import { createLog } from './log.ts';
+import { createLog, type Log } from './log.ts';
 import type { Service } from './service.ts';
 
 /** The exit code of a bad setting or a data folder in use (sysexits' EX_CONFIG). */
@@ -66,9 +66,12 @@ async function serve(args: string[]): Promise<void> {
     return fail(`${error.message}\nSee: lapel serve --help`, BAD_USAGE);
   }
   let service: Service;
+  let log: Log;
+  // From the start on: it ends a process that does not say what it means.
+  process.on('SIGHUP', () => undefined);
   try {
     const config = readConfig({ env: process.env, options, openFiles: openFiles() });
-    const log = createLog({ level: config.logLevel, pretty: process.stderr.isTTY });
+    log = createLog({ level: config.logLevel, pretty: process.stderr.isTTY });
     process.on('uncaughtException', (err) => {
       // Whatever this is, what was answered is on the disk; a new process goes on from there.
       log.fatal({ err }, 'stopping after an error that nothing caught');
@@ -94,6 +97,15 @@ async function serve(args: string[]): Promise<void> {
       (error: unknown) => fail(`stopping failed: ${String(error)}`, 1),
     );
   };
+  process.on('SIGHUP', () => {
+    try {
+      log.info(
+        service.reloadTls() ? 'the files of TLS were read again' : 'SIGHUP: there are no files of TLS to read again',
+      );
+    } catch (err) {
+      log.error({ err }, 'the files of TLS cannot be used; those that were read before stay in use');
+    }
+  });
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
   // Last: whoever reads this line may send a signal at once.

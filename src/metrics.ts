@@ -34,6 +34,16 @@ export function createMetrics() {
     commandsInFlight: gauge('commands_in_flight', 'Commands published and not yet acknowledged by PUBACK'),
     commandsHeld: counter('commands_held_total', 'Times a device had its bound of unacknowledged commands in flight'),
     devicesConnected: gauge('devices_connected', 'MQTT connections of devices'),
+    mqttConnections: gauge('mqtt_connections', 'Open connections of the MQTT listeners, logged in or not'),
+    mqttWaiting: gauge('mqtt_connections_waiting', 'Those of them that have not logged in'),
+    mqttLoginsHeld: counter('mqtt_logins_held_total', 'Refused logins whose answer was held back: too many from there'),
+    mqttMalformed: counter('mqtt_malformed_packets_total', 'Connections ended for a packet that breaks the protocol', [
+      'when',
+    ]),
+    mqttPaused: counter(
+      'mqtt_paused_total',
+      'Times a connection had its rate of packets and was not read for a moment',
+    ),
     mqttRefused: counter('mqtt_refused_total', 'Connections, subscriptions and publishes refused', ['reason']),
     mqttMessages: counter('mqtt_messages_total', 'Messages received from devices', ['topic']),
     mqttRejected: counter('mqtt_rejected_messages_total', 'Messages dropped and answered on the errors topic', [

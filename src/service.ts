@@ -215,10 +215,10 @@ export async function createService(config: Config, { log, clock = systemClock, 
       log,
       metrics,
       authenticate: devices.authenticate,
-      isRegistered: devices.isRegistered,
       open: transactions.open,
       presence,
       maxConnections: config.mqtt.maxConnections,
+      addressLogins: config.mqtt.addressLogins,
       messageRate: config.mqtt.messageRate,
       contracts,
       handlers: createDeviceMessages({ contracts, metrics, transactions, statuses, events, uploads }),
@@ -310,6 +310,15 @@ export async function createService(config: Config, { log, clock = systemClock, 
     },
     adminToken: token,
     metrics,
+    /**
+     * Reads the files of TLS again: new connections are shown and judged by them, and who is connected by a certificate
+     * that has been revoked is cut off. Throws SETTING_INVALID, and then all stays as it was. False without TLS.
+     */
+    reloadTls(): boolean {
+      if (!config.tls) return false;
+      broker.reloadTls(readTlsFiles(config.tls));
+      return true;
+    },
     /** True while the device has an MQTT connection. */
     isConnected: broker.isConnected,
     /** Resolves when nothing is left to do until a caller, a device, a receiver or the clock does something. */

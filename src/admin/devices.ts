@@ -12,6 +12,9 @@ function deviceBody(device: Device, formatTime: (micros: number) => string): Dev
     applicationId: device.applicationId,
     clientId: device.clientId,
     hardwareProperties: device.hardwareProperties as DeviceAnswer['hardwareProperties'],
+    blocked: device.blocked,
+    certificates: device.certificate === null ? 'any' : device.certificate === '' ? 'none' : 'named',
+    certificateFingerprint: device.certificate || null,
     createdAt: formatTime(device.createdAt),
   };
 }

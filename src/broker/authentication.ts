@@ -1,7 +1,9 @@
-import type { Aedes, AuthenticateError, Client, ConnectPacket } from 'aedes';
+import type { Aedes, Client, ConnectPacket } from 'aedes';
+import type { Clock } from '../clock.ts';
 import { isDeviceId } from '../devices/device-id.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
+import { dropWill, registeredClient } from './aedes-internals.ts';
 import { inboundKind } from './topics.ts';
 
 // CONNACK return codes [MQTT-3.2.2-4].
@@ -10,35 +12,42 @@ const SERVER_UNAVAILABLE = 3;
 const BAD_CREDENTIALS = 4;
 const NOT_AUTHORIZED = 5;
 
-const REASONS: Record<number, string> = {
-  [IDENTIFIER_REJECTED]: 'client_id',
-  [SERVER_UNAVAILABLE]: 'unavailable',
-  [BAD_CREDENTIALS]: 'credentials',
-  [NOT_AUTHORIZED]: 'will',
-};
+interface Refusal {
+  code: number;
+  reason: 'client_id' | 'unavailable' | 'credentials' | 'certificate' | 'blocked' | 'will';
+}
+
+/** What a client shows besides its identifier: its password, or its certificate when it has sent none. */
+export type Proof = { credential: Buffer } | { certificateFingerprint: string };
+
+// A login whose connection has ended, and whose end Aedes never told: nobody waits for it longer than this.
+const LOST_MILLISECONDS = 30_000;
 
 interface Parts {
+  clock: Clock;
   log: Log;
   metrics: Metrics;
-  authenticate(deviceId: string, credential: Buffer): Promise<boolean>;
-  isRegistered(deviceId: string): Promise<boolean>;
-  /** The common name of the certificate that the client has shown; undefined without one. */
-  certifiedName(client: Client): string | undefined;
+  /** Whether the device is registered and the proof its own; and whether it may connect. */
+  authenticate(deviceId: string, proof: Proof): Promise<'good' | 'bad' | 'blocked'>;
+  /** What the certificate of a client says, when it is one of ours; undefined without one. */
+  certificateOf(client: Client): { name: string; fingerprint: string } | undefined;
   openSession(deviceId: string): Promise<void>;
-  /** The connection has shown who it is: larger packets are allowed. */
-  accepted(client: Client): void;
+  /** Resolves when the client may be told that it is refused. */
+  throttle(client: Client, deviceId: string | undefined, reason: string): Promise<void>;
+  /** Answers CONNACK with a code other than 0 and ends the connection. */
+  refuse(client: Client, code: number): void;
 }
 
 /**
- * Who may connect: a device under its own identifier with its own credential, once. Between the check and the moment
- * that Aedes has registered the client, a lock per device makes everybody else who connects under that identifier wait,
- * so that of several CONNECTs at once exactly the last stays; and a credential that is replaced meanwhile is noticed.
+ * Who may connect: a device under its own identifier with its own credential, once. Between the check and the end of the
+ * login, a lock per device makes everybody else who connects under that identifier wait, so that of several CONNECTs at
+ * once exactly the last stays; and a credential that is replaced meanwhile is noticed.
  */
 export function createAuthentication(parts: Parts) {
-  const { log, metrics, authenticate, isRegistered, certifiedName, openSession, accepted } = parts;
+  const { clock, log, metrics, authenticate, certificateOf, openSession, throttle, refuse } = parts;
   const connects = new WeakMap<Client, ConnectPacket>();
   const locks = new Map<string, Promise<void>>();
-  const registered = new WeakMap<Client, () => void>();
+  const logins = new WeakMap<Client, () => void>();
 
   async function withLock(deviceId: string, task: () => Promise<void>): Promise<void> {
     const before = locks.get(deviceId);
@@ -55,51 +64,66 @@ export function createAuthentication(parts: Parts) {
     client ? new Promise((resolve) => client.close(resolve)) : Promise.resolve();
 
   /** A password must be the device's credential; without one a certificate must say that it is the device. */
-  function knows(client: Client, password: Buffer | undefined): Promise<boolean> {
-    if (password) return authenticate(client.id, password);
-    return certifiedName(client) === client.id ? isRegistered(client.id) : Promise.resolve(false);
+  async function standing(client: Client, password: Buffer | undefined): Promise<Refusal | undefined> {
+    const certificate = certificateOf(client);
+    if (!password && certificate?.name !== client.id) return { code: BAD_CREDENTIALS, reason: 'credentials' };
+    const proof = password ? { credential: password } : { certificateFingerprint: certificate?.fingerprint ?? '' };
+    switch (await authenticate(client.id, proof)) {
+      case 'good':
+        return undefined;
+      case 'blocked':
+        return { code: NOT_AUTHORIZED, reason: 'blocked' };
+      case 'bad':
+        return { code: BAD_CREDENTIALS, reason: password ? 'credentials' : 'certificate' };
+    }
   }
 
-  /** The CONNACK code that refuses a CONNECT, or 0. */
-  async function refusal(client: Client, username: string | undefined, password: Buffer | undefined): Promise<number> {
-    if (!isDeviceId(client.id)) return IDENTIFIER_REJECTED;
-    if (username !== client.id || !(await knows(client, password))) return BAD_CREDENTIALS;
+  async function refusal(
+    client: Client,
+    username: string | undefined,
+    password: Buffer | undefined,
+  ): Promise<Refusal | undefined> {
+    if (!isDeviceId(client.id)) return { code: IDENTIFIER_REJECTED, reason: 'client_id' };
+    if (username !== client.id) return { code: BAD_CREDENTIALS, reason: 'credentials' };
+    const refused = await standing(client, password);
+    if (refused) return refused;
     const will = connects.get(client)?.will;
-    if (will && !inboundKind(client.id, will.topic)) return NOT_AUTHORIZED;
-    return 0;
+    if (will && !inboundKind(client.id, will.topic)) return { code: NOT_AUTHORIZED, reason: 'will' };
+    return undefined;
   }
 
-  const refuse = (code: number): AuthenticateError => {
-    metrics.mqttRefused.inc({ reason: REASONS[code] ?? 'other' });
-    return Object.assign(new Error(`connection refused: ${REASONS[code]}`), { returnCode: code }) as AuthenticateError;
-  };
-
-  type Answer = Parameters<Aedes['authenticate']>[3];
+  async function turnAway(client: Client, { code, reason }: Refusal): Promise<void> {
+    metrics.mqttRefused.inc({ reason });
+    await throttle(client, isDeviceId(client.id) ? client.id : undefined, reason);
+    refuse(client, code);
+  }
 
   async function admit(
     broker: Aedes,
     client: Client,
     username: string | undefined,
     password: Buffer | undefined,
-    answer: Answer,
+    accept: () => void,
   ): Promise<void> {
-    const code = await refusal(client, username, password);
-    if (code !== 0) return answer(refuse(code), false);
+    let refused = await refusal(client, username, password);
+    if (refused) return turnAway(client, refused);
     await withLock(client.id, async () => {
       if (client.closed) return;
-      const others = (broker as unknown as { clients: Record<string, Client | undefined> }).clients;
       // Again, inside the lock: the credential may have been replaced while this connection waited.
-      if (!(await knows(client, password))) return answer(refuse(BAD_CREDENTIALS), false);
-      await closeClient(others[client.id]); // [MQTT-3.1.4-2]
+      refused = await standing(client, password);
+      if (refused) return;
+      await closeClient(registeredClient(broker, client.id)); // [MQTT-3.1.4-2]
       if (client.clean === false) await openSession(client.id);
       if (client.closed) return;
+      // Until Aedes has done all that it does for a login, also for one whose connection has ended: what it stores late
+      // would else be stored over what the next one has.
       const { promise, resolve } = Promise.withResolvers<void>();
-      registered.set(client, resolve);
-      client.conn.once('close', resolve);
-      accepted(client);
-      answer(null, true);
+      logins.set(client, resolve);
+      client.conn.once('close', () => clock.after(LOST_MILLISECONDS, resolve));
+      accept();
       await promise;
     });
+    if (refused) await turnAway(client, refused);
   }
 
   return {
@@ -109,30 +133,31 @@ export function createAuthentication(parts: Parts) {
       callback(null, true);
     },
 
+    /** Aedes gets an answer for those who are let in; the others are told by us, and their connection ended. */
     authenticate(
       this: Aedes,
       client: Client,
       username: string | undefined,
       password: Buffer | undefined,
-      answer: Answer,
+      answer: Parameters<Aedes['authenticate']>[3],
     ) {
-      admit(this, client, username, password, answer).catch((err: unknown) => {
+      admit(this, client, username, password, () => answer(null, true)).catch((err: unknown) => {
         log.error({ err }, 'a login could not be checked');
-        answer(refuse(SERVER_UNAVAILABLE), false);
+        metrics.mqttRefused.inc({ reason: 'unavailable' });
+        refuse(client, SERVER_UNAVAILABLE);
       });
     },
 
-    /** The client is registered with the broker: the next one under its identifier may go on. */
-    ready(client: Client): void {
-      registered.get(client)?.();
+    /** The login has come to its end, well or not: the next one under its identifier may go on. */
+    loginEnded(client: Client): void {
+      logins.get(client)?.();
     },
 
     /** Closes the device's connection, after any login that is on its way; its will is carried out, or dropped. */
     disconnect: (broker: Aedes, deviceId: string, will: 'kept' | 'dropped'): Promise<void> =>
       withLock(deviceId, () => {
-        const { clients } = broker as unknown as { clients: Record<string, (Client & { will: unknown }) | undefined> };
-        const client = clients[deviceId];
-        if (client && will === 'dropped') client.will = null;
+        const client = registeredClient(broker, deviceId);
+        if (client && will === 'dropped') dropWill(client);
         return closeClient(client);
       }),
   };

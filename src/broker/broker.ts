@@ -1,3 +1,4 @@
+import type { Duplex } from 'node:stream';
 import { Aedes, type Client, type Subscription } from 'aedes';
 import type { Clock } from '../clock.ts';
 import type { Contracts } from '../contracts/contracts.ts';
@@ -9,12 +10,29 @@ import { createLogLimit } from '../log-limit.ts';
 import type { Metrics } from '../metrics.ts';
 import type { DeviceLink } from '../outbox/outbox.ts';
 import { createTokenBuckets } from '../token-buckets.ts';
-import { createAuthentication } from './authentication.ts';
+import {
+  dropWill,
+  guardRegistration,
+  hasWill,
+  ignoreDuplicates,
+  onBrokerError,
+  registeredClient,
+  registeredClients,
+  subscriptionsOf,
+  takeNumber,
+} from './aedes-internals.ts';
+import { createAuthentication, type Proof } from './authentication.ts';
+import { type Certificate, readRevoked } from './certificates.ts';
+import { createConnections, type Place } from './connections.ts';
 import { createInbound, type Handlers } from './inbound.ts';
 import { createListeners } from './listeners.ts';
+import { createLoginThrottle } from './login-throttle.ts';
 import { createOutbound } from './outbound.ts';
+import { createPacketGuard, type Guarded } from './packet-guard.ts';
 import { createPersistence, SESSION_MARKER } from './persistence.ts';
-import { isInbound, outboundKind, topicOf } from './topics.ts';
+import { createSubacks } from './suback.ts';
+import type { TlsFiles } from './tls-files.ts';
+import { outboundKind, topicOf } from './topics.ts';
 
 interface Parts {
   database: Database;
@@ -22,46 +40,54 @@ interface Parts {
   ids: Ids;
   log: Log;
   metrics: Metrics;
-  authenticate(deviceId: string, credential: Buffer): Promise<boolean>;
-  /** Whether there is such a device: what a certificate says besides must be so. */
-  isRegistered(deviceId: string): Promise<boolean>;
+  /** Whether the device is registered and the proof its own; and whether it may connect. */
+  authenticate(deviceId: string, proof: Proof): Promise<'good' | 'bad' | 'blocked'>;
   contracts: Pick<Contracts, 'read' | 'accepts'>;
   handlers: Handlers;
   /** A device is connected and subscribes its commands; the returned function is called when that ends. */
   open(link: DeviceLink): () => void;
   presence: Pick<Presence, 'heard' | 'left'>;
   maxConnections: number;
+  /** LAPEL_MQTT_ADDRESS_LOGINS; null: not set. */
+  addressLogins: number | null;
   /** LAPEL_DEVICE_RATE_LIMIT: messages per second and device. */
   messageRate: number;
 }
 
 // A device that does not read is cut off after this time; until then the publishes to it wait, nobody else's.
 const STUCK_READER_MILLISECONDS = 5_000;
-const CONNECT_MILLISECONDS = 10_000;
 const INBOUND_QOS2 = 100;
 
 /** The MQTT edge: Aedes with the access rules, the sessions and the order of things that the promises need. */
 export async function createBroker(parts: Parts) {
-  const { database, clock, ids, log, metrics, authenticate, handlers, open, presence, maxConnections } = parts;
-  const id = ids.uuid();
-  const outbound = createOutbound(id);
+  const { database, clock, ids, log, metrics, authenticate, handlers, open, presence } = parts;
+  const outbound = createOutbound();
   const persistence = createPersistence({
     database,
     clock,
     outbound,
     allows: (clientId, topic) => outboundKind(clientId, topic) !== undefined,
-    isForwarded: (topic) => !isInbound(topic),
+    forwards: false,
   });
-  const authenticated = new WeakSet<Client>();
+  const logLimit = createLogLimit({ clock });
+  const throttle = createLoginThrottle({ clock, log, logLimit, metrics });
+  interface Known {
+    place: Place;
+    certificate: Certificate | undefined;
+    guarded: Guarded;
+  }
+  const known = new WeakMap<Client, Known>();
   const authentication = createAuthentication({
+    clock,
     log,
     metrics,
     authenticate,
-    isRegistered: parts.isRegistered,
-    certifiedName: (client) => listeners.certifiedName(client),
+    certificateOf: (client) => known.get(client)?.certificate,
     openSession: persistence.openSession,
-    accepted: (client) => authenticated.add(client),
+    throttle: (client, ...refusal) => throttle.refused(known.get(client)?.place.address ?? '', ...refusal),
+    refuse: (client, code) => known.get(client)?.guarded.refuse(code),
   });
+  const subacks = createSubacks();
   function sendAnswer(client: Client, kind: 'responses' | 'errors', answer: object): void {
     const sent = outbound.answer(client, topicOf(client.id, kind), JSON.stringify(answer));
     if (!sent) metrics.mqttRefused.inc({ reason: 'answers' });
@@ -78,22 +104,27 @@ export async function createBroker(parts: Parts) {
   });
 
   const broker = await Aedes.createBroker({
-    id,
+    id: ids.uuid(),
     persistence,
     concurrency: 10_000,
     drainTimeout: STUCK_READER_MILLISECONDS,
-    connectTimeout: CONNECT_MILLISECONDS,
     maxInflightInbound: INBOUND_QOS2,
     preConnect: authentication.preConnect,
     authenticate: authentication.authenticate,
     authorizePublish: inbound.authorizePublish,
     authorizeSubscribe(client, subscription, callback) {
+      // Restoring goes on when the connection has ended, and comes to no end then.
+      if (client.closed) return callback(new Error('the connection has ended'));
       const restored = !client.connected && subscription.topic === SESSION_MARKER;
       const allowed = restored || outboundKind(client.id, subscription.topic) !== undefined;
       if (!allowed) metrics.mqttRefused.inc({ reason: 'subscribe' });
       callback(null, allowed ? subscription : null); // null: 0x80 in the SUBACK
     },
-    authorizeForward: (client, packet) => (outboundKind(client.id, packet.topic) ? packet : null),
+    // What a device publishes is for the service alone, whatever its topic.
+    authorizeForward: (_client, packet) => (takeNumber(packet) ? packet : null),
+  });
+  guardRegistration(broker, (client) => {
+    if (hasWill(client)) persistence.delWill(client).catch((err: unknown) => log.error({ err }, 'a will stays'));
   });
 
   const ready = new Set<Client>();
@@ -114,18 +145,17 @@ export async function createBroker(parts: Parts) {
   const isCommands = (client: Client, topic: string): boolean => outboundKind(client.id, topic) === 'commands';
 
   broker.on('clientReady', (client) => {
-    authentication.ready(client);
     if (client.closed) return;
     ready.add(client);
     presence.heard(client.id);
     metrics.devicesConnected.set(ready.size);
     log.debug({ deviceId: client.id, clean: client.clean }, 'device connected');
-    const topics = Object.keys((client as unknown as { subscriptions: Record<string, unknown> }).subscriptions);
-    if (topics.some((topic) => isCommands(client, topic))) openLane(client);
+    if (Object.keys(subscriptionsOf(client)).some((topic) => isCommands(client, topic))) openLane(client);
   });
   broker.on('subscribe', (subscriptions: Subscription[], client) => {
     const granted = subscriptions.some(({ topic, qos }) => isCommands(client, topic) && (qos as number) !== 0x80);
     if (granted) openLane(client);
+    subacks.answer(client, subscriptions);
   });
   broker.on('unsubscribe', (topics, client) => {
     if (topics.some((topic) => isCommands(client, topic))) closeLane(client);
@@ -141,15 +171,38 @@ export async function createBroker(parts: Parts) {
     log.debug({ deviceId: client.id, reason: err.message }, 'connection ended'),
   );
   broker.on('connectionError', (_client, err) => log.debug({ reason: err.message }, 'connection ended before login'));
-  (broker as unknown as NodeJS.EventEmitter).on('error', (err: Error) => log.error({ err }, 'broker error'));
+  onBrokerError(broker, (err) => log.error({ err }, 'broker error'));
 
-  const listeners = createListeners({
-    broker,
+  const leaving = new WeakSet<Client>();
+  const guard = createPacketGuard({
+    clock,
+    log,
+    logLimit,
     metrics,
-    maxConnections,
-    isAuthenticated: (client) => authenticated.has(client),
+    messageRate: parts.messageRate,
     heard: presence.heard,
+    subscribes: subacks.prepare,
+    awaitsPuback: outbound.awaits,
+    loginEnded: authentication.loginEnded,
+    ending(client) {
+      closeLane(client);
+      leaving.add(client);
+    },
   });
+  function handle(connection: Duplex, place: Place, certificate: Certificate | undefined): void {
+    const client = broker.handle(connection);
+    ignoreDuplicates(client);
+    known.set(client, { place, certificate, guarded: guard(client, connection, place) });
+  }
+  const connections = createConnections({
+    clock,
+    log,
+    logLimit,
+    metrics,
+    most: parts.maxConnections,
+    perAddress: parts.addressLogins,
+  });
+  const listeners = createListeners({ log, logLimit, metrics, connections, handle });
 
   return {
     listenTcp: listeners.listenTcp,
@@ -167,8 +220,20 @@ export async function createBroker(parts: Parts) {
     },
 
     /** True while the device has a connection. */
-    isConnected: (deviceId: string): boolean =>
-      (broker as unknown as { clients: Record<string, Client | undefined> }).clients[deviceId] !== undefined,
+    isConnected(deviceId: string): boolean {
+      const client = registeredClient(broker, deviceId);
+      return client !== undefined && !client.closed && !leaving.has(client);
+    },
+
+    /** New files for the TLS listeners; who is connected by a certificate that they revoke is cut off. */
+    reloadTls(files: TlsFiles): void {
+      listeners.reload(files);
+      const revoked = files.clientCrl && readRevoked(files.clientCrl);
+      for (const client of registeredClients(broker)) {
+        const certificate = known.get(client)?.certificate;
+        if (certificate && revoked?.has(certificate)) client.close();
+      }
+    },
 
     idle: inbound.idle,
 
@@ -176,10 +241,9 @@ export async function createBroker(parts: Parts) {
     async [Symbol.asyncDispose](): Promise<void> {
       listeners.stop();
       await inbound.idle();
-      const { clients } = broker as unknown as { clients: Record<string, Client & { will: unknown }> };
-      for (const client of Object.values(clients)) client.will = null; // broker.close() would publish them all
+      for (const client of registeredClients(broker)) dropWill(client); // broker.close() would publish them all
       await new Promise<void>((resolve) => broker.close(() => resolve()));
-      listeners.destroy();
+      connections.destroy();
       await inbound.idle();
     },
   };

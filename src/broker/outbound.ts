@@ -1,81 +1,88 @@
 import type { Client } from 'aedes';
-
-interface Pending {
-  acknowledged: () => void;
-}
+import { publishNumbered, subscriptionsOf } from './aedes-internals.ts';
 
 interface ClientState {
-  /** Publishes that wait for their PUBACK, oldest first, by our own counter. */
-  pending: Map<number, Pending>;
-  /** MQTT packet identifier -> counter. */
-  counters: Map<number, number>;
+  /** By packet identifier: what waits for its PUBACK, and what that does. */
+  pending: Map<number, (() => void) | null>;
+  /** Those of them that are answers. */
+  answers: number;
+  lastId: number;
 }
 
 // Answers (errors, responses) that a device does not acknowledge are kept up to this number; further ones are dropped.
 const PENDING_ANSWERS = 64;
+const HIGHEST_ID = 65_535;
 
 /**
- * Publishes to one connected client at a time and knows which PUBACK belongs to which publish. Aedes would tell by its
- * 'ack' event for persistent sessions only, and drops what its counters bring out of order; so each publish carries our
- * own rising counter, and PUBACKs are taken where Aedes hands them to the persistence.
+ * Publishes to one connected client at a time and knows which PUBACK belongs to which publish, by the packet identifier
+ * that it gave. Aedes would tell of persistent sessions only.
  */
-export function createOutbound(brokerId: string) {
+export function createOutbound() {
   const states = new WeakMap<Client, ClientState>();
-  let counter = 0;
 
   const stateOf = (client: Client): ClientState => {
     let state = states.get(client);
     if (!state) {
-      state = { pending: new Map(), counters: new Map() };
+      state = { pending: new Map(), answers: 0, lastId: 0 };
       states.set(client, state);
     }
     return state;
   };
 
-  function publish(client: Client, topic: string, payload: string, acknowledged: () => void): void {
-    const subscription = (client as unknown as { subscriptions: Record<string, { qos: number } | undefined> })
-      .subscriptions[topic];
-    if (!subscription || client.closed) return;
-    const qos = subscription.qos > 0 ? 1 : 0; // never above what was asked for [MQTT-3.8.4-6]
-    const { pending } = stateOf(client);
-    counter += 1;
-    if (qos === 1) pending.set(counter, { acknowledged });
-    const packet = { cmd: 'publish', topic, payload, qos, retain: false, dup: false, brokerId, brokerCounter: counter };
-    client.publish(packet as Parameters<Client['publish']>[0], (error) => {
-      if (qos === 0 && !error && !client.closed) acknowledged();
-    });
+  /** An identifier that is not in use [MQTT-2.3.1-2]; 0 when all are. */
+  function freeId(state: ClientState): number {
+    for (let tries = 0; tries < HIGHEST_ID; tries += 1) {
+      state.lastId = state.lastId === HIGHEST_ID ? 1 : state.lastId + 1;
+      if (!state.pending.has(state.lastId)) return state.lastId;
+    }
+    return 0;
+  }
+
+  /** `acknowledged` is null for an answer. False when the client cannot take it. */
+  function send(client: Client, topic: string, payload: string, acknowledged: (() => void) | null): boolean {
+    const subscription = subscriptionsOf(client)[topic];
+    if (!subscription || client.closed || !client.conn.writable) return false;
+    // Never above what was asked for [MQTT-3.8.4-6].
+    if (subscription.qos === 0) {
+      publishNumbered(client, { topic, payload }, 0, (error) => {
+        if (!error && !client.closed) acknowledged?.();
+      });
+      return true;
+    }
+    const state = stateOf(client);
+    const messageId = freeId(state);
+    if (messageId === 0) return false;
+    state.pending.set(messageId, acknowledged);
+    if (!acknowledged) state.answers += 1;
+    publishNumbered(client, { topic, payload }, messageId, () => undefined);
+    return true;
   }
 
   return {
     /** Writes a command; `acknowledged` runs at its PUBACK, or when it was written to a QoS 0 subscription. */
-    publish,
+    publish(client: Client, topic: string, payload: string, acknowledged: () => void): void {
+      send(client, topic, payload, acknowledged);
+    },
 
     /** Writes an answer that may be lost with the connection. False when the client leaves too many unacknowledged. */
     answer(client: Client, topic: string, payload: string): boolean {
-      if (stateOf(client).pending.size >= PENDING_ANSWERS) return false;
-      publish(client, topic, payload, () => undefined);
+      if ((states.get(client)?.answers ?? 0) >= PENDING_ANSWERS) return false;
+      send(client, topic, payload, null);
       return true;
     },
 
-    /** Aedes gave a publish of a persistent session its packet identifier. */
-    identified(client: Client, packet: { brokerCounter?: number; messageId?: number | undefined }): void {
-      if (packet.messageId === undefined || packet.brokerCounter === undefined) return;
-      stateOf(client).counters.set(packet.messageId, packet.brokerCounter);
-    },
+    /** True while a publish with this identifier waits for its PUBACK. */
+    awaits: (client: Client, messageId: number): boolean => states.get(client)?.pending.has(messageId) === true,
 
-    /**
-     * A PUBACK came. Publishes of clean sessions get no identifier that we see; their PUBACKs come in the order of the
-     * publishes [MQTT-4.6.0-2].
-     */
+    /** A PUBACK came. One that nothing waits for says nothing. */
     acknowledged(client: Client, messageId: number | undefined): void {
       const state = states.get(client);
       if (!state || messageId === undefined) return;
-      const found = client.clean ? state.pending.keys().next().value : state.counters.get(messageId);
-      state.counters.delete(messageId);
-      if (found === undefined) return;
-      const pending = state.pending.get(found);
-      state.pending.delete(found);
-      pending?.acknowledged();
+      const acknowledged = state.pending.get(messageId);
+      if (acknowledged === undefined) return;
+      state.pending.delete(messageId);
+      if (acknowledged) acknowledged();
+      else state.answers -= 1;
     },
   };
 }

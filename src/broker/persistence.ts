@@ -40,11 +40,11 @@ type Subscription = { topic: string; qos: number } & Record<string, unknown>;
 interface Parts {
   database: Database;
   clock: Clock;
-  outbound: Pick<Outbound, 'identified' | 'acknowledged'>;
+  outbound: Pick<Outbound, 'acknowledged'>;
   /** The access rule again: Aedes stores all filters of a SUBSCRIBE, also those it refused. */
   allows(clientId: string, topic: string): boolean;
-  /** False for a topic that nobody can subscribe: Aedes asks at every message from a device, and need not wait for a look-up. */
-  isForwarded?(topic: string): boolean;
+  /** False when nothing that a device publishes is forwarded: Aedes asks at every message, and need not wait for a look-up. */
+  forwards?: boolean;
 }
 
 const WILLS_PER_READ = 100;
@@ -65,7 +65,7 @@ const toSubscription = ({ topic, qos, properties }: StoredSubscription): Subscri
   ...properties,
 });
 
-export function createPersistence({ database, clock, outbound, allows, isForwarded = () => true }: Parts) {
+export function createPersistence({ database, clock, outbound, allows, forwards = true }: Parts) {
   const { read, transact } = database;
   // Clients that found a session at their CONNECT, until Aedes has asked for its subscriptions.
   const resumed = new Set<string>();
@@ -123,7 +123,7 @@ export function createPersistence({ database, clock, outbound, allows, isForward
     },
 
     async subscriptionsByTopic(topic: string): Promise<(Subscription & { clientId: string })[]> {
-      if (!isForwarded(topic)) return [];
+      if (!forwards) return [];
       const stored = await subscriptionsTo(read, topic);
       return stored.map((subscription) => ({ ...toSubscription(subscription), clientId: subscription.clientId }));
     },
@@ -183,9 +183,7 @@ export function createPersistence({ database, clock, outbound, allows, isForward
     // Outgoing packets and retained messages: see the head of this file.
     async outgoingEnqueue(): Promise<void> {},
     async outgoingEnqueueCombi(): Promise<void> {},
-    async outgoingUpdate(client: Client, packet: Packet): Promise<void> {
-      outbound.identified(client, packet);
-    },
+    async outgoingUpdate(): Promise<void> {},
     async outgoingClearMessageId(client: Client, packet: Packet | undefined): Promise<undefined> {
       outbound.acknowledged(client, packet?.messageId);
     },

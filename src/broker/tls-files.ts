@@ -2,12 +2,22 @@ import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
 import { DomainError } from '../errors.ts';
+import { readRevoked } from './certificates.ts';
 
-/** What a TLS listener shows, and whose client certificates it believes; PEM. */
+/** What a TLS listener shows, whose client certificates it believes, and which not; PEM. */
 export interface TlsFiles {
   cert: Buffer;
   key: Buffer;
   clientCa?: Buffer;
+  clientCrl?: Buffer;
+}
+
+/** Where they are; null: none. */
+export interface TlsPaths {
+  cert: string;
+  key: string;
+  clientCa: string | null;
+  clientCrl: string | null;
 }
 
 function read(setting: string, file: string, check: (content: Buffer) => unknown): Buffer {
@@ -22,13 +32,15 @@ function read(setting: string, file: string, check: (content: Buffer) => unknown
 }
 
 /** Reads the files of the settings. SETTING_INVALID names the one that cannot be had, or is not what it should be. */
-export function readTlsFiles(files: { cert: string; key: string; clientCa: string | null }): TlsFiles {
+export function readTlsFiles(files: TlsPaths): TlsFiles {
   const cert = read('LAPEL_TLS_CERT', files.cert, (content) => createSecureContext({ cert: content }));
   const key = read('LAPEL_TLS_KEY', files.key, (content) => createSecureContext({ cert, key: content }));
   if (files.clientCa === null) return { cert, key };
-  return {
-    cert,
-    key,
-    clientCa: read('LAPEL_MQTT_CLIENT_CA', files.clientCa, (content) => new X509Certificate(content)),
-  };
+  const clientCa = read('LAPEL_MQTT_CLIENT_CA', files.clientCa, (content) => new X509Certificate(content));
+  if (files.clientCrl === null) return { cert, key, clientCa };
+  const clientCrl = read('LAPEL_MQTT_CLIENT_CRL', files.clientCrl, (content) => {
+    createSecureContext({ crl: content });
+    return readRevoked(content);
+  });
+  return { cert, key, clientCa, clientCrl };
 }

@@ -143,9 +143,10 @@ function commandOf(resource: Resource, verb: Verb): Command {
         if (values['developerId'] === undefined) throw new UsageError('--developer', 'is needed');
       }
       const inBody = targets.filter((target) => !parameters.includes(target) && values[target] !== undefined);
-      const takesBody = method !== 'GET' && (Object.keys(fields).length > 0 || inBody.length > 0);
+      const takesBody = method !== 'GET' && (verb.body || Object.keys(fields).length > 0 || inBody.length > 0);
       const body = takesBody
         ? {
+            ...verb.body,
             ...Object.fromEntries(inBody.map((target) => [target, values[target]])),
             ...(await bodyOf(fields, given, terminal)),
           }

@@ -27,6 +27,8 @@ export interface Verb {
   /** `list`: all pages of it; `upload`: the file is sent to the URL that comes back; without: one request. */
   kind?: 'list' | 'upload';
   fields?: Readonly<Record<string, Field>>;
+  /** What is sent whatever the options. */
+  body?: Row;
   /** Where the rows of a list are. */
   list?: string;
   /** A path that is PUT first, with the fields: what an upload registers. */
@@ -248,6 +250,7 @@ export const RESOURCES: readonly Resource[] = [
       column('DEVELOPER', 'developerId'),
       { ...column('ACTIVATION', 'activation'), state: true },
       column('APPLICATION', 'applicationId'),
+      { head: 'BLOCKED', cell: ({ blocked }) => (blocked ? 'blocked' : '') },
       date('CREATED', 'createdAt'),
     ],
     verbs: [
@@ -306,12 +309,38 @@ export const RESOURCES: readonly Resource[] = [
         examples: ['lapel admin device delete 490154203237518'],
       },
       {
+        verb: 'block',
+        summary: 'Closes the connection of a device and lets it connect no more; what it is told to do waits',
+        method: 'PATCH',
+        path: '/admin/v1/devices/{deviceId}',
+        arguments: { DEVICE: 'deviceId' },
+        body: { blocked: true },
+        examples: ['lapel admin device block 490154203237518'],
+      },
+      {
+        verb: 'unblock',
+        summary: 'Lets a device that was blocked connect again',
+        method: 'PATCH',
+        path: '/admin/v1/devices/{deviceId}',
+        arguments: { DEVICE: 'deviceId' },
+        body: { blocked: false },
+        examples: ['lapel admin device unblock 490154203237518'],
+      },
+      {
         verb: 'credential',
         summary: 'Replaces the credential of a device; the old one stops at once, its connection is closed',
+        about: 'Client certificates of the device stop too, but for the one whose fingerprint is named.',
         method: 'POST',
         path: '/admin/v1/devices/{deviceId}/credential',
         arguments: { DEVICE: 'deviceId' },
-        fields: { credential: CREDENTIAL },
+        fields: {
+          credential: CREDENTIAL,
+          certificate: {
+            field: 'certificateFingerprint',
+            value: 'SHA256',
+            text: 'fingerprint of the client certificate that it may log in with from now on; without, with none',
+          },
+        },
         note: SHOWN_ONCE,
         examples: ['lapel admin device credential 490154203237518'],
       },

@@ -37,6 +37,10 @@ export type VersionName = string;
  */
 export type Credential = string;
 /**
+ * SHA-256 of a client certificate (of its DER), 64 hexadecimal digits in lower case: `openssl x509 -noout -fingerprint -sha256` without the colons.
+ */
+export type CertificateFingerprint = string;
+/**
  * Contracted number of devices; null without a contract.
  */
 export type DeviceLimit = number | null;
@@ -315,6 +319,7 @@ export interface SchemaTypes {
   'common/authentication-key': AuthenticationKey;
   'common/bluetooth-name': BluetoothName;
   'common/call-id': CallId;
+  'common/certificate-fingerprint': CertificateFingerprint;
   'common/client-id': ClientId;
   'common/connection-id': ConnectionId;
   'common/connectivity-type': ConnectivityType;
@@ -522,10 +527,11 @@ export interface BinaryWarningList {
   total: Total;
 }
 /**
- * A new credential; without one the service makes one.
+ * A new credential; without one the service makes one. From now on a client certificate is as good as it only when its fingerprint is named here.
  */
 export interface CredentialReplace {
   credential?: Credential;
+  certificateFingerprint?: CertificateFingerprint;
 }
 /**
  * The new credential, shown here only; the old one is void at once.
@@ -576,6 +582,18 @@ export interface DeviceAnswer {
   applicationId: string | null;
   clientId: string | null;
   hardwareProperties: HardwareProperties;
+  /**
+   * It cannot connect.
+   */
+  blocked: boolean;
+  /**
+   * Which client certificates are as good as its credential: any of a CA of the service that names the device, only the one with the fingerprint, or none.
+   */
+  certificates: 'any' | 'named' | 'none';
+  /**
+   * SHA-256, 64 hexadecimal digits; null unless `certificates` is `named`.
+   */
+  certificateFingerprint: string | null;
   createdAt: LocalDateTime;
 }
 /**
@@ -606,6 +624,10 @@ export interface DeviceRegistered {
 export interface DeviceUpdate {
   hardwareProperties?: HardwareProperties;
   developerId?: DeveloperId;
+  /**
+   * True: its connection is closed, and it cannot connect any more (CONNACK 5), with its credential or a certificate. What it is told to do waits.
+   */
+  blocked?: boolean;
 }
 /**
  * A page of firmware versions: by package, newest version first.

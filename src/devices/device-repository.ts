@@ -10,17 +10,26 @@ export interface Device {
   applicationId: string | null;
   clientId: string | null;
   hardwareProperties: object | null;
+  /** It cannot connect. */
+  blocked: boolean;
+  /**
+   * Which client certificates are as good as the credential: null: any that names the device; else the one with this
+   * SHA-256 fingerprint, in lower-case hexadecimal digits; none when it is empty.
+   */
+  certificate: string | null;
   /** Microseconds since the epoch. */
   createdAt: number;
 }
 
-type Row = Omit<Device, 'hardwareProperties'> & { hardwareProperties: string | null };
+type Row = Omit<Device, 'hardwareProperties' | 'blocked'> & { hardwareProperties: string | null; blocked: number };
 
 const COLUMNS = `device_id AS "deviceId", developer_id AS "developerId", activation, application_id AS "applicationId",
-  client_id AS "clientId", hardware_properties AS "hardwareProperties", created_at AS "createdAt"`;
+  client_id AS "clientId", hardware_properties AS "hardwareProperties", blocked, certificate,
+  created_at AS "createdAt"`;
 
 const toDevice = (row: Row): Device => ({
   ...row,
+  blocked: row.blocked !== 0,
   hardwareProperties: row.hardwareProperties === null ? null : (JSON.parse(row.hardwareProperties) as object),
 });
 
@@ -37,6 +46,18 @@ export async function findCredentialHash(sql: Sql, deviceId: string): Promise<Bu
     deviceId,
   );
   return row?.hash;
+}
+
+/** What a login is judged by. */
+export async function findLogin(
+  sql: Sql,
+  deviceId: string,
+): Promise<{ hash: Buffer; blocked: boolean; certificate: string | null } | undefined> {
+  const row = await sql.get<{ hash: Buffer; blocked: number; certificate: string | null }>(
+    'SELECT credential_hash AS "hash", blocked, certificate FROM devices WHERE device_id = ?',
+    deviceId,
+  );
+  return row && { ...row, blocked: row.blocked !== 0 };
 }
 
 /** Adds a device; false when the identifier is taken. */
@@ -74,18 +95,25 @@ export async function listDevices(sql: Sql, developerId: string, page: { offset:
 
 export async function updateDevice(
   sql: Sql,
-  device: Pick<Device, 'deviceId' | 'developerId' | 'hardwareProperties'>,
+  device: Pick<Device, 'deviceId' | 'developerId' | 'hardwareProperties' | 'blocked'>,
 ): Promise<void> {
   await sql.run(
-    'UPDATE devices SET developer_id = ?, hardware_properties = ? WHERE device_id = ?',
+    'UPDATE devices SET developer_id = ?, hardware_properties = ?, blocked = ? WHERE device_id = ?',
     device.developerId,
     toText(device.hardwareProperties),
+    device.blocked ? 1 : 0,
     device.deviceId,
   );
 }
 
-export async function updateCredential(sql: Sql, deviceId: string, credentialHash: Buffer): Promise<boolean> {
-  return (await sql.run('UPDATE devices SET credential_hash = ? WHERE device_id = ?', credentialHash, deviceId)) === 1;
+/** `certificate`: as in a Device. False when there is no such device. */
+export async function updateCredential(
+  sql: Sql,
+  deviceId: string,
+  login: { hash: Buffer; certificate: string | null },
+): Promise<boolean> {
+  const text = 'UPDATE devices SET credential_hash = ?, certificate = ? WHERE device_id = ?';
+  return (await sql.run(text, login.hash, login.certificate, deviceId)) === 1;
 }
 
 export async function deleteDevice(sql: Sql, deviceId: string): Promise<void> {

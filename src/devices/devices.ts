@@ -9,6 +9,7 @@ import {
   deleteDevice,
   findCredentialHash,
   findDevice,
+  findLogin,
   insertDevice,
   listDevices,
   updateCredential,
@@ -95,12 +96,12 @@ export function createDevices({ database, clock, ids, requireDeveloper, disconne
     find: existing,
 
     /**
-     * Changes properties, or moves a deactivated device to another developer, who sees nothing of what it said before.
-     * Throws DEVICE_NOT_FOUND, DEVICE_IN_USE, DEVELOPER_NOT_FOUND.
+     * Changes properties, blocks a device or lets it connect again, or moves a deactivated device to another developer,
+     * who sees nothing of what it said before. Throws DEVICE_NOT_FOUND, DEVICE_IN_USE, DEVELOPER_NOT_FOUND.
      */
     async update(
       deviceId: string,
-      change: { hardwareProperties?: object | null; developerId?: string },
+      change: { hardwareProperties?: object | null; developerId?: string; blocked?: boolean },
     ): Promise<Device> {
       if (change.developerId !== undefined) await requireDeveloper(change.developerId);
       return database.transact(async (unit) => {
@@ -112,6 +113,7 @@ export function createDevices({ database, clock, ids, requireDeveloper, disconne
           await forget(unit, deviceId);
         }
         await updateDevice(unit, changed);
+        if (changed.blocked) unit.onCommit(() => disconnect(deviceId, 'dropped'));
         return changed;
       });
     },
@@ -127,11 +129,18 @@ export function createDevices({ database, clock, ids, requireDeveloper, disconne
       });
     },
 
-    /** A new credential; the old one stops at once and its connection is closed. Throws DEVICE_NOT_FOUND. */
-    async replaceCredential(deviceId: string, request: { credential?: string } = {}): Promise<{ credential: string }> {
-      const { credential = ids.secret() } = request;
+    /**
+     * A new credential; the old one stops at once, and with it every client certificate but the one that is named. Its
+     * connection is closed. Throws DEVICE_NOT_FOUND.
+     */
+    async replaceCredential(
+      deviceId: string,
+      request: { credential?: string; certificateFingerprint?: string } = {},
+    ): Promise<{ credential: string }> {
+      const { credential = ids.secret(), certificateFingerprint = '' } = request;
+      const login = { hash: hashCredential(credential), certificate: certificateFingerprint };
       await database.transact(async (unit) => {
-        if (!(await updateCredential(unit, deviceId, hashCredential(credential)))) {
+        if (!(await updateCredential(unit, deviceId, login))) {
           throw new DomainError('DEVICE_NOT_FOUND');
         }
         unit.onCommit(() => disconnect(deviceId, 'kept'));
@@ -139,18 +148,26 @@ export function createDevices({ database, clock, ids, requireDeveloper, disconne
       return { credential };
     },
 
-    /** True when the credential is the device's own. */
-    async authenticate(deviceId: string, credential: string | Buffer): Promise<boolean> {
-      return matchesCredential(credential, await findCredentialHash(database.read, deviceId));
+    /**
+     * Whether the credential is the device's own, or a certificate that names it as good as that; and whether it may
+     * connect.
+     */
+    async authenticate(
+      deviceId: string,
+      proof: { credential: string | Buffer } | { certificateFingerprint: string },
+    ): Promise<'good' | 'bad' | 'blocked'> {
+      const login = await findLogin(database.read, deviceId);
+      const matches =
+        'credential' in proof
+          ? matchesCredential(proof.credential, login?.hash)
+          : login !== undefined && (login.certificate ?? proof.certificateFingerprint) === proof.certificateFingerprint;
+      if (!matches) return 'bad';
+      return login?.blocked ? 'blocked' : 'good';
     },
 
     /** The device, when it is linked to the developer (op 9). Throws DEVICE_UNAVAILABLE. */
     requireLinked: (developerId: string, deviceId: string): Promise<Device> =>
       requireLinkedDevice(database.read, deviceId, developerId),
-
-    /** True when there is such a device. */
-    isRegistered: async (deviceId: string): Promise<boolean> =>
-      (await findDevice(database.read, deviceId)) !== undefined,
 
     /** The device, when it is activated for the application. Throws as requireActivatedDevice. */
     requireActivated: (owner: { applicationId: string; developerId: string }, deviceId: string): Promise<Device> =>

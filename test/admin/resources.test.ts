@@ -182,6 +182,9 @@ t.test('administration of developers, applications and devices', async (t) => {
       applicationId: null,
       clientId: null,
       hardwareProperties,
+      blocked: false,
+      certificates: 'any',
+      certificateFingerprint: null,
       createdAt: '2026-11-20T18:30:06.123456',
     };
     t.same((await admin.get(own)).body, device);

@@ -1,0 +1,89 @@
+import type net from 'node:net';
+import tls from 'node:tls';
+
+/** What a client certificate says that a CA of ours has signed and not revoked. */
+export interface Certificate {
+  /** Its common name. */
+  name: string;
+  /** SHA-256, 64 hexadecimal digits in lower case. */
+  fingerprint: string;
+  /** DER. */
+  raw: Buffer;
+}
+
+/** The certificate that a connection has shown; undefined without one that is good. */
+export function shownCertificate(socket: net.Socket): Certificate | undefined {
+  if (!(socket instanceof tls.TLSSocket) || !socket.authorized) return undefined;
+  const { subject, fingerprint256, raw } = socket.getPeerCertificate();
+  const name = subject?.CN as string | string[] | undefined;
+  if (typeof name !== 'string') return undefined;
+  return { name, fingerprint: fingerprint256.replaceAll(':', '').toLowerCase(), raw };
+}
+
+// The tags of DER that are needed here (X.690 8.1.2).
+const INTEGER = 0x02;
+const SEQUENCE = 0x30;
+const VERSION = 0xa0;
+
+interface Element {
+  tag: number;
+  /** With its head. */
+  whole: Buffer;
+  body: Buffer;
+}
+
+/** The elements of DER, one after another. Throws a RangeError when they do not fit. */
+function elementsOf(der: Buffer): Element[] {
+  const found: Element[] = [];
+  for (let at = 0; at < der.length; ) {
+    const tag = der.readUInt8(at);
+    const short = der.readUInt8(at + 1);
+    const lengthBytes = short < 0x80 ? 0 : short & 0x7f;
+    const start = at + 2 + lengthBytes;
+    const length = lengthBytes === 0 ? short : der.readUIntBE(at + 2, lengthBytes);
+    if (start + length > der.length) throw new RangeError('an element does not fit');
+    found.push({ tag, whole: der.subarray(at, start + length), body: der.subarray(start, start + length) });
+    at = start + length;
+  }
+  return found;
+}
+
+/** The elements of the part that is signed, of a certificate as of a CRL, from behind the version. */
+function signedPart(der: Buffer): Element[] {
+  const [outer] = elementsOf(der);
+  const [signed] = elementsOf(outer?.body ?? Buffer.alloc(0));
+  return elementsOf(signed?.body ?? Buffer.alloc(0));
+}
+
+const BLOCK = /-----BEGIN X509 CRL-----([A-Za-z0-9+/=\s]+?)-----END X509 CRL-----/g;
+
+const keyOf = (issuer: Buffer, serial: Buffer): string => `${issuer.toString('base64')} ${serial.toString('hex')}`;
+
+/**
+ * Reads which certificates the CRLs of a PEM file revoke (RFC 5280 5.1), to find connections that were good before it
+ * came. Whether a CRL is what its CA has signed is judged by TLS. Throws when there is none in the file.
+ */
+export function readRevoked(pem: Buffer): { has(certificate: Certificate): boolean } {
+  const revoked = new Set<string>();
+  const blocks = [...pem.toString('latin1').matchAll(BLOCK)];
+  if (blocks.length === 0) throw new Error('there is no CRL in it');
+  for (const [, text = ''] of blocks) {
+    const parts = signedPart(Buffer.from(text, 'base64'));
+    // version?, signature, issuer, thisUpdate, nextUpdate?, revokedCertificates?, extensions?
+    const [, issuer, ...rest] = parts[0]?.tag === INTEGER ? parts.slice(1) : parts;
+    if (!issuer) throw new Error('a CRL names no issuer');
+    const list = rest.find(({ tag }) => tag === SEQUENCE);
+    for (const entry of list ? elementsOf(list.body) : []) {
+      const [serial] = elementsOf(entry.body);
+      if (serial) revoked.add(keyOf(issuer.whole, serial.body));
+    }
+  }
+  return {
+    has({ raw }) {
+      // version?, serialNumber, signature, issuer, ...
+      const parts = signedPart(raw);
+      const [serial, , issuer] = parts[0]?.tag === VERSION ? parts.slice(1) : parts;
+      return serial !== undefined && issuer !== undefined && revoked.has(keyOf(issuer.whole, serial.body));
+    },
+  };
+}

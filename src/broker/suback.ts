@@ -1,0 +1,42 @@
+import type { Client, SubscribePacket, Subscription } from 'aedes';
+
+const REFUSED = 0x80;
+
+interface Repeated {
+  messageId: number;
+  /** Topic and quality of service as asked for, one for each filter of the packet. */
+  asked: { topic: string; qos: number }[];
+}
+
+/**
+ * SUBACK has a code for each filter of a SUBSCRIBE, also for one that comes twice [MQTT-3.8.4-5]; Aedes leaves those out.
+ * So a packet with repeated filters is handed on without its identifier, which Aedes does not answer, and with the last
+ * of each; and answered here when Aedes tells what it has granted.
+ */
+export function createSubacks() {
+  const repeated = new WeakMap<Subscription, Repeated>();
+
+  return {
+    /** A SUBSCRIBE is about to be carried out. */
+    prepare(packet: SubscribePacket): void {
+      const { messageId, subscriptions } = packet;
+      const last = new Map(subscriptions.map((subscription) => [subscription.topic, subscription]));
+      const [one] = last.values();
+      if (last.size === subscriptions.length || messageId === undefined || !one) return;
+      repeated.set(one, { messageId, asked: subscriptions.map(({ topic, qos }) => ({ topic, qos })) });
+      packet.subscriptions = [...last.values()];
+      delete packet.messageId;
+    },
+
+    /** It was carried out; the subscriptions say what was granted. */
+    answer(client: Client, subscriptions: Subscription[]): void {
+      const found = subscriptions[0] && repeated.get(subscriptions[0]);
+      if (!found || client.closed) return;
+      const refused = new Set(subscriptions.filter(({ qos }) => (qos as number) === REFUSED).map(({ topic }) => topic));
+      const codes = found.asked.map(({ topic, qos }) => (refused.has(topic) ? REFUSED : qos));
+      const length = 2 + codes.length;
+      const lengthBytes = length < 0x80 ? [length] : [(length & 0x7f) | 0x80, length >> 7];
+      client.conn.write(Buffer.from([0x90, ...lengthBytes, found.messageId >> 8, found.messageId & 0xff, ...codes]));
+    },
+  };
+}
