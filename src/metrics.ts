@@ -55,6 +55,7 @@ export function createMetrics() {
     ]),
     deliveriesCreated: counter('webhook_deliveries_total', 'Webhook deliveries stored', ['type']),
     deliveryAttempts: counter('webhook_attempts_total', 'Webhook attempts by outcome', ['outcome']),
+    deliveryAttemptsCut: counter('webhook_attempts_cut_total', 'Late attempts cut because others needed their place'),
     deliverySeconds: histogram('webhook_attempt_duration_seconds', 'Time of one webhook attempt'),
     deliveriesHeld: counter('webhook_held_total', 'Times a receiver had its bound of attempts in flight'),
     eventsDropped: counter('device_events_dropped_total', 'Events without a setting that says where they go', [

@@ -1,5 +1,6 @@
 import type { ReceiverName } from './delivery.ts';
 import type { Delivery } from './delivery-repository.ts';
+import type { Kind } from './places.ts';
 
 /** What is known of one receiver (one setting of one application) in memory; its deliveries are rows, of which some are here. */
 export interface Receiver extends ReceiverName {
@@ -10,8 +11,12 @@ export interface Receiver extends ReceiverName {
   /** Those of `held` that were made due again meanwhile: a read passes over them until their outcome is written. */
   dueAgain: Set<string>;
   inFlight: number;
-  /** How many attempts may be under way at once; 1 means that the last one failed. */
+  /** How many attempts may be under way at once. */
   window: number;
+  /** Which places its attempts take: `trial` until it answers at once. */
+  kind: Kind;
+  /** Its last attempt failed. */
+  failing: boolean;
   /** The database may have deliveries due that are not held. */
   more: boolean;
   /** A page of them is being read. */
@@ -20,14 +25,18 @@ export interface Receiver extends ReceiverName {
   nextDueAt: number;
 }
 
-// A receiver starts small, gains one with each success and falls to one attempt at a time with a failure, so one that
-// hangs takes few places from the others however much waits for it.
+// As congestion windows do: a receiver starts small, gains one with each answer while it keeps pace, and falls to one
+// attempt at a time when it fails or stops answering, so one that hangs takes few places however much waits for it.
 const FIRST_WINDOW = 4;
-const LARGEST_WINDOW = 32;
-// Queued deliveries per attempt under way: enough to go on while the next page is read.
+const LARGEST_WINDOW = 256;
+// Of one that answers, but not at once.
+const SLOW_WINDOW = 16;
+// Deliveries queued per attempt under way: enough to go on while the next page is read. And in memory, those included
+// whose outcome waits for the disk.
 const QUEUED_PER_ATTEMPT = 8;
-// Deliveries in memory per attempt under way, those included whose outcome waits for the disk.
 const HELD_PER_ATTEMPT = 32;
+const MOST_QUEUED = 512;
+const MOST_HELD = 2048;
 
 export function createReceiver({ applicationId, setting }: ReceiverName): Receiver {
   return {
@@ -38,33 +47,46 @@ export function createReceiver({ applicationId, setting }: ReceiverName): Receiv
     dueAgain: new Set(),
     inFlight: 0,
     window: FIRST_WINDOW,
+    kind: 'trial',
+    failing: false,
     more: false,
     reading: false,
     nextDueAt: Number.POSITIVE_INFINITY,
   };
 }
 
-export const isFailing = (receiver: Receiver): boolean => receiver.window === 1;
+const queueBound = ({ window }: Receiver): number => Math.min(window * QUEUED_PER_ATTEMPT, MOST_QUEUED);
 
 /** How many deliveries may still be queued in memory. */
-export const roomIn = ({ window, queue, held }: Receiver): number =>
-  Math.min(window * QUEUED_PER_ATTEMPT - queue.length, window * HELD_PER_ATTEMPT - held.size);
+export const roomIn = (receiver: Receiver): number =>
+  Math.min(
+    queueBound(receiver) - receiver.queue.length,
+    Math.min(receiver.window * HELD_PER_ATTEMPT, MOST_HELD) - receiver.held.size,
+  );
 
 /** Whether it is time to read more: the queue has run down to a quarter. */
 export const wantsMore = (receiver: Receiver): boolean =>
-  receiver.more &&
-  !receiver.reading &&
-  roomIn(receiver) > 0 &&
-  receiver.queue.length * 4 <= receiver.window * QUEUED_PER_ATTEMPT;
+  receiver.more && !receiver.reading && roomIn(receiver) > 0 && receiver.queue.length * 4 <= queueBound(receiver);
 
-export function succeeded(receiver: Receiver): void {
-  receiver.window = Math.min(LARGEST_WINDOW, receiver.window + 1);
+/** An answer came: `quick`, within a second, and none is still waited for. `under way`: attempts, this one included. */
+export function succeeded(receiver: Receiver, quick: boolean, underWay: number): void {
+  receiver.failing = false;
+  receiver.kind = quick ? 'quick' : 'trial';
+  const largest = quick ? LARGEST_WINDOW : SLOW_WINDOW;
+  const keepsPace = underWay * 2 >= receiver.window;
+  receiver.window = Math.min(largest, keepsPace ? receiver.window + 1 : receiver.window);
+}
+
+export function failed(receiver: Receiver): void {
+  receiver.failing = true;
+  slowDown(receiver);
 }
 
 /** Falls back to one attempt at a time; what is queued beyond the smaller bound goes back to being rows only. */
-export function failed(receiver: Receiver): void {
+export function slowDown(receiver: Receiver): void {
+  receiver.kind = 'trial';
   receiver.window = 1;
-  for (const { deliveryId } of receiver.queue.splice(QUEUED_PER_ATTEMPT)) {
+  for (const { deliveryId } of receiver.queue.splice(queueBound(receiver))) {
     receiver.held.delete(deliveryId);
     receiver.dueAgain.delete(deliveryId);
     receiver.more = true;

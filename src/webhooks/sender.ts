@@ -25,6 +25,8 @@ interface Message {
   body: string;
   /** The answer's body is wanted too: one that is cut short, or longer than 64 KiB, is an error then. */
   readsAnswer?: boolean;
+  /** Told of a function that ends it: then there was no answer, for the reason given. */
+  cuttable?(cut: (why: string) => void): void;
 }
 
 function describe(cause: Error): string {
@@ -44,7 +46,7 @@ export function createSender({ clock, allowPrivate, timeoutMs, lookup }: Options
 
   return {
     /** Resolves with the answer, or with the reason why there is none; undefined when `abort` ended it, so nothing is known of it. */
-    post: ({ url, headers, body, readsAnswer = false }: Message): Promise<Answer | undefined> =>
+    post: ({ url, headers, body, readsAnswer = false, cuttable }: Message): Promise<Answer | undefined> =>
       new Promise((resolve) => {
         let answer: Answer | undefined;
         let received = 0;
@@ -67,10 +69,12 @@ export function createSender({ clock, allowPrivate, timeoutMs, lookup }: Options
         /** The answer did not end. */
         const fail = (error: string): void =>
           end(answer && !readsAnswer ? answer : { statusCode: null, retryAfter: null, error });
-        const cancelTimeout = clock.after(timeoutMs, () => {
-          fail(`no answer within ${timeoutMs / 1000} s`);
+        const cut = (why: string): void => {
+          fail(why);
           stop?.();
-        });
+        };
+        const cancelTimeout = clock.after(timeoutMs, () => cut(`no answer within ${timeoutMs / 1000} s`));
+        cuttable?.(cut);
         running.add(abort);
 
         const handler: Dispatcher.DispatchHandler = {

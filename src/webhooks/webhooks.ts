@@ -7,19 +7,16 @@ import type { Metrics } from '../metrics.ts';
 import type { ReceiverName, WebhookSetting } from './delivery.ts';
 import * as repository from './delivery-repository.ts';
 import { createOutcomeWriter } from './outcome-writer.ts';
-import { createReceiver, failed, isFailing, isIdle, type Receiver, roomIn, succeeded, wantsMore } from './receiver.ts';
+import { createPlaces, type Place, QUICK } from './places.ts';
+import { createReceiver, failed, isIdle, type Receiver, roomIn, slowDown, succeeded, wantsMore } from './receiver.ts';
 import { type Answer, judge } from './retry-schedule.ts';
 import { createSender } from './sender.ts';
 import { signedHeaders } from './signature.ts';
-import { createSlots } from './slots.ts';
 
 type Delivery = repository.Delivery;
 
-/** Attempts under way over all receivers: those that answer, and apart from them those whose last attempt failed. */
-const HEALTHY_SLOTS = 512;
-const FAILING_SLOTS = 128;
-/** Receivers with nothing to do are remembered (their window) up to this number. */
-const KEPT_RECEIVERS = 1000;
+/** Receivers with nothing to do are remembered (their window, and that they answer at once) up to this number. */
+const KEPT_RECEIVERS = 10_000;
 /** Microseconds between two looks at what came due, however closely the due times lie. */
 const WAKE_GAP = 50_000;
 /** Microseconds before a failed read is tried again. */
@@ -75,8 +72,12 @@ export function createWebhooks(options: Options) {
   const { database, clock, ids, log, metrics, endpointOf, allowPrivate, timeoutMs = 15_000, drainMs = 3_000 } = options;
   const sender = createSender({ clock, allowPrivate, timeoutMs, ...(options.lookup && { lookup: options.lookup }) });
   const writer = createOutcomeWriter<Written>({ database, clock, log, written, rested: tellIdle });
-  const healthy = createSlots<Receiver>(HEALTHY_SLOTS, pump);
-  const failing = createSlots<Receiver>(FAILING_SLOTS, pump);
+  const places = createPlaces<Receiver>({
+    clock,
+    resume: pump,
+    late: slowDown,
+    onCut: () => metrics.deliveryAttemptsCut.inc(),
+  });
   const receivers = new Map<string, Receiver>();
   let running = false;
   let aborted = false;
@@ -117,17 +118,17 @@ export function createWebhooks(options: Options) {
     pump(receiver);
   }
 
-  /** Starts what the receiver's window and the slots allow, and reads more when the queue runs low. */
+  /** Starts what the receiver's window and the places allow, and reads more when the queue runs low. */
   function pump(receiver: Receiver): void {
     if (!running) return;
-    const slots = isFailing(receiver) ? failing : healthy;
-    while (receiver.queue.length > 0 && receiver.inFlight < receiver.window && slots.free()) {
+    while (receiver.queue.length > 0 && receiver.inFlight < receiver.window && places.free(receiver.kind)) {
       const delivery = receiver.queue.shift();
-      if (delivery) void attempt(receiver, delivery, slots);
+      if (delivery) void attempt(receiver, delivery, places.take(receiver.kind, receiver));
     }
     const wants = wantsMore(receiver);
-    if (!slots.free() && receiver.inFlight < receiver.window && (wants || receiver.queue.length > 0)) {
-      slots.wait(receiver); // reads too: what cannot be sent now need not be in memory
+    const full = !places.free(receiver.kind) && receiver.inFlight < receiver.window;
+    if (full && (wants || receiver.queue.length > 0)) {
+      places.wait(receiver.kind, receiver); // reads too: what cannot be sent now need not be in memory
     } else if (wants) void read(receiver);
   }
 
@@ -160,43 +161,45 @@ export function createWebhooks(options: Options) {
     tellIdle();
   }
 
-  async function attempt(receiver: Receiver, delivery: Delivery, slots: typeof healthy): Promise<void> {
-    slots.take();
+  async function attempt(receiver: Receiver, delivery: Delivery, place: Place<Receiver>): Promise<void> {
     receiver.inFlight += 1;
     attempts += 1;
-    const startedAt = clock.now();
     let url: string | null = null;
     let answer: Answer | undefined;
     try {
       const endpoint = await endpointOf(receiver.applicationId, receiver.setting);
       url = endpoint.url;
-      answer = aborted ? undefined : await post(receiver, delivery, endpoint);
+      answer = aborted ? undefined : await post(place, delivery, endpoint);
     } catch (cause) {
       log.error({ err: cause, deliveryId: delivery.deliveryId }, 'a webhook could not be made ready');
       answer = unanswered('the notification could not be made ready');
     }
+    place.cut = undefined;
+    places.release(place);
+    if (answer) conclude(receiver, delivery, url, answer, place.startedAt);
+    else receiver.held.delete(delivery.deliveryId); // its outcome is unknown: it stays pending
     receiver.inFlight -= 1;
     attempts -= 1;
-    if (answer) conclude(receiver, delivery, url, answer, startedAt);
-    else receiver.held.delete(delivery.deliveryId); // its outcome is unknown: it stays pending
-    slots.release();
     pump(receiver);
     tellIdle();
   }
 
   async function post(
-    { setting }: Receiver,
+    place: Place<Receiver>,
     { deliveryId, body }: Delivery,
     { url, authenticationKey }: { url: string | null; authenticationKey: string | null },
   ): Promise<Answer | undefined> {
-    if (url === null) return unanswered(`${setting} is not set`);
+    if (url === null) return unanswered(`${place.receiver.setting} is not set`);
     if (authenticationKey === null) return unanswered('authenticationKey is not issued');
     const headers = {
       'content-type': 'application/json',
       'user-agent': 'lapel',
       ...signedHeaders(deliveryId, clock.now(), body, authenticationKey),
     };
-    return sender.post({ url, headers, body });
+    const cuttable = (cut: (why: string) => void): void => {
+      place.cut = cut;
+    };
+    return sender.post({ url, headers, body, cuttable });
   }
 
   function conclude(
@@ -218,7 +221,7 @@ export function createWebhooks(options: Options) {
     const { applicationId } = receiver;
     const { statusCode } = answer;
     const ok = verdict.status === 'delivered';
-    if (ok) succeeded(receiver);
+    if (ok) succeeded(receiver, at - startedAt <= QUICK && !places.isLate(receiver), receiver.inFlight);
     else failed(receiver);
     const error = ok ? null : (answer.error ?? `answered ${statusCode}`);
     writer.add({ receiver, applicationId, deliveryId, ...verdict, attempts: made, url, statusCode, error, at });
@@ -278,7 +281,7 @@ export function createWebhooks(options: Options) {
   }
 
   function isBusy(): boolean {
-    return attempts > 0 || reads > 0 || writer.busy() || healthy.waits() || failing.waits();
+    return attempts > 0 || reads > 0 || writer.busy() || places.waits();
   }
 
   function tellIdle(): void {

@@ -1,6 +1,11 @@
 import t from 'tap';
+import { createReceiver, slowDown, succeeded } from '../../src/webhooks/receiver.ts';
 import { createSetUp } from './set-up.ts';
 import { createTestReceiver } from './test-receiver.ts';
+
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise((resolve) => setImmediate(resolve));
+}
 
 void t.test('a receiver that hangs with 10,000 deliveries behind it delays no other', async (t) => {
   const hanging = await createTestReceiver(t);
@@ -38,24 +43,85 @@ void t.test('a receiver that hangs with 10,000 deliveries behind it delays no ot
   t.equal(new Set(ids).size, 10_000, 'none lost; only what hung was sent twice');
 });
 
-void t.test('so many receivers hang that all slots of failing ones are taken, and a healthy one goes on', async (t) => {
+void t.test('a thousand receivers hang, and one that answers goes on as if they were not there', async (t) => {
   const hanging = await createTestReceiver(t);
   const quick = await createTestReceiver(t);
   hanging.answer({ hang: true });
   const { open, clock, addApplication, finished } = await createSetUp(t, quick.url);
   const { webhooks, record } = await open();
-  const names = Array.from({ length: 300 }, (_, index) => `hanging-${index}`);
+  await finished(await record()); // it has answered
+  const names = Array.from({ length: 1000 }, (_, index) => `hanging-${index}`);
   await Promise.all(names.map((name) => addApplication(name, hanging.url)));
   await Promise.all(names.map((applicationId) => record({ applicationId })));
-  for (const _ of names) await hanging.next();
-  clock.advance(15_000); // all fail; each has one attempt at a time from here on
-  await webhooks.idle();
-  clock.advance(10_000); // their first retry is due
+  await finished(await record());
   for (let index = 0; index < 128; index += 1) await hanging.next();
+  t.equal(hanging.requests.length, 128, 'what has not answered yet has places of its own');
+  for (const late of [256, 384]) {
+    clock.advance(1000);
+    for (let index = 0; index < 128; index += 1) await hanging.next();
+    await finished(await record());
+    t.equal(hanging.requests.length, late, 'after a second it goes on among the late ones');
+  }
+  clock.advance(1000);
   await finished(await record());
+  t.equal(hanging.open(), 384, 'and of those there are so many');
+  clock.advance(12_000); // the first have timed out
   await finished(await record());
-  t.equal(hanging.requests.length, 300 + 128);
-  t.equal(quick.requests.length, 2);
+  await hanging.next();
+  clock.advance(20_000);
+  await finished(await record());
+  t.equal(quick.requests.length, 7);
+  hanging.answer({});
+  for (let round = 0; round < 60; round += 1) {
+    clock.advance(5_000);
+    await finished(await record());
+  }
+  await webhooks.idle();
+  const reached = new Set(hanging.requests.map(({ headers }) => headers['webhook-id']));
+  t.equal(reached.size, 1000, 'none of them is forgotten');
+});
+
+void t.test('busy receivers begin to hang with all places: within a second others have them again', async (t) => {
+  const hanging = await createTestReceiver(t);
+  const quick = await createTestReceiver(t);
+  const { open, clock, addApplication, finished, metrics } = await createSetUp(t, quick.url);
+  const { webhooks, record } = await open();
+  await finished(await record());
+  const names = Array.from({ length: 16 }, (_, index) => `busy-${index}`);
+  await Promise.all(names.map((name) => addApplication(name, hanging.url)));
+  const recordMany = (count: number) =>
+    Promise.all(names.flatMap((applicationId) => Array.from({ length: count }, () => record({ applicationId }))));
+  await recordMany(300);
+  await webhooks.idle(); // they answer, and their windows grow
+  hanging.answer({ hang: true });
+  hanging.forget();
+  await recordMany(32);
+  for (let index = 0; index < 512; index += 1) await hanging.next();
+  const waiting = finished(await record());
+  clock.advance(1000);
+  await waiting;
+  t.equal(quick.requests.length, 2, 'after one second');
+  await until(() => hanging.open() === 256);
+  t.equal(hanging.open(), 256, 'half of the attempts were cut, and their deliveries stay pending');
+  t.match(await metrics.registry.metrics(), /lapel_webhook_attempts_cut_total 256/);
+  await finished(await record());
+  hanging.forget();
+  clock.advance(4000);
+  await finished(await record());
+  t.equal(hanging.requests.length, 16 * 300 + 512, 'one that stopped answering is not asked again meanwhile');
+});
+
+void t.test('the window of a receiver that keeps pace grows, and one that is late has one attempt', async (t) => {
+  const receiver = createReceiver({ applicationId: 'app', setting: 'deviceEvent' });
+  t.match(receiver, { window: 4, kind: 'trial' });
+  for (let index = 0; index < 1000; index += 1) succeeded(receiver, true, receiver.window);
+  t.match(receiver, { window: 256, kind: 'quick' });
+  slowDown(receiver);
+  t.match(receiver, { window: 1, kind: 'trial' });
+  for (let index = 0; index < 1000; index += 1) succeeded(receiver, false, receiver.window);
+  t.match(receiver, { window: 16, kind: 'trial' }, 'one that answers late');
+  for (let index = 0; index < 1000; index += 1) succeeded(receiver, true, 1);
+  t.match(receiver, { window: 16, kind: 'quick' }, 'it grows only where it is used');
 });
 
 void t.test('a burst goes out whole, each once, though memory holds only a part of it', async (t) => {
