@@ -6,7 +6,6 @@ import { createAccessTokens } from './applications/access-tokens.ts';
 import { createApplications } from './applications/applications.ts';
 import { createDevelopers } from './applications/developers.ts';
 import { createLegacyTokens } from './applications/legacy-tokens.ts';
-import { webhookUrlFault } from './applications/webhook-url.ts';
 import { createBroker } from './broker/broker.ts';
 import { createDeviceMessages } from './broker/device-messages.ts';
 import { readTlsFiles } from './broker/tls-files.ts';
@@ -33,6 +32,7 @@ import { createSoftware } from './software/software.ts';
 import { createTransactions } from './transactions/transactions.ts';
 import { createCustomerRequests } from './webhooks/customer-requests.ts';
 import { createDeliveryLog } from './webhooks/delivery-log.ts';
+import { createSettingUrlRule } from './webhooks/webhook-url.ts';
 import { createWebhooks } from './webhooks/webhooks.ts';
 
 interface Overrides {
@@ -42,9 +42,6 @@ interface Overrides {
 }
 
 export type Service = Awaited<ReturnType<typeof createService>>;
-
-const httpsOnly = (url: string) => webhookUrlFault('', url, false);
-const httpOrHttps = (url: string) => webhookUrlFault('', url, true);
 
 const TOKEN_FILE = 'admin-token';
 
@@ -95,7 +92,8 @@ export async function createService(config: Config, { log, clock = systemClock, 
   const metrics = createMetrics();
   const formatTime = createLocalTime(config.timeZone);
   const removals = createRemovals(config.apiRelease);
-  const urlFault = config.allowHttpWebhooks ? httpOrHttps : httpsOnly;
+  const { allowHttpWebhooks: allowHttp, webhookAllowPrivate: allowPrivate } = config;
+  const urlFault = createSettingUrlRule({ allowHttp, allowPrivate });
   const contracts = loadContracts({ urlFault, serves: removals.serves });
   makeFolder(config.dataDir);
 
@@ -119,7 +117,7 @@ export async function createService(config: Config, { log, clock = systemClock, 
     database,
     clock,
     ids,
-    allowHttpWebhooks: config.allowHttpWebhooks,
+    urlFault,
     isInUse: hasActivatedDevice,
   });
   const webhooks = stack.use(
@@ -130,7 +128,7 @@ export async function createService(config: Config, { log, clock = systemClock, 
       log,
       metrics,
       endpointOf: applications.endpointOf,
-      allowPrivate: config.webhookAllowPrivate,
+      allowPrivate,
     }),
   );
   const { endpoint: s3Endpoint, region, bucket } = config.objects;
@@ -201,10 +199,10 @@ export async function createService(config: Config, { log, clock = systemClock, 
       ids,
       log,
       metrics,
-      requests: createCustomerRequests({ clock, allowPrivate: config.webhookAllowPrivate }),
+      requests: createCustomerRequests({ clock, allowPrivate }),
       findApplication,
       raise: events.raise,
-      allowHttp: config.allowHttpWebhooks,
+      allowHttp,
     }),
   );
   const broker = stack.use(

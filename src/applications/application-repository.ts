@@ -21,6 +21,9 @@ export interface Application {
   developerId: string;
   name: string;
   authenticationKey: string | null;
+  /** The one before, and when it was replaced. */
+  formerAuthenticationKey: string | null;
+  keyReplacedAt: number | null;
   settings: Settings;
   createdAt: number;
   /** Null while it lives; a deleted application keeps its row, so that its id is never given again. */
@@ -30,7 +33,8 @@ export interface Application {
 type Row = Omit<Application, 'settings'> & Settings;
 
 const COLUMNS = `application_id AS "applicationId", developer_id AS "developerId", name,
-  authentication_key AS "authenticationKey", created_at AS "createdAt", deleted_at AS "deletedAt",
+  authentication_key AS "authenticationKey", former_authentication_key AS "formerAuthenticationKey",
+  key_replaced_at AS "keyReplacedAt", created_at AS "createdAt", deleted_at AS "deletedAt",
   ${SETTING_NAMES.map((name) => `${SETTING_COLUMNS[name]} AS "${name}"`).join(', ')}`;
 
 function toApplication(row: Row): Application {
@@ -39,6 +43,8 @@ function toApplication(row: Row): Application {
     developerId: row.developerId,
     name: row.name,
     authenticationKey: row.authenticationKey,
+    formerAuthenticationKey: row.formerAuthenticationKey,
+    keyReplacedAt: row.keyReplacedAt,
     settings: {
       deviceEvent: row.deviceEvent,
       callEvent: row.callEvent,
@@ -112,9 +118,16 @@ export async function updateSecretHash(sql: Sql, applicationId: string, hash: Bu
   return (await sql.run(text, hash, applicationId)) === 1;
 }
 
-export async function updateAuthenticationKey(sql: Sql, applicationId: string, key: string): Promise<boolean> {
-  const text = 'UPDATE applications SET authentication_key = ? WHERE application_id = ? AND deleted_at IS NULL';
-  return (await sql.run(text, key, applicationId)) === 1;
+/** Stores a new key; the one before it is kept as the former one. */
+export async function updateAuthenticationKey(
+  sql: Sql,
+  applicationId: string,
+  key: string,
+  at: number,
+): Promise<boolean> {
+  const text = `UPDATE applications SET former_authentication_key = authentication_key, key_replaced_at = ?,
+    authentication_key = ? WHERE application_id = ? AND deleted_at IS NULL`;
+  return (await sql.run(text, at, key, applicationId)) === 1;
 }
 
 export async function updateSettings(sql: Sql, applicationId: string, settings: Settings): Promise<boolean> {

@@ -1,12 +1,12 @@
 import type { Clock } from '../clock.ts';
 import type { Database, Sql, UnitOfWork } from '../database/sql.ts';
-import { DomainError } from '../errors.ts';
+import { DomainError, type Fault } from '../errors.ts';
 import type { Ids } from '../ids.ts';
 import { createApplicationCache } from './application-cache.ts';
 import * as repository from './application-repository.ts';
 import { hashSecret, secretMatches } from './application-secret.ts';
 import { findDeveloper } from './developer-repository.ts';
-import { webhookUrlFault } from './webhook-url.ts';
+import { signingKeysOf } from './signing-keys-of.ts';
 
 type Application = repository.Application;
 type SettingName = repository.SettingName;
@@ -15,8 +15,8 @@ interface Options {
   database: Database;
   clock: Clock;
   ids: Ids;
-  /** LAPEL_ALLOW_HTTP_WEBHOOKS: `http` URLs for every host, not only loopback. */
-  allowHttpWebhooks: boolean;
+  /** What is wrong with the URL of a setting, or undefined. */
+  urlFault(url: string, name: SettingName): Fault | undefined;
   /** Whether devices hold on to the application, asked in the unit of work that would delete it. */
   isInUse(unit: UnitOfWork, applicationId: string): Promise<boolean>;
 }
@@ -24,7 +24,7 @@ interface Options {
 export type Applications = ReturnType<typeof createApplications>;
 
 /** Applications, their secrets, settings and authenticationKeys. Secrets are answered once and stored as SHA-256. */
-export function createApplications({ database, clock, ids, allowHttpWebhooks, isInUse }: Options) {
+export function createApplications({ database, clock, ids, urlFault, isInUse }: Options) {
   const cache = createApplicationCache();
 
   async function findLive(sql: Sql, applicationId: string): Promise<Application | undefined> {
@@ -83,7 +83,7 @@ export function createApplications({ database, clock, ids, allowHttpWebhooks, is
     async updateSettings(applicationId: string, patch: Partial<repository.Settings>): Promise<void> {
       const faults = repository.SETTING_NAMES.flatMap((name) => {
         const url = patch[name];
-        const fault = typeof url === 'string' ? webhookUrlFault(name, url, allowHttpWebhooks) : undefined;
+        const fault = typeof url === 'string' ? urlFault(url, name) : undefined;
         return fault ?? [];
       });
       if (faults.length > 0) throw DomainError.invalid(...faults);
@@ -99,12 +99,15 @@ export function createApplications({ database, clock, ids, allowHttpWebhooks, is
       });
     },
 
-    /** Op 3: a new key for signing notifications, in the form of Standard Webhooks; the old one is invalid at once. */
+    /**
+     * Op 3: a new key for signing notifications, in the form of Standard Webhooks; the old one is invalid at once. For a
+     * day notifications are signed with the former one besides, so that receivers can change without a gap.
+     */
     async issueKey(applicationId: string): Promise<{ authenticationKey: string }> {
       const authenticationKey = `whsec_${ids.bytes(32).toString('base64')}`;
       return database.transact(async (unit) => {
         cache.changes(unit, applicationId);
-        const live = await repository.updateAuthenticationKey(unit, applicationId, authenticationKey);
+        const live = await repository.updateAuthenticationKey(unit, applicationId, authenticationKey, clock.now());
         if (!live) throw new DomainError('APPLICATION_UNREGISTERED');
         return { authenticationKey };
       });
@@ -124,15 +127,12 @@ export function createApplications({ database, clock, ids, allowHttpWebhooks, is
     authenticateClient: async (applicationId: string, secret: string): Promise<boolean> =>
       secretMatches(secret, await repository.findSecretHash(database.read, applicationId)),
 
-    /** Where webhooks of a setting go now, and the key that signs them; also of a deleted application. */
-    async endpointOf(
-      applicationId: string,
-      setting: SettingName,
-    ): Promise<{ url: string | null; authenticationKey: string | null }> {
+    /** Where webhooks of a setting go now, and the keys that sign them; also of a deleted application. */
+    async endpointOf(applicationId: string, setting: SettingName): Promise<{ url: string | null; keys: string[] }> {
       const application = await cache.find(database.read, applicationId);
       return {
         url: application?.settings[setting] ?? null,
-        authenticationKey: application?.authenticationKey ?? null,
+        keys: application ? signingKeysOf(application, clock.now()) : [],
       };
     },
   };

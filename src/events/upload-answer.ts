@@ -1,7 +1,7 @@
-import { webhookUrlFault } from '../applications/webhook-url.ts';
 import { toUtc } from '../clock.ts';
 import type { SchemaTypes } from '../contracts/types.ts';
 import { DomainError, type Fault } from '../errors.ts';
+import { webhookUrlFault } from '../webhooks/webhook-url.ts';
 import { fromDeviceTime } from './device-time.ts';
 
 type Given = SchemaTypes['webhooks/upload-url-answer'];

@@ -1,5 +1,6 @@
 import type { Application } from '../applications/application-repository.ts';
 import type { Applications } from '../applications/applications.ts';
+import { signingKeysOf } from '../applications/signing-keys-of.ts';
 import { type Clock, toUtc } from '../clock.ts';
 import type { Contracts } from '../contracts/contracts.ts';
 import type { Database } from '../database/sql.ts';
@@ -92,7 +93,7 @@ export function createUploadUrls(parts: Parts) {
   }
 
   async function askCustomer(
-    { applicationId, settings, authenticationKey }: Application,
+    { applicationId, settings, ...application }: Application,
     deviceId: string,
     type: UploadRequest,
     asked: object,
@@ -102,11 +103,12 @@ export function createUploadUrls(parts: Parts) {
     const url = settings[urlSetting];
     if (url === null) return failure('NOT_CONFIGURED', `${urlSetting} is not set.`);
     if (settings[eventSetting] === null) return failure('NOT_CONFIGURED', `${eventSetting} is not set.`);
-    if (authenticationKey === null) return failure('NOT_CONFIGURED', 'authenticationKey is not issued.');
     const now = clock.now();
+    const keys = signingKeysOf(application, now);
+    if (keys.length === 0) return failure('NOT_CONFIGURED', 'authenticationKey is not issued.');
     const data = { ...asked, applicationId, deviceId };
     const body = JSON.stringify({ type: feature.type, timestamp: toUtc(now), data });
-    const reply = await call({ id: ids.next('req', now), url, authenticationKey, body });
+    const reply = await call({ id: ids.next('req', now), url, keys, body });
     if (!reply) return undefined;
     const answer = 'value' in reply ? read(type, reply.value, asked) : reply;
     if (!('failure' in answer)) return answer;

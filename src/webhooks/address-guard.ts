@@ -10,6 +10,8 @@ const EMBEDDED: { prefix: [ipaddr.IPv6, number]; at: number }[] = [
 ];
 // IPv4-compatible (RFC 4291 2.5.5.1); `::` and `::1` are no such addresses.
 const COMPATIBLE: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('::'), 96];
+// The identifier of an interface that is an IPv4 address (ISATAP, RFC 5214 6.1), in whatever network.
+const ISATAP = [0x00, 0x02].map((first) => Buffer.from([first, 0x00, 0x5e, 0xfe]));
 const GLOBAL_UNICAST: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('2000::'), 3];
 
 /**
@@ -30,5 +32,14 @@ function judge(address: ipaddr.IPv4 | ipaddr.IPv6): string | undefined {
   }
   if (address.match(COMPATIBLE) && range !== 'loopback' && range !== 'unspecified') return judge(bytesOf(address, 12));
   if (range !== 'unicast') return range;
+  const identifier = Buffer.from(address.toByteArray().slice(8, 12));
+  if (ISATAP.some((each) => each.equals(identifier))) return judge(bytesOf(address, 12));
   return address.match(GLOBAL_UNICAST) ? undefined : 'reserved';
+}
+
+/** Whether a host of a URL is an address that is refused, or the name of this machine; other names lead where they lead. */
+export function refusedHost(hostname: string): boolean {
+  const address = hostname.replace(/^\[|\]$/g, '');
+  if (ipaddr.isValid(address)) return refusedAddress(address) !== undefined;
+  return /^(?:.+\.)?localhost\.?$/.test(hostname);
 }

@@ -18,7 +18,8 @@ export interface CustomerRequest {
   /** The webhook-id, the same in every attempt. */
   id: string;
   url: string;
-  authenticationKey: string;
+  /** Those that sign it. */
+  keys: readonly string[];
   /** JSON. */
   body: string;
 }
@@ -49,12 +50,12 @@ export function createCustomerRequests({ clock, allowPrivate, timeoutMs = 10_000
 
   return {
     /** One attempt; undefined when it was ended by `abortAll`. */
-    async attempt({ id, url, authenticationKey, body }: CustomerRequest): Promise<Reply | undefined> {
+    async attempt({ id, url, keys, body }: CustomerRequest): Promise<Reply | undefined> {
       const headers = {
         'content-type': 'application/json',
         accept: 'application/json',
         'user-agent': 'lapel',
-        ...signedHeaders(id, clock.now(), body, authenticationKey),
+        ...signedHeaders(id, clock.now(), body, keys),
       };
       const answer = await sender.post({ url, headers, body, readsAnswer: true });
       if (!answer) return undefined;

@@ -3,10 +3,10 @@ import { isIP, type LookupFunction } from 'node:net';
 import { buildConnector } from 'undici';
 import { refusedAddress } from './address-guard.ts';
 
-/** The target leads to where webhooks must not go. */
+/** The target leads to where webhooks must not go. To which address an inside name leads is nobody's business outside. */
 export class AddressRefused extends Error {
-  constructor(address: string, range: string) {
-    super(`the address ${address} is not allowed (${range})`);
+  constructor() {
+    super('the host leads to no public address');
     this.name = 'AddressRefused';
   }
 }
@@ -19,8 +19,7 @@ export function guardLookup(lookup: LookupFunction): LookupFunction {
     lookup(hostname, options, (cause, address, family) => {
       const found = typeof address === 'string' ? [address] : (address ?? []).map((each) => each.address);
       for (const each of cause ? [] : found) {
-        const range = refusedAddress(each);
-        if (range) return callback(new AddressRefused(each, range), '', 0);
+        if (refusedAddress(each) !== undefined) return callback(new AddressRefused(), '', 0);
       }
       return callback(cause, address, family);
     });
@@ -39,8 +38,8 @@ export function createConnector(options: { allowPrivate: boolean; timeoutMs: num
     lookup: allowPrivate ? lookup : guardLookup(lookup),
   });
   const guarded: typeof connect = (target, callback) => {
-    const range = !allowPrivate && isIP(target.hostname) > 0 ? refusedAddress(target.hostname) : undefined;
-    if (range) return callback(new AddressRefused(target.hostname, range), null);
+    const refused = !allowPrivate && isIP(target.hostname) > 0 && refusedAddress(target.hostname) !== undefined;
+    if (refused) return callback(new AddressRefused(), null);
     return connect(target, callback);
   };
   return guarded;

@@ -29,11 +29,18 @@ interface Message {
   cuttable?(cut: (why: string) => void): void;
 }
 
-function describe(cause: Error): string {
+/** Why there is no answer, in words for the application: never the address that a name led to. */
+function describe(cause: Error & { address?: unknown; errors?: Error[] }): string {
+  // A name with several addresses: one error for each, and the one that holds them says nothing.
+  const [first] = cause instanceof AggregateError ? (cause.errors as (Error & { address?: unknown })[]) : [];
+  if (first) return describe(first);
+  if (cause.address !== undefined) return systemError(cause);
   const code = 'code' in cause && typeof cause.code === 'string' ? cause.code : '';
   const text = cause.message === '' ? cause.name : cause.message;
   return (code === '' || text.includes(code) ? text : `${text} (${code})`).slice(0, LONGEST_ERROR);
 }
+
+const systemError = (cause: NodeJS.ErrnoException): string => `${cause.syscall ?? 'connect'} ${cause.code ?? 'failed'}`;
 
 /** Sends one message at a time per connection, keeps connections for the next, follows no redirect, never throws for what a receiver does. */
 export function createSender({ clock, allowPrivate, timeoutMs, lookup }: Options) {

@@ -37,11 +37,8 @@ interface Options {
   ids: Ids;
   log: Log;
   metrics: Metrics;
-  /** Where the receiver is and the key that signs, asked at every attempt. */
-  endpointOf(
-    applicationId: string,
-    setting: WebhookSetting,
-  ): Promise<{ url: string | null; authenticationKey: string | null }>;
+  /** Where the receiver is and the keys that sign, asked at every attempt. */
+  endpointOf(applicationId: string, setting: WebhookSetting): Promise<Endpoint>;
   /** LAPEL_WEBHOOK_ALLOW_PRIVATE */
   allowPrivate: boolean;
   /** Milliseconds from the start of an attempt to its answer. */
@@ -50,6 +47,12 @@ interface Options {
   drainMs?: number;
   /** How names become addresses; the system's way by default. */
   lookup?: LookupFunction;
+}
+
+interface Endpoint {
+  url: string | null;
+  /** None: not issued. */
+  keys: readonly string[];
 }
 
 interface Written extends repository.Outcome {
@@ -187,14 +190,14 @@ export function createWebhooks(options: Options) {
   async function post(
     place: Place<Receiver>,
     { deliveryId, body }: Delivery,
-    { url, authenticationKey }: { url: string | null; authenticationKey: string | null },
+    { url, keys }: Endpoint,
   ): Promise<Answer | undefined> {
     if (url === null) return unanswered(`${place.receiver.setting} is not set`);
-    if (authenticationKey === null) return unanswered('authenticationKey is not issued');
+    if (keys.length === 0) return unanswered('authenticationKey is not issued');
     const headers = {
       'content-type': 'application/json',
       'user-agent': 'lapel',
-      ...signedHeaders(deliveryId, clock.now(), body, authenticationKey),
+      ...signedHeaders(deliveryId, clock.now(), body, keys),
     };
     const cuttable = (cut: (why: string) => void): void => {
       place.cut = cut;

@@ -130,3 +130,27 @@ t.test('with LAPEL_ALLOW_HTTP_WEBHOOKS any host may have http, and no other rule
   const answer = await api.patch(path, { json: { callEvent: 'ftp://a.example', deviceEvent: 'http://u:p@a.example' } });
   t.same(answer.status === 400 && faultsOf(answer), ['body.callEvent url_scheme', 'body.deviceEvent url_parsing']);
 });
+
+t.test('op 2 refuses a URL that names an address which webhooks do not go to', async (t) => {
+  const world = await startWorld(t, { env: { LAPEL_WEBHOOK_ALLOW_PRIVATE: 'false' } });
+  const { api, path } = await world.createTenant('dev', { key: false, deviceEvent: false });
+  for (const url of [
+    'http://localhost:9/x',
+    'http://127.0.0.1:9/x',
+    'https://10.0.0.1/x',
+    'https://[::1]/x',
+    'https://[::ffff:127.0.0.1]/x',
+    'https://169.254.169.254/latest/meta-data/',
+    'https://2130706433/x',
+    'https://sub.localhost/x',
+  ]) {
+    const answer = await api.patch(path, { json: { callEvent: url } });
+    t.equal(answer.status, 400, url);
+    t.match(answer.body.details, [{ loc: ['body', 'callEvent'], type: 'url_parsing', msg: /public/ }]);
+  }
+  t.equal(
+    (await api.patch(path, { json: { callEvent: 'https://a.example/x' } })).status,
+    200,
+    'a name leads where it leads',
+  );
+});

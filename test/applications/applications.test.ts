@@ -11,6 +11,8 @@ void t.test('a new application has no settings and no key', async (t) => {
     developerId: 'dev-1',
     name: 'Camera',
     authenticationKey: null,
+    formerAuthenticationKey: null,
+    keyReplacedAt: null,
     settings: Object.fromEntries(SETTING_NAMES.map((name) => [name, null])),
     createdAt: clock.now(),
     deletedAt: null,
@@ -71,7 +73,10 @@ void t.test('a deleted application is gone but for its id and its last webhooks'
   await t.rejects(applications.create('dev-1', { applicationId: 'one', name: '1' }), { code: 'APPLICATION_EXISTS' });
   t.equal(await applications.authenticateClient('one', secret), false);
   t.equal((await applications.list('dev-1', { offset: 0, limit: 10 })).total, 0);
-  t.strictSame(await applications.endpointOf('one', 'deviceEvent'), { url: 'https://example.com/', authenticationKey });
+  t.strictSame(await applications.endpointOf('one', 'deviceEvent'), {
+    url: 'https://example.com/',
+    keys: [authenticationKey],
+  });
 });
 
 void t.test('an application in use is not deleted', async (t) => {
@@ -107,7 +112,7 @@ void t.test('an update of settings changes what it names, and null removes one',
   for (const name of SETTING_NAMES) {
     t.equal((await applications.endpointOf('one', name)).url, (await applications.find('one')).settings[name]);
   }
-  t.strictSame(await applications.endpointOf('nobody', 'callEvent'), { url: null, authenticationKey: null });
+  t.strictSame(await applications.endpointOf('nobody', 'callEvent'), { url: null, keys: [] });
 });
 
 void t.test('every faulty URL is named, and then nothing is changed', async (t) => {
@@ -129,12 +134,18 @@ void t.test('every faulty URL is named, and then nothing is changed', async (t) 
 });
 
 void t.test('a key has the form of Standard Webhooks, and a new one takes the place of the old', async (t) => {
-  const { applications } = await createTenant(t);
+  const { applications, clock } = await createTenant(t);
   await applications.create('dev-1', { applicationId: 'one', name: '1' });
   const { authenticationKey: first } = await applications.issueKey('one');
   t.equal(Buffer.from(first.replace(/^whsec_/, ''), 'base64').length, 32);
   t.equal((await applications.find('one')).authenticationKey, first);
   const { authenticationKey: second } = await applications.issueKey('one');
   t.not(second, first);
-  t.equal((await applications.endpointOf('one', 'deviceEvent')).authenticationKey, second);
+  t.equal((await applications.find('one')).authenticationKey, second);
+  t.strictSame((await applications.endpointOf('one', 'deviceEvent')).keys, [second, first], 'for a day both sign');
+  clock.advance(24 * 3_600_000 - 1);
+  const { authenticationKey: third } = await applications.issueKey('one');
+  t.strictSame((await applications.endpointOf('one', 'deviceEvent')).keys, [third, second], 'never more than two');
+  clock.advance(24 * 3_600_000);
+  t.strictSame((await applications.endpointOf('one', 'deviceEvent')).keys, [third]);
 });

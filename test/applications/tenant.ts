@@ -4,6 +4,7 @@ import { createDevelopers } from '../../src/applications/developers.ts';
 import { openDatabase } from '../../src/database/open-database.ts';
 import type { Database, UnitOfWork } from '../../src/database/sql.ts';
 import { randomIds } from '../../src/ids.ts';
+import { createSettingUrlRule } from '../../src/webhooks/webhook-url.ts';
 import { createFakeClock } from '../fake-clock.ts';
 
 /** A database file in the test's folder, with a clock that stands still; closed when the test ends. */
@@ -23,8 +24,9 @@ interface Choices {
 export async function createTenant(t: Test, { allowHttpWebhooks = false, isInUse = async () => false }: Choices = {}) {
   const { database, clock } = openTestDatabase(t);
   const ids = randomIds;
+  const urlFault = createSettingUrlRule({ allowHttp: allowHttpWebhooks, allowPrivate: true });
   const developers = createDevelopers({ database, clock, ids });
-  const applications = createApplications({ database, clock, ids, allowHttpWebhooks, isInUse });
+  const applications = createApplications({ database, clock, ids, urlFault, isInUse });
   await developers.create({ developerId: 'dev-1', name: 'Acme' });
   return { database, clock, ids, developers, applications };
 }

@@ -1,10 +1,10 @@
 import t from 'tap';
 import { ROUTES as ADMIN_ROUTES } from '../../src/admin/routes.ts';
 import { ROUTES as API_ROUTES } from '../../src/api/routes.ts';
-import { webhookUrlFault } from '../../src/applications/webhook-url.ts';
 import { loadContracts, referredSchema, type SchemaName } from '../../src/contracts/contracts.ts';
 import { judgedSchema } from '../../src/contracts/judged-schema.ts';
 import type { DomainError, Fault } from '../../src/errors.ts';
+import { webhookUrlFault } from '../../src/webhooks/webhook-url.ts';
 
 const contracts = loadContracts();
 

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { refusedAddress } from '../../src/webhooks/address-guard.ts';
+import { refusedAddress, refusedHost } from '../../src/webhooks/address-guard.ts';
 
 const REFUSED = {
   loopback: ['127.0.0.1', '127.255.255.254', '::1'],
@@ -16,13 +16,20 @@ const REFUSED = {
   'IPv4-translated': ['::ffff:0:127.0.0.1', '::ffff:0:8.8.8.8'],
   NAT64: ['64:ff9b::127.0.0.1', '64:ff9b::c0a8:1', '64:ff9b:1::1', '64:ff9b:1::808:808'],
   '6to4': ['2002:7f00:1::', '2002:a00:1::1', '2002:c0a8:101::'],
+  ISATAP: ['2001:470::5efe:10.0.0.1', '2606:4700::200:5efe:127.0.0.1', '2606:4700::5efe:a9fe:a9fe'],
   'no address': ['', 'localhost', '1.2.3.4.5', '10.0.0.1/8', ':::1'],
 };
 
 const ALLOWED = {
   IPv4: ['8.8.8.8', '1.1.1.1', '172.15.255.255', '172.32.0.1', '100.63.255.255', '100.128.0.1', '223.255.255.255'],
   IPv6: ['2606:4700:4700::1111', '2a00:1450::1'],
-  'embedded public IPv4': ['::ffff:8.8.8.8', '::8.8.8.8', '64:ff9b::8.8.8.8', '2002:808:808::1'],
+  'embedded public IPv4': [
+    '2606:4700::5efe:8.8.8.8',
+    '::ffff:8.8.8.8',
+    '::8.8.8.8',
+    '64:ff9b::8.8.8.8',
+    '2002:808:808::1',
+  ],
 };
 
 void t.test('only global unicast addresses may be connected to', async (t) => {
@@ -30,4 +37,21 @@ void t.test('only global unicast addresses may be connected to', async (t) => {
     for (const address of addresses) t.type(refusedAddress(address), 'string', `${kind}: ${address}`);
   for (const [kind, addresses] of Object.entries(ALLOWED))
     for (const address of addresses) t.equal(refusedAddress(address), undefined, `${kind}: ${address}`);
+});
+
+void t.test('a host of a URL is refused when it is such an address, or a name of this machine', async (t) => {
+  for (const host of [
+    '127.0.0.1',
+    '[::1]',
+    '10.1.2.3',
+    '[fd00::1]',
+    'localhost',
+    'localhost.',
+    'a.localhost',
+    '169.254.169.254',
+  ]) {
+    t.ok(refusedHost(host), host);
+  }
+  for (const host of ['example.com', 'localhost.example.com', '8.8.8.8', '[2606:4700::1111]'])
+    t.notOk(refusedHost(host), host);
 });

@@ -23,16 +23,11 @@ void t.test('a notification is a signed POST of type, timestamp and data', async
   t.equal(headers['content-type'], 'application/json');
   t.equal(headers['webhook-id'], deliveryId);
   t.equal(headers['webhook-timestamp'], String(Math.floor(clock.now() / 1_000_000)));
-  const { authenticationKey } = await applications.endpointOf('app-1', 'deviceEvent');
-  const verifier = new Webhook(authenticationKey ?? '');
+  const [authenticationKey = ''] = (await applications.endpointOf('app-1', 'deviceEvent')).keys;
+  const verifier = new Webhook(authenticationKey);
   const signed = verifier.sign(deliveryId, new Date(clock.now() / 1000), body);
   t.equal(headers['webhook-signature'], signed);
-  t.equal(
-    headers['x-notification-key'],
-    createHmac('sha256', authenticationKey ?? '')
-      .update(body)
-      .digest('hex'),
-  );
+  t.equal(headers['x-notification-key'], createHmac('sha256', authenticationKey).update(body).digest('hex'));
   t.match(await row(deliveryId), {
     status: 'delivered',
     attempts: 1,
@@ -180,7 +175,7 @@ void t.test('a receiver that is not there is tried again', async (t) => {
   const deliveryId = await record();
   await webhooks.idle();
   const { error, ...rest } = await row(deliveryId);
-  t.match(error, /ECONNREFUSED/);
+  t.equal(error, 'connect ECONNREFUSED', 'not to what address the name led');
   t.match(rest, { status: 'pending', statusCode: null, nextAttemptAt: clock.now() + 5_000_000 });
 });
 
@@ -198,7 +193,7 @@ void t.test('after op 3 the next attempt carries the new key, after op 2 it goes
   const { headers, body } = await second.next();
   await webhooks.idle();
   const signature = new Webhook(authenticationKey).sign(deliveryId, new Date(clock.now() / 1000), body);
-  t.equal(headers['webhook-signature'], signature);
+  t.equal(String(headers['webhook-signature']).split(' ')[0], signature, 'and for a day the former one besides');
   t.not(first.requests[0]?.headers['x-notification-key'], headers['x-notification-key']);
   t.strictSame(first.requests[0]?.body, body);
 });
@@ -240,10 +235,10 @@ void t.test('log lines of webhooks hold neither URL, nor key, nor body', async (
     clock.advance(300_000);
   }
   await webhooks.idle();
-  const { authenticationKey } = await applications.endpointOf('app-1', 'deviceEvent');
+  const [authenticationKey = ''] = (await applications.endpointOf('app-1', 'deviceEvent')).keys;
   const text = lines.join('');
   t.match(text, deliveryId);
   t.match(text, /"msg":"webhook failed; it will be tried again"/);
   t.match(text, /"level":40.*"msg":"webhook refused for good"/);
-  for (const secret of ['in-the-url', 'in-the-body', authenticationKey ?? '']) t.notOk(text.includes(secret), secret);
+  for (const secret of ['in-the-url', 'in-the-body', authenticationKey]) t.notOk(text.includes(secret), secret);
 });

@@ -1,4 +1,5 @@
 import type { Fault } from '../errors.ts';
+import { refusedHost } from './address-guard.ts';
 
 const LONGEST = 2048;
 // Without `//` and a host the URL parser would guess (`https:example.com`); spaces and controls it would drop.
@@ -10,7 +11,7 @@ const isLoopback = (hostname: string): boolean =>
 
 /**
  * What is wrong with a webhook URL (op 2), or undefined: absolute, `https` (or `http` where allowed, and for loopback
- * hosts), no credentials in it, at most 2048 characters (unless told). Where the host leads is judged when a connection is made.
+ * hosts), no credentials in it, at most 2048 characters (unless told). Where the name of a host leads is judged when a connection is made.
  */
 export function webhookUrlFault(name: string, text: string, allowHttp: boolean, longest = LONGEST): Fault | undefined {
   const fault = (type: string, msg: string): Fault => ({ loc: ['body', name], msg, type });
@@ -23,4 +24,14 @@ export function webhookUrlFault(name: string, text: string, allowHttp: boolean, 
   }
   if (url.username !== '' || url.password !== '') return fault('url_parsing', 'URL should not hold credentials');
   return undefined;
+}
+
+/** The rule for the URLs of settings: a host that the guard of connections will refuse is refused when it is set (op 2). */
+export function createSettingUrlRule({ allowHttp, allowPrivate }: { allowHttp: boolean; allowPrivate: boolean }) {
+  return (text: string, name = ''): Fault | undefined => {
+    const fault = webhookUrlFault(name, text, allowHttp);
+    if (fault || allowPrivate || !refusedHost(new URL(text).hostname)) return fault;
+    const msg = 'Host should be a public one: webhooks go to no loopback, private or link-local address';
+    return { loc: ['body', name], msg, type: 'url_parsing' };
+  };
 }

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { webhookUrlFault } from '../../src/applications/webhook-url.ts';
+import { webhookUrlFault } from '../../src/webhooks/webhook-url.ts';
 
 const verdict = (url: string, allowHttp = false) => webhookUrlFault('callEvent', url, allowHttp)?.type ?? 'fine';
 
