@@ -19,7 +19,7 @@ export const SETTINGS = [
   { name: 'LAPEL_HOST', kind: 'text', fallback: '127.0.0.1', description: 'Address of the REST API and the token endpoint' },
   { name: 'LAPEL_HTTP_PORT', kind: 'port', fallback: '8080', description: 'Its port; 0 picks a free one' },
   { name: 'LAPEL_HTTP_MAX_CONNECTIONS', kind: 'count', fallback: null, description: 'Its connections at most; by default an eighth of the limit of open files, 1024 at most' },
-  { name: 'LAPEL_HTTP_ADDRESS_CONNECTIONS', kind: 'count', fallback: null, description: 'Of these for one address; by default a quarter. Behind a proxy all have its address: as many as there are' },
+  { name: 'LAPEL_HTTP_ADDRESS_CONNECTIONS', kind: 'count', fallback: null, description: 'Of these for one address; by default half of them. Behind a proxy all have its address: as many as there are' },
   { name: 'LAPEL_ADMIN_HOST', kind: 'text', fallback: '127.0.0.1', description: 'Address of administration, `/metrics`, `/healthz` and `/readyz`' },
   { name: 'LAPEL_ADMIN_PORT', kind: 'port', fallback: '8081', description: 'Its port; 0 picks a free one' },
   { name: 'LAPEL_ADMIN_TOKEN', kind: 'text', fallback: null, description: 'Administrator token, 32 characters or more; by default made at first start and kept in `admin-token` in the data folder' },
@@ -47,7 +47,8 @@ export const SETTINGS = [
   { name: 'LAPEL_RESERVED_PACKAGE_PREFIX', kind: 'text', fallback: 'com.lapel.', description: '`{reserved_package_prefix}`: packages that developers cannot register' },
   { name: 'LAPEL_API_RELEASE', kind: 'release', fallback: '2026-11', description: 'Release of the interface to serve, `YYYY-MM`: what is deprecated is there until the release that removes it' },
   { name: 'LAPEL_RATE_LIMIT', kind: 'number', fallback: '200', description: 'Requests per second of one application, with a burst of twice that; 0 is no limit' },
-  { name: 'LAPEL_TOKEN_RATE_LIMIT', kind: 'number', fallback: '20', description: 'The same for requests to the token endpoint; those with a wrong secret share one limit' },
+  { name: 'LAPEL_TOKEN_RATE_LIMIT', kind: 'number', fallback: '20', description: 'The same for requests to the token endpoint' },
+  { name: 'LAPEL_FAILED_LOGIN_LIMIT', kind: 'number', fallback: '50', description: 'Requests with wrong credentials per second of one address, and in the name of one application, with a burst of twice that; further ones wait a second for a 429, right credentials are never refused; 0 is no limit' },
   { name: 'LAPEL_LEGACY_ISSUER', kind: 'text', fallback: null, description: 'Legacy identity provider whose access tokens are accepted too: the `iss` of its tokens' },
   { name: 'LAPEL_LEGACY_JWKS_URL', kind: 'endpoint', fallback: null, description: 'Where it publishes its keys (RFC 7517); needed with the issuer' },
   { name: 'LAPEL_LEGACY_SCOPE_BASE', kind: 'text', fallback: null, description: '`{legacy_scope_base}`: its scopes are `BASE/applications.r` and so on; needed with the issuer' },
@@ -97,6 +98,7 @@ export interface Config {
   /** Requests per second and application; 0 is no limit. */
   rateLimit: number;
   tokenRateLimit: number;
+  failedLoginLimit: number;
   timeZone: string;
   allowHttpWebhooks: boolean;
   webhookAllowPrivate: boolean;
@@ -258,7 +260,7 @@ export function readConfig({ env, options = {}, openFiles = 4096 }: Source): Con
       port: Number(text('LAPEL_HTTP_PORT')),
       maxConnections: httpConnections,
       addressConnections: Number(
-        optional('LAPEL_HTTP_ADDRESS_CONNECTIONS') ?? Math.max(1, Math.floor(httpConnections / 4)),
+        optional('LAPEL_HTTP_ADDRESS_CONNECTIONS') ?? Math.max(1, Math.floor(httpConnections / 2)),
       ),
     },
     admin: {
@@ -292,6 +294,7 @@ export function readConfig({ env, options = {}, openFiles = 4096 }: Source): Con
     apiRelease: text('LAPEL_API_RELEASE'),
     rateLimit: Number(text('LAPEL_RATE_LIMIT')),
     tokenRateLimit: Number(text('LAPEL_TOKEN_RATE_LIMIT')),
+    failedLoginLimit: Number(text('LAPEL_FAILED_LOGIN_LIMIT')),
     timeZone: optional('LAPEL_TIME_ZONE') ?? Intl.DateTimeFormat().resolvedOptions().timeZone,
     allowHttpWebhooks: flag('LAPEL_ALLOW_HTTP_WEBHOOKS'),
     webhookAllowPrivate: flag('LAPEL_WEBHOOK_ALLOW_PRIVATE'),

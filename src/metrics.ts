@@ -24,6 +24,7 @@ export function createMetrics() {
     httpRequests: counter('http_requests_total', 'Requests answered', ['listener', 'method', 'route', 'status']),
     httpSeconds: histogram('http_request_duration_seconds', 'Time from request to answer', ['listener', 'route']),
     httpRefused: counter('http_refused_total', 'Requests refused by a bound', ['bound']),
+    loginFailures: counter('login_failures_total', 'Requests with wrong credentials', ['listener']),
     legacyKeyFetches: counter('legacy_key_fetches_total', 'Fetches of the keys of the legacy issuer', ['outcome']),
     tokensIssued: counter('tokens_issued_total', 'Access tokens issued'),
     transactionsCreated: counter('transactions_created_total', 'Transactions stored', ['operation']),

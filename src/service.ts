@@ -1,4 +1,5 @@
 import { accessSync, constants, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createAdminServer } from './admin/admin-server.ts';
 import { createApiServer } from './api/api-server.ts';
@@ -26,6 +27,7 @@ import type { Log } from './log.ts';
 import { createMetrics } from './metrics.ts';
 import { createEmbeddedStore } from './objects/embedded-store.ts';
 import { createObjectStore } from './objects/object-store.ts';
+import { createReadiness } from './readiness.ts';
 import { createRemovals } from './removals.ts';
 import { ownerOfObject } from './software/owner.ts';
 import { createSoftware } from './software/software.ts';
@@ -66,6 +68,16 @@ function makeFolder(folder: string): void {
     const { code = 'unknown' } = cause as NodeJS.ErrnoException;
     const problem = `cannot use the folder ${folder} (${code})`;
     throw new DomainError('SETTING_INVALID', { values: { setting: 'LAPEL_DATA_DIR', problem }, cause });
+  }
+}
+
+/** Why no further file can be opened, or undefined. */
+async function openFileFault(folder: string): Promise<string | undefined> {
+  try {
+    await (await open(folder)).close();
+    return undefined;
+  } catch (error) {
+    return `cannot be opened (${(error as NodeJS.ErrnoException).code ?? 'unknown'})`;
   }
 }
 
@@ -223,7 +235,10 @@ export async function createService(config: Config, { log, clock = systemClock, 
     }),
   );
 
-  let ready = false;
+  const readiness = createReadiness({ clock });
+  readiness.set('service', () => 'is starting');
+  readiness.set('database', async () => ((await database.healthy()) ? undefined : 'does not answer'));
+  readiness.set('files', () => openFileFault(config.dataDir));
   const edge = {
     applications,
     developers,
@@ -236,13 +251,16 @@ export async function createService(config: Config, { log, clock = systemClock, 
     log,
     metrics,
     formatTime,
+    failedLoginLimit: config.failedLoginLimit,
   };
   const admin = createAdminServer({
     ...edge,
+    connections: { perAddress: config.admin.maxConnections, total: config.admin.maxConnections },
     administratorToken: token,
     adminUrl: () => adminUrl,
-    ready: async () => ready && (await database.healthy()),
+    readiness,
   });
+  readiness.set('administration', admin.trouble);
   stack.defer(() => admin.drain());
   const { port: adminPort } = await listening('LAPEL_ADMIN_PORT', config.admin.host, config.admin.port, () =>
     admin.listen(config.admin.host, config.admin.port),
@@ -258,6 +276,7 @@ export async function createService(config: Config, { log, clock = systemClock, 
   await accessTokens.start();
   const api = createApiServer({
     ...edge,
+    connections: { perAddress: config.http.addressConnections, total: config.http.maxConnections },
     transactions,
     accessTokens,
     deliveryLog: createDeliveryLog({ database, clock, webhooks, findApplication: applications.findIn }),
@@ -268,6 +287,7 @@ export async function createService(config: Config, { log, clock = systemClock, 
     tokenRateLimit: config.tokenRateLimit,
     publicUrl: () => publicUrl,
   });
+  readiness.set('api', api.trouble);
   stack.defer(() => api.drain());
   const { port: httpPort } = await listening('LAPEL_HTTP_PORT', config.http.host, config.http.port, () =>
     api.listen(config.http.host, config.http.port),
@@ -293,10 +313,8 @@ export async function createService(config: Config, { log, clock = systemClock, 
     mqttUrls.mqttWs = `${files ? 'wss' : 'ws'}://${urlHost(host)}:${bound}`;
   }
   await webhooks.start();
-  ready = true;
-  stack.defer(() => {
-    ready = false;
-  });
+  readiness.set('service', () => undefined);
+  stack.defer(() => readiness.set('service', () => 'is stopping'));
 
   const everything = stack.move();
   return {

@@ -36,6 +36,7 @@ const LEAVES = [
   'log-limit',
   'metrics',
   'open-files',
+  'readiness',
   'removals',
   'socket-bounds',
   'token-buckets',

@@ -46,6 +46,7 @@ export async function startWorld(t: Test, options: WorldOptions = {}) {
       LAPEL_TIME_ZONE: 'Asia/Tokyo',
       LAPEL_RATE_LIMIT: '0', // the clock stands still: a bucket would never fill up again
       LAPEL_TOKEN_RATE_LIMIT: '0',
+      LAPEL_FAILED_LOGIN_LIMIT: '0',
       LAPEL_DEVICE_RATE_LIMIT: '0',
       LAPEL_WEBHOOK_ALLOW_PRIVATE: 'true',
       ...options.env,

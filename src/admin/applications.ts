@@ -1,3 +1,4 @@
+import { NO_STORE } from '../http/no-store.ts';
 import { nextPage } from '../http/paging.ts';
 import type { Answer } from '../http/route.ts';
 import type { AdminServices, At, List } from './services.ts';
@@ -6,7 +7,7 @@ export async function createApplication(
   { applications }: AdminServices,
   { params, body }: At<'developerId', 'admin/application-create'>,
 ): Promise<Answer> {
-  return { status: 201, body: await applications.create(params.developerId, body) };
+  return { status: 201, headers: NO_STORE, body: await applications.create(params.developerId, body) };
 }
 
 export async function listApplications(
@@ -25,7 +26,7 @@ export async function listApplications(
 }
 
 export async function replaceSecret({ applications }: AdminServices, { params }: At<'applicationId'>): Promise<Answer> {
-  return { status: 201, body: await applications.replaceSecret(params.applicationId) };
+  return { status: 201, headers: NO_STORE, body: await applications.replaceSecret(params.applicationId) };
 }
 
 export async function deleteApplication(

@@ -1,5 +1,6 @@
 import type { DeviceAnswer } from '../contracts/types.ts';
 import type { Device } from '../devices/device-repository.ts';
+import { NO_STORE } from '../http/no-store.ts';
 import { nextPage } from '../http/paging.ts';
 import type { Answer } from '../http/route.ts';
 import type { AdminServices, At, List } from './services.ts';
@@ -23,7 +24,7 @@ export async function registerDevice(
   { devices }: AdminServices,
   { params, body }: At<'developerId', 'admin/device-register'>,
 ): Promise<Answer> {
-  return { status: 201, body: await devices.register({ developerId: params.developerId, ...body }) };
+  return { status: 201, headers: NO_STORE, body: await devices.register({ developerId: params.developerId, ...body }) };
 }
 
 export async function listDevices({ devices, formatTime }: AdminServices, input: List<'developerId'>): Promise<Answer> {
@@ -56,5 +57,5 @@ export async function replaceCredential(
   { devices }: AdminServices,
   { params, body }: At<'deviceId', 'admin/credential-replace'>,
 ): Promise<Answer> {
-  return { status: 201, body: await devices.replaceCredential(params.deviceId, body) };
+  return { status: 201, headers: NO_STORE, body: await devices.replaceCredential(params.deviceId, body) };
 }

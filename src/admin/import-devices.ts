@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import { DomainError, errorBody, toDomainError } from '../errors.ts';
+import { NO_STORE } from '../http/no-store.ts';
 import type { Answer, Input } from '../http/route.ts';
 import { type ImportLine, readerOf } from '../imports/import-lines.ts';
 import type { AdminServices } from './services.ts';
@@ -51,5 +52,9 @@ export async function importDevices(
     if (batch.length > 0) yield await written();
   }
 
-  return { status: 200, headers: { 'Content-Type': 'application/x-ndjson' }, body: Readable.from(answers()) };
+  return {
+    status: 200,
+    headers: { ...NO_STORE, 'Content-Type': 'application/x-ndjson' },
+    body: Readable.from(answers()),
+  };
 }

@@ -1,3 +1,4 @@
+import { DomainError } from '../errors.ts';
 import type { Answer } from '../http/route.ts';
 import type { AdminServices } from './services.ts';
 
@@ -13,8 +14,8 @@ export function readHealth(): Answer {
 }
 
 /** Whether to send requests here. */
-export async function readReadiness({ ready }: AdminServices): Promise<Answer> {
-  return (await ready())
-    ? { status: 200, body: { status: 'ok' } }
-    : { status: 503, headers: { 'Retry-After': '1' }, body: { status: 'unavailable' } };
+export async function readReadiness({ readiness }: AdminServices): Promise<Answer> {
+  const problems = await readiness.problems();
+  if (problems.length === 0) return { status: 200, body: { status: 'ok' } };
+  return { status: 503, body: { status: 'unavailable', problems }, error: new DomainError('NOT_READY') };
 }

@@ -1,4 +1,5 @@
 import type { OwnSoftwareVersion } from '../contracts/types.ts';
+import { NO_STORE } from '../http/no-store.ts';
 import { nextPage } from '../http/paging.ts';
 import type { Answer } from '../http/route.ts';
 import type { AvailableVersion } from '../software/available-repository.ts';
@@ -38,7 +39,7 @@ function handlersOf(kind: Kind, listName: 'systemPackages' | 'firmwareVersions')
     },
 
     async uploadUrl({ software }: AdminServices, { params }: AtVersion): Promise<Answer> {
-      return { status: 200, body: await software[kind].uploadUrl(params) };
+      return { status: 200, headers: NO_STORE, body: await software[kind].uploadUrl(params) };
     },
   };
 }

@@ -6,6 +6,7 @@ import type { Devices } from '../devices/devices.ts';
 import type { Input } from '../http/route.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
+import type { Readiness } from '../readiness.ts';
 import type { Software } from '../software/software.ts';
 
 /** What the handlers of administration act on; each one names the parts that it needs. */
@@ -19,8 +20,8 @@ export interface AdminServices {
   metrics: Pick<Metrics, 'registry'>;
   /** Microseconds as a local date-time. */
   formatTime(micros: number): string;
-  /** False while the service is starting, draining, or its database does not answer. */
-  ready(): boolean | Promise<boolean>;
+  /** What `/readyz` asks. */
+  readiness: Pick<Readiness, 'problems'>;
 }
 
 /** What a handler gets, by the parameter of its path. */

@@ -25,6 +25,7 @@ export function createApiServer(parts: Parts): HttpServer {
     strictPaths: STRICT_PATHS,
     services: { ...parts, tokenLimit },
     authorize: createAuthorize(parts),
+    applicationOf: ({ applicationId }) => applicationId,
     limit: ({ applicationId }) => requests.take(applicationId),
     baseUrl: publicUrl,
   });

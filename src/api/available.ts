@@ -1,4 +1,5 @@
-import type { AvailableSoftware, AvailableVersionRecord } from '../contracts/types.ts';
+import type { AvailableVersionRecord } from '../contracts/types.ts';
+import { JsonSlices, lazily } from '../http/json-slices.ts';
 import { nextPage } from '../http/paging.ts';
 import type { Answer } from '../http/route.ts';
 import type { AvailableVersion } from '../software/available-repository.ts';
@@ -20,13 +21,13 @@ export async function listAvailable(
     registerDate: formatTime(row.createdAt),
     updateDate: formatTime(row.updatedAt),
   });
-  const body: AvailableSoftware = {
-    userPackages: userPackages.map(record),
-    systemPackages: systemPackages.map(record),
+  const body = new JsonSlices({
+    userPackages: lazily(userPackages, record),
+    systemPackages: lazily(systemPackages, record),
     total,
     offset: query.offset,
     limit: query.limit,
-  };
+  });
   return { status: 200, headers: nextPage(input, query, total), body };
 }
 

@@ -1,4 +1,5 @@
 import type { BinaryStatus } from '../contracts/types.ts';
+import { NO_STORE } from '../http/no-store.ts';
 import type { Answer } from '../http/route.ts';
 import type { ApiServices, AtApplication, AtVersion } from './services.ts';
 
@@ -26,7 +27,7 @@ export async function removeBinary({ software }: ApiServices, { params, caller }
 
 /** Op 22. */
 export async function issueUploadUrl({ software }: ApiServices, { params, caller }: AtVersion): Promise<Answer> {
-  return { status: 200, body: await software.binaries.uploadUrl(caller.developerId, params) };
+  return { status: 200, headers: NO_STORE, body: await software.binaries.uploadUrl(caller.developerId, params) };
 }
 
 /** Op 23. */
@@ -34,5 +35,5 @@ export async function uploadApp(
   { software }: ApiServices,
   { caller, body }: AtApplication<'rest/app-upload'>,
 ): Promise<Answer> {
-  return { status: 200, body: await software.upload(caller, body) };
+  return { status: 200, headers: NO_STORE, body: await software.upload(caller, body) };
 }

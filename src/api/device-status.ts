@@ -1,5 +1,6 @@
 import type { DeviceHardware, DeviceStatus, HardwareProperties } from '../contracts/types.ts';
 import type { DeviceState } from '../devices/statuses.ts';
+import { JsonSlices, lazily } from '../http/json-slices.ts';
 import { nextPageAfter } from '../http/paging.ts';
 import type { Answer } from '../http/route.ts';
 import type { ApiServices, AtApplication, AtDevice, AtOwnDevice } from './services.ts';
@@ -48,7 +49,7 @@ export async function listStatuses(
   return {
     status: 200,
     headers: more && last ? nextPageAfter(input, input.query, last.deviceId) : {},
-    body: { devices: devices.map((state) => statusBody(state, formatTime)), total },
+    body: new JsonSlices({ devices: lazily(devices, (state) => statusBody(state, formatTime)), total }),
   };
 }
 

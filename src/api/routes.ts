@@ -13,7 +13,7 @@ import { readDocs } from './docs.ts';
 import { listPackages, registerPackage, removePackage, updatePackage } from './packages.ts';
 import type { ApiServices } from './services.ts';
 import { issueKey, readSettings, updateSettings } from './settings.ts';
-import { issueToken, readJwks, readMetadata } from './tokens.ts';
+import { issueToken, readJwks, readMetadata, tokenError } from './tokens.ts';
 import { cancelTransaction, listTransactions, readTransaction } from './transactions.ts';
 import { listVersions, registerVersion, removeVersion, updateVersion } from './versions.ts';
 import { listDeliveries, redeliver, redeliverRange, sendTestEvent } from './webhooks.ts';
@@ -29,7 +29,7 @@ const D = 'svc:device:write';
 /** The whole application API: method, path, scope, schemas, handler. Statuses and words are in schemas/openapi.yaml. */
 // biome-ignore format: a table is read by its rows
 export const ROUTES = [
-  route('POST',   '/api/v1/authenticate', null, { form: 'rest/token-request' }, issueToken),
+  route('POST',   '/api/v1/authenticate', null, { form: 'rest/token-request', errors: tokenError }, issueToken),
   route('GET',    '/.well-known/jwks.json', null, {}, readJwks),
   route('GET',    '/.well-known/oauth-authorization-server', null, {}, readMetadata),
   ...DOCS_FILES.map((path) => route('GET', path, null, { head: true }, readDocs(path))),
@@ -42,7 +42,7 @@ export const ROUTES = [
   route('POST',   '/v1/applications/{applicationId}/devices/{deviceId}', D, { body: 'rest/activation-request', bodyOptional: true }, activate), // op 5
   route('DELETE', '/v1/applications/{applicationId}/devices/{deviceId}', D, {}, deactivate), // op 6
   route('GET',    '/v1/applications/{applicationId}/devices/{deviceId}/status', C, {}, readStatus), // op 7
-  route('GET',    '/v1/applications/{applicationId}/devices/status', C, { query: 'rest/device-status-query' }, listStatuses), // op 8
+  route('GET',    '/v1/applications/{applicationId}/devices/status', C, { query: 'rest/device-status-query', costly: true }, listStatuses), // op 8
   route('GET',    '/v1/devices/{deviceId}/hardware-properties', C, {}, readHardware), // op 9
   route('PUT',    '/v1/applications/{applicationId}/devices/{deviceId}/settings/apn', D, { body: 'rest/apn-settings' }, setApn), // op 10
   route('PUT',    '/v1/applications/{applicationId}/devices/{deviceId}/settings/wifi', D, { body: 'rest/wifi-settings' }, setWifi), // op 11
@@ -56,11 +56,11 @@ export const ROUTES = [
   route('GET',    '/v1/applications/{applicationId}/devices/{deviceId}/firmware', C, {}, readFirmware),
   route('PUT',    '/v1/applications/{applicationId}/devices/{deviceId}/firmware', D, { body: 'rest/install-request' }, updateFirmware),
 
-  route('GET',    '/v1/applications/{applicationId}/devices/{deviceId}/transactions', C, { query: 'rest/transaction-list-query' }, listTransactions),
+  route('GET',    '/v1/applications/{applicationId}/devices/{deviceId}/transactions', C, { query: 'rest/transaction-list-query', costly: true }, listTransactions),
   route('GET',    '/v1/applications/{applicationId}/devices/{deviceId}/transactions/{transactionId}', C, {}, readTransaction),
   route('DELETE', '/v1/applications/{applicationId}/devices/{deviceId}/transactions/{transactionId}', D, {}, cancelTransaction),
 
-  route('GET',    '/v1/applications/{applicationId}/webhooks/deliveries', A, { query: 'rest/delivery-list-query' }, listDeliveries),
+  route('GET',    '/v1/applications/{applicationId}/webhooks/deliveries', A, { query: 'rest/delivery-list-query', costly: true }, listDeliveries),
   route('POST',   '/v1/applications/{applicationId}/webhooks/deliveries/redeliver', B, { body: 'rest/redelivery-range' }, redeliverRange),
   route('POST',   '/v1/applications/{applicationId}/webhooks/deliveries/{deliveryId}/redeliver', B, {}, redeliver),
   route('POST',   '/v1/applications/{applicationId}/webhooks/test', B, { body: 'rest/webhook-test' }, sendTestEvent),
@@ -69,7 +69,7 @@ export const ROUTES = [
   route('POST',   '/v1/applications/{applicationId}/packages', B, { body: 'rest/package-create' }, registerPackage), // op 13
   route('PATCH',  '/v1/applications/{applicationId}/packages/{package}', B, { body: 'rest/package-update' }, updatePackage), // op 14
   route('DELETE', '/v1/applications/{applicationId}/packages/{package}', B, {}, removePackage), // op 15
-  route('GET',    '/v1/applications/{applicationId}/packages/{package}/versions', A, { query: 'common/paging-query' }, listVersions), // op 16
+  route('GET',    '/v1/applications/{applicationId}/packages/{package}/versions', A, { query: 'common/paging-query', costly: true }, listVersions), // op 16
   route('POST',   '/v1/applications/{applicationId}/packages/{package}/versions', B, { body: 'rest/version-create' }, registerVersion), // op 17
   route('PATCH',  '/v1/applications/{applicationId}/packages/{package}/versions/{version}', B, { body: 'rest/version-update' }, updateVersion), // op 18
   route('DELETE', '/v1/applications/{applicationId}/packages/{package}/versions/{version}', B, {}, removeVersion), // op 19
@@ -77,7 +77,7 @@ export const ROUTES = [
   route('DELETE', '/v1/applications/{applicationId}/packages/{package}/versions/{version}/binaries', B, {}, removeBinary), // op 21
   route('POST',   '/v1/applications/{applicationId}/packages/{package}/versions/{version}/binaries', B, {}, issueUploadUrl), // op 22
   route('POST',   '/v1/applications/{applicationId}/apps', B, { body: 'rest/app-upload' }, uploadApp), // op 23
-  route('GET',    '/v1/applications/{applicationId}/apps', A, { query: 'rest/available-software-query' }, listAvailable), // op 24
+  route('GET',    '/v1/applications/{applicationId}/apps', A, { query: 'rest/available-software-query', costly: true }, listAvailable), // op 24
   route('GET',    '/v1/applications/{applicationId}/packages/{package}/versions/{version}/distributions', A, {}, readDistribution), // op 25
   route('POST',   '/v1/applications/{applicationId}/packages/{package}/versions/{version}/distributions', B, {}, startDistribution), // op 26
   route('DELETE', '/v1/applications/{applicationId}/packages/{package}/versions/{version}/distributions', B, {}, stopDistribution), // op 27

@@ -1,5 +1,6 @@
 import { SETTING_NAMES } from '../applications/application-repository.ts';
 import type { ApplicationSettings } from '../contracts/types.ts';
+import { NO_STORE } from '../http/no-store.ts';
 import type { Answer } from '../http/route.ts';
 import type { Removals } from '../removals.ts';
 import type { ApiServices, AtApplication } from './services.ts';
@@ -13,7 +14,7 @@ export function readSettings({ removals }: ApiServices, { caller, baseUrl }: AtA
     const served = name !== 'remoteSupportEvent' || removals.serves(name);
     if (url !== null && served) body[name] = url;
   }
-  return { status: 200, headers: deprecationOf(removals, body, baseUrl), body };
+  return { status: 200, headers: { ...NO_STORE, ...deprecationOf(removals, body, baseUrl) }, body };
 }
 
 /** Op 2. */
@@ -32,5 +33,5 @@ const deprecationOf = (removals: Removals, named: object, baseUrl: string): Reco
 /** Op 3. */
 export async function issueKey({ applications }: ApiServices, { params }: AtApplication): Promise<Answer> {
   const { authenticationKey } = await applications.issueKey(params.applicationId);
-  return { status: 201, body: { authenticationKey } };
+  return { status: 201, headers: NO_STORE, body: { authenticationKey } };
 }

@@ -1,5 +1,6 @@
 import { parseScopes, SCOPES } from '../applications/scopes.ts';
 import type { TokenError } from '../contracts/types.ts';
+import { DomainError, ERRORS, type ErrorCode, faultText } from '../errors.ts';
 import type { RateLimitVerdict } from '../http/rate-limit.ts';
 import type { Answer, Input } from '../http/route.ts';
 import type { ApiServices } from './services.ts';
@@ -9,52 +10,70 @@ const NO_STORE = { 'Cache-Control': 'no-store', Pragma: 'no-cache' };
 // RFC 7617. The empty secret is well-formed, and wrong.
 const BASIC = /^basic +([A-Za-z0-9+/]+={0,2})$/i;
 
-/** The token endpoint (specification, "Primary authentication"; RFC 6749 4.4). Its errors have a form of their own (RFC 6749 5.2). */
+/**
+ * The token endpoint (specification, "Primary authentication"; RFC 6749 4.4). Credentials are judged before the body is
+ * read, so nobody without them has the service wait for one. Its errors have a form of their own: see tokenError.
+ */
 export async function issueToken(
   { applications, accessTokens, tokenLimit, metrics }: ApiServices,
-  { headers, body }: Pick<Input<unknown, unknown>, 'headers' | 'body'>,
+  { headers, readForm }: Pick<Input, 'headers' | 'readForm'>,
 ): Promise<Answer> {
   const client = basicCredentials(headers.authorization);
-  if (!client) return refused('invalid_client', 'client authentication is missing or malformed');
-  const known = await applications.authenticateClient(client.applicationId, client.secret);
-  // Whoever guesses cannot use up the limit of an application: all that fail share one.
-  const verdict = tokenLimit.take(known ? client.applicationId : '');
+  if (!client) throw wrongClient('client authentication is missing or malformed');
+  const { applicationId, secret } = client;
+  if (!(await applications.authenticateClient(applicationId, secret))) {
+    throw wrongClient('unknown application or wrong secret', { applicationId });
+  }
+  const verdict = tokenLimit.take(applicationId);
   if (verdict && !verdict.allowed) {
     metrics.httpRefused.inc({ bound: 'token_rate_limit' });
     return limited(verdict);
   }
-  if (!known) return refused('invalid_client', 'unknown application or wrong secret');
-  if (!(body instanceof URLSearchParams)) {
-    return refused('invalid_request', 'the body should be a form: application/x-www-form-urlencoded, in UTF-8');
-  }
+  const body = await readForm();
+  if (!body) throw refused('invalid_request', 'the body should be a form: application/x-www-form-urlencoded, in UTF-8');
   const grantTypes = body.getAll('grant_type');
   const scopeTexts = body.getAll('scope');
   // RFC 6749 3.2: parameters must not be included more than once.
-  if (grantTypes.length > 1 || scopeTexts.length > 1) return refused('invalid_request', 'a parameter is repeated');
-  if (!grantTypes[0]) return refused('invalid_request', 'grant_type is missing');
+  if (grantTypes.length > 1 || scopeTexts.length > 1) throw refused('invalid_request', 'a parameter is repeated');
+  if (!grantTypes[0]) throw refused('invalid_request', 'grant_type is missing');
   if (grantTypes[0] !== 'client_credentials') {
-    return refused('unsupported_grant_type', 'grant_type should be client_credentials');
+    throw refused('unsupported_grant_type', 'grant_type should be client_credentials');
   }
   const scopes = parseScopes(scopeTexts[0] ?? '');
-  if (!scopes) return refused('invalid_scope', `scope should be some of ${Object.keys(SCOPES).join(' ')}`);
-  const { accessToken, expiresIn, scope } = await accessTokens.issue(client.applicationId, scopes);
+  if (!scopes) throw refused('invalid_scope', `scope should be some of ${Object.keys(SCOPES).join(' ')}`);
+  const { accessToken, expiresIn, scope } = await accessTokens.issue(applicationId, scopes);
   metrics.tokensIssued.inc();
   const token = { access_token: accessToken, token_type: 'bearer', expires_in: expiresIn, scope };
   return { status: 200, headers: NO_STORE, body: token };
 }
 
 function limited({ headers, waitSeconds }: RateLimitVerdict): Answer {
-  const body: TokenError = {
-    error: 'temporarily_unavailable',
-    error_description: `too many requests; try again in ${waitSeconds} s`,
-  };
-  return { status: 429, headers: { ...NO_STORE, ...headers }, body };
+  const error = new DomainError('RATE_LIMITED', { values: { seconds: waitSeconds } });
+  return { ...tokenAnswer(error, 'temporarily_unavailable'), headers: { ...NO_STORE, ...headers }, error };
 }
 
-function refused(error: TokenError['error'], description: string): Answer {
-  const body = { error, error_description: description };
-  if (error !== 'invalid_client') return { status: 400, headers: NO_STORE, body };
-  return { status: 401, headers: { ...NO_STORE, 'WWW-Authenticate': 'Basic realm="lapel", charset="UTF-8"' }, body };
+const wrongClient = (problem: string, who: { applicationId?: string } = {}): DomainError =>
+  new DomainError('CLIENT_INVALID', { values: { problem, ...who } });
+const refused = (error: TokenError['error'], description: string): DomainError =>
+  new DomainError('REQUEST_INVALID', { values: { error, description } });
+
+const TOKEN_ERRORS: Partial<Record<ErrorCode, TokenError['error']>> = {
+  CLIENT_INVALID: 'invalid_client',
+  REQUEST_INVALID: 'invalid_request',
+  BODY_TOO_LARGE: 'invalid_request',
+  RATE_LIMITED: 'temporarily_unavailable',
+};
+
+/** An error of the token endpoint (RFC 6749 5.2). What is wrong with the service itself is answered as everywhere. */
+export function tokenError(error: DomainError): Answer | undefined {
+  const kind = TOKEN_ERRORS[error.code];
+  return kind && tokenAnswer(error, kind);
+}
+
+function tokenAnswer({ code, values, details, message }: DomainError, kind: TokenError['error']): Answer {
+  const given = values.description ?? (details.length > 0 ? faultText(details) : message.replace(/\.$/, ''));
+  const body = { error: values.error ?? kind, error_description: String(given) };
+  return { status: ERRORS[code].status, headers: NO_STORE, body };
 }
 
 /** User and password, each form-encoded (RFC 6749 2.3.1). */

@@ -1,3 +1,4 @@
+import { JsonSlices, lazily } from '../http/json-slices.ts';
 import { nextPage } from '../http/paging.ts';
 import type { Answer } from '../http/route.ts';
 import { firmwareWarning, needsFirmware } from '../transactions/firmware-warning.ts';
@@ -8,38 +9,35 @@ import type { ApiServices, AtDevice, AtTransaction } from './services.ts';
 // Nothing that warns of old firmware is among them, so nobody has to know the device's.
 const ANY = { firmware: null, managementClient: null };
 
-/** Records of one device, with the warning that depends on what it last reported. */
-async function bodiesOf(
+/** Makes the body of a record of one device, with the warning that depends on what it last reported. */
+async function bodyMaker(
   { statuses, formatTime }: Pick<ApiServices, 'statuses' | 'formatTime'>,
   deviceId: string,
   records: TransactionRecord[],
-): Promise<object[]> {
+): Promise<(record: TransactionRecord) => object> {
   const versions = records.some(needsFirmware) ? await statuses.versions(deviceId) : ANY;
-  return records.map((record) => ({
-    ...transactionBody(record, formatTime),
-    warning: firmwareWarning(record, versions),
-  }));
+  return (record) => ({ ...transactionBody(record, formatTime), warning: firmwareWarning(record, versions) });
 }
 
 /** Transaction lookup. */
 export async function readTransaction(services: ApiServices, { params }: AtTransaction): Promise<Answer> {
   const record = await services.transactions.find(params.applicationId, params.deviceId, params.transactionId);
-  const [body = {}] = await bodiesOf(services, params.deviceId, [record]);
-  return { status: 200, body };
+  const bodyOf = await bodyMaker(services, params.deviceId, [record]);
+  return { status: 200, body: bodyOf(record) };
 }
 
-/** Transaction list, newest first. */
+/** Transaction list, newest first. The device is to be the caller's, as in op 4. */
 export async function listTransactions(
   services: ApiServices,
   input: AtDevice<never, 'rest/transaction-list-query'>,
 ): Promise<Answer> {
-  const { params, query } = input;
+  const { params, query, caller } = input;
+  await services.devices.activationStatus(caller, params.deviceId);
   const page = await services.transactions.list(params.applicationId, params.deviceId, query);
-  return {
-    status: 200,
-    headers: nextPage(input, query, page.total),
-    body: { transactions: await bodiesOf(services, params.deviceId, page.transactions), total: page.total },
-  };
+  const bodyOf = await bodyMaker(services, params.deviceId, page.transactions);
+  const transactions = lazily(page.transactions, bodyOf);
+  const body = new JsonSlices({ transactions, total: page.total });
+  return { status: 200, headers: nextPage(input, query, page.total), body };
 }
 
 /** Transaction cancel. */

@@ -1,4 +1,5 @@
 import type { VersionRecord } from '../contracts/types.ts';
+import { JsonSlices, lazily } from '../http/json-slices.ts';
 import { nextPage } from '../http/paging.ts';
 import type { Answer } from '../http/route.ts';
 import type { Version } from '../software/version-repository.ts';
@@ -23,8 +24,9 @@ export async function listVersions(
 ): Promise<Answer> {
   const { params, caller, query } = input;
   const page = await software.versions.list(caller.developerId, params.package, query);
-  const versions = page.versions.map((row) => versionBody(row, formatTime));
-  return { status: 200, headers: nextPage(input, query, page.total), body: { versions, total: page.total } };
+  const versions = lazily(page.versions, (row) => versionBody(row, formatTime));
+  const body = new JsonSlices({ versions, total: page.total });
+  return { status: 200, headers: nextPage(input, query, page.total), body };
 }
 
 /** Op 17. */

@@ -1,4 +1,6 @@
 import { DomainError } from '../errors.ts';
+import { JsonSlices, lazily } from '../http/json-slices.ts';
+import { NO_STORE } from '../http/no-store.ts';
 import { nextPage } from '../http/paging.ts';
 import type { Answer } from '../http/route.ts';
 import type { ApiServices, AtApplication, AtDelivery } from './services.ts';
@@ -10,15 +12,14 @@ export async function listDeliveries(
 ): Promise<Answer> {
   const { params, query } = input;
   const { deliveries, total } = await deliveryLog.list(params.applicationId, query);
-  const body = {
-    deliveries: deliveries.map((delivery) => ({
-      ...delivery,
-      nextAttemptAt: delivery.nextAttemptAt === null ? null : formatTime(delivery.nextAttemptAt),
-      createdAt: formatTime(delivery.createdAt),
-    })),
-    total,
-  };
-  return { status: 200, headers: nextPage(input, query, total), body };
+  const rows = lazily(deliveries, (delivery) => ({
+    ...delivery,
+    nextAttemptAt: delivery.nextAttemptAt === null ? null : formatTime(delivery.nextAttemptAt),
+    createdAt: formatTime(delivery.createdAt),
+  }));
+  const body = new JsonSlices({ deliveries: rows, total });
+  // URLs of receivers may have a token in them.
+  return { status: 200, headers: { ...NO_STORE, ...nextPage(input, query, total) }, body };
 }
 
 /** Redelivery of one. */

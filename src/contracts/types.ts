@@ -652,6 +652,21 @@ export interface OwnSoftwareVersion {
  */
 export interface Health {
   status: 'ok' | 'unavailable';
+  /**
+   * What is not ready, and why; only with `unavailable`.
+   *
+   * @minItems 1
+   */
+  problems?: {
+    /**
+     * As `database`, `api` or `files`.
+     */
+    part: string;
+    /**
+     * For people.
+     */
+    reason: string;
+  }[];
 }
 /**
  * What became of a line of an import: the device and its credential, or what is wrong with the line.

@@ -23,9 +23,12 @@ const STATE = `SELECT d.device_id AS "deviceId", s.reported, s.reported_at AS "r
   FROM devices d LEFT JOIN device_status s ON s.device_id = d.device_id
   LEFT JOIN device_presence p ON p.device_id = d.device_id`;
 
-const toState = (row: StateRow): StoredState => ({
+/** What was reported is parsed when it is asked for: a page of it is 4 MiB, and is made slice by slice. */
+const toState = ({ reported, ...row }: StateRow): StoredState => ({
   ...row,
-  reported: row.reported === null ? null : (JSON.parse(row.reported) as ReportedFields),
+  get reported() {
+    return reported === null ? null : (JSON.parse(reported) as ReportedFields);
+  },
 });
 
 export async function findStatus(sql: Sql, deviceId: string): Promise<StoredStatus | undefined> {

@@ -15,8 +15,8 @@ export interface DeviceState {
   deviceId: string;
   connected: boolean;
   lastSeenAt: number | null;
-  /** What it last said of each field, by the fields of the schema mqtt/status. */
-  reported: Record<string, unknown>;
+  /** What it last said of each field, by the fields of the schema mqtt/status; made when it is asked for. */
+  readonly reported: Record<string, unknown>;
   reportedAt: number | null;
 }
 
@@ -31,14 +31,17 @@ export type Statuses = ReturnType<typeof createStatuses>;
 
 /** What devices report of themselves on their status topic, and when they were last heard of. */
 export function createStatuses({ database, clock, presence, isConnected }: Parts) {
-  function toState({ deviceId, reported, reportedAt, lastSeenAt }: StoredState): DeviceState {
+  function toState(stored: StoredState): DeviceState {
+    const { deviceId, reportedAt, lastSeenAt } = stored;
     // A report is stored before it is acknowledged, so it may be newer than the rest that a crash left.
     const seen = Math.max(presence.newerThanStored(deviceId) ?? 0, lastSeenAt ?? 0, reportedAt ?? 0);
     return {
       deviceId,
       connected: isConnected(deviceId),
       lastSeenAt: seen === 0 ? null : seen,
-      reported: Object.fromEntries(Object.entries(reported ?? {}).map(([name, { value }]) => [name, value])),
+      get reported() {
+        return Object.fromEntries(Object.entries(stored.reported ?? {}).map(([name, { value }]) => [name, value]));
+      },
       reportedAt,
     };
   }

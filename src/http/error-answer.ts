@@ -6,17 +6,25 @@ import type { Answer } from './route.ts';
 // keys of the legacy issuer are fetched so often at most.
 const RETRY_AFTER: Partial<Record<DomainError['code'], string>> = {
   OVERLOADED: '1',
+  NOT_READY: '1',
   TOO_MANY_TRANSACTIONS: '60',
   LEGACY_ISSUER_UNAVAILABLE: '30',
 };
 
-/** The answer for an error: status and body by the table of errors, and the headers that HTTP wants with it. */
-export function errorAnswer(error: DomainError, scope: string | null): Answer {
-  const headers: Record<string, string> = {};
+/** The headers that HTTP, and the interface, want with an error. */
+export function errorHeaders(error: DomainError, scope: string | null): Record<string, string> {
+  const headers: Record<string, string> = { 'Lapel-Error-Code': error.code };
   const challenge = challengeOf(error.code, scope);
   if (challenge !== undefined) headers['WWW-Authenticate'] = challenge;
-  const wait = RETRY_AFTER[error.code];
+  const wait = error.code === 'RATE_LIMITED' ? String(error.values.seconds) : RETRY_AFTER[error.code];
   if (wait !== undefined) headers['Retry-After'] = wait;
   if (error.code === 'METHOD_NOT_ALLOWED') headers['Allow'] = String(error.values.allow);
-  return { status: ERRORS[error.code].status, body: errorBody(error), headers };
+  return headers;
 }
+
+/** The answer for an error: status and body by the table of errors, and its headers. */
+export const errorAnswer = (error: DomainError, scope: string | null): Answer => ({
+  status: ERRORS[error.code].status,
+  body: errorBody(error),
+  headers: errorHeaders(error, scope),
+});

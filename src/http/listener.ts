@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream';
 import type { Context } from 'koa';
 import type { Clock } from '../clock.ts';
 import type { Contracts } from '../contracts/contracts.ts';
@@ -6,29 +5,40 @@ import { DomainError, toDomainError } from '../errors.ts';
 import type { Ids } from '../ids.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
-import { errorAnswer } from './error-answer.ts';
+import { addressGroup } from '../socket-bounds.ts';
+import { createBodyBytes } from './body-bytes.ts';
+import { createCostlyReads } from './costly-reads.ts';
+import { errorAnswer, errorHeaders } from './error-answer.ts';
+import { createInFlight } from './in-flight.ts';
+import { createLoginGuard } from './login-guard.ts';
 import { checkPathParameters } from './path-parameters.ts';
+import { checkQueryParameters } from './query-parameters.ts';
 import type { RateLimitVerdict } from './rate-limit.ts';
-import { isUnread, readForm, readJson } from './read-body.ts';
+import { BODY_LIMIT, FORM_LIMIT, isUnread, readForm, readJson } from './read-body.ts';
+import { createReport } from './report.ts';
 import { requestId } from './request-id.ts';
 import { readTarget, type Target } from './request-target.ts';
 import type { Answer, Input, Route } from './route.ts';
 import { createRouteMatcher } from './route-matcher.ts';
-import { createSockets, type HttpServer } from './sockets.ts';
+import { send } from './send.ts';
+import { checkSingleHeaders } from './single-headers.ts';
+import { createSockets, type HttpServer, type SocketLimits } from './sockets.ts';
 
 export type { HttpServer } from './sockets.ts';
 
 /** What every listener needs, whatever it serves. */
-export interface ListenerParts {
+export interface ListenerParts extends SocketLimits {
   contracts: Contracts;
   clock: Clock;
   ids: Ids;
   log: Log;
   metrics: Metrics;
-  /** Requests in flight at most; one more is answered 503 with `Retry-After`. */
+  /** Requests in work at most, over all; one more is answered 503 with `Retry-After`. */
   maxInFlight?: number;
-  /** Milliseconds for a whole request to come. */
-  requestTimeout?: number;
+  /** Of these for one source; one more is answered 429. */
+  maxInFlightOfSource?: number;
+  /** LAPEL_FAILED_LOGIN_LIMIT: requests with wrong credentials per second of one address. */
+  failedLoginLimit?: number;
 }
 
 interface Parts<Services, Caller> extends ListenerParts {
@@ -38,6 +48,8 @@ interface Parts<Services, Caller> extends ListenerParts {
   services: Services;
   /** Who calls a route that has a scope. Throws for a token that is missing, bad, or not enough. */
   authorize(authorization: string | undefined, scope: string, params: Record<string, string>): Caller | Promise<Caller>;
+  /** The application that calls, where there is one: bounds hold for each. */
+  applicationOf?(caller: Caller): string;
   /** Counts a request of who calls; what it says is on the answer, and when it refuses, the answer is 429. */
   limit?(caller: Caller): RateLimitVerdict | undefined;
   /** Paths where another method is answered 405 with `Allow` instead of 403. */
@@ -46,17 +58,34 @@ interface Parts<Services, Caller> extends ListenerParts {
   baseUrl(): string;
 }
 
+/** What is known of a request while it is served. */
+interface Exchange<Services, Caller> {
+  context: Context;
+  /** What stands for the peer. */
+  address: string;
+  /** Once they are known. */
+  route?: Route<Services, Caller>;
+  applicationId?: string;
+}
+
 const MAX_IN_FLIGHT = 1000;
-const JSON_CONTENT = 'application/json; charset=utf-8';
+const MAX_IN_FLIGHT_OF_SOURCE = 256;
+const SOON = { seconds: 1 };
 
 /**
  * Serves a route table. The order of checks is the contract's (section 1): path and method, token, scope and
  * application, path parameters, query and body, then the handler's own rules.
  */
 export function createListener<Services, Caller>(parts: Parts<Services, Caller>): HttpServer {
-  const { name, services, authorize, contracts, clock, ids, log, metrics, baseUrl } = parts;
-  const { maxInFlight = MAX_IN_FLIGHT, strictPaths = [], limit, requestTimeout } = parts;
+  const { name, services, authorize, applicationOf, contracts, clock, ids, log, metrics, baseUrl } = parts;
+  const { maxInFlight = MAX_IN_FLIGHT, maxInFlightOfSource = MAX_IN_FLIGHT_OF_SOURCE } = parts;
+  const { strictPaths = [], limit, requestTimeout, connections, failedLoginLimit = 0 } = parts;
   const match = createRouteMatcher(parts.routes);
+  const work = createInFlight();
+  const bytes = createBodyBytes();
+  const costly = createCostlyReads({ metrics });
+  const logins = createLoginGuard({ clock, name, perSecond: failedLoginLimit, metrics });
+  const report = createReport({ name, clock, log, metrics });
 
   function find(method: string, path: string): { route: Route<Services, Caller>; params: Record<string, string> } {
     const found = match(method, path);
@@ -80,91 +109,163 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
     throw new DomainError('RATE_LIMITED', { values: { seconds: verdict.waitSeconds } });
   }
 
-  async function readBody(context: Context, route: Route<Services, Caller>): Promise<unknown> {
-    if (route.form !== undefined) return readForm(context.req);
+  function refuse(bound: string, error: DomainError): never {
+    metrics.httpRefused.inc({ bound });
+    throw error;
+  }
+
+  /** Reads what a client may send as slowly as it likes: meanwhile the service does not work for it. */
+  async function patiently<Result>({ req }: Context, read: () => Promise<Result>): Promise<Result> {
+    if (req.complete) return read();
+    work.leave();
+    sockets.waits(req.socket);
+    let result: Result;
+    try {
+      result = await read();
+    } finally {
+      work.enter();
+      sockets.works(req.socket);
+    }
+    if (work.all() > maxInFlight) refuse('requests_in_flight', new DomainError('OVERLOADED'));
+    return result;
+  }
+
+  async function readBody({ context, route, applicationId, address }: Known<Services, Caller>): Promise<unknown> {
     if (route.body === undefined) return undefined;
-    const body = await readJson(context.req);
+    const bounds = { limit: BODY_LIMIT, source: applicationId ?? address, bytes };
+    const body = await patiently(context, () => readJson(context.req, bounds));
     if (body !== undefined) return contracts.check(route.body, body, 'body');
     if (route.bodyOptional) return {};
     throw DomainError.invalid({ loc: ['body'], msg: 'Field required', type: 'missing' });
   }
 
-  async function serve(
-    context: Context,
+  async function answerOf(
+    exchange: Known<Services, Caller>,
+    caller: Caller | undefined,
     target: Target,
-    route: Route<Services, Caller>,
     raw: Record<string, string>,
   ): Promise<Answer> {
-    const { headers } = context.req;
-    const caller = route.scope === null ? undefined : await authorize(headers.authorization, route.scope, raw);
-    if (caller !== undefined) admit(context, caller);
+    const { context, route, address } = exchange;
     const params = checkPathParameters(contracts, raw);
-    const query = route.query && contracts.checkQuery(route.query, target.query);
-    const body = await readBody(context, route);
-    const input: Input = { params, body, stream: context.req, query, caller, headers, baseUrl: baseUrl(), target };
+    const query = checkQueryParameters(contracts, route.query, target.query);
+    const body = await readBody(exchange);
+    const { req } = context;
+    const input: Input = {
+      params,
+      body,
+      stream: req,
+      readForm: () => patiently(context, () => readForm(req, { limit: FORM_LIMIT, source: address, bytes })),
+      query,
+      caller,
+      headers: req.headers,
+      baseUrl: baseUrl(),
+      target,
+    };
+    const source = exchange.applicationId;
+    if (route.costly && source !== undefined) {
+      const leave = await costly.enter(source);
+      context.res.once('close', leave);
+      if (req.socket.destroyed) leave();
+    }
     return route.handler(services, input as Input<never, never, never, Caller>);
+  }
+
+  /** Who calls is found out first, and bounds hold for each caller. */
+  async function serve(
+    exchange: Known<Services, Caller>,
+    target: Target,
+    params: Record<string, string>,
+  ): Promise<Answer> {
+    const { context, route } = exchange;
+    if (route.scope === null) return answerOf(exchange, undefined, target, params);
+    const caller = await authorize(context.req.headers.authorization, route.scope, params);
+    const source = applicationOf?.(caller);
+    if (source === undefined) return answerOf(exchange, caller, target, params);
+    exchange.applicationId = source;
+    admit(context, caller);
+    try {
+      if (work.enterOf(source) > maxInFlightOfSource) {
+        refuse('requests_in_flight_per_application', new DomainError('RATE_LIMITED', { values: SOON }));
+      }
+      return await answerOf(exchange, caller, target, params);
+    } finally {
+      work.leaveOf(source);
+    }
+  }
+
+  /** The answer that the route table gives. */
+  async function answer(exchange: Exchange<Services, Caller>): Promise<Answer> {
+    const { context } = exchange;
+    work.enter();
+    try {
+      if (work.all() > maxInFlight) refuse('requests_in_flight', new DomainError('OVERLOADED'));
+      checkSingleHeaders(context.req.rawHeaders);
+      const target = readTarget(context.req.url ?? '');
+      const { route, params } = find(context.method, target.path);
+      return await serve(Object.assign(exchange, { route }), target, params);
+    } finally {
+      work.leave();
+    }
+  }
+
+  /** The answer for an error, and what the error is in the end. */
+  async function answerError({ context, route, address }: Exchange<Services, Caller>, thrown: unknown) {
+    let error = toDomainError(thrown);
+    if (logins.concerns(error)) {
+      sockets.waits(context.req.socket);
+      error = await logins.judge(error, address);
+    }
+    if (isUnread(context.req) && UNREAD.has(error.code)) context.set('Connection', 'close');
+    const scope = route?.scope ?? null;
+    const own = route?.errors?.(error);
+    const given = own
+      ? { ...own, headers: { ...errorHeaders(error, scope), ...own.headers } }
+      : errorAnswer(error, scope);
+    return { error, given };
   }
 
   async function handle(context: Context): Promise<void> {
     const startedAt = clock.now();
     const id = requestId(context.req.headers['x-request-id'], ids);
-    let route: Route<Services, Caller> | undefined;
-    let answer: Answer;
+    const exchange: Exchange<Services, Caller> = { context, address: addressGroup(context.req.socket.remoteAddress) };
+    let given: Answer;
     let error: DomainError | undefined;
     try {
-      if (sockets.inFlight() > maxInFlight) {
-        metrics.httpRefused.inc({ bound: 'requests_in_flight' });
-        throw new DomainError('OVERLOADED');
+      given = await answer(exchange);
+      if (given.error) {
+        error = given.error;
+        given = { ...given, headers: { ...errorHeaders(error, exchange.route?.scope ?? null), ...given.headers } };
       }
-      const target = readTarget(context.req.url ?? '');
-      const found = find(context.method, target.path);
-      route = found.route;
-      answer = await serve(context, target, route, found.params);
     } catch (thrown) {
-      error = toDomainError(thrown);
-      answer = errorAnswer(error, route?.scope ?? null);
-      if (error.code === 'BODY_TOO_LARGE' && isUnread(context.req)) context.set('Connection', 'close');
+      ({ error, given } = await answerError(exchange, thrown));
     }
     context.set('X-Request-Id', id);
-    send(context, answer);
-    report({ id, method: context.method, route: route?.path ?? 'unknown', status: answer.status, startedAt, error });
+    if (!send(context, given)) sockets.waits(context.req.socket);
+    report({
+      requestId: id,
+      method: context.method,
+      route: exchange.route?.path ?? 'unknown',
+      status: given.status,
+      startedAt,
+      error,
+      applicationId: exchange.applicationId,
+      address: exchange.address,
+    });
   }
 
-  function report(done: {
-    id: string;
-    method: string;
-    route: string;
-    status: number;
-    startedAt: number;
-    error: DomainError | undefined;
-  }): void {
-    const { id, method, route, status, error } = done;
-    const seconds = (clock.now() - done.startedAt) / 1_000_000;
-    metrics.httpRequests.inc({ listener: name, method, route, status });
-    metrics.httpSeconds.observe({ listener: name, route }, seconds);
-    const line = { listener: name, requestId: id, method, route, status, seconds };
-    if (error?.code === 'INTERNAL') log.error({ ...line, err: error.cause ?? error }, 'request failed');
-    else if (status >= 500) log.info({ ...line, err: error }, 'request refused');
-    else log.debug(error ? { ...line, error: error.code } : line, 'request');
-  }
-
-  const sockets = createSockets({ handle, clock, log, ...(requestTimeout !== undefined && { requestTimeout }) });
+  const sockets = createSockets({
+    handle,
+    clock,
+    log,
+    metrics,
+    onDrain: logins.release,
+    ...(requestTimeout !== undefined && { requestTimeout }),
+    ...(connections && { connections }),
+  });
   return sockets;
 }
 
-function send(context: Context, { status, body, headers }: Answer): void {
-  context.status = status;
-  if (headers) context.set(headers);
-  if (body instanceof Readable) {
-    context.body = body;
-  } else if (typeof body === 'object' && !Buffer.isBuffer(body)) {
-    context.set('Content-Type', JSON_CONTENT);
-    context.body = JSON.stringify(body);
-  } else if (body !== undefined) {
-    context.body = body;
-  } else if (status !== 204) {
-    // Koa takes an unset body for "no answer was made" and would write the status text.
-    context.body = '';
-    context.remove('Content-Type');
-  }
-}
+type Known<Services, Caller> = Exchange<Services, Caller> & { route: Route<Services, Caller> };
+
+// Errors in the middle of a body that nobody will read to its end.
+const UNREAD: ReadonlySet<string> = new Set(['BODY_TOO_LARGE', 'RATE_LIMITED', 'OVERLOADED']);

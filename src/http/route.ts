@@ -2,15 +2,18 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { SchemaName } from '../contracts/contracts.ts';
 import type { SchemaTypes } from '../contracts/types.ts';
+import type { DomainError } from '../errors.ts';
 import type { Target } from './request-target.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** What a handler answers. Objects are sent as JSON; a string or a Buffer needs its own `Content-Type` in the headers. */
+/** What a handler answers. Objects are sent as JSON (JsonSlices slice by slice); a string or a Buffer needs its own `Content-Type` in the headers. */
 export interface Answer {
   status: number;
   body?: object | string;
   headers?: Record<string, string>;
+  /** The error that it tells of in a form of its own: its code, its headers and its log line are added. */
+  error?: DomainError;
 }
 
 /** The `{names}` of a path. */
@@ -28,6 +31,8 @@ export interface Input<Params = unknown, Body = unknown, Query = unknown, Caller
   caller: Caller;
   /** The body, for the route that reads it as it comes; the others have it in `body`. */
   stream: Readable;
+  /** Of a route with a form: reads it. Undefined when the body is none. Throws BODY_TOO_LARGE. */
+  readForm(): Promise<URLSearchParams | undefined>;
   /** As Node has them: names in lower case. */
   headers: IncomingHttpHeaders;
   /** `{base_url}`, without a slash at its end. */
@@ -40,10 +45,14 @@ interface Options<Body extends SchemaName, Query extends SchemaName> {
   body?: Body;
   /** No body at all stands for `{}`. */
   bodyOptional?: true;
-  /** The schema that documents a form (`application/x-www-form-urlencoded`); its handler gets it as URLSearchParams. */
+  /** The schema that documents a form (`application/x-www-form-urlencoded`); its handler reads it when it wants to. */
   form?: Body;
   /** The schema of the query. */
   query?: Query;
+  /** May take long: a few at a time for each caller. */
+  costly?: true;
+  /** Errors that are answered in a form of the route's own. */
+  errors?: (error: DomainError) => Answer | undefined;
   /** Also answers HEAD, as it answers GET (RFC 9110 9.3.2). */
   head?: true;
 }

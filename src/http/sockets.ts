@@ -3,6 +3,9 @@ import type { AddressInfo } from 'node:net';
 import Koa from 'koa';
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
+import type { Metrics } from '../metrics.ts';
+import { createSocketBounds, type SocketBounds } from '../socket-bounds.ts';
+import { createTurns } from './turns.ts';
 
 // Milliseconds. A request's head and body must come within these, else Node answers 408 and closes.
 const REQUEST_TIMEOUT = 30_000;
@@ -12,9 +15,13 @@ const TIMEOUTS = {
   keepAliveTimeout: 65_000,
   connectionsCheckingInterval: 5_000,
 };
+// Milliseconds in which a client takes something of its answer. What the kernel holds for a fast line it may take some
+// seconds to empty over a slow one.
+const STALL = 30_000;
 // After so many milliseconds of draining, what is still in flight is cut off. The API, administration and the webhooks
 // drain one after another, and all of it is to end within ten seconds.
 const DRAIN = 3_000;
+const CONNECTIONS = { perAddress: 512, total: 1024 };
 
 export interface HttpServer extends AsyncDisposable {
   /** Port 0 picks a free one. */
@@ -23,23 +30,36 @@ export interface HttpServer extends AsyncDisposable {
   drain(): Promise<void>;
   /** Resolves when no request is in flight. */
   idle(): Promise<void>;
+  /** What keeps it from taking a further connection, or undefined. */
+  trouble(): string | undefined;
 }
 
-interface Parts {
-  handle(context: Koa.Context): Promise<void>;
-  clock: Clock;
-  log: Log;
+export interface SocketLimits {
+  /** Connections at a time, of one address and in all. */
+  connections?: { perAddress: number; total: number };
   /** Milliseconds for a whole request to come. */
   requestTimeout?: number;
 }
 
-/** The sockets of one listener: timeouts, in-flight count, draining. */
+interface Parts extends SocketLimits {
+  handle(context: Koa.Context): Promise<void>;
+  clock: Clock;
+  log: Log;
+  metrics: Pick<Metrics, 'httpRefused'>;
+  /** Called once when draining begins. */
+  onDrain(): void;
+}
+
+/** The sockets of one listener: bounds, timeouts, one request at a time on each, draining. */
 export function createSockets({
   handle,
   clock,
   log,
+  metrics,
+  onDrain,
+  connections = CONNECTIONS,
   requestTimeout = REQUEST_TIMEOUT,
-}: Parts): HttpServer & { inFlight(): number } {
+}: Parts): HttpServer & Pick<SocketBounds, 'works' | 'waits'> {
   let inFlight = 0;
   let draining = false;
   let waiting: (() => void)[] = [];
@@ -61,15 +81,30 @@ export function createSockets({
     waiting = [];
     for (const resolve of waiters) resolve();
   };
-  const server: Server = createServer({ ...TIMEOUTS, requestTimeout, noDelay: true }, (request, response) => {
-    inFlight += 1;
-    response.once('close', released);
-    void respond(request, response);
+  const bounds = createSocketBounds({
+    clock,
+    limits: { ...connections, stallMs: STALL },
+    onBound: (bound) => metrics.httpRefused.inc({ bound }),
   });
+  const turns = createTurns({
+    serve(request, response) {
+      inFlight += 1;
+      bounds.works(request.socket);
+      response.once('close', () => {
+        released();
+        bounds.waits(request.socket);
+      });
+      void respond(request, response);
+    },
+    onRefused: () => metrics.httpRefused.inc({ bound: 'pipelined_requests' }),
+  });
+  const server: Server = createServer({ ...TIMEOUTS, requestTimeout, noDelay: true }, turns);
+  server.on('connection', bounds.admit);
   // For what the HTTP parser refuses, Node's own answers (400, 408, 431) are right; a listener would replace them.
 
   async function drain(): Promise<void> {
     draining = true;
+    onDrain();
     if (!server.listening) return;
     const { promise, resolve } = Promise.withResolvers<void>();
     const cancel = clock.after(DRAIN, () => server.closeAllConnections());
@@ -89,7 +124,12 @@ export function createSockets({
     },
     drain,
     idle: () => (inFlight === 0 ? Promise.resolve() : new Promise((resolve) => waiting.push(resolve))),
-    inFlight: () => inFlight,
+    trouble() {
+      if (!server.listening || draining) return 'does not accept connections';
+      return bounds.isFull() ? 'has all the connections that it may have' : undefined;
+    },
+    works: bounds.works,
+    waits: bounds.waits,
     [Symbol.asyncDispose]: drain,
   };
 }

@@ -65,7 +65,7 @@ t.test('language and connectivity', async (t) => {
       ['GET', 'connectivity/state?type=mobile', undefined, 'query.type enum'],
       ['GET', 'connectivity/state?type=Bluetooth', undefined, 'query.type enum'],
       ['GET', 'connectivity/state?type=', undefined, 'query.type enum'],
-      ['GET', 'connectivity/state?type=bluetooth&type=bluetooth', undefined, 'query.type string_type'],
+      ['GET', 'connectivity/state?type=bluetooth&type=bluetooth', undefined, 'query.type extra_forbidden'],
       ['GET', 'connectivity/list', undefined, 'query.type missing'],
       ['GET', 'connectivity/list?type=wifi', undefined, 'query.type enum'],
       ['GET', 'connectivity/list?type=mobile', undefined, 'query.type enum'],

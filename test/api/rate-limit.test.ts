@@ -59,9 +59,8 @@ t.test('the rate limit of the token endpoint', async (t) => {
     return answers;
   };
 
-  t.test('who guesses secrets is refused, and does not use up the limit of the application', async (t) => {
-    t.same(await statuses(5, 'a guess'), [401, 401, 401, 401, 429]);
-    t.match(await ask('nobody', 'a guess'), { status: 429 }, 'for whomever');
+  t.test('who guesses secrets does not use up the limit of the application', async (t) => {
+    t.same(await statuses(9, 'a guess'), Array(9).fill(401));
     t.same(await statuses(1), [200]);
   });
 
@@ -74,6 +73,6 @@ t.test('the rate limit of the token endpoint', async (t) => {
     world.clock.advance(500);
     t.same(await statuses(2), [200, 429]);
     const text = (await world.anonymousAdmin().get('/metrics')).body as string;
-    t.match(text, /lapel_http_refused_total\{bound="token_rate_limit"\} 4\n/);
+    t.match(text, /lapel_http_refused_total\{bound="token_rate_limit"\} 2\n/);
   });
 });

@@ -1,5 +1,6 @@
 import { Pool } from 'undici';
 import { loadContracts } from '../../src/contracts/contracts.ts';
+import { ERRORS, type ErrorCode } from '../../src/errors.ts';
 import { findPath, type OpenApi, type Response, readOpenApi, type Schema, schemaName } from './documents.ts';
 
 const contracts = loadContracts();
@@ -92,11 +93,19 @@ export function problemsOf(method: string, path: string, answer: CheckedAnswer):
   if (!operation) return undocumented(method, found?.methods, answer);
   const response = operation.responses[String(answer.status)];
   if (!response) return [`the status ${answer.status} is not documented for ${operation.operationId}`];
-  return [...headerProblems(response, answer), ...bodyProblems(response, answer)];
+  return [...headerProblems(response, answer), ...codeProblems(answer), ...bodyProblems(response, answer)];
+}
+
+/** An error says its code, of the table of errors, where its status is the one answered. */
+function codeProblems({ status, headers }: CheckedAnswer): string[] {
+  if (status < 400) return [];
+  const code = String(headers['lapel-error-code']);
+  const row = Object.hasOwn(ERRORS, code) ? ERRORS[code as ErrorCode] : undefined;
+  return row?.status === status ? [] : [`Lapel-Error-Code ${code} is no error that is answered ${status}`];
 }
 
 function undocumented(method: string, methods: string[] | undefined, answer: CheckedAnswer): string[] {
-  const problems = answer.headers['x-request-id'] ? [] : ['there is no X-Request-Id'];
+  const problems = [...(answer.headers['x-request-id'] ? [] : ['there is no X-Request-Id']), ...codeProblems(answer)];
   if (answer.status === 405 && methods) {
     if (answer.headers['allow'] !== methods.join(', ')) problems.push(`Allow should be ${methods.join(', ')}`);
   } else if (answer.status !== 403 && answer.status !== 503) {

@@ -201,7 +201,7 @@ t.test('a list says where its next page is, until there is none', async (t) => {
   const { request } = await start(t);
   const link = async (query: string) => (await request('GET', `/list${query}`)).headers['link'];
   t.equal(await link(''), '<https://lapel.example/base/list?offset=100&limit=100>; rel="next"');
-  t.equal(await link('?limit=50&x=a%26b'), '<https://lapel.example/base/list?limit=50&x=a%26b&offset=50>; rel="next"');
+  t.equal(await link('?limit=50&offset=%35'), '<https://lapel.example/base/list?limit=50&offset=55>; rel="next"');
   t.equal(await link('?offset=149'), '<https://lapel.example/base/list?offset=249&limit=100>; rel="next"');
   t.equal(await link('?offset=150'), undefined);
   t.match(await request('GET', '/list?limit=0&offset=x'), { status: 400, body: { details: [{}, {}] } });
