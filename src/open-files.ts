@@ -15,7 +15,7 @@ const OWN_FILES = 1664;
 export function shareOpenFiles(limit: number): OpenFileShares {
   const part = (divisor: number, most: number): number => Math.max(4, Math.min(most, Math.floor(limit / divisor)));
   const http = part(8, 1024);
-  const admin = part(32, 128);
+  const admin = part(8, 1024);
   const objects = part(8, 1024);
   const own = Math.min(OWN_FILES, Math.floor((limit * 3) / 8));
   return { http, admin, objects, mqtt: Math.max(1, limit - own - http - admin - objects) };

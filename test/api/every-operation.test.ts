@@ -187,6 +187,8 @@ t.test('every operation keeps the common rules', async (t) => {
           json: row.json ?? {},
         });
         t.match(answer, { status: 403, body: { message: 'device information unavailable.' } }, titleOf(row));
+        const list = await api.get(`${tenant.path}/devices/${deviceId}/transactions`);
+        t.match(list, { status: 403, headers: { 'lapel-error-code': 'DEVICE_UNAVAILABLE' } }, 'its transactions');
       }
     }
   });

@@ -149,7 +149,7 @@ t.test('bash completes commands, options and their values', async (t) => {
   t.equal(code, 0);
   const lines = [
     ['', /^serve login .*device.*completion$/],
-    ['serve --http', /^--http-port$/],
+    ['serve --http-p', /^--http-port$/],
     ['dev', /^device$/],
     ['device b', /^bluetooth$/],
     ['device bluetooth ', /^state on off list pair$/],
