@@ -24,6 +24,7 @@ import {
 import { createAuthentication, type Proof } from './authentication.ts';
 import { type Certificate, readRevoked } from './certificates.ts';
 import { createConnections, type Place } from './connections.ts';
+import { createExactlyOnce, MOST_UNRELEASED } from './exactly-once.ts';
 import { createInbound, type Handlers } from './inbound.ts';
 import { createListeners } from './listeners.ts';
 import { createLoginThrottle } from './login-throttle.ts';
@@ -56,7 +57,6 @@ interface Parts {
 
 // A device that does not read is cut off after this time; until then the publishes to it wait, nobody else's.
 const STUCK_READER_MILLISECONDS = 5_000;
-const INBOUND_QOS2 = 100;
 
 /** The MQTT edge: Aedes with the access rules, the sessions and the order of things that the promises need. */
 export async function createBroker(parts: Parts) {
@@ -67,6 +67,7 @@ export async function createBroker(parts: Parts) {
     clock,
     outbound,
     allows: (clientId, topic) => outboundKind(clientId, topic) !== undefined,
+    released: (client, messageId) => exactlyOnce.released(client, messageId),
     forwards: false,
   });
   const logLimit = createLogLimit({ clock });
@@ -92,7 +93,9 @@ export async function createBroker(parts: Parts) {
     const sent = outbound.answer(client, topicOf(client.id, kind), JSON.stringify(answer));
     if (!sent) metrics.mqttRefused.inc({ reason: 'answers' });
   }
+  const exactlyOnce = createExactlyOnce({ log, logLimit, metrics, incoming: persistence.incoming });
   const inbound = createInbound({
+    exactlyOnce,
     contracts: parts.contracts,
     rate: createTokenBuckets({ clock, perSecond: parts.messageRate }),
     log,
@@ -108,7 +111,7 @@ export async function createBroker(parts: Parts) {
     persistence,
     concurrency: 10_000,
     drainTimeout: STUCK_READER_MILLISECONDS,
-    maxInflightInbound: INBOUND_QOS2,
+    maxInflightInbound: MOST_UNRELEASED,
     preConnect: authentication.preConnect,
     authenticate: authentication.authenticate,
     authorizePublish: inbound.authorizePublish,

@@ -6,6 +6,7 @@ import type { Log } from '../log.ts';
 import type { LogLimit } from '../log-limit.ts';
 import type { Metrics } from '../metrics.ts';
 import type { TokenBuckets } from '../token-buckets.ts';
+import type { createExactlyOnce } from './exactly-once.ts';
 import { decodePayload, toldFaults } from './payload.ts';
 import { type Inbound, inboundKind, topicOf } from './topics.ts';
 
@@ -39,6 +40,7 @@ interface Parts {
   logLimit: LogLimit;
   metrics: Metrics;
   handlers: Handlers;
+  exactlyOnce: Pick<ReturnType<typeof createExactlyOnce>, 'carryOut'>;
   /** Of what devices send by themselves: all but acks, which commands bound. */
   rate: Pick<TokenBuckets, 'take'>;
   /** Sends what a handler answers. */
@@ -57,6 +59,7 @@ const IDENTITIES = {
   requests: { name: 'requestId', schema: 'common/request-id' },
 } as const;
 
+const NOTHING = Buffer.alloc(0);
 const PARTLY = 'parts of the message were left out.';
 // Characters; a topic can have 65,535.
 const LONGEST_TOPIC = 256;
@@ -75,8 +78,9 @@ const shortTopic = (topic: string): string => topic.slice(0, LONGEST_TOPIC).toWe
  * failure of ours.
  */
 export function createInbound(parts: Parts) {
-  const { contracts, log, logLimit, metrics, handlers, rate, respond, reject } = parts;
+  const { contracts, log, logLimit, metrics, handlers, exactlyOnce, rate, respond, reject } = parts;
   const tails = new WeakMap<Client, Promise<Error | null>>();
+  const tooFast = new WeakSet<Client>();
   let running = 0;
   let whenIdle: (() => void)[] = [];
 
@@ -160,17 +164,39 @@ export function createInbound(parts: Parts) {
     if (client) reject(client, { topic, reason, details });
     // From here on it is a message that nobody gets, whoever subscribes the topic that it was for.
     packet.topic = topicOf(deviceId, 'status');
-    packet.payload = Buffer.alloc(0);
     return null;
   }
 
-  async function refuseRate(): Promise<Error> {
+  /** Of what comes behind it on the connection nothing is taken any more: PUBACKs leave no gap [MQTT-4.6.0-2]. */
+  async function refuseRate(client: Client | null): Promise<Error> {
+    if (client) tooFast.add(client);
     metrics.mqttRefused.inc({ reason: 'rate' });
     return new Error('more messages per second than a device may send');
   }
 
-  async function answerLater(outcome: Promise<Error | null>, callback: (error: Error | null) => void): Promise<void> {
+  function outcomeFor(
+    kind: Inbound | undefined,
+    deviceId: string,
+    client: Client | null,
+    packet: PublishPacket,
+  ): Promise<Error | null> {
+    const isTooFast = client !== null && tooFast.has(client);
+    if (isTooFast || (kind !== 'acks' && rate.take(deviceId)?.allowed === false)) return refuseRate(client);
+    const carryOut = (): Promise<Error | null> =>
+      kind ? outcomeOf(kind, deviceId, client, packet) : drop(deviceId, client, packet);
+    // The identifier of a will, which has no client any more or had none, is nobody's.
+    const isWill = packet.messageId === undefined;
+    if (packet.qos !== 2 || !client || isWill) return carryOut();
+    return exactlyOnce.carryOut(client, packet.messageId ?? 0, carryOut);
+  }
+
+  async function answerLater(
+    outcome: Promise<Error | null>,
+    packet: PublishPacket,
+    callback: (error: Error | null) => void,
+  ): Promise<void> {
     const error = await outcome;
+    if (!error) packet.payload = NOTHING; // Aedes stores what is of QoS 2, to know it again
     callback(error);
     finished();
   }
@@ -197,15 +223,11 @@ export function createInbound(parts: Parts) {
       packet.dup = false; // [MQTT-3.3.1-3]
       metrics.mqttMessages.inc({ topic: kind ?? 'other' });
       running += 1;
-      const tooMany = kind !== 'acks' && rate.take(deviceId)?.allowed === false;
-      let outcome: Promise<Error | null>;
-      if (tooMany) outcome = refuseRate();
-      else if (kind) outcome = outcomeOf(kind, deviceId, client, packet);
-      else outcome = drop(deviceId, client, packet);
+      const outcome = outcomeFor(kind, deviceId, client, packet);
       const before = client && tails.get(client);
       const inOrder = before ? before.then(() => outcome) : outcome;
       if (client) tails.set(client, inOrder);
-      void answerLater(inOrder, callback);
+      void answerLater(inOrder, packet, callback);
     },
     idle: (): Promise<void> => (running > 0 ? new Promise((resolve) => whenIdle.push(resolve)) : Promise.resolve()),
   };

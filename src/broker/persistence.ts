@@ -10,6 +10,7 @@ import type { Clock } from '../clock.ts';
 import type { Database } from '../database/sql.ts';
 import {
   clientsSubscribedTo,
+  countIncomingPackets,
   countSubscriptions,
   deleteIncomingPacket,
   deleteIncomingPackets,
@@ -28,6 +29,7 @@ import {
   upsertSubscription,
   willsAfter,
 } from '../devices/session-repository.ts';
+import { MOST_UNRELEASED } from './exactly-once.ts';
 import type { Outbound } from './outbound.ts';
 
 /** A filter that only the store answers: it makes Aedes report a session that has no subscriptions as present. */
@@ -43,6 +45,8 @@ interface Parts {
   outbound: Pick<Outbound, 'acknowledged'>;
   /** The access rule again: Aedes stores all filters of a SUBSCRIBE, also those it refused. */
   allows(clientId: string, topic: string): boolean;
+  /** A message of QoS 2 was released, and forgotten. */
+  released?(client: Client, messageId: number): void;
   /** False when nothing that a device publishes is forwarded: Aedes asks at every message, and need not wait for a look-up. */
   forwards?: boolean;
 }
@@ -65,7 +69,7 @@ const toSubscription = ({ topic, qos, properties }: StoredSubscription): Subscri
   ...properties,
 });
 
-export function createPersistence({ database, clock, outbound, allows, forwards = true }: Parts) {
+export function createPersistence({ database, clock, outbound, allows, released, forwards = true }: Parts) {
   const { read, transact } = database;
   // Clients that found a session at their CONNECT, until Aedes has asked for its subscriptions.
   const resumed = new Set<string>();
@@ -139,10 +143,19 @@ export function createPersistence({ database, clock, outbound, allows, forwards 
         })(),
       ),
 
+    /** What is stored for a device of QoS 2 and not released: whether this identifier, and how many. */
+    incoming: (deviceId: string, messageId: number): Promise<{ known: boolean; held: number }> =>
+      countIncomingPackets(read, deviceId, messageId),
+
     async incomingStorePacket(client: ClientId, packet: Packet): Promise<void> {
       const { length: _, ...fields } = packet; // of the wire, not of the message
       const stored = toStored(client.id, fields);
-      await transact((unit) => saveIncomingPacket(unit, packet.messageId ?? 0, stored));
+      const messageId = packet.messageId ?? 0;
+      await transact(async (unit) => {
+        const { known, held } = await countIncomingPackets(unit, client.id, messageId);
+        if (!known && held >= MOST_UNRELEASED) throw new Error('too many messages of QoS 2 without PUBREL');
+        await saveIncomingPacket(unit, messageId, stored);
+      });
     },
 
     async incomingGetPacket(client: ClientId, packet: Packet): Promise<Packet> {
@@ -151,9 +164,10 @@ export function createPersistence({ database, clock, outbound, allows, forwards 
       return fromStored(stored);
     },
 
-    async incomingDelPacket(client: ClientId, packet: Packet): Promise<void> {
+    async incomingDelPacket(client: Client, packet: Packet): Promise<void> {
       const deleted = await transact((unit) => deleteIncomingPacket(unit, client.id, packet.messageId ?? 0));
       if (!deleted) throw new Error('no such packet');
+      released?.(client, packet.messageId ?? 0);
     },
 
     async cleanIncoming(client: ClientId): Promise<void> {

@@ -117,6 +117,21 @@ export async function findIncomingPacket(
   return row && toPacket(row);
 }
 
+/** Of a device's packets: whether there is one with this identifier, and how many there are. */
+export async function countIncomingPackets(
+  sql: Sql,
+  clientId: string,
+  messageId: number,
+): Promise<{ known: boolean; held: number }> {
+  const row = await sql.get<{ known: number; held: number }>(
+    `SELECT count(*) AS "held", count(CASE WHEN message_id = ? THEN 1 END) AS "known"
+     FROM incoming_packets WHERE client_id = ?`,
+    messageId,
+    clientId,
+  );
+  return { known: row?.known === 1, held: row?.held ?? 0 };
+}
+
 export async function deleteIncomingPacket(sql: Sql, clientId: string, messageId: number): Promise<boolean> {
   const text = 'DELETE FROM incoming_packets WHERE client_id = ? AND message_id = ?';
   return (await sql.run(text, clientId, messageId)) === 1;

@@ -1,0 +1,76 @@
+import { join } from 'node:path';
+import Sqlite from 'better-sqlite3';
+import mqttPacket from 'mqtt-packet';
+import t from 'tap';
+import type { RawDevice } from '../raw-device.ts';
+import { startWorld, type World } from '../world.ts';
+
+/** A request that the service answers each time that it carries it out. */
+const requestOf = (deviceId: string, messageId: number, size = 0): Buffer =>
+  mqttPacket.generate({
+    cmd: 'publish',
+    topic: `devices/${deviceId}/requests`,
+    payload: JSON.stringify({ requestId: `r-${messageId}`, type: 'weather', data: { padding: 'x'.repeat(size) } }),
+    qos: 2,
+    messageId,
+    dup: false,
+    retain: false,
+  });
+
+async function answersOf(world: World, link: RawDevice): Promise<number> {
+  await world.idle();
+  link.send({ cmd: 'pingreq' });
+  await link.next('pingresp');
+  return link.pending('publish').length;
+}
+
+t.test('a message of QoS 2 that comes again before its PUBREL is carried out once, at once and later', async (t) => {
+  const world = await startWorld(t);
+  await world.createTenant();
+  const device = await world.registerDevice();
+  const link = await world.connect(device);
+  link.socket.write(Buffer.concat([1, 2, 1, 1, 2].map((id) => requestOf(device.deviceId, id))));
+  for (let count = 0; count < 5; count += 1) await link.next('pubrec');
+  t.equal(await answersOf(world, link), 2);
+  await link.drop();
+
+  const again = await world.connect(device);
+  again.socket.write(Buffer.concat([1, 2].map((id) => requestOf(device.deviceId, id))));
+  for (let count = 0; count < 2; count += 1) await again.next('pubrec');
+  t.equal(await answersOf(world, again), 0, 'nor on the next connection');
+  for (const messageId of [1, 2]) {
+    again.send({ cmd: 'pubrel', messageId });
+    await again.next('pubcomp');
+  }
+  again.socket.write(requestOf(device.deviceId, 1));
+  await again.next('pubrec');
+  t.equal(await answersOf(world, again), 1, 'after PUBREL it is another message');
+});
+
+t.test(
+  'a device keeps a hundred messages of QoS 2 unreleased, over all its connections, and next to no bytes',
+  async (t) => {
+    const world = await startWorld(t);
+    await world.createTenant();
+    const device = await world.registerDevice();
+    for (let round = 0; round < 3; round += 1) {
+      const link = await world.connect(device);
+      const ids = Array.from({ length: 120 }, (_, index) => round * 200 + index + 1);
+      link.socket.write(Buffer.concat(ids.map((id) => requestOf(device.deviceId, id, 20_000))));
+      await link.closed;
+      t.equal(link.pending('pubrec').length, round === 0 ? 100 : 0);
+    }
+    await world.idle();
+    const connection = new Sqlite(join(world.dataDir, 'lapel.db'), { readonly: true });
+    const row = connection
+      .prepare('SELECT count(*) AS kept, total(length(payload)) AS bytes FROM incoming_packets')
+      .get();
+    connection.close();
+    t.same(row, { kept: 100, bytes: 0 });
+    const link = await world.connect(device);
+    link.send({ cmd: 'pubrel', messageId: 7 });
+    await link.next('pubcomp');
+    link.socket.write(requestOf(device.deviceId, 1000));
+    t.equal((await link.next('pubrec')).messageId, 1000, 'what is released makes room');
+  },
+);
