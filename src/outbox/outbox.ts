@@ -42,8 +42,8 @@ interface Lane {
   backlog: boolean;
   /** Published and not yet acknowledged by PUBACK; slots that are reserved for a running unit of work count too. */
   inFlight: number;
-  /** Those of them that were written, for the gauge. */
-  written: number;
+  /** Those of them that were written: their transactionIds, of a cancel less than 0. */
+  readonly written: Set<number>;
   claiming: boolean;
   open: boolean;
   /** Aborted when the lane closes. */
@@ -85,7 +85,8 @@ export type Outbox = ReturnType<typeof createOutbox>;
  * onCommit, which runs in the order of the units; so the order on the wire is the order of the identifiers. A command that
  * needs preparation (network, so never inside a unit) keeps its place: what comes after it on the lane waits for it, as
  * long as what it needs is away.
- * A command that is acknowledged by PUBACK but never answered frees its slot, and holds up nothing behind it.
+ * A command that is acknowledged by PUBACK but never answered frees its slot, and holds up nothing behind it; and so does
+ * one that is answered but never acknowledged by PUBACK.
  */
 export function createOutbox(parts: Parts) {
   const { database, clock, log, metrics, claim, delivered, cancelDelivered, window = 16 } = parts;
@@ -109,16 +110,21 @@ export function createOutbox(parts: Parts) {
     const isCancel = command.operation === 'cancel';
     metrics.commandsPublished.inc({ kind: isCancel ? 'cancel' : command.attempt > 1 ? 'repeat' : 'first' });
     metrics.commandsInFlight.inc();
-    lane.written += 1;
+    const slot = isCancel ? -command.transactionId : command.transactionId;
+    lane.written.add(slot);
     lane.link.publish(command, () => {
       if (!lane.open) return;
-      metrics.commandsInFlight.dec();
-      lane.written -= 1;
-      lane.inFlight -= 1;
       if (isCancel) cancelDelivered(command.transactionId);
       else delivered(command.transactionId);
-      pump(lane);
+      received(lane, slot);
     });
+  }
+
+  /** The device has what was written: its slot is free. */
+  function received(lane: Lane, slot: number): void {
+    if (!lane.written.delete(slot)) return;
+    metrics.commandsInFlight.dec();
+    release(lane);
   }
 
   const preparationOf = (lane: Lane, due: Due): Promise<object | null> | undefined =>
@@ -164,7 +170,7 @@ export function createOutbox(parts: Parts) {
       else begun();
   }
 
-  /** Gives back the slot of a command that is not sent. */
+  /** Gives back the slot of a command that the device has, or that is not sent. */
   function release(lane: Lane): void {
     lane.inFlight -= 1;
     pump(lane);
@@ -229,7 +235,7 @@ export function createOutbox(parts: Parts) {
     if (!lane.open) return;
     lane.open = false;
     lane.closing.abort();
-    metrics.commandsInFlight.dec(lane.written);
+    metrics.commandsInFlight.dec(lane.written.size);
     if (lanes.get(lane.link.deviceId) === lane) lanes.delete(lane.link.deviceId);
   }
 
@@ -243,7 +249,7 @@ export function createOutbox(parts: Parts) {
         cursor: 0,
         backlog: true,
         inFlight: 0,
-        written: 0,
+        written: new Set(),
         claiming: false,
         open: true,
         closing: new AbortController(),
@@ -296,6 +302,14 @@ export function createOutbox(parts: Parts) {
       });
       unit.onCommit(() => dispatch(lane, due));
       return true;
+    },
+
+    /** The device said something of a transaction: it has what it was told of it, also when its PUBACK never comes. */
+    answered(deviceId: string, transactionId: number): void {
+      const lane = lanes.get(deviceId);
+      if (!lane) return;
+      received(lane, transactionId);
+      received(lane, -transactionId);
     },
 
     idle: (): Promise<void> => (work > 0 ? new Promise((resolve) => whenIdle.push(resolve)) : Promise.resolve()),

@@ -39,6 +39,8 @@ interface Parts {
   recordEvent: RecordEvent;
   /** Sends the cancel on the present connection of the device, if it has been published there. */
   sendCancel(unit: UnitOfWork, record: TransactionRecord): boolean;
+  /** The device has what it was told of this transaction: it said something of it. */
+  answered(deviceId: string, transactionId: number): void;
 }
 
 const NO_REASON = { code: 'INTERNAL', message: 'the device gave no reason.' };
@@ -47,7 +49,7 @@ const NO_REASON = { code: 'INTERNAL', message: 'the device gave no reason.' };
  * Moves transactions by the state machine. Every finish is one commit: the new state, what follows from it (a device
  * activated, a slot freed) and the result event.
  */
-export function createSettlement({ database, clock, metrics, marks, recordEvent, sendCancel }: Parts) {
+export function createSettlement({ database, clock, metrics, marks, recordEvent, sendCancel, answered }: Parts) {
   type Effect = (unit: UnitOfWork, record: TransactionRecord) => Promise<void>;
   const effects: Partial<Record<Operation, Partial<Record<FinishedStatus, Effect>>>> = {
     activate: {
@@ -104,6 +106,7 @@ export function createSettlement({ database, clock, metrics, marks, recordEvent,
       await database.transact(async (unit) => {
         const record = await findTransaction(unit, ack.transactionId);
         if (record?.deviceId !== deviceId) throw new DomainError('TRANSACTION_NOT_FOUND');
+        unit.onCommit(() => answered(deviceId, ack.transactionId));
         const status = nextStatus(record.status, ack.status);
         if (status === null) return;
         const now = clock.now();

@@ -69,6 +69,7 @@ export function createTransactions({
     marks,
     recordEvent,
     sendCancel: (unit, record) => outbox.sendCancel(unit, record.deviceId, { ...record, parameters: {} }),
+    answered: (deviceId, transactionId) => outbox.answered(deviceId, transactionId),
   });
 
   return {

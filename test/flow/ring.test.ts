@@ -127,6 +127,28 @@ t.test(
   },
 );
 
+t.test('a device that answers its commands and never sends PUBACK gets all of them on one connection', async (t) => {
+  const world = await startWorld(t);
+  const tenant = await world.createTenant();
+  const device = await world.activatedDevice(tenant);
+  const ids: number[] = [];
+  for (let i = 0; i < 40; i += 1) {
+    ids.push(transactionIdOf(await tenant.api.put(`${device.path}/settings/wifi`, { json: WIFI })));
+  }
+  for (const transactionId of ids) {
+    const command = await device.link.command();
+    t.equal(command.transactionId, transactionId);
+    await device.link.ack({ transactionId, status: 'succeeded' });
+    if (transactionId === ids[10]) device.link.puback(command.packet); // a late one frees nothing twice
+  }
+  await world.idle();
+  for (let i = 0; i < 20; i += 1) await tenant.api.put(`${device.path}/settings/wifi`, { json: WIFI });
+  await world.idle();
+  device.link.send({ cmd: 'pingreq' });
+  await device.link.next('pingresp');
+  t.equal(device.link.pending('publish').length, 16, 'and the window is what it was');
+});
+
 t.test('PUBACK makes a transaction delivered; a clean session has no such state', async (t) => {
   const world = await startWorld(t);
   const tenant = await world.createTenant();
