@@ -8,6 +8,7 @@ const RETRY_AFTER: Partial<Record<DomainError['code'], string>> = {
   OVERLOADED: '1',
   NOT_READY: '1',
   TOO_MANY_TRANSACTIONS: '60',
+  TOO_MUCH_QUEUED: '60',
   LEGACY_ISSUER_UNAVAILABLE: '30',
 };
 

@@ -61,17 +61,14 @@ export function createInstalls({ database, objects, inspection }: Parts) {
     },
 
     /**
-     * The last committed state of what an install names, at the moment of its delivery; undefined when it was removed. With
-     * `developerId`, also when the name has gone to another developer since: devices never get what is not theirs.
+     * The last committed state of what an install names; undefined when it was removed, and when the name is another
+     * developer's, or has gone to one since: devices never get what is not theirs.
      */
-    async findCurrent(line: Line, name: VersionName, developerId?: string): Promise<Installable | undefined> {
+    async findCurrent(line: Line, name: VersionName, developerId: string): Promise<Installable | undefined> {
+      const known = await findPackage(database.read, line, name.package);
+      if (!known || (known.developerId !== null && known.developerId !== developerId)) return undefined;
       const version = await findVersion(database.read, line, name.package, name.version);
-      if (!version) return undefined;
-      if (developerId !== undefined) {
-        const owner = (await findPackage(database.read, line, name.package))?.developerId;
-        if (owner !== null && owner !== developerId) return undefined;
-      }
-      return toInstallable(line, version);
+      return version && toInstallable(line, version);
     },
 
     /** Whether there is a binary, by asking the object store. */

@@ -88,9 +88,9 @@ export function createInstallation({ database, installs, findApplication, log, f
   }
 
   return {
-    /** Whether there is a binary; asked before the unit of work, because it goes over the network. */
-    async hasBinary(operation: InstallOperation, name: InstallName): Promise<boolean> {
-      const current = await installs.findCurrent(lineOf(operation), name);
+    /** Whether the developer can install a binary; asked before the unit of work, because it goes over the network. */
+    async hasBinary(operation: InstallOperation, name: InstallName, developerId: string): Promise<boolean> {
+      const current = await installs.findCurrent(lineOf(operation), name, developerId);
       return current !== undefined && installs.hasBinary(current);
     },
 

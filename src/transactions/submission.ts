@@ -8,10 +8,8 @@ import type { Ids } from '../ids.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import { type Installation, type InstallName, type InstallOperation, isInstall } from './installation.ts';
-import { hasUnfinished, insertTransaction } from './transaction-repository.ts';
-
-/** Unfinished transactions per device at most; one more is answered TOO_MANY_TRANSACTIONS. */
-const UNFINISHED_PER_DEVICE = 1000;
+import { requireRoom } from './queue-bounds.ts';
+import { insertTransaction } from './transaction-repository.ts';
 
 /** What a caller asks of a device; each operation with its own parameters, already valid by its schema. */
 export type Request =
@@ -65,9 +63,18 @@ export function createSubmission({ database, clock, ids, metrics, outbox, findAp
     return installation.admit(unit, operation, parameters, owner.developerId, hasBinary);
   }
 
+  /** Of the caller's developer only: how long the look takes must not tell that another one's exists. */
+  async function lookForBinary(
+    { applicationId, parameters }: Submission,
+    operation: InstallOperation,
+  ): Promise<boolean> {
+    const { developerId } = await findApplication(database.read, applicationId);
+    return installation.hasBinary(operation, parameters as InstallName, developerId);
+  }
+
   /**
    * Answers the transactionId. Throws APPLICATION_UNREGISTERED, KEY_NOT_ISSUED, NOTIFICATION_NOT_CONFIGURED (Events
-   * table: without deviceEvent, operations that create transactions are unavailable), TOO_MANY_TRANSACTIONS and what
+   * table: without deviceEvent, operations that create transactions are unavailable), TOO_MANY_TRANSACTIONS, TOO_MUCH_QUEUED and what
    * the operation's rules say (ops 5, 6, 10, 11, 28).
    * `also` joins the unit of work, when the transaction is in it.
    */
@@ -76,22 +83,19 @@ export function createSubmission({ database, clock, ids, metrics, outbox, findAp
     also?: (unit: UnitOfWork, transactionId: number) => Promise<void>,
   ): Promise<number> {
     const { applicationId, deviceId, operation } = submission;
-    const hasBinary =
-      isInstall(operation) && (await installation.hasBinary(operation, submission.parameters as InstallName));
+    const hasBinary = isInstall(operation) && (await lookForBinary(submission, operation));
     return database.transact(async (unit) => {
       const application = await findApplication(unit, applicationId);
       if (application.authenticationKey === null) throw new DomainError('KEY_NOT_ISSUED');
       if (application.settings.deviceEvent === null) throw new DomainError('NOTIFICATION_NOT_CONFIGURED');
       const parameters = await admit(unit, submission, application, hasBinary);
-      if (await hasUnfinished(unit, deviceId, UNFINISHED_PER_DEVICE)) {
-        metrics.transactionsRefused.inc({ bound: 'unfinished' });
-        throw new DomainError('TOO_MANY_TRANSACTIONS', { values: { limit: UNFINISHED_PER_DEVICE } });
-      }
+      const text = JSON.stringify(parameters);
+      await requireRoom(unit, metrics, { applicationId, deviceId, operation, text });
       const createdAt = clock.now();
       const slot = outbox.reserve(unit, deviceId);
       const attempts = slot ? 1 : 0;
       const transaction = { deviceId, applicationId, operation, attempts, createdAt };
-      const transactionId = await insertTransaction(unit, transaction, parameters);
+      const transactionId = await insertTransaction(unit, transaction, text);
       slot?.send({ ...transaction, transactionId, parameters, status: 'queued', updatedAt: createdAt });
       await also?.(unit, transactionId);
       unit.onCommit(() => metrics.transactionsCreated.inc({ operation }));

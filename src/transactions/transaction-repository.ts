@@ -44,11 +44,11 @@ const toRecord = (row: Row): TransactionRecord => ({
   result: row.result === null ? null : (JSON.parse(row.result) as object),
 });
 
-/** Stores a queued transaction; identifiers rise and are never used twice. */
+/** Stores a queued transaction with its parameters as JSON; identifiers rise and are never used twice. */
 export async function insertTransaction(
   sql: Sql,
   transaction: Pick<TransactionRecord, 'deviceId' | 'applicationId' | 'operation' | 'attempts' | 'createdAt'>,
-  parameters: object,
+  parameters: string,
 ): Promise<number> {
   const row = await sql.get<{ transactionId: number }>(
     `INSERT INTO transactions
@@ -57,7 +57,7 @@ export async function insertTransaction(
     transaction.deviceId,
     transaction.applicationId,
     transaction.operation,
-    JSON.stringify(parameters),
+    parameters,
     transaction.attempts,
     transaction.createdAt,
     transaction.createdAt,
@@ -127,6 +127,21 @@ export async function hasUnfinished(sql: Sql, deviceId: string, bound: number): 
     bound - 1,
   );
   return last !== undefined;
+}
+
+/** Characters above which the parameters of an unfinished transaction are large: the index `transactions_large` has them. */
+export const LARGE_PARAMETERS = 4096;
+
+/** Characters of the large parameters that wait for an application's devices, or for one of them. */
+export async function sumLargeParameters(sql: Sql, applicationId: string, deviceId?: string): Promise<number> {
+  const own = deviceId === undefined ? '' : ' AND device_id = ?';
+  const row = await sql.get<{ sum: number | null }>(
+    `SELECT SUM(LENGTH(parameters)) AS sum FROM transactions
+     WHERE completed_at IS NULL AND LENGTH(parameters) > 4096 AND application_id = ?${own}`,
+    applicationId,
+    ...(deviceId === undefined ? [] : [deviceId]),
+  );
+  return row?.sum ?? 0;
 }
 
 /** The unfinished transactions of a device for one application, oldest first. */

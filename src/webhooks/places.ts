@@ -77,7 +77,10 @@ export function createPlaces<Receiver extends object>({ clock, resume, late, onC
     }
     for (const place of young) {
       const left = place.startedAt + QUICK - now;
-      if (left > 0) return arm(left);
+      if (left > 0) {
+        arm(left);
+        return;
+      }
       if (oldCount >= PLACES.late) {
         const other = toMakeRoom();
         if (!other) return; // the next one that ends makes room

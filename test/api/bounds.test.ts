@@ -26,7 +26,6 @@ t.test('a device has 1000 unfinished transactions at most, whoever asks and howe
     t.match(answer.body, { message: 'the device has 1000 unfinished transactions.' });
     t.match(answer.headers['retry-after'], /^[1-9]\d*$/);
   }
-  t.match(await tenant.api.delete(device.path), { status: 429 }, 'op 6');
   t.match(await tenant.api.put(`${device.path}/settings/apn`, { json: [] }), { status: 429 }, 'op 10');
   t.match((await tenant.api.get(`${device.path}/transactions`)).body, { total: 1001 }, 'the refused are not stored');
   t.match(await tenant.api.put(`${neighbour.path}/settings/wifi`, { json: WIFI }), { status: 201 }, 'another device');
@@ -38,36 +37,99 @@ t.test('a device has 1000 unfinished transactions at most, whoever asks and howe
   const command = await link.command();
   await link.ack({ transactionId: command.transactionId, status: 'failed' });
   t.match(await put(), { status: 201 });
+
+  for (let count = 0; count < 16; count += 1) {
+    t.match(await tenant.api.delete(device.path), { status: 201 }, 'op 6: a device that is stuck must be able to go');
+  }
+  t.match(await tenant.api.delete(device.path), { status: 429 }, 'but not without end');
 });
 
-t.test('a key that was issued again signs from the next webhook on, and the old one nothing', async (t) => {
+t.test('large commands are bounded one by one, for a device, and for all devices of an application', async (t) => {
   const world = await startWorld(t);
   const tenant = await world.createTenant();
   const device = await world.activatedDevice(tenant);
-  const settle = async () => {
-    const transactionId = transactionIdOf(await tenant.api.put(`${device.path}/settings/wifi`, { json: WIFI }));
-    device.link.puback((await device.link.command()).packet);
-    await device.link.ack({ transactionId, status: 'succeeded' });
-    return tenant.event();
-  };
-  const keys = [tenant.authenticationKey];
-  for (let round = 0; round < 3; round += 1) {
-    const { body, headers } = await settle();
-    for (const [index, key] of keys.entries()) {
-      const signature = String(headers['webhook-signature']);
-      const signed = new Webhook(key).sign(
-        String(headers['webhook-id']),
-        new Date(Number(headers['webhook-timestamp']) * 1000),
-        body.toString(),
-      );
-      const notification = createHmac('sha256', key).update(body).digest('hex');
-      const current = index === keys.length - 1;
-      t.equal(signature === signed, current, `round ${round}: key ${index}`);
-      t.equal(headers['x-notification-key'] === notification, current);
-    }
-    keys.push((await tenant.api.post(`${tenant.path}/refresh_authkey`)).body.authenticationKey);
-  }
+  const other = await world.activatedDevice(tenant);
+  for (const { link } of [device, other]) await link.drop();
+  const put = ({ path }: { path: string }, length: number) =>
+    tenant.api.put(`${path}/settings/apn`, { json: [{ name: 'x'.repeat(length), apn: 'a' }] });
+
+  const overhead = Buffer.byteLength(JSON.stringify({ apns: [{ name: '', apn: 'a' }] }));
+  const largest = 64 * 1024 - overhead;
+  t.equal((await put(device, largest)).status, 201);
+  const tooLarge = await put(device, largest + 1);
+  t.equal(tooLarge.status, 400);
+  t.match(tooLarge.body.details, [{ loc: ['body'], msg: 'Body should make a command of at most 64 KiB' }]);
+  t.equal((await put(device, 22_000)).status, 201, 'a text of one byte a character');
+  const umlauts = await tenant.api.put(`${device.path}/settings/apn`, {
+    json: [{ name: 'ü'.repeat(33_000), apn: 'a' }],
+  });
+  t.equal(umlauts.status, 400, 'bytes count, not characters');
+
+  const answers = await Promise.all(Array.from({ length: 70 }, () => put(device, largest)));
+  const refused = answers.filter(({ status }) => status === 429);
+  t.equal(answers.length - refused.length, 62, '4 MiB in all');
+  t.match(refused[0]?.body, { message: 'more than 4 MiB of commands wait to be delivered.' });
+  t.ok(Number(refused[0]?.headers['retry-after']) > 0);
+  t.equal((await put(device, 10)).status, 201, 'a small one is no matter of bytes');
+  t.equal((await put(other, largest)).status, 201, 'nor one for another device');
+
+  const database = new DatabaseSync(`${world.dataDir}/lapel.db`);
+  t.teardown(() => database.close());
+  // As if other devices of the application had 256 MiB before them.
+  const insert =
+    database.prepare(`INSERT INTO transactions (device_id, application_id, operation, parameters, status, due,
+    attempts, created_at, updated_at) VALUES (?, ?, 'setApn', ?, 'queued', 1, 0, 0, 0)`);
+  const text = JSON.stringify({ apns: 'x'.repeat(4 * 1024 * 1024) });
+  for (let index = 0; index < 64; index += 1) insert.run(`away-${index}`, tenant.applicationId, text);
+  t.match(await put(other, largest), { status: 429, body: { message: /256 MiB/ } });
+  t.equal((await put(other, 10)).status, 201);
+  const neighbour = await world.createTenant('neighbour');
+  const theirs = await world.activatedDevice(neighbour);
+  const json = [{ name: 'x'.repeat(largest), apn: 'a' }];
+  t.equal((await neighbour.api.put(`${theirs.path}/settings/apn`, { json })).status, 201, 'nor another application');
+  const { values } = await world.service.metrics.transactionsRefused.get();
+  t.strictSame(
+    values.map(({ labels, value }) => [labels.bound, value]),
+    [
+      ['parameters', 2],
+      ['device_bytes', 8],
+      ['application_bytes', 1],
+    ],
+  );
 });
+
+t.test(
+  'a key that was issued again signs from the next webhook on, and the one before it besides, for a day',
+  async (t) => {
+    const world = await startWorld(t);
+    const tenant = await world.createTenant();
+    const device = await world.activatedDevice(tenant);
+    const settle = async () => {
+      const transactionId = transactionIdOf(await tenant.api.put(`${device.path}/settings/wifi`, { json: WIFI }));
+      device.link.puback((await device.link.command()).packet);
+      await device.link.ack({ transactionId, status: 'succeeded' });
+      return tenant.event();
+    };
+    const keys = [tenant.authenticationKey];
+    for (let round = 0; round < 3; round += 1) {
+      const { body, headers } = await settle();
+      for (const [index, key] of keys.entries()) {
+        const signature = String(headers['webhook-signature']);
+        const signed = new Webhook(key).sign(
+          String(headers['webhook-id']),
+          new Date(Number(headers['webhook-timestamp']) * 1000),
+          body.toString(),
+        );
+        const notification = createHmac('sha256', key).update(body).digest('hex');
+        const current = index === keys.length - 1;
+        t.equal(signature.split(' ').includes(signed), index >= keys.length - 2, `round ${round}: key ${index}`);
+        t.equal(signature.split(' ')[0] === signed, current, 'the new one first');
+        t.equal(headers['x-notification-key'] === notification, current);
+      }
+      keys.push((await tenant.api.post(`${tenant.path}/refresh_authkey`)).body.authenticationKey);
+    }
+  },
+);
 
 t.test('deviceEvent that was removed stops new transactions; those that run still end', async (t) => {
   const world = await startWorld(t);

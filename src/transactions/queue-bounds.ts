@@ -1,0 +1,52 @@
+import type { UnitOfWork } from '../database/sql.ts';
+import { DomainError } from '../errors.ts';
+import type { Metrics } from '../metrics.ts';
+import type { Operation } from './transaction.ts';
+import { hasUnfinished, LARGE_PARAMETERS, sumLargeParameters } from './transaction-repository.ts';
+
+/** Unfinished transactions per device at most; one more is answered TOO_MANY_TRANSACTIONS. */
+const UNFINISHED = 1000;
+/** Op 6 may go beyond that: a stuck device must be able to go. */
+const BEYOND_FOR_DEACTIVATION = 16;
+/** Bytes of one command's parameters (contract, section 1). */
+const PARAMETERS = 64 * 1024;
+/** Characters of large parameters that wait for one device, and for all devices of one application. */
+const PER_DEVICE = 4 * 1024 ** 2;
+const PER_APPLICATION = 256 * 1024 ** 2;
+
+interface Wanted {
+  applicationId: string;
+  deviceId: string;
+  operation: Operation;
+  /** The parameters as they are stored. */
+  text: string;
+}
+
+/**
+ * Whether there is room for one more command: what waits for devices that are away must fill no disk. Most commands are
+ * small, and bounded by their number; only large ones are added up. Throws REQUEST_INVALID, TOO_MANY_TRANSACTIONS,
+ * TOO_MUCH_QUEUED.
+ */
+export async function requireRoom(unit: UnitOfWork, metrics: Metrics, wanted: Wanted): Promise<void> {
+  const { applicationId, deviceId, operation, text } = wanted;
+  const refuse = (bound: string): void => metrics.transactionsRefused.inc({ bound });
+  if (text.length * 3 > PARAMETERS && Buffer.byteLength(text) > PARAMETERS) {
+    refuse('parameters');
+    const msg = `Body should make a command of at most ${PARAMETERS / 1024} KiB`;
+    throw DomainError.invalid({ loc: ['body'], msg, type: 'less_than_equal' });
+  }
+  const most = operation === 'deactivate' ? UNFINISHED + BEYOND_FOR_DEACTIVATION : UNFINISHED;
+  if (await hasUnfinished(unit, deviceId, most)) {
+    refuse('unfinished');
+    throw new DomainError('TOO_MANY_TRANSACTIONS', { values: { limit: most } });
+  }
+  if (text.length <= LARGE_PARAMETERS) return;
+  for (const [bound, queued, limit] of [
+    ['device_bytes', await sumLargeParameters(unit, applicationId, deviceId), PER_DEVICE],
+    ['application_bytes', await sumLargeParameters(unit, applicationId), PER_APPLICATION],
+  ] as const) {
+    if (queued + text.length <= limit) continue;
+    refuse(bound);
+    throw new DomainError('TOO_MUCH_QUEUED', { values: { limit: limit / 1024 ** 2 } });
+  }
+}
