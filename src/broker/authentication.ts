@@ -94,6 +94,7 @@ export function createAuthentication(parts: Parts) {
 
   async function turnAway(client: Client, { code, reason }: Refusal): Promise<void> {
     metrics.mqttRefused.inc({ reason });
+    if (client.closed) return;
     await throttle(client, isDeviceId(client.id) ? client.id : undefined, reason);
     refuse(client, code);
   }

@@ -85,7 +85,11 @@ export async function createBroker(parts: Parts) {
     authenticate,
     certificateOf: (client) => known.get(client)?.certificate,
     openSession: persistence.openSession,
-    throttle: (client, ...refusal) => throttle.refused(known.get(client)?.place.address ?? '', ...refusal),
+    async throttle(client, ...refusal) {
+      const place = known.get(client)?.place;
+      place?.refused();
+      await throttle.refused(place?.address ?? '', ...refusal);
+    },
     refuse: (client, code) => known.get(client)?.guarded.refuse(code),
   });
   const subacks = createSubacks();

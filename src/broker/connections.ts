@@ -29,7 +29,7 @@ export interface Place {
   readonly address: string;
   /** The whole CONNECT has come: what takes time from here on is the service. */
   spoke(): void;
-  /** The CONNECT was refused: the connection is about to end. */
+  /** The CONNECT was refused: the connection is about to end, and waits again until it has. */
   refused(): void;
   loggedIn(): void;
 }

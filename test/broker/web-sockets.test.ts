@@ -1,0 +1,107 @@
+import { once } from 'node:events';
+import mqttPacket, { type Packet } from 'mqtt-packet';
+import t, { type Test } from 'tap';
+import { WebSocket } from 'ws';
+import { startWorld, type World } from '../world.ts';
+
+interface Device {
+  deviceId: string;
+  credential: string;
+}
+
+const bytesOf = (packet: Record<string, unknown>): Buffer => mqttPacket.generate(packet as unknown as Packet);
+
+const connectOf = ({ deviceId, credential }: Device): Buffer =>
+  bytesOf({
+    cmd: 'connect',
+    protocolId: 'MQTT',
+    protocolVersion: 4,
+    clientId: deviceId,
+    username: deviceId,
+    password: Buffer.from(credential),
+    clean: true,
+    keepalive: 0,
+  });
+
+/** A device that is logged in and subscribes its commands, and each message that comes to it. */
+async function open(t: Test, world: World, device: Device) {
+  const webSocket = new WebSocket(world.service.addresses.mqttWs ?? '', 'mqtt');
+  t.teardown(() => webSocket.terminate());
+  const messages: Buffer[] = [];
+  let told: (() => void) | undefined;
+  webSocket.on('message', (data: Buffer) => {
+    messages.push(data);
+    told?.();
+  });
+  const closed = new Promise((resolve) => webSocket.once('close', resolve));
+  await once(webSocket, 'open');
+  const next = async (): Promise<Buffer> => {
+    while (messages.length === 0) await new Promise<void>((resolve) => (told = resolve));
+    return messages.shift() as Buffer;
+  };
+  webSocket.send(connectOf(device));
+  t.equal((await next()).toString('hex'), '20020000');
+  const topic = `devices/${device.deviceId}/commands`;
+  webSocket.send(bytesOf({ cmd: 'subscribe', messageId: 1, subscriptions: [{ topic, qos: 1 }] }));
+  t.equal((await next()).toString('hex'), '9003000101');
+  return { webSocket, closed, next };
+}
+
+t.test('MQTT over WebSocket', async (t) => {
+  const world = await startWorld(t, { env: { LAPEL_MQTT_WS_PORT: '0' } });
+  const tenant = await world.createTenant();
+  const device = await world.registerDevice();
+
+  t.test('a command is one message', async (t) => {
+    const { next } = await open(t, world, device);
+    const path = `${tenant.path}/devices/${device.deviceId}`;
+    await tenant.api.post(path, { json: {} });
+    const parsed: Packet[] = [];
+    const parser = mqttPacket.parser().on('packet', (packet) => parsed.push(packet));
+    parser.parse(await next());
+    t.match(parsed, [{ cmd: 'publish', topic: `devices/${device.deviceId}/commands` }]);
+  });
+
+  t.test('a text message ends the connection, before the login and after it', async (t) => {
+    const { webSocket, closed } = await open(t, world, device);
+    webSocket.send('\u00c0\u0000', { binary: false });
+    await closed;
+    const early = new WebSocket(world.service.addresses.mqttWs ?? '', 'mqtt');
+    const ended = once(early, 'close');
+    await once(early, 'open');
+    early.send(connectOf(device), { binary: false });
+    await ended;
+    t.notOk(world.service.isConnected(device.deviceId));
+  });
+
+  t.test('many packets may come in one message, more than one packet may have', async (t) => {
+    const other = await world.registerDevice();
+    const { webSocket, next } = await open(t, world, other);
+    const publish = (messageId: number): Buffer =>
+      bytesOf({
+        cmd: 'publish',
+        topic: `devices/${other.deviceId}/status`,
+        payload: JSON.stringify({ lang: 'en', padding: 'x'.repeat(90_000) }),
+        qos: 1,
+        messageId,
+        dup: false,
+        retain: false,
+      });
+    webSocket.send(Buffer.concat(Array.from({ length: 8 }, (_, index) => publish(index + 1))));
+    let came = '';
+    while (came.length < 8 * 8) came += (await next()).toString('hex');
+    t.equal(came, Array.from({ length: 8 }, (_, index) => `4002000${index + 1}`).join(''));
+  });
+
+  t.test('before its login a connection may send 64 KiB', async (t) => {
+    const webSocket = new WebSocket(world.service.addresses.mqttWs ?? '', 'mqtt');
+    const ended = once(webSocket, 'close');
+    await once(webSocket, 'open');
+    webSocket.on('error', () => undefined);
+    webSocket.send(Buffer.concat([connectOf({ ...device, credential: 'x' }).subarray(0, 20), Buffer.alloc(70_000)]), {
+      fin: false,
+    });
+    await ended;
+    t.pass();
+  });
+});
