@@ -1,5 +1,4 @@
-import { spawnSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { connect as connectTcp } from 'node:net';
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
@@ -9,33 +8,7 @@ import { WebSocket } from 'ws';
 import { readConfig } from '../../src/config.ts';
 import { openRawDevice } from '../raw-device.ts';
 import { deviceIdOf, startWorld } from '../world.ts';
-
-const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
-const skip = hasOpenssl ? false : 'there is no openssl to make certificates with';
-
-/** A certificate authority in a folder, and what it signs. */
-function createAuthority(folder: string, name: string) {
-  const file = (suffix: string): string => join(folder, `${name}-${suffix}`);
-  const openssl = (...args: string[]): void => {
-    const { status, stderr } = spawnSync('openssl', args);
-    if (status !== 0) throw new Error(stderr.toString());
-  };
-  const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
-  openssl('req', '-x509', ...newKey, '-keyout', file('ca.key'), '-out', file('ca.pem'), '-subj', `/CN=${name}`);
-  return {
-    ca: file('ca.pem'),
-    sign(commonName: string): { certFile: string; keyFile: string; cert: Buffer; key: Buffer } {
-      const [certFile, keyFile, request, extensions] = ['pem', 'key', 'csr', 'ext'].map((suffix) =>
-        file(`${commonName}.${suffix}`),
-      ) as [string, string, string, string];
-      writeFileSync(extensions, 'subjectAltName=IP:127.0.0.1');
-      openssl('req', ...newKey, '-keyout', keyFile, '-out', request, '-subj', `/CN=${commonName}`);
-      const signer = ['-CA', file('ca.pem'), '-CAkey', file('ca.key'), '-CAcreateserial'];
-      openssl('x509', '-req', '-in', request, ...signer, '-out', certFile, '-extfile', extensions);
-      return { certFile, keyFile, cert: readFileSync(certFile), key: readFileSync(keyFile) };
-    },
-  };
-}
+import { createAuthority, skip } from './authority.ts';
 
 async function start(t: Test, env: Record<string, string> = {}) {
   const folder = t.testdir({ data: {}, tls: {} });
@@ -209,6 +182,7 @@ t.test('settings of TLS that do not go together are named', async (t) => {
   t.match(problem({ LAPEL_MQTT_CLIENT_CA: 'ca.pem' }), 'LAPEL_TLS_CERT: is needed');
   t.match(problem({ LAPEL_MQTTS_PORT: '8883', LAPEL_TLS_CERT: 'cert.pem' }), 'LAPEL_TLS_KEY: is needed');
   t.match(problem(files), 'LAPEL_TLS_CERT: has no use');
+  t.match(problem({ ...files, LAPEL_MQTT_CLIENT_CRL: 'crl.pem' }), 'LAPEL_MQTT_CLIENT_CRL: needs LAPEL_MQTT_CLIENT_CA');
   const open = { LAPEL_MQTT_WS_PORT: '8083', LAPEL_MQTT_WS_HOST: '0.0.0.0' };
   t.match(problem(open), 'LAPEL_MQTT_WS_HOST: 0.0.0.0 is not loopback');
   t.equal(problem({ ...open, ...files }), 'none');
@@ -217,15 +191,19 @@ t.test('settings of TLS that do not go together are named', async (t) => {
 
 t.test('files of TLS that cannot be used are named', { skip }, async (t) => {
   const folder = t.testdir({ data: {}, 'text.pem': 'no PEM' });
-  const { certFile, keyFile } = createAuthority(folder, 'fleet').sign('server');
+  const authority = createAuthority(folder, 'fleet');
+  const { ca } = authority;
+  const { certFile, keyFile } = authority.sign('server');
   const text = join(folder, 'text.pem');
   for (const [setting, file] of [
     ['LAPEL_TLS_CERT', join(folder, 'missing')],
     ['LAPEL_TLS_CERT', text],
     ['LAPEL_TLS_KEY', text],
     ['LAPEL_MQTT_CLIENT_CA', text],
+    ['LAPEL_MQTT_CLIENT_CRL', text],
   ] as const) {
-    const env = { LAPEL_MQTTS_PORT: '0', LAPEL_TLS_CERT: certFile, LAPEL_TLS_KEY: keyFile, [setting]: file };
+    const files = { LAPEL_TLS_CERT: certFile, LAPEL_TLS_KEY: keyFile, LAPEL_MQTT_CLIENT_CA: ca };
+    const env = { LAPEL_MQTTS_PORT: '0', ...files, [setting]: file };
     const started = startWorld(t, { dataDir: join(folder, 'data'), env });
     await t.rejects(started, { message: new RegExp(`^${setting}: cannot use ${file} \\(`) });
   }

@@ -1,10 +1,13 @@
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { request as openRequest } from 'node:http';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
+import { connect as connectTls } from 'node:tls';
 import t from 'tap';
 import { SETTINGS } from '../../src/config.ts';
+import { createAuthority, skip } from '../broker/authority.ts';
 import { type CrashWorld, startCrashWorld } from './crash-world.ts';
 import { refusedOn, runMain, startProcess } from './service-process.ts';
 
@@ -152,6 +155,69 @@ t.test('a second SIGTERM ends it at once', { buffered: true }, async (t) => {
   await halfSent(world, world.devices[0]!.deviceId);
   t.same(await world.stopTwice(), { code: 1, signal: null });
 });
+
+t.test('SIGHUP ends nothing; it reads the files of TLS again', { buffered: true }, async (t) => {
+  const plain = await startProcess(t, { LAPEL_DATA_DIR: t.testdir(), LAPEL_LOG_LEVEL: 'info' });
+  plain.signal('SIGHUP');
+  await plain.said('there are no files of TLS to read again');
+  t.equal((await fetch(`${plain.addresses.admin}/readyz`)).status, 200);
+});
+
+t.test('SIGHUP with TLS', { buffered: true, skip }, async (t) => {
+  const folder = t.testdir({ data: {}, tls: {} });
+  const authority = createAuthority(join(folder, 'tls'), 'fleet');
+  const { certFile, keyFile, serialNumber } = authority.sign('server');
+  const service = await startProcess(t, {
+    LAPEL_DATA_DIR: join(folder, 'data'),
+    LAPEL_LOG_LEVEL: 'info',
+    LAPEL_MQTTS_PORT: '0',
+    LAPEL_TLS_CERT: certFile,
+    LAPEL_TLS_KEY: keyFile,
+  });
+  const port = Number(new URL(service.addresses.mqtts ?? '').port);
+  const shown = async (): Promise<string> => {
+    const socket = connectTls({ host: '127.0.0.1', port, rejectUnauthorized: false });
+    await once(socket, 'secureConnect');
+    const serial = socket.getPeerCertificate().serialNumber;
+    socket.destroy();
+    return serial;
+  };
+  const cert = readFileSync(certFile);
+  writeFileSync(certFile, 'half a fi');
+  service.signal('SIGHUP');
+  await service.said('those that were read before stay in use');
+  t.equal(await shown(), serialNumber);
+  writeFileSync(certFile, cert);
+  const renewed = authority.sign('server', 'renewed');
+  writeFileSync(certFile, renewed.cert);
+  writeFileSync(keyFile, renewed.key);
+  service.signal('SIGHUP');
+  await service.said('the files of TLS were read again');
+  t.equal(await shown(), renewed.serialNumber);
+});
+
+t.test(
+  'with few files to open, connections that say nothing take none from devices and webhooks',
+  { buffered: true },
+  async (t) => {
+    const service = await startProcess(t, { LAPEL_DATA_DIR: t.testdir() }, 400);
+    const { port } = new URL(service.addresses.mqtt);
+    const sockets = Array.from({ length: 600 }, () => connect(Number(port), '127.0.0.1').on('error', () => undefined));
+    t.teardown(() => {
+      for (const socket of sockets) socket.destroy();
+    });
+    await Promise.all(sockets.map((socket) => Promise.race([once(socket, 'connect'), once(socket, 'close')])));
+    for (const url of [`${service.addresses.http}/.well-known/jwks.json`, `${service.addresses.admin}/readyz`]) {
+      t.equal((await fetch(url)).status, 200);
+    }
+    const device = connect(Number(port), '127.0.0.1');
+    t.teardown(() => device.destroy());
+    const answer = once(device, 'data');
+    device.write(Buffer.from('100c00044d515454040200 0a0000'.replaceAll(' ', ''), 'hex'));
+    t.equal(((await answer)[0] as Buffer).toString('hex'), '20020002', 'a CONNECT is answered');
+    await service.said('connections are closed by a bound');
+  },
+);
 
 t.test('serve --help prints every setting with its default', { buffered: true }, async (t) => {
   const { code, stdout } = await runMain(t, ['serve', '--help']);

@@ -12,6 +12,8 @@ export interface Addresses {
   http: string;
   admin: string;
   mqtt: string;
+  /** With TLS only. */
+  mqtts?: string;
 }
 
 export const ADMIN_TOKEN = 'administrator token of the process tests';
@@ -41,9 +43,13 @@ export async function runMain(t: Test, args: string[], env: Record<string, strin
 
 export type ServiceProcess = Awaited<ReturnType<typeof startProcess>>;
 
-/** `lapel serve` as a process of its own; it has said that it listens. Throws what it wrote when it ends before. */
-export async function startProcess(t: Test, env: Record<string, string>) {
-  const child = spawn(process.execPath, [MAIN, 'serve'], { env: environment(env), stdio: ['ignore', 'pipe', 'pipe'] });
+/** `lapel serve` as a process of its own; it has said that it listens. `openFiles`: its limit. Throws what it wrote when it ends before. */
+export async function startProcess(t: Test, env: Record<string, string>, openFiles?: number) {
+  const [command, ...args] =
+    openFiles === undefined
+      ? [process.execPath, MAIN, 'serve']
+      : ['/bin/sh', '-c', `ulimit -n ${openFiles}; exec "$0" "$@"`, process.execPath, MAIN, 'serve'];
+  const child = spawn(command as string, args, { env: environment(env), stdio: ['ignore', 'pipe', 'pipe'] });
   t.teardown(() => child.kill('SIGKILL'));
   const closed = once(child, 'close').then((ends) => {
     const [code, signal] = ends as [number | null, string | null];
@@ -66,8 +72,12 @@ export async function startProcess(t: Test, env: Record<string, string>) {
     addresses,
     /** All that it wrote so far. */
     output,
+    /** Resolves when it has written this to standard error. */
+    async said(text: string): Promise<void> {
+      while (!output.stderr.includes(text)) await once(child.stderr, 'data');
+    },
     /** Sends a signal; a SIGKILL has ended it when this returns. */
-    signal: (name: 'SIGTERM' | 'SIGKILL'): boolean => child.kill(name),
+    signal: (name: 'SIGTERM' | 'SIGKILL' | 'SIGHUP'): boolean => child.kill(name),
     /** Resolves when it has ended and all that it wrote was read. */
     closed,
   };

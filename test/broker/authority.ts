@@ -1,0 +1,56 @@
+import { spawnSync } from 'node:child_process';
+import { X509Certificate } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
+export const skip = hasOpenssl ? false : 'there is no openssl to make certificates with';
+
+/** `261121093000Z`, as the index of openssl has times. */
+const asn1Time = (date: Date): string =>
+  `${date
+    .toISOString()
+    .replaceAll(/[-:T]|\.\d+/g, '')
+    .slice(2)}`;
+
+/** A certificate authority in a folder, and what it signs and revokes. */
+export function createAuthority(folder: string, name: string) {
+  const file = (suffix: string): string => join(folder, `${name}-${suffix}`);
+  const openssl = (...args: string[]): void => {
+    const { status, stderr } = spawnSync('openssl', args);
+    if (status !== 0) throw new Error(stderr.toString());
+  };
+  const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
+  openssl('req', '-x509', ...newKey, '-keyout', file('ca.key'), '-out', file('ca.pem'), '-subj', `/CN=${name}`);
+  return {
+    ca: file('ca.pem'),
+    sign(commonName: string, label = commonName) {
+      const [certFile, keyFile, request, extensions] = ['pem', 'key', 'csr', 'ext'].map((suffix) =>
+        file(`${label}.${suffix}`),
+      ) as [string, string, string, string];
+      writeFileSync(extensions, 'subjectAltName=IP:127.0.0.1');
+      openssl('req', ...newKey, '-keyout', keyFile, '-out', request, '-subj', `/CN=${commonName}`);
+      const signer = ['-CA', file('ca.pem'), '-CAkey', file('ca.key'), '-CAcreateserial'];
+      openssl('x509', '-req', '-in', request, ...signer, '-out', certFile, '-extfile', extensions);
+      const cert = readFileSync(certFile);
+      const { serialNumber, fingerprint256 } = new X509Certificate(cert);
+      const fingerprint = fingerprint256.replaceAll(':', '').toLowerCase();
+      return { certFile, keyFile, cert, key: readFileSync(keyFile), serialNumber, fingerprint };
+    },
+    /** Writes the CRL that revokes these, and answers its file. */
+    revoke(...serials: string[]): string {
+      const day = 86_400_000;
+      const [expires, revoked] = [asn1Time(new Date(Date.now() + day)), asn1Time(new Date(Date.now() - day))];
+      const line = (serial: string): string => `R\t${expires}\t${revoked}\t${serial}\tunknown\t/CN=x\n`;
+      writeFileSync(file('index'), serials.map(line).join(''));
+      writeFileSync(file('index.attr'), '');
+      writeFileSync(
+        file('ca.cnf'),
+        `[ca]\ndefault_ca=own\n[own]\ndatabase=${file('index')}\ndefault_md=sha256\ndefault_crl_days=1\n`,
+      );
+      const signer = ['-keyfile', file('ca.key'), '-cert', file('ca.pem')];
+      openssl('ca', '-gencrl', '-config', file('ca.cnf'), ...signer, '-out', file('crl.pem'));
+      return file('crl.pem');
+    },
+  };
+}
