@@ -36,7 +36,9 @@ export const SETTINGS = [
   { name: 'LAPEL_MQTT_WS_PORT', kind: 'port', fallback: null, description: 'Its port, 8083 by convention; 0 picks a free one; off by default' },
   { name: 'LAPEL_MQTT_MAX_CONNECTIONS', kind: 'count', fallback: null, description: 'Connections of devices at most; by default what the limit of open files leaves' },
   { name: 'LAPEL_MQTT_ADDRESS_LOGINS', kind: 'number', fallback: null, description: 'Connections of one address that have not logged in, at most; by default 1000, and no limit for loopback, where a proxy may be; 0 is no limit' },
-  { name: 'LAPEL_DEVICE_RATE_LIMIT', kind: 'number', fallback: '100', description: 'Messages per second of one device (status, events, requests), with a burst of twice that; above it is disconnected and sends the rest later; 0 is no limit' },
+  { name: 'LAPEL_DEVICE_RATE_LIMIT', kind: 'number', fallback: '100', description: 'Messages per second of one device (status, events, requests; one counts once, and once more for each 16 KiB), with a burst of twice that; above it is disconnected and sends the rest later; 0 is no limit' },
+  { name: 'LAPEL_DEVICE_EVENT_MIB', kind: 'number', fallback: '16', description: 'MiB of events of one device that are stored at once, and as many more a day; above it events are refused on its errors topic; 0 is no bound' },
+  { name: 'LAPEL_APPLICATION_EVENT_MIB', kind: 'number', fallback: '4096', description: 'The same for all devices of one application together' },
   { name: 'LAPEL_PUBLIC_URL', kind: 'url', fallback: null, description: '`{base_url}`: Location headers and the issuer of tokens; by default `http://HOST:PORT`' },
   { name: 'LAPEL_OBJECTS_HOST', kind: 'text', fallback: '127.0.0.1', description: 'Address of the embedded object store, which developers upload to and devices download from' },
   { name: 'LAPEL_OBJECTS_PORT', kind: 'port', fallback: '8082', description: 'Its port; 0 picks a free one' },
@@ -79,6 +81,8 @@ export interface Config {
   mqttWs: { host: string; port: number } | null;
   /** Files; there where `mqtts` is. */
   tls: { cert: string; key: string; clientCa: string | null; clientCrl: string | null } | null;
+  /** MiB of events at once and a day; 0 is no bound. */
+  eventMebibytes: { device: number; application: number };
   publicUrl: string | null;
   objects: {
     host: string;
@@ -278,6 +282,10 @@ export function readConfig({ env, options = {}, openFiles = 4096 }: Source): Con
       maxConnections: connections('LAPEL_MQTT_MAX_CONNECTIONS', shares.mqtt),
       addressLogins: addressLogins === null ? null : Number(addressLogins),
       messageRate: Number(text('LAPEL_DEVICE_RATE_LIMIT')),
+    },
+    eventMebibytes: {
+      device: Number(text('LAPEL_DEVICE_EVENT_MIB')),
+      application: Number(text('LAPEL_APPLICATION_EVENT_MIB')),
     },
     publicUrl,
     objects: {

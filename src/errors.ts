@@ -61,6 +61,7 @@ export const ERRORS = {
   TRANSACTION_FINISHED: { status: 409, shape: 'message', text: 'transaction is already finished.', when: 'cancel of a finished transaction' },
   TOO_MANY_TRANSACTIONS: { status: 429, shape: 'message', text: 'the device has {limit} unfinished transactions.', when: 'the bound of unfinished transactions per device' },
   TOO_MUCH_QUEUED: { status: 429, shape: 'message', text: 'more than {limit} MiB of commands wait to be delivered.', when: 'the bounds of bytes that wait for a device and for the devices of an application' },
+  EVENT_BYTES_EXCEEDED: { status: 429, shape: 'message', text: 'the {owner} has sent more bytes of events than are stored in a day; try again in {seconds} s.', when: 'MQTT: the bounds of stored events, of a device and of its application; on its errors topic' },
   IDEMPOTENCY_KEY_RUNNING: { status: 409, shape: 'message', text: 'the request with this idempotency key is still running.', when: 'a repeated `Idempotency-Key` before the first answer' },
   IDEMPOTENCY_KEY_REUSED: { status: 422, shape: 'message', text: 'the idempotency key was used with another request.', when: 'a repeated `Idempotency-Key` with another method, path or body' },
   RATE_LIMITED: { status: 429, shape: 'message', text: 'too many requests; try again in {seconds} s.', when: 'the rate limit of the application, its requests or costly reads at a time, or wrong credentials of one address' },

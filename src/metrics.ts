@@ -62,6 +62,7 @@ export function createMetrics() {
     eventsDropped: counter('device_events_dropped_total', 'Events without a setting that says where they go', [
       'setting',
     ]),
+    eventsRefused: counter('device_events_refused_total', 'Events refused by a bound of stored bytes', ['bound']),
     eventsRepeated: counter('device_events_repeated_total', 'Events that had come before'),
     uploadUrlRequests: counter('upload_url_requests_total', 'Upload URLs that devices asked for, by outcome', [
       'type',

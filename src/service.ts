@@ -21,6 +21,7 @@ import { createStatuses } from './devices/statuses.ts';
 import { createDocs } from './docs/docs.ts';
 import { DomainError } from './errors.ts';
 import { createDeviceEvents } from './events/device-events.ts';
+import { createEventBytes } from './events/event-bytes.ts';
 import { createUploadUrls } from './events/upload-urls.ts';
 import { type Ids, randomIds } from './ids.ts';
 import type { Log } from './log.ts';
@@ -202,7 +203,20 @@ export async function createService(config: Config, { log, clock = systemClock, 
   const isConnected = (deviceId: string): boolean => broker.isConnected(deviceId);
   const statuses = createStatuses({ database, clock, presence, isConnected });
   const findApplication = applications.findIn;
-  const events = createDeviceEvents({ database, clock, metrics, removals, findApplication, record: webhooks.record });
+  const events = createDeviceEvents({
+    database,
+    clock,
+    metrics,
+    removals,
+    findApplication,
+    record: webhooks.record,
+    bytes: createEventBytes({
+      clock,
+      metrics,
+      deviceMebibytes: config.eventMebibytes.device,
+      applicationMebibytes: config.eventMebibytes.application,
+    }),
+  });
   const uploads = stack.use(
     createUploadUrls({
       contracts,

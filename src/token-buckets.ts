@@ -4,7 +4,7 @@ export interface Take {
   allowed: boolean;
   /** Whole requests that are left. */
   left: number;
-  /** Seconds until the next one is allowed; 0 when this one is. */
+  /** Seconds until it is allowed; 0 when it is now. */
   waitSeconds: number;
   /** Seconds until the bucket is full again. */
   fullSeconds: number;
@@ -17,21 +17,27 @@ const KEPT_BUCKETS = 10_000;
 /** A bucket holds so many seconds' worth: who was silent may send it at once. */
 export const BURST_SECONDS = 2;
 
-/** A token bucket for each owner: `perSecond` on average, twice that at once. Nothing is limited when it is 0. */
-export function createTokenBuckets({ clock, perSecond }: { clock: Clock; perSecond: number }) {
-  const size = perSecond * BURST_SECONDS;
+interface Limits {
+  clock: Clock;
+  perSecond: number;
+  /** What may be taken at once. */
+  size?: number;
+}
+
+/** A token bucket for each owner: `perSecond` on average, by default twice that at once. Nothing is limited when it is 0. */
+export function createTokenBuckets({ clock, perSecond, size = perSecond * BURST_SECONDS }: Limits) {
   const buckets = new Map<string, { tokens: number; at: number }>();
   // Goes along with the map: all that it has passed is deleted, so its next one is the oldest. To begin anew each time
   // would mean to pass all those again.
   const oldest = buckets.keys();
 
-  function take(owner: string): Take {
+  function take(owner: string, cost: number): Take {
     const now = clock.now();
     const before = buckets.get(owner) ?? { tokens: size, at: now };
     const refilled = before.tokens + ((now - before.at) / 1_000_000) * perSecond;
     const tokens = Math.min(size, Math.max(before.tokens, refilled));
-    const allowed = tokens >= 1;
-    const left = allowed ? tokens - 1 : tokens;
+    const allowed = tokens >= cost;
+    const left = allowed ? tokens - cost : tokens;
     buckets.delete(owner); // to the end: the order is that of the last request
     buckets.set(owner, { tokens: left, at: now });
     if (buckets.size > KEPT_BUCKETS) {
@@ -41,14 +47,14 @@ export function createTokenBuckets({ clock, perSecond }: { clock: Clock; perSeco
     return {
       allowed,
       left: Math.floor(left),
-      waitSeconds: allowed ? 0 : Math.max(1, Math.ceil((1 - left) / perSecond)),
+      waitSeconds: allowed ? 0 : Math.max(1, Math.ceil((cost - left) / perSecond)),
       fullSeconds: Math.ceil((size - left) / perSecond),
     };
   }
 
   return {
     size,
-    /** Takes one of an owner's; undefined when nothing is limited. */
-    take: (owner: string): Take | undefined => (perSecond === 0 ? undefined : take(owner)),
+    /** Takes one, or so many, of an owner's (less than none gives back); undefined when nothing is limited. */
+    take: (owner: string, cost = 1): Take | undefined => (perSecond === 0 ? undefined : take(owner, cost)),
   };
 }

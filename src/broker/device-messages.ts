@@ -49,8 +49,8 @@ export function createDeviceMessages({ contracts, metrics, transactions, statuse
       await statuses.report(deviceId, status);
       return undefined;
     },
-    async events(deviceId, event) {
-      await events.accept(deviceId, event);
+    async events(deviceId, event, { bytes }) {
+      await events.accept(deviceId, event, bytes);
       return undefined;
     },
     /** Every request gets a response with its requestId, also when something is wrong with its data. */

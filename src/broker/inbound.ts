@@ -61,6 +61,8 @@ const IDENTITIES = {
 
 const NOTHING = Buffer.alloc(0);
 const PARTLY = 'parts of the message were left out.';
+// A message counts once, and once more for each so many bytes: large ones cost as much as several.
+const BYTES_PER_COUNT = 16 * 1024;
 // Characters; a topic can have 65,535.
 const LONGEST_TOPIC = 256;
 // Characters of the faults on a log line.
@@ -181,7 +183,8 @@ export function createInbound(parts: Parts) {
     packet: PublishPacket,
   ): Promise<Error | null> {
     const isTooFast = client !== null && tooFast.has(client);
-    if (isTooFast || (kind !== 'acks' && rate.take(deviceId)?.allowed === false)) return refuseRate(client);
+    const cost = 1 + Math.floor(packet.payload.length / BYTES_PER_COUNT);
+    if (isTooFast || (kind !== 'acks' && rate.take(deviceId, cost)?.allowed === false)) return refuseRate(client);
     const carryOut = (): Promise<Error | null> =>
       kind ? outcomeOf(kind, deviceId, client, packet) : drop(deviceId, client, packet);
     // The identifier of a will, which has no client any more or had none, is nobody's.

@@ -8,6 +8,7 @@ import type { Metrics } from '../metrics.ts';
 import type { Removals } from '../removals.ts';
 import type { Webhooks } from '../webhooks/webhooks.ts';
 import { fromDeviceTime } from './device-time.ts';
+import type { EventBytes } from './event-bytes.ts';
 import { settingOf } from './event-setting.ts';
 import { requireOwner } from './owner.ts';
 
@@ -28,6 +29,7 @@ interface Parts {
   removals: Pick<Removals, 'serves'>;
   findApplication: Applications['findIn'];
   record: Webhooks['record'];
+  bytes: EventBytes;
 }
 
 export type DeviceEvents = ReturnType<typeof createDeviceEvents>;
@@ -42,7 +44,15 @@ const FORGOTTEN_AT_ONCE = 100;
  * the event is a repetition, and the delivery; so a repetition makes no second notification, and none is lost. Without
  * the setting that says where it goes an event is dropped and counted.
  */
-export function createDeviceEvents({ database, clock, metrics, removals, findApplication, record }: Parts) {
+export function createDeviceEvents({
+  database,
+  clock,
+  metrics,
+  removals,
+  findApplication,
+  record,
+  bytes: room,
+}: Parts) {
   /** `recording.saved` names each file twice until the release that removes webmFile. */
   function withRemoved(type: string, data: object): object {
     if (type !== 'recording.saved' || !removals.serves('webmFile')) return data;
@@ -70,8 +80,8 @@ export function createDeviceEvents({ database, clock, metrics, removals, findApp
   }
 
   return {
-    /** Takes an event of a device. Throws DEVICE_NOT_ACTIVATED, REQUEST_INVALID. */
-    async accept(deviceId: string, message: SchemaTypes['mqtt/event']): Promise<void> {
+    /** Takes an event of a device, of so many bytes. Throws DEVICE_NOT_ACTIVATED, REQUEST_INVALID, EVENT_BYTES_EXCEEDED. */
+    async accept(deviceId: string, message: SchemaTypes['mqtt/event'], bytes: number): Promise<void> {
       const { eventId, type, data } = message;
       const occurredAt = fromDeviceTime(message.occurredAt, 'body', 'occurredAt');
       const event = { deviceId, eventId, type, occurredAt, data };
@@ -79,13 +89,18 @@ export function createDeviceEvents({ database, clock, metrics, removals, findApp
         const application = await requireOwner(unit, deviceId, findApplication);
         // A dropped event is not remembered: if the device repeats it when the setting is there, it is notified.
         const wanted = application.settings[settingOf(type)] !== null;
-        if (wanted && (await isRepetition(unit, event))) return;
+        if (wanted) {
+          if (await isRepetition(unit, event)) return;
+          const refusal = room.take(deviceId, application.applicationId, bytes);
+          if (refusal) throw refusal;
+        }
         await notify(unit, application, event);
       });
     },
 
-    /** An event that the service itself found, of a device of the application. */
+    /** An event that the service itself found, of a device of the application; not above what it may have stored. */
     async raise(applicationId: string, event: Event): Promise<void> {
+      if (room.take(event.deviceId, applicationId, JSON.stringify(event.data).length)) return;
       await database.transact(async (unit) => {
         await notify(unit, await findApplication(unit, applicationId), event);
       });

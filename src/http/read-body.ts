@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { DomainError } from '../errors.ts';
 import type { BodyBytes } from './body-bytes.ts';
+import { parseJson } from './parse-json.ts';
 
 /** Bytes (contract, section 1). */
 export const BODY_LIMIT = 1024 * 1024;
@@ -103,7 +104,7 @@ export async function readJson(request: IncomingMessage, bounds: BodyBounds): Pr
   const type = request.headers['content-type'];
   if (type !== undefined && !JSON_TYPE.test(type)) throw invalid(`Content-Type should be 'application/json'`);
   try {
-    return JSON.parse(text);
+    return await parseJson(text);
   } catch (cause) {
     throw new DomainError('REQUEST_INVALID', {
       details: [
