@@ -40,6 +40,7 @@ const LEAVES = [
   'removals',
   'socket-bounds',
   'token-buckets',
+  'turns',
 ];
 
 const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));

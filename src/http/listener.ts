@@ -20,7 +20,7 @@ import { requestId } from './request-id.ts';
 import { readTarget, type Target } from './request-target.ts';
 import type { Answer, Input, Route } from './route.ts';
 import { createRouteMatcher } from './route-matcher.ts';
-import { send } from './send.ts';
+import { createSend } from './send.ts';
 import { checkSingleHeaders } from './single-headers.ts';
 import { createSockets, type HttpServer, type SocketLimits } from './sockets.ts';
 
@@ -82,9 +82,10 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
   const { strictPaths = [], limit, requestTimeout, connections, failedLoginLimit = 0 } = parts;
   const match = createRouteMatcher(parts.routes);
   const work = createInFlight();
-  const bytes = createBodyBytes();
+  const bytes = createBodyBytes({ metrics });
   const costly = createCostlyReads({ metrics });
   const logins = createLoginGuard({ clock, name, perSecond: failedLoginLimit, metrics });
+  const send = createSend();
   const report = createReport({ name, clock, log, metrics });
 
   function find(method: string, path: string): { route: Route<Services, Caller>; params: Record<string, string> } {

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import type { Context } from 'koa';
+import { createTurns } from '../turns.ts';
 import { JsonSlices } from './json-slices.ts';
 import type { Answer } from './route.ts';
 
@@ -7,74 +8,82 @@ import type { Answer } from './route.ts';
 export const SLICE = 64 * 1024;
 const JSON_CONTENT = 'application/json; charset=utf-8';
 
-/** Writes an answer. True when the handler goes on making it while it is sent. */
-export function send(context: Context, { status, body, headers }: Answer): boolean {
-  context.status = status;
-  if (headers) context.set(headers);
-  if (body instanceof Readable) {
-    context.body = body;
-    return true;
-  }
-  if (body instanceof JsonSlices) {
-    context.set('Content-Type', JSON_CONTENT);
-    const slices = body.slices();
-    const first = slices.next();
-    if (first.done) return sendBytes(context, first.value);
-    context.body = pulled(first.value, slices);
-    return true;
-  }
-  if (typeof body === 'object' && !Buffer.isBuffer(body)) {
-    context.set('Content-Type', JSON_CONTENT);
-    return sendBytes(context, JSON.stringify(body));
-  }
-  if (body !== undefined) return sendBytes(context, body);
-  if (status !== 204) {
-    // Koa takes an unset body for "no answer was made" and would write the status text.
-    context.body = '';
-    context.remove('Content-Type');
-  }
-  return false;
-}
+// Slices that are made and written in one turn of the event loop, over all answers.
+const SLICES_PER_TURN = 4;
 
-function sendBytes(context: Context, body: string | Buffer): boolean {
-  if (body.length <= SLICE) {
-    context.body = body;
+/**
+ * Writes answers. What is long goes out slice by slice, a few in each turn of the event loop, and none that its client has
+ * no room for: however many clients ask for large answers, a small one waits for no more than that.
+ */
+export function createSend() {
+  const turn = createTurns(SLICES_PER_TURN);
+
+  /** What makes one slice after another; undefined when there are no more. */
+  const inTurns = (makeSlice: () => string | Buffer | undefined): Readable =>
+    new Readable({
+      highWaterMark: SLICE,
+      read() {
+        void turn().then(() => {
+          if (this.destroyed) return;
+          try {
+            this.push(makeSlice() ?? null);
+          } catch (error) {
+            this.destroy(error as Error);
+          }
+        });
+      },
+    });
+
+  function sendBytes(context: Context, body: string | Buffer): boolean {
+    if (body.length <= SLICE) {
+      context.body = body;
+      return false;
+    }
+    const bytes = typeof body === 'string' ? Buffer.from(body) : body;
+    let sent = 0;
+    context.body = inTurns(() => {
+      const slice = bytes.subarray(sent, sent + SLICE);
+      sent += SLICE;
+      return slice.length > 0 ? slice : undefined;
+    });
+    context.length = bytes.length;
     return false;
   }
-  const bytes = typeof body === 'string' ? Buffer.from(body) : body;
-  let sent = 0;
-  context.body = new Readable({
-    highWaterMark: SLICE,
-    read() {
-      this.push(sent < bytes.length ? bytes.subarray(sent, sent + SLICE) : null);
-      sent += SLICE;
-    },
-  });
-  context.length = bytes.length;
-  return false;
+
+  function sendSlices(context: Context, body: JsonSlices): boolean {
+    context.set('Content-Type', JSON_CONTENT);
+    const slices = body.slices();
+    let next: IteratorResult<string, string> | undefined = slices.next();
+    if (next.done) return sendBytes(context, next.value);
+    context.body = inTurns(() => {
+      const { value, done } = next ?? slices.next();
+      next = done ? END : undefined;
+      return value || undefined;
+    });
+    return true;
+  }
+
+  /** True when the handler goes on making the answer while it is sent. */
+  return (context: Context, { status, body, headers }: Answer): boolean => {
+    context.status = status;
+    if (headers) context.set(headers);
+    if (body instanceof Readable) {
+      context.body = body;
+      return true;
+    }
+    if (body instanceof JsonSlices) return sendSlices(context, body);
+    if (typeof body === 'object' && !Buffer.isBuffer(body)) {
+      context.set('Content-Type', JSON_CONTENT);
+      return sendBytes(context, JSON.stringify(body));
+    }
+    if (body !== undefined) return sendBytes(context, body);
+    if (status !== 204) {
+      // Koa takes an unset body for "no answer was made" and would write the status text.
+      context.body = '';
+      context.remove('Content-Type');
+    }
+    return false;
+  };
 }
 
-/** A slice per turn of the event loop, and none that the client has no room for. */
-function pulled(first: string, slices: Iterator<string, string>): Readable {
-  let next: string | undefined = first;
-  return new Readable({
-    highWaterMark: SLICE,
-    read() {
-      if (next !== undefined) {
-        this.push(next);
-        next = undefined;
-        return;
-      }
-      setImmediate(() => {
-        if (this.destroyed) return;
-        try {
-          const { done, value } = slices.next();
-          this.push(value);
-          if (done) this.push(null);
-        } catch (error) {
-          this.destroy(error as Error);
-        }
-      });
-    },
-  });
-}
+const END: IteratorResult<string, string> = { done: true, value: '' };

@@ -5,7 +5,7 @@ import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { createSocketBounds, type SocketBounds } from '../socket-bounds.ts';
-import { createTurns } from './turns.ts';
+import { oneAtATime } from './one-at-a-time.ts';
 
 // Milliseconds. A request's head and body must come within these, else Node answers 408 and closes.
 const REQUEST_TIMEOUT = 30_000;
@@ -86,7 +86,7 @@ export function createSockets({
     limits: { ...connections, stallMs: STALL },
     onBound: (bound) => metrics.httpRefused.inc({ bound }),
   });
-  const turns = createTurns({
+  const take = oneAtATime({
     serve(request, response) {
       inFlight += 1;
       bounds.works(request.socket);
@@ -98,7 +98,7 @@ export function createSockets({
     },
     onRefused: () => metrics.httpRefused.inc({ bound: 'pipelined_requests' }),
   });
-  const server: Server = createServer({ ...TIMEOUTS, requestTimeout, noDelay: true }, turns);
+  const server: Server = createServer({ ...TIMEOUTS, requestTimeout, noDelay: true }, take);
   server.on('connection', bounds.admit);
   // For what the HTTP parser refuses, Node's own answers (400, 408, 431) are right; a listener would replace them.
 

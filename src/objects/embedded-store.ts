@@ -5,6 +5,7 @@ import { type Ids, randomIds } from '../ids.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { createSocketBounds } from '../socket-bounds.ts';
+import { createTurns } from '../turns.ts';
 import { lingeringClose } from './linger.ts';
 import { createObjectFiles } from './object-files.ts';
 import { readUpload, receiveObject } from './receive-object.ts';
@@ -14,7 +15,6 @@ import { readTarget, type S3Target } from './s3-target.ts';
 import { sendObject } from './send-object.ts';
 import { embeddedCredentials } from './store-key.ts';
 import { createTransfers, type Transfers } from './transfers.ts';
-import { createTurns } from './turns.ts';
 
 export interface StoreLimits {
   /** Bytes of one object: 5 GB as in S3 (ops 22 and 23). */

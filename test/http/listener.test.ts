@@ -3,6 +3,7 @@ import { Writable } from 'node:stream';
 import t, { type Test } from 'tap';
 import { Client } from 'undici';
 import { loadContracts } from '../../src/contracts/contracts.ts';
+import { JsonSlices, lazily } from '../../src/http/json-slices.ts';
 import { createListener } from '../../src/http/listener.ts';
 import { nextPage } from '../../src/http/paging.ts';
 import { BODY_LIMIT } from '../../src/http/read-body.ts';
@@ -15,9 +16,10 @@ import { createFakeClock } from '../fake-clock.ts';
 const contracts = loadContracts();
 
 /** A listener with a few routes of its own, and a client that does not tidy up paths. */
-async function start(t: Test, maxInFlight?: number) {
+async function start(t: Test, maxInFlight?: number, bounds: Partial<Parameters<typeof createListener>[0]> = {}) {
   const held = Promise.withResolvers<void>();
   const entered = Promise.withResolvers<void>();
+  const atOnce = { now: 0, most: 0, served: 0 };
   const route = routesOf<object, undefined>();
   const routes = [
     route('POST', '/echo', null, { body: 'rest/activation-request' }, (_, { body }) => ({ status: 200, body })),
@@ -41,6 +43,36 @@ async function start(t: Test, maxInFlight?: number) {
       await held.promise;
       return { status: 200, body: { done: true } };
     }),
+    route('GET', '/overlap', null, {}, async () => {
+      atOnce.now += 1;
+      atOnce.most = Math.max(atOnce.most, atOnce.now);
+      await new Promise((resolve) => setImmediate(resolve));
+      atOnce.now -= 1;
+      atOnce.served += 1;
+      return { status: 200, body: { number: atOnce.served } };
+    }),
+    route('GET', '/long', null, {}, () => ({
+      status: 200,
+      body: new JsonSlices({
+        rows: lazily(Array<number>(20_000).fill(1), (number) => ({ number, text: 'é' })),
+        none: lazily([], () => ({})),
+        total: 20_000,
+      }),
+    })),
+    route('GET', '/breaks-late', null, {}, () => ({
+      status: 200,
+      body: new JsonSlices({
+        rows: lazily([...Array(20_000).keys()], (index) => {
+          if (index === 19_000) throw new Error('too late to say so');
+          return { index };
+        }),
+      }),
+    })),
+    route('GET', '/own', 'any', {}, async () => {
+      entered.resolve();
+      await held.promise;
+      return { status: 200, body: {} };
+    }),
   ];
   const lines: Record<string, unknown>[] = [];
   const destination = new Writable({
@@ -63,6 +95,7 @@ async function start(t: Test, maxInFlight?: number) {
     log: createLog({ level: 'debug', pretty: false, destination }),
     metrics,
     ...(maxInFlight === undefined ? {} : { maxInFlight }),
+    ...(bounds as object),
   });
   const { port } = await listener.listen('127.0.0.1', 0);
   const client = new Client(`http://127.0.0.1:${port}`);
@@ -80,7 +113,7 @@ async function start(t: Test, maxInFlight?: number) {
       body: (text === '' ? undefined : JSON.parse(text)) as unknown,
     };
   }
-  return { listener, request, port, lines, metrics, held, entered };
+  return { listener, request, port, lines, metrics, held, entered, atOnce };
 }
 
 /** Writes bytes to a bare socket and answers all that comes until it is closed. */
@@ -278,4 +311,92 @@ t.test('a client that goes away in the middle of its body disturbs nobody', asyn
   socket.destroy();
   await listener.idle();
   t.match(await request('GET', '/strict'), { status: 200 });
+});
+
+t.test('requests that come together on one connection are served one after the other, in their order', async (t) => {
+  const { port, atOnce } = await start(t);
+  const get = 'GET /overlap HTTP/1.1\r\nHost: a\r\n';
+  const received = await raw(port, `${get}\r\n`.repeat(9), `${get}Connection: close\r\n\r\n`);
+  t.same(
+    [...received.matchAll(/"number":(\d+)/g)].map(([, number]) => Number(number)),
+    Array.from({ length: 10 }, (_, index) => index + 1),
+  );
+  t.equal(atOnce.most, 1);
+});
+
+t.test('more than 17 requests that wait on one connection close it', async (t) => {
+  const { port, metrics } = await start(t);
+  await raw(port, 'GET /overlap HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(18));
+  t.match(await metrics.registry.metrics(), 'lapel_http_refused_total{bound="pipelined_requests"} 1');
+});
+
+t.test('what waits for the rest of its body keeps nobody else waiting', async (t) => {
+  const { port, request, held } = await start(t, 1);
+  const half = connect({ host: '127.0.0.1', port });
+  t.teardown(() => half.destroy());
+  half.write('POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 16\r\n\r\n{"client');
+  t.match(await request('GET', '/strict'), { status: 200 });
+  const other = raw(port, 'GET /held HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
+  half.write('Id":"a"}');
+  const answer = await new Promise<Buffer>((resolve) => half.once('data', resolve));
+  t.match(answer.toString(), /^HTTP\/1.1 (200|503) /, 'its work counts when it has come');
+  held.resolve();
+  t.match(await other, /^HTTP\/1.1 200 /);
+});
+
+t.test('one application has its own bound of requests in work, and leaves the others theirs', async (t) => {
+  const { request, port, held, entered, metrics } = await start(t, undefined, {
+    maxInFlightOfSource: 1,
+    applicationOf: () => 'busy',
+  });
+  const first = request('GET', '/own');
+  await entered.promise;
+  const refused = await raw(port, 'GET /own HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
+  t.match(refused, /^HTTP\/1.1 429 .*Retry-After: 1\r\n/s);
+  t.match(await metrics.registry.metrics(), 'bound="requests_in_flight_per_application"} 1');
+  t.match(await raw(port, 'GET /strict HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'), /^HTTP\/1.1 200 /);
+  held.resolve();
+  t.match(await first, { status: 200 });
+});
+
+t.test('a long list arrives whole, and one that breaks off is no whole answer', async (t) => {
+  const { request, port, lines } = await start(t);
+  const { body } = await request('GET', '/long');
+  t.same(body, { rows: Array(20_000).fill({ number: 1, text: 'é' }), none: [], total: 20_000 });
+  const broken = await raw(port, 'GET /breaks-late HTTP/1.1\r\nHost: a\r\n\r\n');
+  t.match(broken, /^HTTP\/1.1 200 /);
+  t.notMatch(broken, /\r\n0\r\n\r\n$/, 'its last chunk never comes');
+  t.ok(lines.some(({ msg }) => msg === 'answer could not be sent'));
+});
+
+t.test('a header that has one value is refused when it has two, and so is a request without Host', async (t) => {
+  const { port } = await start(t);
+  const ask = (...headers: string[]): Promise<string> =>
+    raw(port, `GET /strict HTTP/1.1\r\n${headers.join('\r\n')}\r\nConnection: close\r\n\r\n`);
+  for (const name of ['Host', 'HOST', 'Authorization', 'Content-Type', 'Idempotency-Key']) {
+    const answer = await ask('Host: a', `${name}: b`, ...(name === 'Host' ? [] : [`${name.toLowerCase()}: b`]));
+    t.match(answer, /^HTTP\/1.1 400 .*Lapel-Error-Code: REQUEST_INVALID\r\n.*"Header should be given once"/s, name);
+  }
+  t.match(await ask('Host: a', 'Accept: b', 'Accept: c'), /^HTTP\/1.1 200 /);
+  t.match(await ask('Accept: b'), /^HTTP\/1.1 400 /);
+});
+
+t.test('a query that a route does not know is refused, also where it knows none', async (t) => {
+  const { request } = await start(t);
+  const unknown = (name: string) => ({
+    loc: ['query', name],
+    msg: 'Extra inputs are not permitted',
+    type: 'extra_forbidden',
+  });
+  for (const path of ['/strict', '/list']) {
+    t.match(await request('GET', `${path}?connected=true`), {
+      status: 400,
+      headers: { 'lapel-error-code': 'REQUEST_INVALID' },
+      body: { details: [unknown('connected')] },
+    });
+  }
+  t.match(await request('GET', '/strict?'), { status: 200 });
+  t.match((await request('GET', '/list?__proto__=1&toString=2')).body, {
+    details: [unknown('__proto__'), unknown('toString')],
+  });
 });

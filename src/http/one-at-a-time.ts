@@ -16,7 +16,7 @@ interface Parts {
  * One request at a time per connection: the next one begins when the answer before it has been sent. Else whoever sends
  * requests without reading answers would have as many in work, and their answers in memory, as fit into a segment.
  */
-export function createTurns({ serve, onRefused }: Parts) {
+export function oneAtATime({ serve, onRefused }: Parts) {
   const connections = new WeakMap<Socket, Exchange[]>();
 
   function begin(socket: Socket, [request, response]: Exchange, waiting: Exchange[]): void {
