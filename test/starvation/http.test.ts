@@ -1,7 +1,6 @@
-import { setImmediate as turn } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { startWorld, type World } from '../world.ts';
-import { openMany } from './many-sockets.ts';
+import { openMany, until } from './many-sockets.ts';
 import { createNeighbour } from './neighbour.ts';
 
 const ATTACKER = '127.0.0.66';
@@ -13,11 +12,6 @@ async function metric(world: World, name: string): Promise<number> {
   return Number(line?.split(' ').at(-1) ?? 0);
 }
 const refused = (world: World, bound: string) => metric(world, `lapel_http_refused_total{bound="${bound}"}`);
-
-/** Waits for something that the other side of a socket sees to, turn by turn. */
-async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await condition())) await turn();
-}
 
 async function start(t: Test, env: Record<string, string> = {}) {
   const world = await startWorld(t, { env });

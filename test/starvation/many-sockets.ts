@@ -1,4 +1,5 @@
 import { connect, type Socket } from 'node:net';
+import { setImmediate as turn } from 'node:timers/promises';
 import type { Test } from 'tap';
 
 interface Crowd {
@@ -54,4 +55,9 @@ export async function openMany(t: Test, url: string, count: number, wanted: Want
     closed: (wantedCount) =>
       gone >= wantedCount ? Promise.resolve() : new Promise((resolve) => waiting.push({ count: wantedCount, resolve })),
   };
+}
+
+/** Waits, turn by turn, for something that the other side of a socket sees to. */
+export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await condition())) await turn();
 }

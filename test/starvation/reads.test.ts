@@ -4,13 +4,13 @@ import type { AddressInfo } from 'node:net';
 import { DatabaseSync } from 'node:sqlite';
 import t from 'tap';
 import { startWorld, type World } from '../world.ts';
-import { openMany } from './many-sockets.ts';
+import { openMany, until } from './many-sockets.ts';
 import { createNeighbour } from './neighbour.ts';
 
 const ATTACKER = '127.0.0.66';
-const DEVICES = 70;
+const DEVICES = 60;
 
-/** A fleet of an application that has reported about 4 MiB in all. */
+/** A fleet of an application that has reported almost 4 MiB in all. */
 async function createFleet(world: World): Promise<string> {
   const tenant = await world.createTenant('large', { key: false, deviceEvent: false });
   const devices = await Promise.all(Array.from({ length: DEVICES }, () => world.registerDevice('large')));
@@ -38,6 +38,7 @@ t.test('pages of 4 MiB are made slice by slice, two at a time for each applicati
 
   const reading = await openMany(t, http, 20, { from: ATTACKER, text: () => request.repeat(10), reads: true });
   await neighbour.works('20 connections ask for pages of 4 MiB');
+  await until(() => reading.received.some((text) => text.lastIndexOf('HTTP/1.1 ') > 0));
   let whole = 0;
   const answers = reading.received.map((text) => text.split('HTTP/1.1 ').slice(1));
   t.ok(answers.flat().length > 2, 'they are served');
