@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readApk } from './apk.ts';
@@ -25,6 +27,13 @@ export interface Fetcher {
   }): Promise<{ file: DownloadedFile | Failure; passage: Passage }>;
 }
 
+/** Whether the file is the one that was meant. */
+async function isMeant(path: string, sha256: string): Promise<boolean> {
+  const hash = createHash('sha256');
+  for await (const chunk of createReadStream(path)) hash.update(chunk as Buffer);
+  return hash.digest('hex') === sha256;
+}
+
 async function lookInto(path: string, size: number): Promise<DownloadedFile | Failure> {
   try {
     return { size, apk: await readApk(path) };
@@ -32,6 +41,11 @@ async function lookInto(path: string, size: number): Promise<DownloadedFile | Fa
     return { code: 'DOWNLOAD_FAILED', message: `the file is no APK: ${(error as Error).message}` };
   }
 }
+
+const ANOTHER: Failure = {
+  code: 'DOWNLOAD_FAILED',
+  message: 'the file is another than the one that was meant (SHA-256)',
+};
 
 export function createFetcher({
   deviceId,
@@ -78,6 +92,7 @@ export function createFetcher({
           timers,
         });
         if (failure) return { file: failure, passage };
+        if (!(await isMeant(path, source.current.sha256))) return { file: ANOTHER, passage };
         const file = kind === 'apk' ? await lookInto(path, passage.bytes) : { size: passage.bytes, apk: undefined };
         signal.throwIfAborted();
         return { file, passage };

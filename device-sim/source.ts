@@ -4,15 +4,18 @@ export interface Source {
   readonly expiresAt: string;
   /** Bytes. */
   readonly size: number;
+  /** Hexadecimal. */
+  readonly sha256: string;
 }
 
 /** The source that parameters, or the answer to a request for a fresh one, carry; or in words what is wrong with it. */
-export function readSource({ url, expiresAt, size }: Readonly<Record<string, unknown>>): Source | string {
+export function readSource({ url, expiresAt, size, sha256 }: Readonly<Record<string, unknown>>): Source | string {
   const protocol = typeof url === 'string' ? URL.parse(url)?.protocol : undefined;
   if (protocol !== 'http:' && protocol !== 'https:') return 'url is no http or https URL';
   if (typeof expiresAt !== 'string' || Number.isNaN(Date.parse(expiresAt))) return 'expiresAt is no time';
   if (!Number.isSafeInteger(size) || (size as number) < 0) return 'size is no number of bytes';
-  return { url: url as string, expiresAt, size: size as number };
+  if (typeof sha256 !== 'string' || !/^[\da-f]{64}$/.test(sha256)) return 'sha256 is no SHA-256';
+  return { url: url as string, expiresAt, size: size as number, sha256 };
 }
 
 /** The source of a download that is under way: a newer one may come at any time. */

@@ -174,7 +174,7 @@ export async function createService(config: Config, { log, clock = systemClock, 
       publicEndpoint: config.objects.publicUrl ?? objectsUrl,
       region,
       bucket,
-      ...(embedded && { credentials: embedded.credentials }),
+      ...(embedded && { credentials: embedded.credentials, etagsAreSha256: true }),
       clock,
     }),
   );
@@ -362,6 +362,7 @@ export async function createService(config: Config, { log, clock = systemClock, 
         await uploads.idle();
         await transactions.idle();
         await software.inspection.idle();
+        await software.digests.idle();
         await webhooks.idle();
         await embedded?.idle();
         await database.idle();

@@ -223,6 +223,10 @@ export type RequestId = string;
  */
 export type SettingUrl = string | null;
 /**
+ * SHA-256 of a file as it is stored, hexadecimal.
+ */
+export type Sha256 = string;
+/**
  * Number of a transaction; later ones are larger.
  */
 export type TransactionId = number;
@@ -360,6 +364,7 @@ export interface SchemaTypes {
   'common/request-id': RequestId;
   'common/secret': Secret;
   'common/setting-url': SettingUrl;
+  'common/sha256': Sha256;
   'common/total': Total;
   'common/transaction-id': TransactionId;
   'common/transaction-status': TransactionStatus;
@@ -399,6 +404,7 @@ export interface SchemaTypes {
   'mqtt/set-apn-parameters': SetApnParameters;
   'mqtt/set-language-parameters': SetLanguageParameters;
   'mqtt/set-wifi-parameters': SetWifiParameters;
+  'mqtt/software-download-url': SoftwareDownloadUrl;
   'mqtt/software-download-url-request': SoftwareDownloadUrlRequest;
   'mqtt/status': ReportedStatus;
   'rest/activation-request': ActivationRequest;
@@ -969,17 +975,15 @@ export interface FileUploadUrlRequest {
   contentType: ContentType;
 }
 /**
- * Parameters of `installSoftware` and `updateFirmware`: what to install and where to get it. The URL is made at each delivery.
+ * Parameters of `installSoftware` and `updateFirmware`: what to install and where to get it. The URL is made at each delivery; a device whose URL has expired asks for another (`softwareDownloadUrl`). What is downloaded is installed only when its size and its SHA-256 are these.
  */
 export interface InstallParameters {
   package: PackageName;
   version: VersionName;
   url: Url;
   expiresAt: UtcDateTime;
-  /**
-   * Bytes.
-   */
-  size: number;
+  size: FileSize;
+  sha256: Sha256;
 }
 /**
  * Parameters of `pairBluetooth`. A success has the result `{ name, macAddress }`, where the name may be null.
@@ -1066,6 +1070,15 @@ export interface SetLanguageParameters {
  */
 export interface SetWifiParameters {
   networks: WifiEntry[];
+}
+/**
+ * Data of the response to `softwareDownloadUrl`: where the file of the install is now.
+ */
+export interface SoftwareDownloadUrl {
+  url: Url;
+  expiresAt: UtcDateTime;
+  size: FileSize;
+  sha256: Sha256;
 }
 /**
  * Data of the request `softwareDownloadUrl`: the unfinished install that needs a fresh URL.

@@ -24,6 +24,8 @@ export interface ObjectStoreParts {
   bucket: string;
   /** Without them: the AWS credential chain. */
   credentials?: { accessKeyId: string; secretAccessKey: string };
+  /** The ETags of the store are the SHA-256 of its objects, as those of the embedded one are. */
+  etagsAreSha256?: boolean;
   clock: Clock;
   /** Bounds of one operation: milliseconds of the whole of it, and attempts within them. */
   limits?: { deadlineMs?: number; attempts?: number };
@@ -36,6 +38,8 @@ export interface StoredObject {
   uploadedAt: number;
   /** With its quotes, as the store wrote it. */
   etag: string;
+  /** Hexadecimal; only where the store says so by itself. */
+  sha256?: string;
 }
 
 export interface UploadUrl {
@@ -117,7 +121,8 @@ export function createObjectStore(parts: ObjectStoreParts) {
         if (!found) return undefined;
         const { ContentLength: size, LastModified: at, ETag: etag } = found;
         if (size === undefined || !at || !etag) throw new Error('the store answered HEAD without size, date or ETag');
-        return { size, uploadedAt: at.getTime() * 1000, etag };
+        const digest = parts.etagsAreSha256 ? { sha256: etag.slice(1, -1) } : {};
+        return { size, uploadedAt: at.getTime() * 1000, etag, ...digest };
       }),
 
     /**
@@ -136,6 +141,29 @@ export function createObjectStore(parts: ObjectStoreParts) {
         }
         return Buffer.from(await Body.transformToByteArray());
       }),
+
+    /** All bytes of the object with that ETag, as they come; the deadline is that of each chunk. */
+    async *stream(key: string, { etag }: { etag: string }): AsyncGenerator<Uint8Array> {
+      const { Body } = await within((options) =>
+        client.send(new GetObjectCommand({ Bucket, Key: key, IfMatch: etag }), options),
+      );
+      const body = Body as (AsyncIterable<Uint8Array> & { destroy(error?: Error): void }) | undefined;
+      if (!body) throw new DomainError('OBJECT_STORE_UNAVAILABLE');
+      const watch = () => clock.after(deadlineMs, () => body.destroy(new Error(`nothing came for ${deadlineMs} ms`)));
+      let unwatch = watch();
+      try {
+        for await (const chunk of body) {
+          unwatch();
+          yield chunk;
+          unwatch = watch();
+        }
+      } catch (cause) {
+        throw new DomainError('OBJECT_STORE_UNAVAILABLE', { cause });
+      } finally {
+        unwatch();
+        body.destroy();
+      }
+    },
 
     /** Nothing happens when there is nothing under the key. */
     remove: (key: string): Promise<void> =>

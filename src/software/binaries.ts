@@ -1,5 +1,6 @@
 import type { Database } from '../database/sql.ts';
 import { objectKey, UPLOAD_SECONDS, type UploadTicket, uploadTicket } from './binary.ts';
+import type { Digests } from './digests.ts';
 import type { Inspection } from './inspection.ts';
 import type { ObjectStore, StoredObject } from './object-store.ts';
 import { requireVersion, type VersionName } from './ownership.ts';
@@ -8,13 +9,14 @@ interface Parts {
   database: Database;
   objects: ObjectStore;
   inspection: Inspection;
+  digests: Pick<Digests, 'seen'>;
 }
 
 /**
  * The binaries of versions (ops 20 to 22). The object store is asked each time and its answer never kept: uploads go
  * past the service. All throw PACKAGE_NOT_FOUND and VERSION_NOT_FOUND.
  */
-export function createBinaries({ database, objects, inspection }: Parts) {
+export function createBinaries({ database, objects, inspection, digests }: Parts) {
   const keyOf = async (developerId: string, name: VersionName): Promise<string> =>
     objectKey((await requireVersion(database.read, developerId, name)).binaryId);
   return {
@@ -22,7 +24,10 @@ export function createBinaries({ database, objects, inspection }: Parts) {
     async find(developerId: string, name: VersionName): Promise<StoredObject | undefined> {
       const version = await requireVersion(database.read, developerId, name);
       const stored = await objects.head(objectKey(version.binaryId));
-      if (stored) inspection.seen(version, stored);
+      if (stored) {
+        inspection.seen(version, stored);
+        digests.seen(version.binaryId, stored);
+      }
       return stored;
     },
 

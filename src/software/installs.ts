@@ -1,6 +1,7 @@
 import type { Database, Sql } from '../database/sql.ts';
 import { DomainError } from '../errors.ts';
 import { objectKey } from './binary.ts';
+import type { Digests } from './digests.ts';
 import type { Inspection } from './inspection.ts';
 import type { Line } from './line.ts';
 import type { ObjectStore } from './object-store.ts';
@@ -13,6 +14,7 @@ export interface Installable {
   /** Microseconds; null: not distributing. */
   distributionStartedAt: number | null;
   /** Of the binary, whether there is one or not. */
+  binaryId: string;
   objectKey: string;
   /** The version, when its binary is an APK that can be looked into; firmware may be anything. */
   inspect: Version | undefined;
@@ -20,6 +22,7 @@ export interface Installable {
 
 const toInstallable = (line: Line, version: Version): Installable => ({
   distributionStartedAt: version.distributionStartedAt,
+  binaryId: version.binaryId,
   objectKey: objectKey(version.binaryId),
   inspect: line === 'software' ? version : undefined,
 });
@@ -30,16 +33,19 @@ export interface Download {
   expiresAt: number;
   /** Bytes. */
   size: number;
+  /** Hexadecimal. */
+  sha256: string;
 }
 
 interface Parts {
   database: Database;
   objects: ObjectStore;
   inspection: Inspection;
+  digests: Pick<Digests, 'of' | 'seen'>;
 }
 
 /** What an install (op 28) and a firmware update need: whether a version may be installed, and where devices get it. */
-export function createInstalls({ database, objects, inspection }: Parts) {
+export function createInstalls({ database, objects, inspection, digests }: Parts) {
   return {
     /**
      * A version that applications of the developer can install (op 28): the developer's, or a system package's. Distributing
@@ -75,14 +81,19 @@ export function createInstalls({ database, objects, inspection }: Parts) {
     async hasBinary(installable: Installable): Promise<boolean> {
       const stored = await objects.head(installable.objectKey);
       if (stored && installable.inspect) inspection.seen(installable.inspect, stored);
+      if (stored) digests.seen(installable.binaryId, stored);
       return stored !== undefined;
     },
 
-    /** A fresh URL for a device, for so many seconds; undefined when there is no binary. */
+    /**
+     * A fresh URL for a device, for so many seconds; undefined when there is no binary. Waits for the digest of one that
+     * was never read: a device that could not check what it downloads would be told less than the others.
+     */
     async download(installable: Installable, expiresIn: number): Promise<Download | undefined> {
       const stored = await objects.head(installable.objectKey);
       if (!stored) return undefined;
-      return { ...(await objects.downloadUrl(installable.objectKey, { expiresIn })), size: stored.size };
+      const sha256 = await digests.of(installable.binaryId, stored);
+      return { ...(await objects.downloadUrl(installable.objectKey, { expiresIn })), size: stored.size, sha256 };
     },
   };
 }

@@ -11,6 +11,8 @@ export interface ObjectStore {
   head(key: string): Promise<StoredObject | undefined>;
   /** The bytes from `start` to `end`, both included. */
   read(key: string, start: number, end: number): Promise<Buffer>;
+  /** All bytes, in order, as they come; fails when the object is not the one with that ETag. */
+  stream(key: string, options: { etag: string }): AsyncIterable<Uint8Array>;
   /** Nothing happens when there is no such object. */
   remove(key: string): Promise<void>;
 }
@@ -29,4 +31,6 @@ export interface StoredObject {
   size: number;
   uploadedAt: number;
   etag: string;
+  /** Hexadecimal; only where the store says so by itself. */
+  sha256?: string;
 }

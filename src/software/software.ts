@@ -4,6 +4,7 @@ import type { Ids } from '../ids.ts';
 import type { Log } from '../log.ts';
 import { createAvailable } from './available.ts';
 import { createBinaries } from './binaries.ts';
+import { createDigests } from './digests.ts';
 import { createDistributions } from './distributions.ts';
 import { createInspection } from './inspection.ts';
 import { createInstalls } from './installs.ts';
@@ -28,9 +29,11 @@ export type Software = ReturnType<typeof createSoftware>;
 /** Software distribution: what developers register and upload, what the service brings, and what devices can install. */
 export function createSoftware(given: Parts) {
   const inspection = createInspection(given);
-  const parts = { ...given, inspection };
+  const digests = createDigests(given);
+  const parts = { ...given, inspection, digests };
   return {
     inspection,
+    digests,
     packages: createPackages(parts),
     versions: createVersions(parts),
     binaries: createBinaries(parts),

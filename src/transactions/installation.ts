@@ -25,6 +25,8 @@ export interface DeviceDownload {
   expiresAt: string;
   /** Bytes. */
   size: number;
+  /** Of the file, hexadecimal. */
+  sha256: string;
 }
 
 /** Why a transaction ends without its device: codes of the contract. */

@@ -78,6 +78,7 @@ const delivery = {
   url: 'http://127.0.0.1/file',
   expiresAt: '2026-11-20T10:30:00.123456Z',
   size: 8464,
+  sha256: '0'.repeat(64),
 };
 
 for (const [operation, parameters] of [
@@ -97,6 +98,7 @@ for (const [operation, parameters] of [
   ['installSoftware', { ...delivery, version: '' }],
   ['installSoftware', { ...delivery, url: 'file:///etc/passwd' }],
   ['installSoftware', { ...delivery, expiresAt: 'soon' }],
+  ['installSoftware', { ...delivery, sha256: 'x' }],
   ['updateFirmware', { ...delivery, size: -1 }],
   ['updateFirmware', { ...delivery, size: '9' }],
 ] as const) {

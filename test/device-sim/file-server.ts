@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
@@ -80,6 +81,7 @@ export async function startFileServer(content: Buffer, { etag = '"one"' as strin
       url: `http://127.0.0.1:${port}${path}`,
       expiresAt: '2026-11-20T10:30:00.123456Z',
       size: content.length,
+      sha256: createHash('sha256').update(content).digest('hex'),
     }),
     async [Symbol.asyncDispose]() {
       server.close();

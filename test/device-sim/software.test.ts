@@ -147,6 +147,7 @@ for (const [what, server, patch, message] of [
   ['is gone', refuse(404), {}, /answered 404/],
   ['is larger than was said', undefined, { size: first.length - 1 }, /has 8464 bytes, not 8463/],
   ['is smaller than was said', undefined, { size: first.length + 1 }, /has 8464 bytes, not 8465/],
+  ['is another than was meant', undefined, { sha256: '0'.repeat(64) }, /is another than the one that was meant/],
 ] as const) {
   t.test(`a file that ${what} ends a download at once`, async (t) => {
     const folder = t.testdir();

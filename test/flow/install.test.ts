@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
@@ -34,7 +35,13 @@ t.test('op 28: the command carries a URL that is made at delivery and serves the
     transactionId,
     operation: 'installSoftware',
     attempt: 1,
-    parameters: { package: CAMERA, version: '1.0.0', size: binary.length, expiresAt: '2026-11-27T10:30:00.000000Z' },
+    parameters: {
+      package: CAMERA,
+      version: '1.0.0',
+      size: binary.length,
+      sha256: createHash('sha256').update(binary).digest('hex'),
+      expiresAt: '2026-11-27T10:30:00.000000Z',
+    },
   });
   const download = await fetch(String(command.parameters['url']));
   t.equal(download.status, 200);

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import t from 'tap';
 import { createLog } from '../../src/log.ts';
 import { createMetrics } from '../../src/metrics.ts';
@@ -67,6 +68,8 @@ t.test(
     const command = await link.command();
     t.match(command, { transactionId: stranded, operation: 'installSoftware', attempt: 1 });
     t.equal(await (await fetch(String(command.parameters['url']))).text(), 'file');
+    const digest = createHash('sha256').update('file').digest('hex');
+    t.equal(command.parameters['sha256'], digest, 'of a store that says none, by reading it');
     t.equal((await link.command()).transactionId, behind, 'in order');
     // Its attempt was counted, so the device is told, though it has not heard of it.
     t.match(await link.command(), { transactionId: cancelled, operation: 'cancel' });

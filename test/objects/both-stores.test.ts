@@ -43,6 +43,13 @@ const FACTS: Record<string, (t: Test, running: RunningStore) => Promise<void>> =
     t.ok((await store.read(KEY, 1000, 1999, { etag: head!.etag })).equals(body.subarray(1000, 2000)));
     t.equal((await store.read(KEY, body.length - 5, body.length + 500)).length, 5);
     await t.rejects(store.read(KEY, 0, 1, { etag: '"another"' }), { code: 'OBJECT_STORE_UNAVAILABLE' });
+    const whole = async (etag: string): Promise<Buffer> => {
+      const chunks: Uint8Array[] = [];
+      for await (const chunk of store.stream(KEY, { etag })) chunks.push(chunk);
+      return Buffer.concat(chunks);
+    };
+    t.ok((await whole(head!.etag)).equals(body));
+    await t.rejects(whole('"another"'), { code: 'OBJECT_STORE_UNAVAILABLE' });
     await t.rejects(store.read(KEY, body.length, body.length + 5), { code: 'OBJECT_STORE_UNAVAILABLE' });
   },
   'a download can be resumed by range': async (t, { store }) => {

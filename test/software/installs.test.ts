@@ -21,6 +21,9 @@ t.test('what an install asks of software', async (t) => {
     head: async (key: string) => stored.get(key),
     remove: async (key: string) => void stored.delete(key),
     read: () => Promise.reject(new Error('not asked for here')),
+    async *stream() {
+      yield Buffer.from('content');
+    },
   };
   const log = createLog({ level: 'silent', pretty: false });
   const software = createSoftware({ log, database, clock, ids: randomIds, objects, reservedPrefix: 'com.lapel.' });
@@ -56,6 +59,7 @@ t.test('what an install asks of software', async (t) => {
       url: `https://objects.example/${current.objectKey}`,
       expiresAt: clock.now() + 60_000_000,
       size: 7,
+      sha256: 'ed7002b439e9ac845f22357d822bac1444730fbdb6016d3ec9432297b9ec9f73',
     });
   });
 
