@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { readCommandLine } from './command-line.ts';
 import { help } from './help.ts';
+import { plainText } from './plain-text.ts';
 import { formatReport } from './report.ts';
 import { run } from './run.ts';
 import { UsageError } from './usage-error.ts';
@@ -31,7 +32,7 @@ main().then(
   },
   (error: unknown) => {
     const usage = error instanceof UsageError;
-    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    process.stderr.write(`${plainText(error instanceof Error ? error.message : String(error))}\n`);
     if (usage) process.stderr.write('"npm run sim -- --help" explains the options.\n');
     process.exitCode = usage ? 2 : 1;
   },

@@ -1,5 +1,6 @@
 import type { FleetCounts } from './fleet.ts';
 import type { LoadCounts } from './load.ts';
+import { plainText } from './plain-text.ts';
 
 /** All that a run ends with; with --json this object is standard output. */
 export interface Report {
@@ -72,7 +73,7 @@ export function formatReport({ fleet, load, activated, seconds, troubles, troubl
   const lines = rows.map(([name, value, note = '']) =>
     `  ${name.padEnd(13)} ${String(value).padStart(width)}  ${note}`.trimEnd(),
   );
-  if (troubles.length > 0) lines.push('', ...troubles.map((text) => `  ! ${text}`));
+  if (troubles.length > 0) lines.push('', ...troubles.map((text) => `  ! ${plainText(text)}`));
   if (troublesNotShown > 0) lines.push(`  ! and ${troublesNotShown} more`);
   return `${lines.join('\n')}\n`;
 }

@@ -8,7 +8,7 @@ import { isFinished } from './follow-transactions.ts';
 import { Interrupted } from './interrupted.ts';
 import { createTeller, type Teller } from './json-lines.ts';
 import { colourOf } from './look.ts';
-import { oneLine } from './table.ts';
+import { oneLine } from './plain-text.ts';
 import type { TransactionRecord } from './transaction-command.ts';
 
 const OPTIONS = {

@@ -1,5 +1,6 @@
 import { LapelError } from '../client/lapel-error.ts';
 import { ADVICE } from './advice.ts';
+import { oneLine } from './plain-text.ts';
 
 /** What an API said about a request that it refused. */
 export interface Refusal {
@@ -76,7 +77,7 @@ export function toFailure(error: unknown, at: { what: string; baseUrl: string; o
 export function failureText({ message, refusal, advice }: Failure): string {
   const faults = (refusal?.details ?? []).map(({ loc, msg, type }) => `  ${loc.join('.')}: ${msg} (${type})`);
   const request = refusal?.requestId ? [`  the service's log line has the request id ${refusal.requestId}`] : [];
-  return [message, ...faults, ...advice.map((line) => `  ${line}`), ...request].join('\n');
+  return [oneLine(message), ...faults.map(oneLine), ...advice.map((line) => `  ${line}`), ...request].join('\n');
 }
 
 /** For scripts. */

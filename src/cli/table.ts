@@ -1,4 +1,5 @@
 import { type Colour, colourOf, type Look } from './look.ts';
+import { oneLine } from './plain-text.ts';
 import { cut, padEnd, widthOf } from './text-width.ts';
 
 /** A column: its head, and what a row has there. */
@@ -11,14 +12,9 @@ export interface Column<Row> {
   state?: boolean;
 }
 
-// What others wrote (descriptions, error messages) must not move the cursor or break the lines.
-const CONTROL = /\p{Cc}+/gu;
 const GAP = 2;
 // A column that is cut further says nothing.
 const NARROWEST = 8;
-
-/** One line, whatever the text holds. */
-export const oneLine = (text: string): string => text.replace(CONTROL, ' ');
 
 /** A field of a JSON body in words; nothing for null. */
 export function fieldText(value: unknown): string {

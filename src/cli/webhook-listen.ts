@@ -9,7 +9,8 @@ import { Failure } from './failure.ts';
 import { Interrupted } from './interrupted.ts';
 import { createTeller, type Teller } from './json-lines.ts';
 import { colourOf, type Look } from './look.ts';
-import { fieldText, oneLine } from './table.ts';
+import { oneLine } from './plain-text.ts';
+import { fieldText } from './table.ts';
 import type { Screen, Terminal } from './terminal.ts';
 import { EVENT_SETTINGS, type EventSetting } from './webhook-commands.ts';
 

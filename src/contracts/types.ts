@@ -227,7 +227,7 @@ export type SettingUrl = string | null;
  */
 export type Sha256 = string;
 /**
- * Number of a transaction; later ones are larger.
+ * Number of a transaction; later ones are larger. Counted over the whole service: whoever makes transactions can tell from the gaps how many others there were.
  */
 export type TransactionId = number;
 /**

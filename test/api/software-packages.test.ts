@@ -44,6 +44,12 @@ t.test('packages', async (t) => {
       body: { reason: 'invalid request.', details: [{ msg: "String should not start with 'com.lapel.'" }] },
     });
     t.same(faultsOf(reserved), ['body.package string_pattern_mismatch']);
+    for (const name of ['com.lapel', 'COM.LAPEL', 'Com.Lapel.camera', 'com.LAPEL.x']) {
+      const answer = await api.post(`${path}/packages`, { json: { package: name } });
+      t.match(answer, { status: 400, body: { details: [{ loc: ['body', 'package'] }] } }, name);
+      const upload = await api.post(`${path}/apps`, { json: { package: name, version: '1', fileSize: 1 } });
+      t.match(upload, { status: 400, body: { details: [{ loc: ['body', 'package'] }] } }, `op 23 ${name}`);
+    }
     t.equal((await api.post(`${path}/packages`, { json: { package: 'com.lapelx.camera' } })).status, 201);
     t.equal((await api.delete(`${path}/packages/com.lapelx.camera`)).status, 204);
     for (const name of [

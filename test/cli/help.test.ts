@@ -4,8 +4,10 @@ import { join } from 'node:path';
 import t from 'tap';
 import { checkPositionals, readArguments } from '../../src/cli/command-line.ts';
 import { ALL_COMMANDS, GROUPS } from '../../src/cli/commands.ts';
+import { Failure, failureText } from '../../src/cli/failure.ts';
 import { lookOf, render } from '../../src/cli/look.ts';
 import { overview } from '../../src/cli/overview.ts';
+import { oneLine } from '../../src/cli/plain-text.ts';
 import { recordText, table } from '../../src/cli/table.ts';
 import { createScreen } from '../../src/cli/terminal.ts';
 import { cut, widthOf } from '../../src/cli/text-width.ts';
@@ -141,6 +143,26 @@ t.test('tables fit the terminal; wide characters are not broken; colours are for
   const screen = createScreen({ write: (piece: string) => (written += piece), isTTY: true, columns: 10, rows: 5 });
   screen.show(['日本語日本語日本語']);
   t.equal(written, '日本語日…\n');
+});
+
+t.test('what nobody sees, and what turns the direction, is shown escaped', async (t) => {
+  const rows: [text: string, shown: string][] = [
+    ['name\u202egpj.exe', String.raw`name\u{202e}gpj.exe`],
+    ['a\u2066b\u2069', String.raw`a\u{2066}b\u{2069}`],
+    ['ad\u200dmin', String.raw`ad\u{200d}min`],
+    ['zero\u200bwidth\ufeff', String.raw`zero\u{200b}width\u{feff}`],
+    ['soft\u00adhyphen \u3164', String.raw`soft\u{ad}hyphen \u{3164}`],
+    ['two\nlines\tand\u2028three', String.raw`two lines and\u{2028}three`],
+    [`${ESC}[2Jgone`, String.raw`\u{1b}[2Jgone`],
+    ['👩\u200d🚀 ❤️ 日本語 नमस्\u200dते می\u200cخواهم', '👩\u200d🚀 ❤️ 日本語 नमस्\u200dते می\u200cخواهم'],
+  ];
+  for (const [text, shown] of rows) {
+    t.equal(oneLine(text), shown);
+    const look = { width: null, paint: (_: unknown, painted: string) => painted };
+    t.ok(table([{ head: 'name', cell: () => text }], [{}], 'none')(look).includes(shown), 'in a table');
+    t.ok(recordText({ name: text })(look).includes(shown), 'in a record');
+    t.ok(failureText(new Failure(text)).includes(shown), 'in an error');
+  }
 });
 
 t.test('bash completes commands, options and their values', async (t) => {
