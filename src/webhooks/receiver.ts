@@ -17,6 +17,8 @@ export interface Receiver extends ReceiverName {
   kind: Kind;
   /** Its last attempt failed. */
   failing: boolean;
+  /** Since when the log says that it fails, in microseconds; null when it does not say so. */
+  toldFailing: number | null;
   /** The database may have deliveries due that are not held. */
   more: boolean;
   /** A page of them is being read. */
@@ -49,6 +51,7 @@ export function createReceiver({ applicationId, setting }: ReceiverName): Receiv
     window: FIRST_WINDOW,
     kind: 'trial',
     failing: false,
+    toldFailing: null,
     more: false,
     reading: false,
     nextDueAt: Number.POSITIVE_INFINITY,

@@ -9,6 +9,7 @@ import * as repository from './delivery-repository.ts';
 import { createOutcomeWriter } from './outcome-writer.ts';
 import { createPlaces, type Place, QUICK } from './places.ts';
 import { createReceiver, failed, isIdle, type Receiver, roomIn, slowDown, succeeded, wantsMore } from './receiver.ts';
+import { createReceiverLog } from './receiver-log.ts';
 import { type Answer, judge } from './retry-schedule.ts';
 import { createSender } from './sender.ts';
 import { signedHeaders } from './signature.ts';
@@ -81,6 +82,7 @@ export function createWebhooks(options: Options) {
     late: slowDown,
     onCut: () => metrics.deliveryAttemptsCut.inc(),
   });
+  const tellOf = createReceiverLog({ clock, log });
   const receivers = new Map<string, Receiver>();
   let running = false;
   let aborted = false;
@@ -224,23 +226,13 @@ export function createWebhooks(options: Options) {
     const { applicationId } = receiver;
     const { statusCode } = answer;
     const ok = verdict.status === 'delivered';
+    const error = ok ? null : (answer.error ?? `answered ${statusCode}`);
+    tellOf(receiver, { deliveryId, status: verdict.status, attempts: made, error });
     if (ok) succeeded(receiver, at - startedAt <= QUICK && !places.isLate(receiver), receiver.inFlight);
     else failed(receiver);
-    const error = ok ? null : (answer.error ?? `answered ${statusCode}`);
     writer.add({ receiver, applicationId, deliveryId, ...verdict, attempts: made, url, statusCode, error, at });
     metrics.deliverySeconds.observe((at - startedAt) / 1_000_000);
     metrics.deliveryAttempts.inc({ outcome: verdict.status === 'pending' ? 'retry' : verdict.status });
-    if (ok) return;
-    // Without the URL: receivers put secrets into them.
-    const line = {
-      deliveryId,
-      applicationId,
-      setting: receiver.setting,
-      attempts: made,
-      error,
-    };
-    if (verdict.status === 'pending') log.debug(line, 'webhook failed; it will be tried again');
-    else log.warn(line, verdict.status === 'gone' ? 'webhook refused for good' : 'webhook given up');
   }
 
   function written({ receiver, deliveryId, nextAttemptAt }: Written): void {

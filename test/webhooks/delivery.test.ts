@@ -238,7 +238,8 @@ void t.test('log lines of webhooks hold neither URL, nor key, nor body', async (
   const [authenticationKey = ''] = (await applications.endpointOf('app-1', 'deviceEvent')).keys;
   const text = lines.join('');
   t.match(text, deliveryId);
-  t.match(text, /"msg":"webhook failed; it will be tried again"/);
+  t.match(text, /"level":20.*"msg":"webhook failed"/);
+  t.match(text, /"level":30.*"msg":"webhook receiver began to fail"/);
   t.match(text, /"level":40.*"msg":"webhook refused for good"/);
   for (const secret of ['in-the-url', 'in-the-body', authenticationKey]) t.notOk(text.includes(secret), secret);
 });
