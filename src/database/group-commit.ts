@@ -169,6 +169,8 @@ export function createGroupCommit({ connection, sql, observe, onEffectError }: O
     transact: <Result>(work: (unit: UnitOfWork) => Promise<Result>): Promise<Result> => submit(work, true),
     transactSoon: <Result>(work: (unit: UnitOfWork) => Promise<Result>): Promise<Result> => submit(work, false),
     idle,
+    /** True while a commit is being made. */
+    isRunning: (): boolean => running,
     async close(): Promise<void> {
       closed = true;
       await idle();

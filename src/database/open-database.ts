@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { lockFolder } from './folder-lock.ts';
 import { createGroupCommit } from './group-commit.ts';
+import { createLogTruncation } from './log-truncation.ts';
 import { migrate } from './migrations.ts';
 import type { Database } from './sql.ts';
 import { createStatements } from './statements.ts';
@@ -12,6 +13,8 @@ interface Options {
   nowMicros: number;
   onCommit?(commit: { seconds: number; committed: number; rolledBack: number }): void;
   onEffectError?(cause: unknown): void;
+  /** Milliseconds without a commit after which the write-ahead log is emptied. */
+  quietMs?: number;
 }
 
 // name -> the value that must be read back; a build of SQLite that ignores one would break a promise in silence.
@@ -19,11 +22,16 @@ const WRITER_PRAGMAS: Record<string, string | number> = {
   journal_mode: 'wal',
   synchronous: 2, // FULL: a commit is on the disk before anyone is answered
   foreign_keys: 1,
+  secure_delete: 1, // what is deleted is overwritten: parameters of transactions hold passwords
   wal_autocheckpoint: 8000, // pages: the busy ones are then copied home once, not every few commits
 };
 
+const rethrow = (cause: unknown): never => {
+  throw cause;
+};
+
 /** Opens (and creates, migrates, checks) the database. Throws with a clear message when it must not be used. */
-export function openDatabase({ folder, nowMicros, onCommit, onEffectError }: Options): Database {
+export function openDatabase({ folder, nowMicros, onCommit, onEffectError = rethrow, quietMs }: Options): Database {
   const unlock = lockFolder(folder);
   const opened: Sqlite.Database[] = [];
   try {
@@ -43,12 +51,18 @@ export function openDatabase({ folder, nowMicros, onCommit, onEffectError }: Opt
     const group = createGroupCommit({
       connection: writer,
       sql: createStatements(writer),
-      observe: onCommit ?? (() => undefined),
-      onEffectError:
-        onEffectError ??
-        ((cause) => {
-          throw cause;
-        }),
+      observe(made) {
+        if (made.committed > 0) truncation.committed();
+        onCommit?.(made);
+      },
+      onEffectError,
+    });
+    const truncation = createLogTruncation({
+      connection: writer,
+      file: `${file}-wal`,
+      isRunning: group.isRunning,
+      onError: onEffectError,
+      ...(quietMs !== undefined && { quietMs }),
     });
     return {
       read: createStatements(reader),
@@ -58,6 +72,7 @@ export function openDatabase({ folder, nowMicros, onCommit, onEffectError }: Opt
       healthy: async () => reader.prepare('SELECT 1').get() !== undefined,
       async close() {
         await group.close();
+        truncation.stop();
         reader.close();
         writer.close();
         unlock();

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import t from 'tap';
@@ -81,4 +81,22 @@ t.test('every commit is synchronous and in the write-ahead log', async (t) => {
     await unit.get('PRAGMA foreign_keys'),
   ]);
   t.same(modes, [{ journal_mode: 'wal' }, { synchronous: 2 }, { foreign_keys: 1 }]);
+});
+
+t.test('what was overwritten is in no file of the database any more', async (t) => {
+  const folder = t.testdir();
+  const database = openDatabase({ folder, nowMicros: 0, quietMs: 20 });
+  t.teardown(() => database.close());
+  const secret = 'correct horse battery staple';
+  const files = ['lapel.db', 'lapel.db-wal'].map((name) => join(folder, name));
+  const holds = (): boolean => files.some((file) => readFileSync(file).includes(secret));
+  const insert = `INSERT INTO transactions (device_id, application_id, operation, parameters, status, due, attempts,
+    created_at, updated_at) VALUES ('1', 'a', 'setWifi', ?, 'queued', 1, 0, 0, 0)`;
+  // One that fits into a page, and one that needs pages of its own.
+  await database.transact((unit) => unit.run(insert, secret));
+  await database.transact((unit) => unit.run(insert, secret.repeat(500)));
+  t.ok(holds(), 'it is there while it is needed');
+  await database.transact((unit) => unit.run('UPDATE transactions SET parameters = NULL'));
+  while (holds()) await new Promise((resolve) => setImmediate(resolve));
+  t.equal(statSync(files[1]!).size, 0, 'the log is empty');
 });
