@@ -48,7 +48,7 @@ export async function listStatuses(
   const last = devices.at(-1);
   return {
     status: 200,
-    headers: more && last ? nextPageAfter(input, input.query, last.deviceId) : {},
+    headers: more && last ? nextPageAfter(input, input.query, { after: last.deviceId }) : {},
     body: new JsonSlices({ devices: lazily(devices, (state) => statusBody(state, formatTime)), total }),
   };
 }

@@ -1,5 +1,5 @@
 import { JsonSlices, lazily } from '../http/json-slices.ts';
-import { nextPage } from '../http/paging.ts';
+import { nextPageAfter } from '../http/paging.ts';
 import type { Answer } from '../http/route.ts';
 import { firmwareWarning, needsFirmware } from '../transactions/firmware-warning.ts';
 import { transactionBody } from '../transactions/transaction-body.ts';
@@ -34,10 +34,10 @@ export async function listTransactions(
   const { params, query, caller } = input;
   await services.devices.activationStatus(caller, params.deviceId);
   const page = await services.transactions.list(params.applicationId, params.deviceId, query);
-  const bodyOf = await bodyMaker(services, params.deviceId, page.transactions);
-  const transactions = lazily(page.transactions, bodyOf);
+  const bodyOf = await bodyMaker(services, params.deviceId, page.rows);
+  const transactions = lazily(page.rows, bodyOf);
   const body = new JsonSlices({ transactions, total: page.total });
-  return { status: 200, headers: nextPage(input, query, page.total), body };
+  return { status: 200, headers: page.next ? nextPageAfter(input, query, page.next) : {}, body };
 }
 
 /** Transaction cancel. */

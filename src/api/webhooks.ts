@@ -1,7 +1,7 @@
 import { DomainError } from '../errors.ts';
 import { JsonSlices, lazily } from '../http/json-slices.ts';
 import { NO_STORE } from '../http/no-store.ts';
-import { nextPage } from '../http/paging.ts';
+import { nextPageAfter } from '../http/paging.ts';
 import type { Answer } from '../http/route.ts';
 import type { ApiServices, AtApplication, AtDelivery } from './services.ts';
 
@@ -11,15 +11,15 @@ export async function listDeliveries(
   input: AtApplication<never, 'rest/delivery-list-query'>,
 ): Promise<Answer> {
   const { params, query } = input;
-  const { deliveries, total } = await deliveryLog.list(params.applicationId, query);
-  const rows = lazily(deliveries, (delivery) => ({
+  const { rows, total, next } = await deliveryLog.list(params.applicationId, query);
+  const deliveries = lazily(rows, (delivery) => ({
     ...delivery,
     nextAttemptAt: delivery.nextAttemptAt === null ? null : formatTime(delivery.nextAttemptAt),
     createdAt: formatTime(delivery.createdAt),
   }));
-  const body = new JsonSlices({ deliveries: rows, total });
+  const body = new JsonSlices({ deliveries, total });
   // URLs of receivers may have a token in them.
-  return { status: 200, headers: { ...NO_STORE, ...nextPage(input, query, total) }, body };
+  return { status: 200, headers: { ...NO_STORE, ...(next && nextPageAfter(input, query, next)) }, body };
 }
 
 /** Redelivery of one. */

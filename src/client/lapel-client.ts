@@ -78,13 +78,14 @@ export function createLapelClient(options: ClientOptions): LapelClient {
 
   async function authenticate(): Promise<{ authorization: string; until: number }> {
     const basic = Buffer.from(`${encodeURIComponent(applicationId)}:${encodeURIComponent(secret)}`).toString('base64');
-    const answer = (await send({
+    const { body } = await send({
       method: 'POST',
       path: '/api/v1/authenticate',
       headers: { authorization: `Basic ${basic}` },
       body: new URLSearchParams({ grant_type: 'client_credentials', scope: scopes.join(' ') }),
       repeatable: true,
-    })) as SchemaTypes['rest/token-answer'];
+    });
+    const answer = body as SchemaTypes['rest/token-answer'];
     const life = typeof answer.expires_in === 'number' ? answer.expires_in : TOKEN_LIFE;
     const until = now() + Math.max(life - TOKEN_MARGIN, life / 2) * 1000;
     return { authorization: `Bearer ${answer.access_token}`, until };
@@ -105,7 +106,7 @@ export function createLapelClient(options: ClientOptions): LapelClient {
     return authorization();
   }
 
-  async function call(name: Name, input: Input): Promise<unknown> {
+  async function call(name: Name, input: Input): ReturnType<typeof send> {
     const { method, path, repeatable = false } = OPERATIONS[name];
     const { body, query, signal, idempotencyKey, ...params } = input;
     const values: Record<string, string | number> = { ...params, applicationId };
@@ -128,27 +129,22 @@ export function createLapelClient(options: ClientOptions): LapelClient {
   }
 
   const calls = Object.fromEntries(
-    (Object.keys(OPERATIONS) as Name[]).map((name) => [name, (input: object = {}) => call(name, input as Input)]),
+    (Object.keys(OPERATIONS) as Name[]).map((name) => [
+      name,
+      async (input: object = {}) => (await call(name, input as Input)).body,
+    ]),
   ) as Calls;
 
   return {
     ...calls,
 
     async *each(name, input) {
-      const query: Record<string, unknown> = { limit: 1000, ...input.query };
-      let place: Record<string, string | number> = { offset: 0 };
-      for (let seen = 0; ; ) {
-        const page = (await call(name, { ...input, query: { ...query, ...place } } as unknown as Input)) as Record<
-          string,
-          unknown
-        >;
-        const rows = page[LISTS[name]] as Row<typeof name>[];
-        yield* rows;
-        seen += rows.length;
-        if (rows.length === 0 || seen >= Number(page['total'])) return;
-        // Op 8 goes on after a device: so its last page costs no more than the first.
-        const last = rows.at(-1) as { deviceId: string };
-        place = name === 'listStatuses' ? { after: last.deviceId } : { offset: seen };
+      let query: object | undefined = { limit: 1000, ...input.query };
+      // A page may be short, even empty, and not be the last one: only its link tells.
+      while (query) {
+        const { body, next } = await call(name, { ...input, query } as unknown as Input);
+        yield* (body as Record<string, unknown>)[LISTS[name]] as Row<typeof name>[];
+        query = next && Object.fromEntries(next);
       }
     },
 

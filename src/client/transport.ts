@@ -38,7 +38,8 @@ export const systemPause = (milliseconds: number, signal?: AbortSignal): Promise
   setTimeout(milliseconds, undefined, signal ? { signal } : {});
 
 /**
- * Sends one request as JSON over HTTP and answers its JSON; undefined when there is no body. Sends it again after 429,
+ * Sends one request as JSON over HTTP and answers its JSON (undefined when there is no body), and the query of the next
+ * page where there is one (RFC 8288). Sends it again after 429,
  * 503 and, where that does no harm, after a lost connection, 502 and 504. Throws a LapelError for an answer that is not
  * good, and fetch's error when nobody answers.
  */
@@ -66,14 +67,14 @@ export function createTransport(
     return { status: response.status, body: parse(await response.text()), headers: response.headers };
   }
 
-  return async function send(request: Request): Promise<unknown> {
+  return async function send(request: Request): Promise<{ body: unknown; next: URLSearchParams | undefined }> {
     for (let attempt = 1; ; attempt += 1) {
       const last = attempt >= attempts;
       let wait = Math.min(FIRST_PAUSE * 2 ** (attempt - 1), LONGEST_PAUSE);
       try {
         const { status, body, headers } = await once(request);
         // Text that is no JSON is a page of something else at this address.
-        if (status >= 200 && status < 300 && typeof body !== 'string') return body;
+        if (status >= 200 && status < 300 && typeof body !== 'string') return { body, next: nextPage(headers) };
         const requestId = headers.get('x-request-id');
         const retryAfter = Number.parseInt(headers.get('retry-after') ?? '', 10) || null;
         const error = new LapelError(`${request.method} ${request.path}`, { status, body, requestId, retryAfter });
@@ -92,6 +93,11 @@ function mayPass({ repeatable }: Request, { status, reason }: LapelError): boole
   if (NOT_DONE.has(status)) return true;
   if (!repeatable) return false;
   return status === 502 || status === 504 || (status === 409 && reason === STILL_RUNNING);
+}
+
+function nextPage(headers: Headers): URLSearchParams | undefined {
+  const target = /<([^>]*)>; *rel="next"/.exec(headers.get('link') ?? '')?.[1];
+  return target === undefined ? undefined : new URL(target).searchParams;
 }
 
 function parse(text: string): unknown {

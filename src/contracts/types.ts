@@ -227,6 +227,10 @@ export type SettingUrl = string | null;
  */
 export type Sha256 = string;
 /**
+ * How many rows match in all; null when that could be found only by looking at more than 10,000 rows, or with a filter at more than 2,000.
+ */
+export type TotalIfKnown = number | null;
+/**
  * Number of a transaction; later ones are larger. Counted over the whole service: whoever makes transactions can tell from the gaps how many others there were.
  */
 export type TransactionId = number;
@@ -366,6 +370,7 @@ export interface SchemaTypes {
   'common/setting-url': SettingUrl;
   'common/sha256': Sha256;
   'common/total': Total;
+  'common/total-if-known': TotalIfKnown;
   'common/transaction-id': TransactionId;
   'common/transaction-status': TransactionStatus;
   'common/upload-address': UploadAddress;
@@ -1355,7 +1360,7 @@ export interface Delivery {
  */
 export interface DeliveryList {
   deliveries: Delivery[];
-  total: Total;
+  total: TotalIfKnown;
 }
 /**
  * Query of the delivery log, as numbers and with the defaults filled in.
@@ -1363,6 +1368,7 @@ export interface DeliveryList {
 export interface DeliveryListQuery {
   status?: DeliveryStatus;
   setting?: WebhookSetting;
+  after?: DeliveryId;
   /**
    * How many rows to leave out.
    */
@@ -1647,7 +1653,7 @@ export interface TokenRequest {
  */
 export interface TransactionList {
   transactions: TransactionRecord[];
-  total: Total;
+  total: TotalIfKnown;
 }
 /**
  * A transaction as the REST API shows it.
@@ -1691,6 +1697,10 @@ export interface TransactionRecord {
 export interface TransactionListQuery {
   status?: TransactionStatus;
   operation?: Operation;
+  /**
+   * Only transactions older than this one.
+   */
+  after?: number;
   /**
    * How many rows to leave out.
    */

@@ -13,16 +13,17 @@ export function nextPage(
   return linkTo(baseUrl, target, parameters);
 }
 
-/** The same for a list whose pages begin after a row instead of counting what came before. */
+/** The same for a list whose pages begin after a row, and leave out `offset` more, instead of counting what came before. */
 export function nextPageAfter(
   { baseUrl, target }: { baseUrl: string; target: Target },
   { limit }: { limit: number },
-  after: string,
+  { after, offset = 0 }: { after: string | number; offset?: number },
 ): Record<string, string> {
   const parameters = new URLSearchParams(target.query);
   parameters.delete('offset');
+  if (offset > 0) parameters.set('offset', String(offset));
   parameters.set('limit', String(limit));
-  parameters.set('after', after);
+  parameters.set('after', String(after));
   return linkTo(baseUrl, target, parameters);
 }
 

@@ -1,5 +1,6 @@
+import { newestFirst, type Page, type PageQuery } from '../database/newest-first.ts';
 import type { Sql, SqlValue } from '../database/sql.ts';
-import type { Operation, TransactionStatus } from './transaction.ts';
+import { isFinished, type Operation, type TransactionStatus } from './transaction.ts';
 
 export interface TransactionRecord {
   transactionId: number;
@@ -184,34 +185,33 @@ export async function claimDue(sql: Sql, deviceId: string, after: number, limit:
   }));
 }
 
-export interface TransactionFilter {
+export interface TransactionFilter extends PageQuery<number> {
   status?: TransactionStatus;
   operation?: Operation;
-  offset: number;
-  limit: number;
 }
 
-/** A page of a device's transactions of one application, newest first, and how many match. */
-export async function listTransactions(sql: Sql, deviceId: string, applicationId: string, filter: TransactionFilter) {
-  const values: SqlValue[] = [deviceId, applicationId];
-  let where = 'device_id = ? AND application_id = ?';
-  if (filter.status !== undefined) {
-    where += ' AND status = ?';
-    values.push(filter.status);
-  }
-  if (filter.operation !== undefined) {
-    where += ' AND operation = ?';
-    values.push(filter.operation);
-  }
-  const rows = await sql.all<Row>(
-    `SELECT ${COLUMNS} FROM transactions WHERE ${where} ORDER BY transaction_id DESC LIMIT ? OFFSET ?`,
-    ...values,
-    filter.limit,
-    filter.offset,
-  );
-  const count = await sql.get<{ total: number }>(
-    `SELECT count(*) AS "total" FROM transactions WHERE ${where}`,
-    ...values,
-  );
-  return { transactions: rows.map(toRecord), total: count?.total ?? 0 };
+/** A page of a device's transactions of one application, newest first. */
+export async function listTransactions(
+  sql: Sql,
+  deviceId: string,
+  applicationId: string,
+  { status, operation, ...page }: TransactionFilter,
+): Promise<Page<TransactionRecord>> {
+  const filters: [condition: string, value: SqlValue][] = [];
+  if (status !== undefined) filters.push(['status = ?', status]);
+  if (operation !== undefined) filters.push(['operation = ?', operation]);
+  // What is unfinished has an index of its own, without the application.
+  const isDue = status !== undefined && !isFinished(status);
+  if (isDue) filters.push(['application_id = ?', applicationId]);
+  const found = await newestFirst<Row, number>(sql, {
+    table: 'transactions',
+    key: 'transaction_id',
+    columns: COLUMNS,
+    where: isDue ? 'device_id = ? AND due = 1' : 'device_id = ? AND application_id = ?',
+    values: isDue ? [deviceId] : [deviceId, applicationId],
+    filter: filters.length > 0 ? filters.map(([condition]) => condition).join(' AND ') : null,
+    filterValues: filters.map(([, value]) => value),
+    page,
+  });
+  return { ...found, rows: found.rows.map(toRecord) };
 }

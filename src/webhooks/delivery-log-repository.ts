@@ -1,3 +1,4 @@
+import { newestFirst, type Page, type PageQuery } from '../database/newest-first.ts';
 import type { Sql, SqlValue } from '../database/sql.ts';
 import type { DeliveryStatus, WebhookSetting } from './delivery.ts';
 
@@ -47,29 +48,46 @@ function condition(applicationId: string, { status, setting }: DeliveryFilter): 
   return { where, values };
 }
 
-/** A page of an application's deliveries, newest first, and how many match. */
+// What is pending has an index by its receiver. When it is little, that finds it; when it is much, it is found on the way.
+const FEW_PENDING = 2_000;
+const PENDING = `SELECT delivery_id FROM deliveries WHERE status = 'pending' AND application_id = ?`;
+
+async function hasFewPending(sql: Sql, applicationId: string): Promise<boolean> {
+  const text = `SELECT count(*) AS n FROM (${PENDING} LIMIT ${FEW_PENDING + 1}) AS pending`;
+  return ((await sql.get<{ n: number }>(text, applicationId))?.n ?? 0) <= FEW_PENDING;
+}
+
+/** A page of an application's deliveries, newest first. */
 export async function listDeliveries(
   sql: Sql,
   applicationId: string,
-  filter: DeliveryFilter & { offset: number; limit: number },
-): Promise<{ deliveries: LoggedDelivery[]; total: number }> {
-  const { where, values } = condition(applicationId, filter);
-  const count = await sql.get<{ total: number }>(
-    `SELECT count(*) AS "total" FROM deliveries WHERE ${where}`,
-    ...values,
-  );
-  const total = count?.total ?? 0;
-  const left = total - filter.offset;
-  if (left <= 0) return { deliveries: [], total };
-  const deliveries = await sql.all<LoggedDelivery>(
-    `SELECT delivery_id AS "deliveryId", type, setting, url, status, attempts, last_status_code AS "lastStatusCode",
-       last_error AS "lastError", next_attempt_at AS "nextAttemptAt", created_at AS "createdAt"
-     FROM deliveries WHERE ${where} ORDER BY delivery_id DESC LIMIT ? OFFSET ?`,
-    ...values,
-    Math.min(filter.limit, left), // so that behind the last that matches nothing is looked at
-    filter.offset,
-  );
-  return { deliveries, total };
+  { status, setting, ...page }: DeliveryFilter & PageQuery<string>,
+): Promise<Page<LoggedDelivery>> {
+  let where = 'application_id = ?';
+  const values: SqlValue[] = [applicationId];
+  const filters: [condition: string, value: SqlValue][] = [];
+  if (setting !== undefined) filters.push(['setting = ?', setting]);
+  if (status === 'exhausted' || status === 'gone') {
+    where += ` AND ${GIVEN_UP} AND status = ?`;
+    values.push(status);
+  } else if (status !== undefined) {
+    filters.push(['status = ?', status]);
+    if (status === 'pending' && (await hasFewPending(sql, applicationId))) {
+      where += ` AND delivery_id IN (${PENDING})`;
+      values.push(applicationId);
+    }
+  }
+  return newestFirst<LoggedDelivery, string>(sql, {
+    table: 'deliveries',
+    key: 'delivery_id',
+    columns: `delivery_id AS "deliveryId", type, setting, url, status, attempts, last_status_code AS "lastStatusCode",
+      last_error AS "lastError", next_attempt_at AS "nextAttemptAt", created_at AS "createdAt"`,
+    where,
+    values,
+    filter: filters.length > 0 ? filters.map(([condition]) => condition).join(' AND ') : null,
+    filterValues: filters.map(([, value]) => value),
+    page,
+  });
 }
 
 // One that is under way or waits keeps its count; any other begins the retry schedule anew.
@@ -94,8 +112,9 @@ export async function makeDue(
 }
 
 /**
- * Makes up to `limit` deliveries of a range due, those with ids between `after` and `before`, in their order. The ids
- * bound what is looked at: most rows of an application are in no range.
+ * Makes the deliveries of a range due whose ids are among the next `limit` behind `after`, and before `before`. The ids
+ * bound what is looked at: most rows of an application are in no range. `last` is where the next call goes on; null when
+ * nothing is left.
  */
 export async function makeRangeDue(
   sql: Sql,
@@ -104,21 +123,29 @@ export async function makeRangeDue(
   { after, before }: { after: string; before: string },
   now: number,
   limit: number,
-): Promise<{ deliveryId: string; setting: WebhookSetting }[]> {
+): Promise<{ made: { deliveryId: string; setting: WebhookSetting }[]; last: string | null }> {
   const { where, values } = condition(applicationId, range);
-  return sql.all(
-    `${MAKE_DUE} WHERE application_id = ? AND delivery_id IN
-       (SELECT delivery_id FROM deliveries WHERE ${where} AND delivery_id > ? AND delivery_id < ?
-          AND created_at >= ? AND created_at < ? ORDER BY delivery_id LIMIT ?)
+  const own =
+    range.status === 'exhausted' || range.status === 'gone' ? { where, values } : condition(applicationId, {});
+  const seen = await sql.get<{ count: number; last: string | null }>(
+    `SELECT count(*) AS count, MAX(delivery_id) AS last FROM (SELECT delivery_id FROM deliveries
+       WHERE ${own.where} AND delivery_id > ? AND delivery_id < ? ORDER BY delivery_id LIMIT ?) AS seen`,
+    ...own.values,
+    after,
+    before,
+    limit,
+  );
+  if (!seen || seen.last === null) return { made: [], last: null };
+  const made = await sql.all<{ deliveryId: string; setting: WebhookSetting }>(
+    `${MAKE_DUE} WHERE ${where} AND delivery_id > ? AND delivery_id <= ? AND created_at >= ? AND created_at < ?
      RETURNING delivery_id AS "deliveryId", setting`,
     now,
     now,
-    applicationId,
     ...values,
     after,
-    before,
+    seen.last,
     range.since,
     range.until,
-    limit,
   );
+  return { made, last: seen.count < limit ? null : seen.last };
 }

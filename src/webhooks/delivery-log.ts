@@ -1,4 +1,5 @@
 import type { Clock } from '../clock.ts';
+import type { PageQuery } from '../database/newest-first.ts';
 import type { Database, UnitOfWork } from '../database/sql.ts';
 import { DomainError } from '../errors.ts';
 import { idsFrom } from '../ids.ts';
@@ -12,7 +13,7 @@ import {
 } from './delivery-log-repository.ts';
 import type { Webhooks } from './webhooks.ts';
 
-/** Rows that one unit of work makes due: others get their turn in between. */
+/** Rows that one unit of work looks at, and makes due: others get their turn in between. */
 const ROWS_PER_UNIT = 500;
 /** The device of a `test` event: none has this IMEI. */
 const NO_DEVICE = '000000000000000';
@@ -44,25 +45,25 @@ export function createDeliveryLog({ database, clock, webhooks, findApplication }
     let after = idsFrom('msg', range.since);
     let count = 0;
     for (;;) {
-      const found = await database.transact(async (unit) => {
-        const rows = await makeRangeDue(unit, applicationId, range, { after, before }, clock.now(), ROWS_PER_UNIT);
+      const { made, last } = await database.transact(async (unit) => {
+        const found = await makeRangeDue(unit, applicationId, range, { after, before }, clock.now(), ROWS_PER_UNIT);
         unit.onCommit(() => {
-          for (const [setting, due] of Map.groupBy(rows, (row) => row.setting)) {
+          for (const [setting, due] of Map.groupBy(found.made, (row) => row.setting)) {
             const ids = due.map(({ deliveryId }) => deliveryId);
             webhooks.due({ applicationId, setting }, ids);
           }
         });
-        return rows;
+        return found;
       });
-      count += found.length;
-      if (found.length < ROWS_PER_UNIT) return count;
-      for (const { deliveryId } of found) if (deliveryId > after) after = deliveryId;
+      count += made.length;
+      if (last === null) return count;
+      after = last;
     }
   }
 
   return {
     /** Newest first. */
-    list: (applicationId: string, filter: DeliveryFilter & { offset: number; limit: number }) =>
+    list: (applicationId: string, filter: DeliveryFilter & PageQuery<string>) =>
       listDeliveries(database.read, applicationId, filter),
 
     /** Sends a delivery again, with its webhook-id, whatever became of it. Throws DELIVERY_NOT_FOUND. */

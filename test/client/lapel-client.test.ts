@@ -76,7 +76,10 @@ t.test('the typed client', async (t) => {
     const { transactionId } = await lapel.setApn({ deviceId, body: [] });
     t.equal(proxy.seen.length, 3);
     t.equal(new Set(proxy.seen.map(({ key }) => key)).size, 1, 'with one key');
-    t.match(await lapel.listTransactions({ deviceId }), { total: before + 1, transactions: [{ transactionId }] });
+    t.match(await lapel.listTransactions({ deviceId }), {
+      total: Number(before) + 1,
+      transactions: [{ transactionId }],
+    });
   });
 
   t.test('does not send again what would be done twice', async (t) => {

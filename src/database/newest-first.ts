@@ -1,0 +1,102 @@
+import type { Sql, SqlValue } from './sql.ts';
+
+/** A page of rows, the newest first. */
+export interface Page<Row> {
+  rows: Row[];
+  /** How many match in all; null when that could only be found by looking at more rows than a page may. */
+  total: number | null;
+  /** Where the next page begins: behind `after`, leaving out `offset` more; undefined on the last page. */
+  next: { after: string | number; offset: number } | undefined;
+}
+
+/** Where a page begins: behind a row (its key), and how many matching rows to leave out from there. */
+export interface PageQuery<Key extends string | number> {
+  after?: Key;
+  offset: number;
+  limit: number;
+}
+
+interface Wanted<Key extends string | number> {
+  table: string;
+  /** The column that rises with time, by which an index orders the rows of `where`. */
+  key: string;
+  /** With their aliases. */
+  columns: string;
+  /** Whose rows. */
+  where: string;
+  values: readonly SqlValue[];
+  /** Which of them; null for all. It is looked for row by row. */
+  filter: string | null;
+  filterValues: readonly SqlValue[];
+  page: PageQuery<Key>;
+}
+
+// Rows that one page looks at: with a filter each is fetched, without one the index alone is counted. Both take a few
+// milliseconds of the event loop, however many rows there are.
+const FILTERED = 2_000;
+const COUNTED = 10_000;
+
+interface Seen<Key> {
+  seen: number;
+  matched: number;
+  last: Key | null;
+}
+
+/**
+ * Reads a page by its key, so that no page costs more than the first, and looks at a bounded number of rows: a page can be
+ * shorter than its limit, even empty, and still not the last one.
+ */
+export async function newestFirst<Row extends object, Key extends string | number>(
+  sql: Sql,
+  wanted: Wanted<Key>,
+): Promise<Page<Row>> {
+  const { table, key, columns, where, values, page } = wanted;
+  const filter = wanted.filter ?? '1 = 1';
+  const bound = wanted.filter === null ? COUNTED : FILTERED;
+  const begin = page.after === undefined ? '' : ` AND ${key} < ?`;
+  const windowOf = (start: string): string =>
+    `(SELECT ${key} AS seen_key, CASE WHEN ${filter} THEN 1 ELSE 0 END AS hit FROM ${table}
+      WHERE ${where}${start} ORDER BY ${key} DESC LIMIT ${bound}) AS seen_rows`;
+  const look = async (start: string, startValues: readonly SqlValue[]): Promise<Seen<Key>> => {
+    const found = await sql.get<Seen<Key>>(
+      `SELECT count(*) AS seen, COALESCE(SUM(hit), 0) AS matched, MIN(seen_key) AS last FROM ${windowOf(start)}`,
+      ...wanted.filterValues,
+      ...values,
+      ...startValues,
+    );
+    return found ?? { seen: 0, matched: 0, last: null };
+  };
+
+  const after = page.after === undefined ? [] : [page.after];
+  const here = await look(begin, after);
+  const top = page.after === undefined ? here : await look('', []);
+  const total = top.seen < bound ? top.matched : null;
+  const isWhole = here.seen < bound;
+  const left = Math.max(0, here.matched - page.offset);
+  const limit = Math.min(page.limit, left);
+  const rows =
+    limit === 0 || here.last === null
+      ? []
+      : await sql.all<Row & { pageKey: Key }>(
+          `SELECT ${columns}, ${key} AS "pageKey" FROM ${table}
+           WHERE ${where}${begin} AND ${key} >= ? AND ${filter} ORDER BY ${key} DESC LIMIT ? OFFSET ?`,
+          ...values,
+          ...after,
+          here.last,
+          ...wanted.filterValues,
+          limit,
+          page.offset,
+        );
+  const lastRow = rows.at(-1);
+  const full = rows.length === page.limit && (left > rows.length || !isWhole);
+  return {
+    rows: rows.map(({ pageKey: _, ...row }) => row as unknown as Row),
+    total,
+    next:
+      full && lastRow
+        ? { after: lastRow.pageKey, offset: 0 }
+        : isWhole || here.last === null
+          ? undefined
+          : { after: here.last, offset: Math.max(0, page.offset - here.matched) },
+  };
+}

@@ -1,0 +1,91 @@
+import t from 'tap';
+import { newestFirst, type Page } from '../../src/database/newest-first.ts';
+import { openTestDatabase } from '../applications/tenant.ts';
+
+interface Row {
+  id: number;
+  kind: string;
+}
+
+const ROWS = 25_000;
+/** Every thousandth is rare, the first twelve are first. */
+const kindOf = (id: number): string => (id <= 12 ? 'first' : id % 1000 === 0 ? 'rare' : 'common');
+
+void t.test('pages of a list', async (t) => {
+  const { database } = openTestDatabase(t);
+  await database.transact(async (unit) => {
+    for (let id = 1; id <= ROWS; id += 1) {
+      await unit.run(
+        `INSERT INTO transactions (transaction_id, device_id, application_id, operation, status, due, attempts, created_at,
+           updated_at) VALUES (?, 'd', 'a', ?, 'succeeded', 0, 0, 0, 0)`,
+        id,
+        kindOf(id),
+      );
+    }
+  });
+  const list = (kind: string | null, page: { after?: number; offset: number; limit: number }): Promise<Page<Row>> =>
+    newestFirst<Row, number>(database.read, {
+      table: 'transactions',
+      key: 'transaction_id',
+      columns: 'transaction_id AS id, operation AS kind',
+      where: 'device_id = ? AND application_id = ?',
+      values: ['d', 'a'],
+      filter: kind === null ? null : 'operation = ?',
+      filterValues: kind === null ? [] : [kind],
+      page,
+    });
+  /** Follows the links from a first page. */
+  async function follow(kind: string | null, first: { offset: number; limit: number }) {
+    const found: Row[] = [];
+    let pages = 0;
+    let next: { after?: number; offset: number } | undefined = { offset: first.offset };
+    while (next) {
+      const page: Page<Row> = await list(kind, { ...next, limit: first.limit });
+      found.push(...page.rows);
+      pages += 1;
+      t.ok(page.rows.length <= first.limit);
+      next = page.next && { after: Number(page.next.after), offset: page.next.offset };
+    }
+    return { ids: found.map(({ id }) => id), pages };
+  }
+  const all = Array.from({ length: ROWS }, (_, index) => ROWS - index);
+  const wanted = (kind: string | null, offset: number): number[] =>
+    all.filter((id) => kind === null || kindOf(id) === kind).slice(offset);
+
+  await t.test('whoever follows the links gets every row that matches once, the newest first', async (t) => {
+    for (const kind of [null, 'common', 'rare', 'first', 'none']) {
+      for (const [offset, limit] of [
+        [0, 1000],
+        [0, 7000],
+        [3, 999],
+        [10, 3],
+        [12_345, 1000],
+        [30_000, 1000],
+      ] as const) {
+        if (limit < 100 && kind !== 'rare' && kind !== 'first') continue;
+        const { ids } = await follow(kind, { offset, limit });
+        t.same(ids, wanted(kind, offset), `${kind}, offset ${offset}, limit ${limit}`);
+      }
+    }
+  });
+
+  await t.test('a page looks at a bounded number of rows, so what is rare comes in short pages', async (t) => {
+    t.same((await list('first', { offset: 0, limit: 100 })).rows, [], 'nothing among the newest 2,000');
+    t.equal((await follow('first', { offset: 0, limit: 100 })).pages, 13);
+    t.equal((await follow(null, { offset: 0, limit: 1000 })).pages, 25, 'without a filter every page is full');
+  });
+
+  await t.test('the total is told when it can be known', async (t) => {
+    t.equal((await list(null, { offset: 0, limit: 1 })).total, null);
+    t.equal((await list('rare', { offset: 0, limit: 1 })).total, null);
+    await database.transact((unit) => unit.run('DELETE FROM transactions WHERE transaction_id > 9000'));
+    t.equal((await list(null, { offset: 0, limit: 1 })).total, 9000);
+    await database.transact((unit) => unit.run('DELETE FROM transactions WHERE transaction_id > 1500'));
+    t.equal((await list('first', { offset: 0, limit: 1 })).total, 12);
+    t.match(await list('first', { after: 5, offset: 0, limit: 9 }), {
+      total: 12,
+      rows: [{ id: 4 }, { id: 3 }, { id: 2 }, { id: 1 }],
+    });
+    t.match(await list('first', { offset: 0, limit: 12 }), { total: 12, next: undefined }, 'a last page that is full');
+  });
+});
