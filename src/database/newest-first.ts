@@ -16,10 +16,11 @@ export interface PageQuery<Key extends string | number> {
   limit: number;
 }
 
-interface Wanted<Key extends string | number> {
+interface Wanted<Row, Key extends string | number> {
   table: string;
   /** The column that rises with time, by which an index orders the rows of `where`. */
   key: string;
+  keyOf(row: Row): Key;
   /** With their aliases. */
   columns: string;
   /** Whose rows. */
@@ -48,7 +49,7 @@ interface Seen<Key> {
  */
 export async function newestFirst<Row extends object, Key extends string | number>(
   sql: Sql,
-  wanted: Wanted<Key>,
+  wanted: Wanted<Row, Key>,
 ): Promise<Page<Row>> {
   const { table, key, columns, where, values, page } = wanted;
   const filter = wanted.filter ?? '1 = 1';
@@ -77,8 +78,8 @@ export async function newestFirst<Row extends object, Key extends string | numbe
   const rows =
     limit === 0 || here.last === null
       ? []
-      : await sql.all<Row & { pageKey: Key }>(
-          `SELECT ${columns}, ${key} AS "pageKey" FROM ${table}
+      : await sql.all<Row>(
+          `SELECT ${columns} FROM ${table}
            WHERE ${where}${begin} AND ${key} >= ? AND ${filter} ORDER BY ${key} DESC LIMIT ? OFFSET ?`,
           ...values,
           ...after,
@@ -90,11 +91,11 @@ export async function newestFirst<Row extends object, Key extends string | numbe
   const lastRow = rows.at(-1);
   const full = rows.length === page.limit && (left > rows.length || !isWhole);
   return {
-    rows: rows.map(({ pageKey: _, ...row }) => row as unknown as Row),
+    rows,
     total,
     next:
       full && lastRow
-        ? { after: lastRow.pageKey, offset: 0 }
+        ? { after: wanted.keyOf(lastRow), offset: 0 }
         : isWhole || here.last === null
           ? undefined
           : { after: here.last, offset: Math.max(0, page.offset - here.matched) },

@@ -206,6 +206,7 @@ export async function listTransactions(
   const found = await newestFirst<Row, number>(sql, {
     table: 'transactions',
     key: 'transaction_id',
+    keyOf: ({ transactionId }) => transactionId,
     columns: COLUMNS,
     where: isDue ? 'device_id = ? AND due = 1' : 'device_id = ? AND application_id = ?',
     values: isDue ? [deviceId] : [deviceId, applicationId],

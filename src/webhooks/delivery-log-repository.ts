@@ -80,6 +80,7 @@ export async function listDeliveries(
   return newestFirst<LoggedDelivery, string>(sql, {
     table: 'deliveries',
     key: 'delivery_id',
+    keyOf: ({ deliveryId }) => deliveryId,
     columns: `delivery_id AS "deliveryId", type, setting, url, status, attempts, last_status_code AS "lastStatusCode",
       last_error AS "lastError", next_attempt_at AS "nextAttemptAt", created_at AS "createdAt"`,
     where,

@@ -27,6 +27,7 @@ void t.test('pages of a list', async (t) => {
     newestFirst<Row, number>(database.read, {
       table: 'transactions',
       key: 'transaction_id',
+      keyOf: ({ id }) => id,
       columns: 'transaction_id AS id, operation AS kind',
       where: 'device_id = ? AND application_id = ?',
       values: ['d', 'a'],
