@@ -406,6 +406,13 @@ export interface SchemaTypes {
   'mqtt/recording-upload-urls-request': RecordingUploadUrlsRequest;
   'mqtt/request': DeviceRequest;
   'mqtt/response': DeviceResponse;
+  'mqtt/results/get-connectivity-state': GetConnectivityStateResult;
+  'mqtt/results/install-software': InstallSoftwareResult;
+  'mqtt/results/list-connectivity': ListConnectivityResult;
+  'mqtt/results/none': NoResult;
+  'mqtt/results/pair-bluetooth': PairBluetoothResult;
+  'mqtt/results/set-connectivity-state': SetConnectivityStateResult;
+  'mqtt/results/update-firmware': UpdateFirmwareResult;
   'mqtt/set-apn-parameters': SetApnParameters;
   'mqtt/set-language-parameters': SetLanguageParameters;
   'mqtt/set-wifi-parameters': SetWifiParameters;
@@ -1057,6 +1064,70 @@ export interface DeviceResponse {
   requestId: string;
   data?: JsonObject;
   error?: DeviceError;
+}
+/**
+ * Result of `getConnectivityState`: whether it is switched on.
+ */
+export interface GetConnectivityStateResult {
+  type: ConnectivityType;
+  /**
+   * True: switched on.
+   */
+  enabled: boolean;
+}
+/**
+ * Result of `installSoftware`: what is installed now, as the package says of itself.
+ */
+export interface InstallSoftwareResult {
+  package: PackageName;
+  version: string;
+  /**
+   * Android version code.
+   */
+  versionCode: number;
+}
+/**
+ * Result of `listConnectivity`: the Bluetooth devices that are in reach, or paired.
+ */
+export interface ListConnectivityResult {
+  type: ConnectivityType;
+  /**
+   * @maxItems 1000
+   */
+  devices: {
+    name: BluetoothName;
+    macAddress: MacAddress;
+    paired: boolean;
+    connected: boolean;
+  }[];
+}
+/**
+ * No result: the ack has none. One that is there is passed on as it is.
+ */
+export interface NoResult {}
+/**
+ * Result of `pairBluetooth`: whom the device is paired with now.
+ */
+export interface PairBluetoothResult {
+  name: BluetoothName;
+  macAddress: MacAddress;
+}
+/**
+ * Result of `setConnectivityState`: how it is switched now.
+ */
+export interface SetConnectivityStateResult {
+  type: ConnectivityType;
+  /**
+   * True: switched on.
+   */
+  enabled: boolean;
+}
+/**
+ * Result of `updateFirmware`: what the device runs now. It reports its new `firmwareVersion` on `status`, too.
+ */
+export interface UpdateFirmwareResult {
+  package: PackageName;
+  version: VersionName;
 }
 /**
  * Parameters of `setApn`: all access point names that the device shall have.

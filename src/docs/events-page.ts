@@ -10,6 +10,7 @@ interface Message extends Json {
   payload: { schema: object };
   examples?: { name?: string; payload: unknown }[];
   'x-data'?: Record<string, object>;
+  'x-operations'?: Record<string, { description: string; parameters: object; result?: object }>;
 }
 interface Titled {
   title: string;
@@ -20,25 +21,55 @@ interface Channel {
   description: string;
   messages: Record<string, { $ref: string }>;
 }
+interface Operation {
+  action: 'send' | 'receive';
+  channel: { $ref: string };
+  bindings: { mqtt?: { qos: number } };
+}
 interface AsyncApi extends ApiDocument {
   info: { description: string };
   servers: Record<string, { host: string; protocol: string; description: string }>;
   channels: Record<string, Channel>;
-  operations: Record<string, { action: 'send' | 'receive'; channel: { $ref: string }; reply?: object }>;
+  operations: Record<string, Operation>;
 }
 
 const table = (rows: SchemaRow[]): Html => html`<div class="scroll"><table class="fields">
 <thead><tr><th>Field</th><th>Type</th><th></th></tr></thead>
 <tbody>${rows.map(
-  ({ path, type, required, deprecated, description }) => html`<tr>
+  ({ path, type, required, deprecated, description, limits }) => html`<tr>
 <td><code>${path}</code>${required ? html` <span class="must">required</span>` : null}${deprecated ? html` <span class="old">deprecated</span>` : null}</td>
-<td><code>${type}</code></td><td>${prose(description)}</td></tr>
+<td><code>${type}</code></td><td>${prose(description)}${limits === '' ? null : html` <span class="limits">${limits}</span>`}</td></tr>
 `,
 )}</tbody></table></div>`;
+
+/** What a device does for each operation, what it is given for that and what it answers. */
+function operationsOf(operations: NonNullable<Message['x-operations']>, document: AsyncApi): Html {
+  const schemas = document.components['schemas'] as Record<string, Titled>;
+  const part = (title: string, schema: object): Html => {
+    const rows = schemaRows(schema, document);
+    const name = (schema as { $ref: string }).$ref.split('/').at(-1) ?? '';
+    return html`<h5>${title}</h5>
+<p>${prose(schemas[name]?.description ?? '')}</p>${rows.length > 0 ? table(rows) : null}`;
+  };
+  return html`<article class="message" id="operations">
+<h3><a href="#operations">Operations</a></h3>
+${Object.entries(operations).map(
+  ([name, { description, parameters, result }]) => html`<section id="operation-${name}">
+<h4><a href="#operation-${name}"><code>${name}</code></a></h4>
+<p>${prose(description)}</p>
+<details><summary>Parameters${result ? ' and result' : null}</summary>
+${part('Parameters', parameters)}
+${result ? part('Result', result) : null}</details>
+</section>
+`,
+)}</article>
+`;
+}
 
 function messageOf(name: string, document: AsyncApi): Html {
   const message = document.components['messages']?.[name] as Message;
   const { schema } = message.payload;
+  const operations = message['x-operations'];
   const schemaTitle =
     String((schema as { $ref: string }).$ref)
       .split('/')
@@ -46,7 +77,7 @@ function messageOf(name: string, document: AsyncApi): Html {
   const schemas = document.components['schemas'] as Record<string, Titled>;
   const { title, description } = schemas[schemaTitle]!;
   const cases = [
-    ...schemaCases(schema, document),
+    ...(operations ? [] : schemaCases(schema, document)),
     ...Object.entries(message['x-data'] ?? {}).map(([when, data]) => ({ when, rows: schemaRows(data, document) })),
   ];
   return html`<article class="message" id="${name}">
@@ -65,13 +96,14 @@ ${(message.examples ?? []).map(
 ${table(schemaRows(schema, document))}
 ${cases.map(({ when, rows }) => html`<h4>${prose(when)}</h4>${table(rows)}`)}</details>
 </article>
-`;
+${operations ? operationsOf(operations, document) : null}`;
 }
 
 function channelOf(id: string, document: AsyncApi): Html {
   const { address, description, messages } = document.channels[id]!;
   const operation = Object.values(document.operations).find(({ channel }) => channel.$ref === `#/channels/${id}`);
-  const kind = address === undefined ? 'HTTPS' : operation?.action === 'send' ? 'to the device' : 'from the device';
+  const direction = operation?.action === 'send' ? 'to the device' : 'from the device';
+  const kind = address === undefined ? 'HTTPS' : `${direction}, QoS ${operation?.bindings.mqtt?.qos}`;
   return html`<section id="${id}">
 <h2><a href="#${id}">${id}</a> <span class="kind">${kind}</span></h2>
 ${address === undefined ? null : html`<p><code class="topic">${address}</code></p>`}

@@ -8,6 +8,8 @@ export interface SchemaRow {
   required: boolean;
   deprecated: boolean;
   description: string;
+  /** Range, length, form: in words, '' without any. */
+  limits: string;
 }
 
 interface Schema {
@@ -18,6 +20,18 @@ interface Schema {
   description?: string;
   deprecated?: boolean;
   pattern?: string;
+  'x-pattern-message'?: string;
+  'x-max-utf8-bytes'?: number;
+  'x-max-json-bytes'?: number;
+  'x-max-depth'?: number;
+  format?: string;
+  minimum?: number;
+  maximum?: number;
+  minLength?: number;
+  maxLength?: number;
+  minItems?: number;
+  maxItems?: number;
+  maxProperties?: number;
   properties?: Record<string, Schema>;
   required?: string[];
   items?: Schema;
@@ -43,6 +57,36 @@ function typeOf(schema: Schema, document: ApiDocument): string {
   return item && !item.properties ? `${type} of ${typeOf(item, document)}` : type;
 }
 
+/** `1 to 128 characters`, `at most 32 entries`; '' without a bound. */
+function range(least: number | undefined, most: number | undefined, unit: string): string {
+  if (least === undefined && most === undefined) return '';
+  const bounds =
+    least === undefined ? `at most ${most}` : most === undefined ? `${least} or more` : `${least} to ${most}`;
+  return unit === '' ? bounds : `${bounds} ${unit}`;
+}
+
+const FORMATS: Record<string, string> = { imei: 'the last digit is a check digit (Luhn)' };
+
+function limitsOf(schema: Schema, document: ApiDocument): string {
+  const { minimum, maximum, minLength, maxLength, minItems, maxItems, maxProperties, format = '' } = schema;
+  const item = schema.items && resolved(schema.items, document);
+  const ofItems = item && !item.properties ? limitsOf(item, document) : '';
+  return [
+    range(minimum, maximum, ''),
+    range(minLength, maxLength, 'characters'),
+    range(undefined, schema['x-max-utf8-bytes'], 'bytes of UTF-8'),
+    range(minItems, maxItems, 'entries'),
+    range(undefined, maxProperties, 'members'),
+    range(undefined, schema['x-max-json-bytes'], 'bytes of JSON'),
+    range(undefined, schema['x-max-depth'], 'levels deep'),
+    schema['x-pattern-message']?.replace(/^String should (?:be |have )?/, '') ?? '',
+    FORMATS[format] ?? '',
+    ofItems && `each ${ofItems}`,
+  ]
+    .filter((limit) => limit !== '')
+    .join('; ');
+}
+
 /** The fields of an object, with those of the objects and lists in it. */
 export function schemaRows(schema: object, document: ApiDocument, prefix = ''): SchemaRow[] {
   const { properties = {}, required = [], items } = resolved(schema, document);
@@ -56,6 +100,7 @@ export function schemaRows(schema: object, document: ApiDocument, prefix = ''): 
       required: required.includes(name),
       deprecated: property.deprecated === true,
       description: property.description ?? '',
+      limits: limitsOf(property, document),
     };
     return [row, ...schemaRows(property, document, path)];
   });
@@ -74,9 +119,11 @@ export function schemaCases(schema: object, document: ApiDocument): SchemaCase[]
   const when = Object.entries(condition.properties ?? {})
     .map(
       ([name, value]) =>
-        `\`${name}\` ${value.pattern ? `matches \`${value.pattern}\`` : `is \`${typeOf(value, document)}\``}`,
+        `\`${name}\` ${value.pattern ? `begins with \`${value.pattern.replace(/[\^\\]/g, '')}\`` : `is \`${typeOf(value, document)}\``}`,
     )
     .join(', ');
-  const rows = then ? schemaRows(then, document).slice(Object.keys(then.properties ?? {}).length === 1 ? 1 : 0) : [];
+  const all = then ? schemaRows(then, document) : [];
+  // What the case is about needs no row of its own, unless there is nothing below it.
+  const rows = all.length > 1 && Object.keys(then?.properties ?? {}).length === 1 ? all.slice(1) : all;
   return [...(rows.length > 0 ? [{ when, rows }] : []), ...(otherwise ? schemaCases(otherwise, document) : [])];
 }

@@ -74,6 +74,7 @@ interface Message {
   name: string;
   payload: { schemaFormat: string; schema: Reference };
   examples?: { name?: string; payload: unknown }[];
+  'x-operations'?: Record<string, { parameters: Reference; result?: Reference }>;
 }
 export interface AsyncApi {
   channels: Record<string, { address?: string; messages: Record<string, Message> }>;

@@ -134,6 +134,48 @@ t.test('documents and reference at the newest release', async (t) => {
     t.equal((await anonymous.request('HEAD', '/.well-known/jwks.json')).status, 403, 'HEAD is for documents only');
   });
 
+  t.test(
+    'the page of events says of every operation what it is given and answers, and of every field its bounds',
+    async (t) => {
+      const { body: messages } = await anonymous.get('/asyncapi.json');
+      const { body: page } = (await anonymous.get('/docs/events')) as { body: string };
+      const { schemas } = messages.components;
+      const operations: Record<string, { parameters: object; result?: { $ref: string } }> =
+        messages.components.messages.command['x-operations'];
+      t.same(Object.keys(operations).sort(), [...schemas.Command.properties.operation.enum].sort());
+      for (const [name, { result }] of Object.entries(operations)) {
+        const [, section = ''] = page.split(`<section id="operation-${name}">`);
+        const title = result?.$ref.split('/').at(-1) ?? '';
+        t.equal(result === undefined, name === 'cancel', name);
+        if (!result) continue;
+        const [, ofResult = ''] = section.split('</section>')[0]!.split('<h5>Result</h5>');
+        for (const field of Object.keys(schemas[title].properties)) t.match(ofResult, `<code>${field}</code>`, name);
+      }
+      for (const [topic, qos] of [
+        ['commands', 1],
+        ['acks', 1],
+        ['errors', 1],
+      ] as const) {
+        t.match(page, new RegExp(`id="${topic}".*?QoS ${qos}`, 's'));
+      }
+      for (const topic of ['commands', 'acks', 'status', 'events', 'requests']) {
+        t.match(messages.channels[topic].description, /On repetition: /, topic);
+      }
+      for (const limit of [
+        '0 to 100',
+        '1 to 128 characters',
+        'at most 65536 bytes of JSON',
+        'at most 32768 bytes of JSON',
+        'ISO 8601 with an offset',
+        'at most 1000 entries',
+        '1 to 100 entries',
+        'at most 32 bytes of UTF-8',
+      ]) {
+        t.match(page, limit);
+      }
+    },
+  );
+
   t.test('the page of events has every topic, webhook and message; that of removals every row', async (t) => {
     const { body: messages } = await anonymous.get('/asyncapi.json');
     const { body: page } = await anonymous.get('/docs/events');

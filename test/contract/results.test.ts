@@ -1,0 +1,47 @@
+import t from 'tap';
+import { peersOf } from '../../device-sim/bluetooth.ts';
+import { newState, plainEquipment } from '../../device-sim/device-state.ts';
+import { operations } from '../../device-sim/operations.ts';
+import { loadContracts } from '../../src/contracts/contracts.ts';
+import { readAsyncApi, schemaName } from './documents.ts';
+
+const contracts = loadContracts();
+const documented = readAsyncApi().channels['commands']!.messages['command']!['x-operations'] ?? {};
+
+const [PEER] = peersOf('490154203237518');
+const BLUETOOTH = { type: 'bluetooth' };
+const INSTALL = { package: 'com.example.camera', version: '1.0.0' };
+
+/** Parameters with which a simulated device answers a success. */
+const PARAMETERS: Record<string, Record<string, unknown>> = {
+  activate: { applicationId: 'patrol', clientId: 'camera-07' },
+  deactivate: { applicationId: 'patrol' },
+  setApn: { apns: [] },
+  setWifi: { networks: [] },
+  setLanguage: { lang: 'ja' },
+  getConnectivityState: BLUETOOTH,
+  setConnectivityState: { ...BLUETOOTH, enabled: true },
+  listConnectivity: BLUETOOTH,
+  pairBluetooth: { macAddress: PEER?.macAddress },
+  installSoftware: INSTALL,
+  updateFirmware: INSTALL,
+};
+
+t.test('what a device answers to each operation is what is documented as its result', async (t) => {
+  t.same(Object.keys(documented).sort(), [...Object.keys(PARAMETERS), 'cancel'].sort());
+  const state = newState(plainEquipment);
+  for (const [name, parameters] of Object.entries(PARAMETERS)) {
+    const operation = operations.get(name)!;
+    const apk = { package: INSTALL.package, version: INSTALL.version, versionCode: 1 };
+    const outcome = operation.download
+      ? operation.apply(state, parameters, { size: 1, apk })
+      : { result: operation.apply(state, parameters, [PEER!]) };
+    t.ok('result' in outcome, name);
+    const result = 'result' in outcome ? outcome.result : undefined;
+    const { result: reference } = documented[name]!;
+    const schema = schemaName(reference!);
+    t.equal(schema === 'mqtt/results/none', result === undefined, name);
+    if (result) t.same(contracts.faults(schema, result, name), []);
+    if (result) t.equal(contracts.faults(schema, {}, name).length, Object.keys(result).length, 'and no less');
+  }
+});
