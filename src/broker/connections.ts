@@ -38,6 +38,7 @@ interface Waiting {
   socket: Socket;
   address: string;
   since: number;
+  spoke: boolean;
 }
 
 const LOOPBACK = /^(::ffff:)?127\.|^::1$/;
@@ -88,6 +89,10 @@ export function createConnections({ clock, log, logLimit, metrics, most, perAddr
     one.socket.destroy();
   }
 
+  function expire(one: Waiting): void {
+    if (waiting.has(one) && !one.spoke) cut(one, 'login_time');
+  }
+
   /** Makes room for one more of the address; false when there is none. */
   function makeRoom(address: string, bound: number): boolean {
     const same = byAddress.get(address);
@@ -116,8 +121,9 @@ export function createConnections({ clock, log, logLimit, metrics, most, perAddr
         socket.destroy();
         return undefined;
       }
-      const one: Waiting = { socket, address, since: clock.now() };
-      const cancel = clock.after(LOGIN_MILLISECONDS, () => cut(one, 'login_time'));
+      const one: Waiting = { socket, address, since: clock.now(), spoke: false };
+      // A busy service may not have read yet what has come in time: it does so before the next turn.
+      const cancel = clock.after(LOGIN_MILLISECONDS, () => setImmediate(expire, one));
       sockets.add(socket);
       wait(one);
       count();
@@ -130,6 +136,7 @@ export function createConnections({ clock, log, logLimit, metrics, most, perAddr
       return {
         address,
         spoke() {
+          one.spoke = true;
           cancel();
           waitsNoMore(one);
           count();
