@@ -35,6 +35,7 @@ export function createMetrics() {
     commandsInFlight: gauge('commands_in_flight', 'Commands published and not yet acknowledged by PUBACK'),
     commandsHeld: counter('commands_held_total', 'Times a device had its bound of unacknowledged commands in flight'),
     devicesConnected: gauge('devices_connected', 'MQTT connections of devices'),
+    filesExhausted: counter('open_files_exhausted_total', 'Looks at which the process could open no further file'),
     mqttConnections: gauge('mqtt_connections', 'Open connections of the MQTT listeners, logged in or not'),
     mqttWaiting: gauge('mqtt_connections_waiting', 'Those of them that have not logged in'),
     mqttLoginsHeld: counter('mqtt_logins_held_total', 'Refused logins whose answer was held back: too many from there'),

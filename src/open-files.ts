@@ -1,3 +1,7 @@
+import { open } from 'node:fs/promises';
+import { devNull } from 'node:os';
+import type { Clock } from './clock.ts';
+
 /** Connections at most of each kind of listener, together below the limit of open files with what the service opens itself. */
 export interface OpenFileShares {
   /** Of the API, administration, and the embedded object store. */
@@ -19,4 +23,33 @@ export function shareOpenFiles(limit: number): OpenFileShares {
   const objects = part(8, 1024);
   const own = Math.min(OWN_FILES, Math.floor((limit * 3) / 8));
   return { http, admin, objects, mqtt: Math.max(1, limit - own - http - admin - objects) };
+}
+
+const FULL = new Set(['EMFILE', 'ENFILE']);
+const LOOK_MILLISECONDS = 5_000;
+
+/**
+ * Looks every few seconds whether the process may open a file. At the limit the kernel's new connections are closed before
+ * anything of the service hears of them, on every listener: only this tells. The returned function ends it.
+ */
+export function watchOpenFiles({ clock, onFull }: { clock: Clock; onFull(error: Error): void }): () => void {
+  let cancel: () => void;
+  let stopped = false;
+  const arm = (): void => {
+    cancel = clock.after(LOOK_MILLISECONDS, () => {
+      void look().then(() => (stopped ? undefined : arm()));
+    });
+  };
+  async function look(): Promise<void> {
+    try {
+      await using _ = await open(devNull);
+    } catch (error) {
+      if (FULL.has((error as NodeJS.ErrnoException).code ?? '')) onFull(error as Error);
+    }
+  }
+  arm();
+  return () => {
+    stopped = true;
+    cancel();
+  };
 }

@@ -25,9 +25,11 @@ import { createEventBytes } from './events/event-bytes.ts';
 import { createUploadUrls } from './events/upload-urls.ts';
 import { type Ids, randomIds } from './ids.ts';
 import type { Log } from './log.ts';
+import { createLogLimit } from './log-limit.ts';
 import { createMetrics } from './metrics.ts';
 import { createEmbeddedStore } from './objects/embedded-store.ts';
 import { createObjectStore } from './objects/object-store.ts';
+import { watchOpenFiles } from './open-files.ts';
 import { createReadiness } from './readiness.ts';
 import { createRemovals } from './removals.ts';
 import { ownerOfObject } from './software/owner.ts';
@@ -109,6 +111,18 @@ export async function createService(config: Config, { log, clock = systemClock, 
   const urlFault = createSettingUrlRule({ allowHttp, allowPrivate });
   const contracts = loadContracts({ urlFault, serves: removals.serves });
   makeFolder(config.dataDir);
+  const logLimit = createLogLimit({ clock });
+  stack.defer(
+    watchOpenFiles({
+      clock,
+      onFull(err) {
+        metrics.filesExhausted.inc();
+        const leftOut = logLimit('files');
+        if (leftOut !== undefined)
+          log.error({ err, leftOut }, 'no more files can be opened: connections are closed unheard');
+      },
+    }),
+  );
 
   let commits = 0;
   const database = openDatabase({

@@ -48,6 +48,8 @@ export function createAuthentication(parts: Parts) {
   const connects = new WeakMap<Client, ConnectPacket>();
   const locks = new Map<string, Promise<void>>();
   const logins = new WeakMap<Client, () => void>();
+  /** By deviceId: the last one that waits for the lock. */
+  const waiting = new Map<string, Client>();
 
   async function withLock(deviceId: string, task: () => Promise<void>): Promise<void> {
     const before = locks.get(deviceId);
@@ -108,8 +110,12 @@ export function createAuthentication(parts: Parts) {
   ): Promise<void> {
     let refused = await refusal(client, username, password);
     if (refused) return turnAway(client, refused);
+    // Of those that wait the last one would replace the others: they need not wait, nor hold a place.
+    waiting.get(client.id)?.conn.destroy();
+    waiting.set(client.id, client);
     await withLock(client.id, async () => {
-      if (client.closed) return;
+      if (waiting.get(client.id) === client) waiting.delete(client.id);
+      if (client.closed || client.conn.destroyed) return;
       // Again, inside the lock: the credential may have been replaced while this connection waited.
       refused = await standing(client, password);
       if (refused) return;

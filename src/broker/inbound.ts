@@ -171,7 +171,12 @@ export function createInbound(parts: Parts) {
 
   /** Of what comes behind it on the connection nothing is taken any more: PUBACKs leave no gap [MQTT-4.6.0-2]. */
   async function refuseRate(client: Client | null): Promise<Error> {
-    if (client) tooFast.add(client);
+    if (client && !tooFast.has(client)) {
+      tooFast.add(client);
+      const leftOut = logLimit(`${client.id} rate`);
+      if (leftOut !== undefined)
+        log.info({ deviceId: client.id, leftOut }, 'a device is cut off: it sends above its rate');
+    }
     metrics.mqttRefused.inc({ reason: 'rate' });
     return new Error('more messages per second than a device may send');
   }

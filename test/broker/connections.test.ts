@@ -66,6 +66,18 @@ t.test('of many CONNECTs of one device at once exactly one stays, and it gets th
   }
 });
 
+t.test('of many CONNECTs of one device that wait, only the last is served: they hold no places', async (t) => {
+  const world = await startWorld(t);
+  await world.createTenant();
+  const device = await world.registerDevice();
+  const links = await Promise.all(Array.from({ length: 50 }, () => world.open(device)));
+  const answers = await Promise.allSettled(links.map((link) => link.login()));
+  const served = answers.filter(({ status }) => status === 'fulfilled').length;
+  t.ok(served >= 1 && served <= 40, `${served} of 50 were let in, one after another`);
+  await world.idle();
+  t.ok(world.service.isConnected(device.deviceId));
+});
+
 t.test('a session without subscriptions is present at the next connection; one that was cleaned is not', async (t) => {
   const world = await startWorld(t);
   await world.createTenant();

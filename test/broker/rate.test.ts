@@ -18,8 +18,9 @@ t.test('a device that sends more than its rate is cut off, and what it sends aga
   for (let number = 0; number < 15; number += 1) link.publish('events', event(number));
   await link.closed;
   t.equal(link.pending('puback').length, 10, 'twice the rate at once is acknowledged, and no more');
-  for (let number = 0; number < 10; number += 1)
-    t.equal((await tenant.event()).data['eventId' as never], `event ${number}`);
+  const told = new Set<unknown>();
+  while (told.size < 10) told.add((await tenant.event()).data['eventId' as never]);
+  t.same(told, new Set(Array.from({ length: 10 }, (_, number) => `event ${number}`)));
 
   neighbour.link.publish('events', event(100));
   await neighbour.link.next('puback');

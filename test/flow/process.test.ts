@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { request as openRequest } from 'node:http';
@@ -218,6 +219,15 @@ t.test(
     await service.said('connections are closed by a bound');
   },
 );
+
+const noPrlimit = spawnSync('prlimit', ['--version']).status !== 0 && 'there is no prlimit to take files away with';
+t.test('a process that can open no more files says so', { buffered: true, skip: noPrlimit }, async (t) => {
+  const service = await startProcess(t, { LAPEL_DATA_DIR: t.testdir() });
+  spawnSync('prlimit', ['--nofile=20:', '--pid', String(service.pid)]);
+  await service.said('no more files can be opened');
+  spawnSync('prlimit', ['--nofile=400:', '--pid', String(service.pid)]);
+  t.equal((await fetch(`${service.addresses.admin}/readyz`)).status, 200, 'and goes on when it can');
+});
 
 t.test('serve --help prints every setting with its default', { buffered: true }, async (t) => {
   const { code, stdout } = await runMain(t, ['serve', '--help']);

@@ -70,6 +70,7 @@ export async function startProcess(t: Test, env: Record<string, string>, openFil
   const addresses = await listening.promise;
   return {
     addresses,
+    pid: child.pid,
     /** All that it wrote so far. */
     output,
     /** Resolves when it has written this to standard error. */
