@@ -142,7 +142,7 @@ t.test('documents and reference at the newest release', async (t) => {
       const { schemas } = messages.components;
       const operations: Record<string, { parameters: object; result?: { $ref: string } }> =
         messages.components.messages.command['x-operations'];
-      t.same(Object.keys(operations).sort(), [...schemas.Command.properties.operation.enum].sort());
+      t.same(new Set(Object.keys(operations)), new Set(schemas.Command.properties.operation.enum));
       for (const [name, { result }] of Object.entries(operations)) {
         const [, section = ''] = page.split(`<section id="operation-${name}">`);
         const title = result?.$ref.split('/').at(-1) ?? '';

@@ -1,0 +1,114 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import t, { type Test } from 'tap';
+import { startWorld, transactionIdOf } from '../world.ts';
+
+const PAGE = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'device.md'), 'utf8');
+const APK = { package: 'com.example.camera', version: '1.0.0' };
+
+/** The program of the page in a language. */
+function programOf(language: string): string {
+  const [, program] = new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\``, 'ms').exec(PAGE) ?? [];
+  if (program === undefined) throw new Error(`docs/device.md has no program in ${language}`);
+  return program;
+}
+
+const hasPaho = spawnSync('/usr/bin/python3', ['-c', 'import paho.mqtt.client']).status === 0;
+const LANGUAGES = [
+  { language: 'ts', command: process.execPath, skip: false },
+  { language: 'python', command: '/usr/bin/python3', skip: hasPaho ? false : 'paho-mqtt: bash .ci/install-paho' },
+];
+
+/** What a device does, from its first connection on, in whatever language. */
+async function liveOf(t: Test, language: string, command: string): Promise<void> {
+  const folder = t.testdir({ data: {}, device: {} });
+  const program = join(folder, 'device', language === 'ts' ? 'device.ts' : 'device.py');
+  writeFileSync(program, programOf(language));
+  const world = await startWorld(t, { dataDir: join(folder, 'data') });
+  const tenant = await world.createTenant();
+  const { deviceId, credential } = await world.registerDevice();
+  const path = `${tenant.path}/devices/${deviceId}`;
+  const { hostname, port } = new URL(world.service.addresses.mqtt);
+  let output = '';
+  let errors = '';
+  let running: ChildProcess | undefined;
+  function start(): ChildProcess {
+    const device = spawn(command, [program, hostname, port, deviceId, join(folder, 'device', 'state.json')], {
+      env: { PATH: process.env['PATH'], LAPEL_CREDENTIAL: credential },
+    });
+    device.stdout.on('data', (chunk) => (output += String(chunk)));
+    device.stderr.on('data', (chunk) => (errors += String(chunk)));
+    running = device;
+    return device;
+  }
+  async function kill(): Promise<void> {
+    if (!running || running.exitCode !== null || running.signalCode !== null) return;
+    running.kill('SIGKILL');
+    await once(running, 'exit');
+  }
+  t.teardown(kill);
+  const result = async () => (await tenant.event()).data.transaction;
+  const begun = (transactionId: number): number => output.split(`begins ${transactionId} `).length - 1;
+  const put = (where: string, json: unknown) => tenant.api.put(`${path}${where}`, { json }).then(transactionIdOf);
+
+  start();
+  await tenant.api.post(path, { json: {} });
+  t.match(await result(), { operation: 'activate', status: 'succeeded' });
+  t.match((await tenant.api.get(`${path}/status`)).body, { lang: 'en', firmwareVersion: '9.001.0', bluetooth: {} });
+
+  const language1 = await put('/settings/lang', { lang: 'ja' });
+  t.match(await result(), { transactionId: language1, status: 'succeeded' });
+  await put('/connectivity/state', { type: 'bluetooth', enabled: true });
+  t.match(await result(), { status: 'succeeded', result: { type: 'bluetooth', enabled: true } });
+  await put('/settings/apn', [{ name: 'a', apn: 'b' }]);
+  t.match(await result(), { status: 'failed', error: { code: 'UNSUPPORTED' } });
+
+  running?.stdin?.write('help\n');
+  t.match(await tenant.event(), { type: 'custom.sos', data: { button: 'side', deviceId } });
+
+  const upload = await tenant.api.post(`${tenant.path}/apps`, { json: { ...APK, fileSize: 4 } });
+  await fetch(upload.body.urlList[0].uploadUrl, { method: 'PUT', body: 'file' });
+  await tenant.api.post(`${tenant.path}/packages/${APK.package}/versions/${APK.version}/distributions`);
+  await put('/apps', APK);
+  t.match(await result(), { operation: 'installSoftware', status: 'succeeded', result: APK });
+
+  // It is away, and comes back: what waits is done, what was cancelled is not, and what comes again is answered again.
+  await kill();
+  const away = await put('/settings/lang', { lang: 'de' });
+  const never = await put('/settings/lang', { lang: 'fr' });
+  t.equal((await tenant.api.delete(`${path}/transactions/${never}`)).status, 204);
+  t.match(await result(), { transactionId: never, status: 'cancelled' });
+  const database = new DatabaseSync(join(folder, 'data', 'lapel.db'));
+  // As if the service had never got the answer.
+  database
+    .prepare(`UPDATE transactions SET status = 'delivered', due = 1, completed_at = NULL WHERE transaction_id = ?`)
+    .run(language1);
+  database.close();
+  start();
+  const both = [await result(), await result()];
+  t.same(
+    new Map(both.map((one) => [one['transactionId'], one['status']])),
+    new Map([language1, away].map((transactionId) => [transactionId, 'succeeded'])),
+  );
+  t.same([begun(language1), begun(away), begun(never)], [1, 1, 0], 'each once');
+
+  // A command that is on its way when it is cancelled; what comes behind it is done.
+  running?.kill('SIGSTOP');
+  const stopped = await put('/settings/lang', { lang: 'it' });
+  t.equal((await tenant.api.delete(`${path}/transactions/${stopped}`)).status, 204);
+  t.match(await result(), { transactionId: stopped, status: 'cancelled' });
+  running?.kill('SIGCONT');
+  const last = await put('/settings/lang', { lang: 'en' });
+  t.match(await result(), { transactionId: last, status: 'succeeded' });
+  t.ok(begun(stopped) <= 1);
+  t.equal(errors, '', 'nothing was wrong with its messages');
+}
+
+for (const { language, command, skip } of LANGUAGES) {
+  t.test(`the device of docs/device.md in ${language} does what a device must do`, { skip }, (t) =>
+    liveOf(t, language, command),
+  );
+}
