@@ -213,6 +213,7 @@ export async function createService(config: Config, { log, clock = systemClock, 
     requireDeveloper: developers.find,
     disconnect: (deviceId, will) => broker.disconnect(deviceId, will),
     presence,
+    endTransactions: transactions.endAll,
   });
   const isConnected = (deviceId: string): boolean => broker.isConnected(deviceId);
   const statuses = createStatuses({ database, clock, presence, isConnected });

@@ -48,8 +48,11 @@ export async function updateDevice(
   return { status: 200, body: deviceBody(await devices.update(params.deviceId, body), formatTime) };
 }
 
-export async function deleteDevice({ devices }: AdminServices, { params }: At<'deviceId'>): Promise<Answer> {
-  await devices.remove(params.deviceId);
+export async function deleteDevice(
+  { devices }: AdminServices,
+  { params, query }: At<'deviceId', never, 'admin/device-delete-query'>,
+): Promise<Answer> {
+  await devices.remove(params.deviceId, { force: query.force === 'true' });
   return { status: 204 };
 }
 

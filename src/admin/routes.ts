@@ -31,7 +31,7 @@ export const ROUTES = [
   route('GET',    '/admin/v1/developers/{developerId}/devices', A, { query: 'common/paging-query' }, listDevices),
   route('GET',    '/admin/v1/devices/{deviceId}', A, {}, readDevice),
   route('PATCH',  '/admin/v1/devices/{deviceId}', A, { body: 'admin/device-update' }, updateDevice),
-  route('DELETE', '/admin/v1/devices/{deviceId}', A, {}, deleteDevice),
+  route('DELETE', '/admin/v1/devices/{deviceId}', A, { query: 'admin/device-delete-query' }, deleteDevice),
   route('POST',   '/admin/v1/devices/{deviceId}/credential', A, { body: 'admin/credential-replace', bodyOptional: true }, replaceCredential),
 
   route('GET',    '/admin/v1/binary-warnings', A, { query: 'common/paging-query' }, listBinaryWarnings),

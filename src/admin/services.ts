@@ -25,9 +25,10 @@ export interface AdminServices {
 }
 
 /** What a handler gets, by the parameter of its path. */
-export type At<Name extends string, Body extends SchemaName = never> = Input<
+export type At<Name extends string, Body extends SchemaName = never, Query extends SchemaName = never> = Input<
   { [Parameter in Name]: string },
-  SchemaTypes[Body]
+  SchemaTypes[Body],
+  SchemaTypes[Query]
 >;
 export type List<Name extends string = never> = Input<
   { [Parameter in Name]: string },

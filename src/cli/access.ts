@@ -182,7 +182,8 @@ export function connectAdministration(
     authorization,
     async request(what, request) {
       try {
-        return await send({ ...request, headers: { authorization }, repeatable: request.method !== 'POST' });
+        const repeatable = request.method !== 'POST';
+        return (await send({ ...request, headers: { authorization }, repeatable })).body;
       } catch (error) {
         throw toFailure(error, { what, baseUrl, option: 'admin-url' });
       }

@@ -103,7 +103,9 @@ async function upload({ resource, verb, given, administration, terminal, body }:
 }
 
 async function call({ verb, given, administration, path, what, body }: Call): Promise<Outcome> {
-  const answer = await administration.request(what, { method: verb.method, path, body });
+  const flags = Object.keys(verb.flags ?? {}).filter((name) => given.flag(name));
+  const query = Object.fromEntries(flags.map((name) => [name, 'true']));
+  const answer = await administration.request(what, { method: verb.method, path, query, body });
   const record = answer as Row | undefined;
   const done = oneLine(`${verb.done ?? 'done'}: ${given.positionals.join(' ')}`);
   const text: Text = (look) =>
@@ -124,6 +126,7 @@ function commandOf(resource: Resource, verb: Verb): Command {
   const options: Options = {
     ...(belongs && DEVELOPER),
     ...optionsOf(fields),
+    ...verb.flags,
     ...(isUpload && NAMES),
     ...ADMIN_OPTIONS,
   };

@@ -27,6 +27,8 @@ export interface Verb {
   /** `list`: all pages of it; `upload`: the file is sent to the URL that comes back; without: one request. */
   kind?: 'list' | 'upload';
   fields?: Readonly<Record<string, Field>>;
+  /** Options without a value; one that is given is `true` in the query. */
+  flags?: Readonly<Record<string, Option>>;
   /** What is sent whatever the options. */
   body?: Row;
   /** Where the rows of a list are. */
@@ -301,12 +303,15 @@ export const RESOURCES: readonly Resource[] = [
       },
       {
         verb: 'delete',
-        summary: 'Removes a device that is not activated',
+        summary: 'Removes a device that is not activated; or, by force, any',
+        about:
+          'With --force an application that has it activated is told that it was deactivated, and what was cancelled.',
         method: 'DELETE',
         path: '/admin/v1/devices/{deviceId}',
         arguments: { DEVICE: 'deviceId' },
+        flags: { force: { text: 'also a device that is activated: what is unfinished ends' } },
         done: 'deleted',
-        examples: ['lapel admin device delete 490154203237518'],
+        examples: ['lapel admin device delete 490154203237518', 'lapel admin device delete 490154203237518 --force'],
       },
       {
         verb: 'block',

@@ -312,6 +312,7 @@ export interface SchemaTypes {
   'admin/developer-list': DeveloperList;
   'admin/developer-update': DeveloperUpdate;
   'admin/device': DeviceAnswer;
+  'admin/device-delete-query': DeviceDeleteQuery;
   'admin/device-list': DeviceList;
   'admin/device-register': DeviceRegister;
   'admin/device-registered': DeviceRegistered;
@@ -613,6 +614,15 @@ export interface DeviceAnswer {
    */
   certificateFingerprint: string | null;
   createdAt: LocalDateTime;
+}
+/**
+ * Query of the removal of a device.
+ */
+export interface DeviceDeleteQuery {
+  /**
+   * `true`: also a device that is activated, or has unfinished transactions.
+   */
+  force?: 'true' | 'false';
 }
 /**
  * A page of the devices of a developer.

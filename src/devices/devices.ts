@@ -29,12 +29,22 @@ interface Parts {
   /** The device's connection, if any, must end: its credential stopped, or it is gone; then its will is of no meaning. */
   disconnect(deviceId: string, will: 'kept' | 'dropped'): void;
   presence: Pick<Presence, 'remove'>;
+  /** Ends every transaction of a device that goes, and its activation; its application is told. */
+  endTransactions(unit: UnitOfWork, device: Device): Promise<void>;
 }
 
 export type Devices = ReturnType<typeof createDevices>;
 
 /** Registration, credentials and properties of devices (administration), and what an application may know of one (op 4). */
-export function createDevices({ database, clock, ids, requireDeveloper, disconnect, presence }: Parts) {
+export function createDevices({
+  database,
+  clock,
+  ids,
+  requireDeveloper,
+  disconnect,
+  presence,
+  endTransactions,
+}: Parts) {
   const existing = async (deviceId: string): Promise<Device> => {
     const device = await findDevice(database.read, deviceId);
     if (!device) throw new DomainError('DEVICE_NOT_FOUND');
@@ -58,7 +68,9 @@ export function createDevices({ database, clock, ids, requireDeveloper, disconne
   }
 
   /** Everything that a device has said and that is kept of its connections; it has to come back anew. */
-  async function forget(unit: UnitOfWork, deviceId: string): Promise<void> {
+  async function forget(unit: UnitOfWork, device: Device): Promise<void> {
+    const { deviceId } = device;
+    await endTransactions(unit, device);
     await deleteSession(unit, deviceId);
     await deleteStatus(unit, deviceId);
     await presence.remove(unit, deviceId);
@@ -110,7 +122,7 @@ export function createDevices({ database, clock, ids, requireDeveloper, disconne
         const changed = { ...device, ...change };
         if (changed.developerId !== device.developerId) {
           if (device.activation !== 'deactivated') throw new DomainError('DEVICE_IN_USE');
-          await forget(unit, deviceId);
+          await forget(unit, device);
         }
         await updateDevice(unit, changed);
         if (changed.blocked) unit.onCommit(() => disconnect(deviceId, 'dropped'));
@@ -118,13 +130,16 @@ export function createDevices({ database, clock, ids, requireDeveloper, disconne
       });
     },
 
-    /** Removes a deactivated device with its MQTT session, its status and its presence. Throws DEVICE_NOT_FOUND, DEVICE_IN_USE. */
-    async remove(deviceId: string): Promise<void> {
+    /**
+     * Removes a device with its MQTT session, its status and its presence. With `force` also an activated one: what is
+     * unfinished ends, and its application is told. Throws DEVICE_NOT_FOUND, DEVICE_IN_USE.
+     */
+    async remove(deviceId: string, { force = false } = {}): Promise<void> {
       await database.transact(async (unit) => {
         const device = await findDevice(unit, deviceId);
         if (!device) throw new DomainError('DEVICE_NOT_FOUND');
-        if (device.activation !== 'deactivated') throw new DomainError('DEVICE_IN_USE');
-        await forget(unit, deviceId);
+        if (device.activation !== 'deactivated' && !force) throw new DomainError('DEVICE_IN_USE');
+        await forget(unit, device);
         await deleteDevice(unit, deviceId);
       });
     },

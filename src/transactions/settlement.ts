@@ -1,12 +1,20 @@
 import { type Clock, toUtc } from '../clock.ts';
 import type { Database, UnitOfWork } from '../database/sql.ts';
 import { completeActivation, releaseActivation } from '../devices/activation.ts';
+import type { Device } from '../devices/device-repository.ts';
 import { DomainError } from '../errors.ts';
 import type { Metrics } from '../metrics.ts';
 import type { createDeliveryMarks } from './delivery-marks.ts';
 import { type FinishedStatus, isFinished, nextStatus, type Operation } from './transaction.ts';
 import { transactionBody } from './transaction-body.ts';
-import { findTransaction, type TransactionRecord, unfinishedOf, updateTransaction } from './transaction-repository.ts';
+import {
+  clearDue,
+  findTransaction,
+  insertTransaction,
+  type TransactionRecord,
+  unfinishedOf,
+  updateTransaction,
+} from './transaction-repository.ts';
 
 /** What a device says of a transaction: the schema mqtt/ack. */
 export interface Acknowledgement {
@@ -97,6 +105,19 @@ export function createSettlement({ database, clock, metrics, marks, recordEvent,
     await finishIn(unit, sent ? { ...cancelled, attempts: record.attempts + 1 } : cancelled, mayHaveArrived);
   }
 
+  /** A deactivation that nobody has to wait for. */
+  async function deactivateIn(unit: UnitOfWork, deviceId: string, applicationId: string): Promise<void> {
+    const now = clock.now();
+    const operation = 'deactivate';
+    const stored = { deviceId, applicationId, operation, attempts: 0, createdAt: now } as const;
+    const transactionId = await insertTransaction(unit, stored, JSON.stringify({ applicationId }));
+    const record = await findTransaction(unit, transactionId);
+    if (!record) throw new Error(`transaction ${transactionId} was not stored`);
+    const result = { by: 'administration' };
+    await finishIn(unit, { ...record, status: 'succeeded', updatedAt: now, completedAt: now, result }, false);
+    unit.onCommit(() => metrics.transactionsCreated.inc({ operation }));
+  }
+
   return {
     /**
      * Applies a device's acknowledgement. One for a finished transaction changes nothing. Throws TRANSACTION_NOT_FOUND
@@ -145,6 +166,18 @@ export function createSettlement({ database, clock, metrics, marks, recordEvent,
         };
         await finishIn(unit, failed, false);
       });
+    },
+
+    /**
+     * Ends everything of a device that is taken away by administration, inside its unit of work: the application that it
+     * is activated for is told as if it had been deactivated, and of every transaction that this cancels.
+     */
+    async endAll(unit: UnitOfWork, device: Pick<Device, 'deviceId' | 'activation' | 'applicationId'>): Promise<void> {
+      const { deviceId, applicationId } = device;
+      if (device.activation === 'activated' && applicationId !== null)
+        await deactivateIn(unit, deviceId, applicationId);
+      for (const record of await unfinishedOf(unit, deviceId)) await cancelIn(unit, record);
+      await clearDue(unit, deviceId);
     },
 
     /** Cancels on behalf of the application. Throws TRANSACTION_NOT_FOUND, TRANSACTION_FINISHED. */

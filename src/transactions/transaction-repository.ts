@@ -145,15 +145,21 @@ export async function sumLargeParameters(sql: Sql, applicationId: string, device
   return row?.sum ?? 0;
 }
 
-/** The unfinished transactions of a device for one application, oldest first. */
-export async function unfinishedOf(sql: Sql, deviceId: string, applicationId: string): Promise<TransactionRecord[]> {
+/** The unfinished transactions of a device, oldest first: those for one application, or all. */
+export async function unfinishedOf(sql: Sql, deviceId: string, applicationId?: string): Promise<TransactionRecord[]> {
+  const own = applicationId === undefined ? '' : ' AND application_id = ?';
   const rows = await sql.all<Row>(
     `SELECT ${COLUMNS} FROM transactions
-     WHERE device_id = ? AND due = 1 AND completed_at IS NULL AND application_id = ? ORDER BY transaction_id`,
+     WHERE device_id = ? AND due = 1 AND completed_at IS NULL${own} ORDER BY transaction_id`,
     deviceId,
-    applicationId,
+    ...(applicationId === undefined ? [] : [applicationId]),
   );
   return rows.map(toRecord);
+}
+
+/** Nothing is due for the device any more, not even a cancel: it has gone. */
+export async function clearDue(sql: Sql, deviceId: string): Promise<void> {
+  await sql.run('UPDATE transactions SET due = 0 WHERE device_id = ? AND due = 1', deviceId);
 }
 
 /**

@@ -78,6 +78,8 @@ export function createTransactions({
     once: createIdempotency({ database, clock, metrics }).once,
     settle: settlement.settle,
     cancel: settlement.cancel,
+    /** A device is taken away; see createSettlement. */
+    endAll: settlement.endAll,
     /** See createInstallation. */
     freshUrl: installation.freshUrl,
     /** A device that subscribes its commands; see the outbox. */
