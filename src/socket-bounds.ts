@@ -127,9 +127,7 @@ export function createSocketBounds({ clock, limits, onBound }: Parts) {
     /** It waits for its peer again. */
     waits(socket: Socket): void {
       const connection = all.get(socket);
-      if (!connection) return;
-      waiting.delete(connection);
-      waiting.add(connection);
+      if (connection) waiting.add(connection); // one that waits already keeps its place
     },
 
     /** True while a new connection of a new address would be refused. */

@@ -61,11 +61,8 @@ interface Parts<Services, Caller> extends ListenerParts {
 /** What is known of a request while it is served. */
 interface Exchange<Services, Caller> {
   context: Context;
-  /** What stands for the peer. */
-  address: string;
-  /** Once they are known. */
-  route?: Route<Services, Caller>;
-  applicationId?: string;
+  route: Route<Services, Caller> | undefined;
+  applicationId: string | undefined;
 }
 
 const MAX_IN_FLIGHT = 1000;
@@ -131,90 +128,77 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
     return result;
   }
 
-  async function readBody({ context, route, applicationId, address }: Known<Services, Caller>): Promise<unknown> {
-    if (route.body === undefined) return undefined;
-    const bounds = { limit: BODY_LIMIT, source: applicationId ?? address, bytes };
+  async function readBody(exchange: Exchange<Services, Caller>, route: Route<Services, Caller>): Promise<unknown> {
+    const { context } = exchange;
+    const bounds = { limit: BODY_LIMIT, source: sourceOf(exchange), bytes };
     const body = await patiently(context, () => readJson(context.req, bounds));
-    if (body !== undefined) return contracts.check(route.body, body, 'body');
+    if (body !== undefined) return contracts.check(route.body!, body, 'body');
     if (route.bodyOptional) return {};
     throw DomainError.invalid({ loc: ['body'], msg: 'Field required', type: 'missing' });
   }
 
-  async function answerOf(
-    exchange: Known<Services, Caller>,
-    caller: Caller | undefined,
-    target: Target,
-    raw: Record<string, string>,
+  const formReader = (context: Context) => () => {
+    const bounds = { limit: FORM_LIMIT, source: addressOf(context), bytes };
+    return patiently(context, () => readForm(context.req, bounds));
+  };
+
+  /** What is asked for, by one who may ask: parameters, query, body, then the handler. */
+  async function serve(
+    exchange: Exchange<Services, Caller>,
+    route: Route<Services, Caller>,
+    { target, raw, caller }: { target: Target; raw: Record<string, string>; caller: Caller | undefined },
   ): Promise<Answer> {
-    const { context, route, address } = exchange;
+    const { context, applicationId } = exchange;
+    const { req, res } = context;
     const params = checkPathParameters(contracts, raw);
     const query = checkQueryParameters(contracts, route.query, target.query);
-    const body = await readBody(exchange);
-    const { req } = context;
-    const input: Input = {
-      params,
-      body,
-      stream: req,
-      readForm: () => patiently(context, () => readForm(req, { limit: FORM_LIMIT, source: address, bytes })),
-      query,
-      caller,
-      headers: req.headers,
-      baseUrl: baseUrl(),
-      target,
-    };
-    const source = exchange.applicationId;
-    if (route.costly && source !== undefined) {
-      const leave = await costly.enter(source);
-      context.res.once('close', leave);
+    const body = route.body === undefined ? undefined : await readBody(exchange, route);
+    const readForm = route.form === undefined ? NO_FORM : formReader(context);
+    const { headers } = req;
+    const input: Input = { params, body, stream: req, readForm, query, caller, headers, baseUrl: baseUrl(), target };
+    if (route.costly && applicationId !== undefined) {
+      const leave = await costly.enter(applicationId);
+      res.once('close', leave);
       if (req.socket.destroyed) leave();
     }
     return route.handler(services, input as Input<never, never, never, Caller>);
   }
 
-  /** Who calls is found out first, and bounds hold for each caller. */
-  async function serve(
-    exchange: Known<Services, Caller>,
-    target: Target,
-    params: Record<string, string>,
-  ): Promise<Answer> {
-    const { context, route } = exchange;
-    if (route.scope === null) return answerOf(exchange, undefined, target, params);
-    const caller = await authorize(context.req.headers.authorization, route.scope, params);
-    const source = applicationOf?.(caller);
-    if (source === undefined) return answerOf(exchange, caller, target, params);
-    exchange.applicationId = source;
-    admit(context, caller);
-    try {
-      if (work.enterOf(source) > maxInFlightOfSource) {
-        refuse('requests_in_flight_per_application', new DomainError('RATE_LIMITED', { values: SOON }));
-      }
-      return await answerOf(exchange, caller, target, params);
-    } finally {
-      work.leaveOf(source);
-    }
-  }
-
-  /** The answer that the route table gives. */
+  /** The answer that the route table gives. Who calls is found out first: bounds hold for each caller, then for all. */
   async function answer(exchange: Exchange<Services, Caller>): Promise<Answer> {
     const { context } = exchange;
+    const { req } = context;
+    let entered: string | undefined;
     work.enter();
     try {
       if (work.all() > maxInFlight) refuse('requests_in_flight', new DomainError('OVERLOADED'));
-      checkSingleHeaders(context.req.rawHeaders);
-      const target = readTarget(context.req.url ?? '');
-      const { route, params } = find(context.method, target.path);
-      return await serve(Object.assign(exchange, { route }), target, params);
+      checkSingleHeaders(req.rawHeaders);
+      const target = readTarget(req.url ?? '');
+      const { route, params: raw } = find(context.method, target.path);
+      exchange.route = route;
+      if (route.scope === null) return await serve(exchange, route, { target, raw, caller: undefined });
+      const caller = await authorize(req.headers.authorization, route.scope, raw);
+      exchange.applicationId = applicationOf?.(caller);
+      admit(context, caller);
+      if (exchange.applicationId !== undefined) {
+        entered = exchange.applicationId;
+        if (work.enterOf(entered) > maxInFlightOfSource) {
+          refuse('requests_in_flight_per_application', new DomainError('RATE_LIMITED', { values: SOON }));
+        }
+      }
+      return await serve(exchange, route, { target, raw, caller });
     } finally {
       work.leave();
+      if (entered !== undefined) work.leaveOf(entered);
     }
   }
 
   /** The answer for an error, and what the error is in the end. */
-  async function answerError({ context, route, address }: Exchange<Services, Caller>, thrown: unknown) {
+  async function answerError({ context, route }: Exchange<Services, Caller>, thrown: unknown) {
     let error = toDomainError(thrown);
     if (logins.concerns(error)) {
       sockets.waits(context.req.socket);
-      error = await logins.judge(error, address);
+      error = await logins.judge(error, addressOf(context));
     }
     if (isUnread(context.req) && UNREAD.has(error.code)) context.set('Connection', 'close');
     const scope = route?.scope ?? null;
@@ -228,7 +212,7 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
   async function handle(context: Context): Promise<void> {
     const startedAt = clock.now();
     const id = requestId(context.req.headers['x-request-id'], ids);
-    const exchange: Exchange<Services, Caller> = { context, address: addressGroup(context.req.socket.remoteAddress) };
+    const exchange: Exchange<Services, Caller> = { context, route: undefined, applicationId: undefined };
     let given: Answer;
     let error: DomainError | undefined;
     try {
@@ -249,8 +233,8 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
       status: given.status,
       startedAt,
       error,
+      source: error && sourceOf(exchange),
       applicationId: exchange.applicationId,
-      address: exchange.address,
     });
   }
 
@@ -266,7 +250,12 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
   return sockets;
 }
 
-type Known<Services, Caller> = Exchange<Services, Caller> & { route: Route<Services, Caller> };
+const addressOf = ({ req }: Context): string => addressGroup(req.socket.remoteAddress);
+/** Whose bounds hold. */
+const sourceOf = ({ applicationId, context }: { applicationId: string | undefined; context: Context }): string =>
+  applicationId ?? addressOf(context);
+
+const NO_FORM = (): Promise<undefined> => Promise.resolve(undefined);
 
 // Errors in the middle of a body that nobody will read to its end.
 const UNREAD: ReadonlySet<string> = new Set(['BODY_TOO_LARGE', 'RATE_LIMITED', 'OVERLOADED']);

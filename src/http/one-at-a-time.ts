@@ -4,10 +4,15 @@ import type { Socket } from 'node:net';
 /** Requests that a client may send on one connection before it has the answer to an earlier one (RFC 9112 9.3.2). */
 export const PIPELINED = 16;
 
-type Exchange = [request: IncomingMessage, response: ServerResponse];
+interface Connection {
+  busy: boolean;
+  waiting: [request: IncomingMessage, response: ServerResponse][];
+}
 
 interface Parts {
   serve(request: IncomingMessage, response: ServerResponse): void;
+  /** Its answer has been sent, or its connection is gone. */
+  onDone(socket: Socket): void;
   /** A connection had more than PIPELINED waiting and was closed. */
   onRefused(): void;
 }
@@ -16,14 +21,17 @@ interface Parts {
  * One request at a time per connection: the next one begins when the answer before it has been sent. Else whoever sends
  * requests without reading answers would have as many in work, and their answers in memory, as fit into a segment.
  */
-export function oneAtATime({ serve, onRefused }: Parts) {
-  const connections = new WeakMap<Socket, Exchange[]>();
+export function oneAtATime({ serve, onDone, onRefused }: Parts) {
+  const connections = new WeakMap<Socket, Connection>();
 
-  function begin(socket: Socket, [request, response]: Exchange, waiting: Exchange[]): void {
+  function begin(connection: Connection, request: IncomingMessage, response: ServerResponse): void {
+    const { socket } = request;
+    connection.busy = true;
     response.once('close', () => {
-      const next = waiting.shift();
-      if (next && !socket.destroyed) begin(socket, next, waiting);
-      else connections.delete(socket);
+      connection.busy = false;
+      onDone(socket);
+      const next = socket.destroyed ? undefined : connection.waiting.shift();
+      if (next) begin(connection, ...next);
     });
     serve(request, response);
   }
@@ -31,13 +39,15 @@ export function oneAtATime({ serve, onRefused }: Parts) {
   return (request: IncomingMessage, response: ServerResponse): void => {
     const { socket } = request;
     if (socket.destroyed) return;
-    const waiting = connections.get(socket);
-    if (!waiting) {
-      const others: Exchange[] = [];
-      connections.set(socket, others);
-      begin(socket, [request, response], others);
-    } else if (waiting.length < PIPELINED) {
-      waiting.push([request, response]);
+    let connection = connections.get(socket);
+    if (!connection) {
+      connection = { busy: false, waiting: [] };
+      connections.set(socket, connection);
+    }
+    if (!connection.busy) {
+      begin(connection, request, response);
+    } else if (connection.waiting.length < PIPELINED) {
+      connection.waiting.push([request, response]);
     } else {
       onRefused();
       socket.destroy();

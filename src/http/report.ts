@@ -12,9 +12,9 @@ interface Done {
   status: number;
   startedAt: number;
   error: DomainError | undefined;
-  /** Who called: an application, else an address. */
   applicationId: string | undefined;
-  address: string;
+  /** With an error, who called: the application, else an address. */
+  source: string | undefined;
 }
 
 interface Parts {
@@ -31,7 +31,7 @@ interface Parts {
 export function createReport({ name, clock, log, metrics }: Parts) {
   const mayLog = createLogLimit({ clock });
 
-  return ({ requestId, method, route, status, startedAt, error, applicationId, address }: Done): void => {
+  return ({ requestId, method, route, status, startedAt, error, applicationId, source }: Done): void => {
     const seconds = (clock.now() - startedAt) / 1_000_000;
     metrics.httpRequests.inc({ listener: name, method, route, status });
     metrics.httpSeconds.observe({ listener: name, route }, seconds);
@@ -39,13 +39,13 @@ export function createReport({ name, clock, log, metrics }: Parts) {
       log.debug({ listener: name, requestId, method, route, status, seconds }, 'request');
       return;
     }
-    const who = applicationId === undefined ? { address } : { applicationId };
+    const who = applicationId === undefined ? { address: source } : { applicationId };
     const line = { listener: name, requestId, method, route, status, code: error.code, ...who, seconds };
     if (error.code === 'INTERNAL') {
       log.error({ ...line, err: error.cause ?? error }, 'request failed');
       return;
     }
-    const leftOut = mayLog(`${applicationId ?? address} ${error.code} ${method} ${route}`);
+    const leftOut = mayLog(`${source} ${error.code} ${method} ${route}`);
     if (leftOut === undefined) log.debug(line, 'request refused');
     else
       log.info({ ...line, ...(leftOut > 0 && { leftOut }), ...(status >= 500 && { err: error }) }, 'request refused');

@@ -90,11 +90,11 @@ export function createSockets({
     serve(request, response) {
       inFlight += 1;
       bounds.works(request.socket);
-      response.once('close', () => {
-        released();
-        bounds.waits(request.socket);
-      });
       void respond(request, response);
+    },
+    onDone(socket) {
+      released();
+      bounds.waits(socket);
     },
     onRefused: () => metrics.httpRefused.inc({ bound: 'pipelined_requests' }),
   });
