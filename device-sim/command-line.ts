@@ -59,6 +59,7 @@ const OPTIONS = {
   lang: { type: 'string' },
   'status-interval': { type: 'string' },
   'peer-moves': { type: 'string' },
+  alarms: { type: 'string' },
   calls: { type: 'string' },
   'call-length': { type: 'string' },
   recorded: { type: 'string' },
@@ -215,6 +216,7 @@ export function readCommandLine(args: readonly string[], env: Readonly<Record<st
     life: {
       statusInterval: 1000 * number('status-interval', quietLife.statusInterval / 1000, { min: 0, max: 86_400 }),
       peerMoves: number('peer-moves', 6, perHour),
+      alarms: number('alarms', 1, perHour),
       calls: number('calls', 0, perHour),
       callLength: secondsOf(readRange('call-length', text('call-length') ?? '20-120', { min: 0, max: 86_400 })),
       recorded: number('recorded', quietLife.recorded, share),

@@ -38,6 +38,8 @@ export interface Device extends AsyncDisposable {
   reportChanges(): void;
   /** One of the paired Bluetooth peers comes or goes. */
   movePeer(): void;
+  /** Its SOS button is pressed. */
+  pressButton(): void;
   /** Begins a call. Gives its callId; undefined while there is another one, or no activation. */
   call(plan: CallPlan): string | undefined;
   /** Uploads a file of the customer's application. Gives its fileId; undefined without an activation. */
@@ -302,6 +304,7 @@ export function createDevice({
       model.state.bluetooth = wandered(model.state.bluetooth, wanderings);
       tellPeers();
     },
+    pressButton: () => tell('custom.sos', { button: 'side' }),
     call: (plan) => (model.state.activation ? calls.call(plan) : undefined),
     uploadFile: () => (model.state.activation ? calls.uploadFile() : undefined),
     connect: reconnector.connect,

@@ -54,6 +54,7 @@ What happens to activated devices by itself
   --upload-failure-rate SHARE
                              share of the files that break off in the middle, at each attempt (0)
   --peer-moves RATE          how often a paired Bluetooth device comes or goes, an hour and device (6)
+  --alarms RATE              presses of the SOS button, which are custom.sos events, an hour and device (1)
 
 Software on the devices
   --storage BYTES            for software and what is being downloaded, on each device (8589934592, 8 GiB)

@@ -9,6 +9,8 @@ export interface Life {
   readonly statusInterval: number;
   /** Of paired Bluetooth peers. */
   readonly peerMoves: number;
+  /** Presses of the SOS button. */
+  readonly alarms: number;
   readonly calls: number;
   /** Milliseconds. */
   readonly callLength: Range;
@@ -21,6 +23,7 @@ export interface Life {
 export const quietLife: Life = {
   statusInterval: 300_000,
   peerMoves: 0,
+  alarms: 0,
   calls: 0,
   callLength: { min: 20_000, max: 120_000 },
   recorded: 0.5,
@@ -30,7 +33,7 @@ export const quietLife: Life = {
 /** Most who take part in a call beside the device. */
 const OTHERS = 3;
 
-/** Lets a fleet live until the returned function is called: with four timers, however many devices there are. */
+/** Lets a fleet live until the returned function is called: with five timers, however many devices there are. */
 export function letLive({
   devices,
   life,
@@ -67,6 +70,7 @@ export function letLive({
       device.call({ milliseconds, recorded, others: 1 + Math.floor(chances() * OTHERS) });
     }),
     happenings(life.fileUploads, 4, (device) => device.uploadFile()),
+    happenings(life.alarms, 5, (device) => device.pressButton()),
   ];
   return () => {
     for (const stop of stops) stop();

@@ -66,6 +66,7 @@ t.test('what happens by itself is read', (t) => {
     life: {
       statusInterval: 0,
       peerMoves: 6,
+      alarms: 1,
       calls: 12,
       callLength: { min: 5000, max: 60_000 },
       recorded: 1,

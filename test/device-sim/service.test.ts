@@ -117,6 +117,8 @@ t.test('a wearable and the real service', async (t) => {
     t.match(await told('bluetooth.connected'), { deviceId, name, macAddress });
     device.movePeer();
     t.match(await told('bluetooth.disconnected'), { deviceId, name, macAddress });
+    device.pressButton();
+    t.match(await told('custom.sos'), { deviceId, button: 'side' });
     await tenant.api.post(`${path}/bluetooth/devices`, { json: { macAddress: '00:00:00:00:00:00' } });
     t.match(await told('transaction.failed'), { transaction: { error: { code: 'INVALID_PARAMETERS' } } });
   });

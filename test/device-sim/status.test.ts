@@ -123,11 +123,11 @@ t.test(
   },
 );
 
-t.test('a fleet lives: each device has its share of everything, for four timers in all', async (t) => {
+t.test('a fleet lives: each device has its share of everything, for five timers in all', async (t) => {
   async function hour(life: Partial<Life>) {
     const timers = handTimers();
     const plans: CallPlan[] = [];
-    const counts = { reports: 0, moves: 0, files: 0 };
+    const counts = { reports: 0, moves: 0, files: 0, alarms: 0 };
     const counting = (name: keyof typeof counts) => () => {
       counts[name] += 1;
     };
@@ -135,6 +135,7 @@ t.test('a fleet lives: each device has its share of everything, for four timers 
       reportChanges: counting('reports'),
       movePeer: counting('moves'),
       uploadFile: counting('files'),
+      pressButton: counting('alarms'),
       call: (plan: CallPlan) => void plans.push(plan),
     } as unknown as Device;
     const devices = Array.from({ length: 20 }, () => device);
@@ -145,14 +146,19 @@ t.test('a fleet lives: each device has its share of everything, for four timers 
     t.equal(timers.waiting(), 0);
     return { most, plans, counts };
   }
-  const life = { statusInterval: HOUR / 4, calls: 10, recorded: 0.5, fileUploads: 10, peerMoves: 10 };
+  const life = { statusInterval: HOUR / 4, calls: 10, recorded: 0.5, fileUploads: 10, peerMoves: 10, alarms: 10 };
   const { most, plans, counts } = await hour(life);
-  t.equal(most, 4);
+  t.equal(most, 5);
   t.equal(counts.reports, 80);
-  for (const count of [plans.length, counts.files, counts.moves]) t.ok(Math.abs(count - 200) < 50, `${count} of 200`);
+  for (const count of [plans.length, counts.files, counts.moves, counts.alarms])
+    t.ok(Math.abs(count - 200) < 50, `${count} of 200`);
   t.ok(plans.every(({ milliseconds, others }) => milliseconds >= 20_000 && milliseconds <= 120_000 && others >= 1));
   const recorded = plans.filter((plan) => plan.recorded).length;
   t.ok(Math.abs(recorded / plans.length - 0.5) < 0.15, `${recorded} recorded`);
   t.strictSame((await hour(life)).plans, plans, 'the same seed is the same course');
-  t.match(await hour({ statusInterval: 0 }), { most: 0, plans: [], counts: { reports: 0, moves: 0, files: 0 } });
+  t.match(await hour({ statusInterval: 0 }), {
+    most: 0,
+    plans: [],
+    counts: { reports: 0, moves: 0, files: 0, alarms: 0 },
+  });
 });
