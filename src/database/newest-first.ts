@@ -30,12 +30,18 @@ interface Wanted<Row, Key extends string | number> {
   filter: string | null;
   filterValues: readonly SqlValue[];
   page: PageQuery<Key>;
+  /** Characters of what is large in a row; nothing is, unless told. */
+  sizeOf?(row: Row): number;
 }
 
 // Rows that one page looks at: with a filter each is fetched, without one the index alone is counted. Both take a few
 // milliseconds of the event loop, however many rows there are.
 const FILTERED = 2_000;
 const COUNTED = 10_000;
+
+/** Characters after which a page ends: whoever reads much must not hold up everybody else. */
+export const PAGE_CHARACTERS = 4 * 1024 * 1024;
+const ROWS_PER_STEP = 50;
 
 interface Seen<Key> {
   seen: number;
@@ -51,7 +57,7 @@ export async function newestFirst<Row extends object, Key extends string | numbe
   sql: Sql,
   wanted: Wanted<Row, Key>,
 ): Promise<Page<Row>> {
-  const { table, key, columns, where, values, page } = wanted;
+  const { table, key, where, values, page } = wanted;
   const filter = wanted.filter ?? '1 = 1';
   const bound = wanted.filter === null ? COUNTED : FILTERED;
   const begin = page.after === undefined ? '' : ` AND ${key} < ?`;
@@ -75,21 +81,9 @@ export async function newestFirst<Row extends object, Key extends string | numbe
   const isWhole = here.seen < bound;
   const left = Math.max(0, here.matched - page.offset);
   const limit = Math.min(page.limit, left);
-  const rows =
-    limit === 0 || here.last === null
-      ? []
-      : await sql.all<Row>(
-          `SELECT ${columns} FROM ${table}
-           WHERE ${where}${begin} AND ${key} >= ? AND ${filter} ORDER BY ${key} DESC LIMIT ? OFFSET ?`,
-          ...values,
-          ...after,
-          here.last,
-          ...wanted.filterValues,
-          limit,
-          page.offset,
-        );
+  const rows = limit === 0 || here.last === null ? [] : await readRows(sql, wanted, here.last, limit);
   const lastRow = rows.at(-1);
-  const full = rows.length === page.limit && (left > rows.length || !isWhole);
+  const full = rows.length < limit || (rows.length === page.limit && (left > rows.length || !isWhole));
   return {
     rows,
     total,
@@ -100,4 +94,33 @@ export async function newestFirst<Row extends object, Key extends string | numbe
           ? undefined
           : { after: here.last, offset: Math.max(0, page.offset - here.matched) },
   };
+}
+
+/** Up to `limit` matching rows, down to the key `last`; where rows are large in steps, until a page of them is full. */
+async function readRows<Row extends object, Key extends string | number>(
+  sql: Sql,
+  { table, key, keyOf, columns, where, values, filter, filterValues, page, sizeOf }: Wanted<Row, Key>,
+  last: Key,
+  limit: number,
+): Promise<Row[]> {
+  const rows: Row[] = [];
+  let characters = 0;
+  for (;;) {
+    const before = rows.at(-1);
+    const after = before ? keyOf(before) : page.after;
+    const step = sizeOf ? Math.min(ROWS_PER_STEP, limit - rows.length) : limit;
+    const found = await sql.all<Row>(
+      `SELECT ${columns} FROM ${table} WHERE ${where}${after === undefined ? '' : ` AND ${key} < ?`} AND ${key} >= ?
+       AND ${filter ?? '1 = 1'} ORDER BY ${key} DESC LIMIT ? OFFSET ?`,
+      ...values,
+      ...(after === undefined ? [] : [after]),
+      last,
+      ...filterValues,
+      step,
+      before ? 0 : page.offset,
+    );
+    rows.push(...found);
+    if (sizeOf) for (const row of found) characters += sizeOf(row);
+    if (rows.length >= limit || found.length < step || characters > PAGE_CHARACTERS) return rows;
+  }
 }

@@ -45,6 +45,14 @@ const toRecord = (row: Row): TransactionRecord => ({
   result: row.result === null ? null : (JSON.parse(row.result) as object),
 });
 
+/** The same; its result is parsed when it is asked for, because a page of them is made slice by slice. */
+const toListed = ({ result, ...row }: Row): TransactionRecord => ({
+  ...row,
+  get result() {
+    return result === null ? null : (JSON.parse(result) as object);
+  },
+});
+
 /** Stores a queued transaction with its parameters as JSON; identifiers rise and are never used twice. */
 export async function insertTransaction(
   sql: Sql,
@@ -213,6 +221,7 @@ export async function listTransactions(
     table: 'transactions',
     key: 'transaction_id',
     keyOf: ({ transactionId }) => transactionId,
+    sizeOf: ({ result }) => result?.length ?? 0,
     columns: COLUMNS,
     where: isDue ? 'device_id = ? AND due = 1' : 'device_id = ? AND application_id = ?',
     values: isDue ? [deviceId] : [deviceId, applicationId],
@@ -220,5 +229,5 @@ export async function listTransactions(
     filterValues: filters.map(([, value]) => value),
     page,
   });
-  return { ...found, rows: found.rows.map(toRecord) };
+  return { ...found, rows: found.rows.map(toListed) };
 }

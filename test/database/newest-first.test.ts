@@ -23,6 +23,7 @@ void t.test('pages of a list', async (t) => {
       );
     }
   });
+  let size: number | undefined;
   const list = (kind: string | null, page: { after?: number; offset: number; limit: number }): Promise<Page<Row>> =>
     newestFirst<Row, number>(database.read, {
       table: 'transactions',
@@ -34,6 +35,7 @@ void t.test('pages of a list', async (t) => {
       filter: kind === null ? null : 'operation = ?',
       filterValues: kind === null ? [] : [kind],
       page,
+      ...(size !== undefined && { sizeOf: () => size as number }),
     });
   /** Follows the links from a first page. */
   async function follow(kind: string | null, first: { offset: number; limit: number }) {
@@ -74,6 +76,19 @@ void t.test('pages of a list', async (t) => {
     t.same((await list('first', { offset: 0, limit: 100 })).rows, [], 'nothing among the newest 2,000');
     t.equal((await follow('first', { offset: 0, limit: 100 })).pages, 13);
     t.equal((await follow(null, { offset: 0, limit: 1000 })).pages, 25, 'without a filter every page is full');
+  });
+
+  await t.test('a page of large rows is shorter, and the next one goes on behind it', async (t) => {
+    size = 500_000;
+    const page = await list(null, { offset: 7, limit: 1000 });
+    t.equal(page.rows.length, 50, '4 MiB are full within one step');
+    t.same(page.next, { after: ROWS - 7 - 49, offset: 0 });
+    const { ids, pages } = await follow('rare', { offset: 2, limit: 1000 });
+    t.same(ids, wanted('rare', 2));
+    t.equal(pages, 13);
+    size = 90_000;
+    t.same((await follow(null, { offset: 20_000, limit: 70 })).ids, wanted(null, 20_000));
+    size = undefined;
   });
 
   await t.test('the total is told when it can be known', async (t) => {

@@ -8,8 +8,9 @@ interface Crowd {
   closed(count: number): Promise<void>;
   /** How many have been closed. */
   gone(): number;
-  /** What each was sent so far; only of those that read. */
+  /** What each was sent so far, of those that read; and how many answers have begun. */
   received: string[];
+  answers: number[];
 }
 
 interface Wanted {
@@ -28,6 +29,7 @@ export async function openMany(t: Test, url: string, count: number, wanted: Want
   let gone = 0;
   let waiting: { count: number; resolve: () => void }[] = [];
   const received = Array<string>(count).fill('');
+  const answers = Array<number>(count).fill(0);
   const connected: Promise<void>[] = [];
   const sockets = Array.from({ length: count }, (_, index) => {
     const localAddress = from !== undefined && process.platform === 'linux' ? { localAddress: from } : {};
@@ -38,7 +40,12 @@ export async function openMany(t: Test, url: string, count: number, wanted: Want
       for (const one of waiting) if (gone >= one.count) one.resolve();
       waiting = waiting.filter((one) => gone < one.count);
     });
-    if (reads) socket.setEncoding('latin1').on('data', (more: string) => (received[index] += more));
+    if (reads) {
+      socket.setEncoding('latin1').on('data', (more: string) => {
+        received[index] += more;
+        if (more.includes('HTTP/1.1 ')) answers[index] = (answers[index] ?? 0) + 1;
+      });
+    }
     const ready = new Promise<void>((resolve) => socket.once('connect', resolve).once('close', () => resolve()));
     connected.push(ready);
     if (text) socket.write(text(index));
@@ -51,6 +58,7 @@ export async function openMany(t: Test, url: string, count: number, wanted: Want
   return {
     sockets,
     received,
+    answers,
     gone: () => gone,
     closed: (wantedCount) =>
       gone >= wantedCount ? Promise.resolve() : new Promise((resolve) => waiting.push({ count: wantedCount, resolve })),

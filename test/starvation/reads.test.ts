@@ -10,8 +10,8 @@ import { createNeighbour } from './neighbour.ts';
 const ATTACKER = '127.0.0.66';
 const DEVICES = 60;
 
-/** A fleet of an application that has reported almost 4 MiB in all. */
-async function createFleet(world: World): Promise<string> {
+/** A fleet of an application that has reported almost 4 MiB in all, and 18 MB of results; what asks for these. */
+async function createFleet(world: World): Promise<{ statuses: string; results: string }> {
   const tenant = await world.createTenant('large', { key: false, deviceEvent: false });
   const devices = await Promise.all(Array.from({ length: DEVICES }, () => world.registerDevice('large')));
   const software = Array(900).fill({ package: 'com.example.camera', version: '1.0.0', versionCode: 1 });
@@ -25,20 +25,30 @@ async function createFleet(world: World): Promise<string> {
     activate.run(tenant.applicationId, deviceId);
     report.run(deviceId, reported);
   }
+  const finish = database.prepare(
+    `INSERT INTO transactions (device_id, application_id, operation, status, due, attempts, created_at, updated_at, result)
+     VALUES (?, ?, 'setApn', 'succeeded', 0, 1, 0, 0, ?)`,
+  );
+  const [first] = devices;
+  database.exec('BEGIN');
+  for (let count = 0; count < 300; count += 1) finish.run(first!.deviceId, tenant.applicationId, reported);
+  database.exec('COMMIT');
   database.close();
   const token = await world.tokenOf(tenant.applicationId, tenant.secret);
-  return `GET ${tenant.path}/devices/status?limit=1000 HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\n\r\n`;
+  const get = (path: string): string =>
+    `GET ${tenant.path}/devices/${path}?limit=1000 HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\n\r\n`;
+  return { statuses: get('status'), results: get(`${first!.deviceId}/transactions`) };
 }
 
 t.test('pages of 4 MiB are made slice by slice, two at a time for each application', async (t) => {
   const world = await startWorld(t);
   const neighbour = await createNeighbour(t, world);
-  const request = await createFleet(world);
+  const { statuses, results } = await createFleet(world);
   const { http } = world.service.addresses;
 
-  const reading = await openMany(t, http, 20, { from: ATTACKER, text: () => request.repeat(10), reads: true });
+  const reading = await openMany(t, http, 20, { from: ATTACKER, text: () => statuses.repeat(10), reads: true });
   await neighbour.works('20 connections ask for pages of 4 MiB');
-  await until(() => reading.received.some((text) => text.lastIndexOf('HTTP/1.1 ') > 0));
+  await until(() => reading.answers.some((count) => count > 1));
   let whole = 0;
   const answers = reading.received.map((text) => text.split('HTTP/1.1 ').slice(1));
   t.ok(answers.flat().length > 2, 'they are served');
@@ -54,7 +64,14 @@ t.test('pages of 4 MiB are made slice by slice, two at a time for each applicati
   t.ok(whole > 0, 'and whole');
   for (const socket of reading.sockets) socket.destroy();
 
-  const deaf = await openMany(t, http, 100, { from: ATTACKER, text: () => request.repeat(8) });
+  const lists = await openMany(t, http, 20, { from: ATTACKER, text: () => results.repeat(10), reads: true });
+  await neighbour.works('20 connections ask for 18 MB of results');
+  await until(() => lists.answers.some((count) => count > 0));
+  const page = lists.received.find((text) => text !== '') ?? '';
+  t.match(page.slice(0, 1000), /^HTTP\/1.1 200 .*\r\nLink: <[^>]+after=\d+/s, 'a page of them is 4 MiB');
+  for (const socket of lists.sockets) socket.destroy();
+
+  const deaf = await openMany(t, http, 100, { from: ATTACKER, text: () => statuses.repeat(8) });
   await neighbour.works('100 connections ask for pages of 4 MiB and read nothing');
   await until(async () => {
     const text = (await world.anonymousAdmin().get('/metrics')).body as string;
