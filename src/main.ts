@@ -1,5 +1,4 @@
 #!/usr/bin/env node
-import { readFileSync } from 'node:fs';
 import { constants, homedir } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Options, readArguments } from './cli/command-line.ts';
@@ -11,6 +10,7 @@ import { optionName, readConfig, SETTINGS } from './config.ts';
 import { DomainError } from './errors.ts';
 import { createLog, type Log } from './log.ts';
 import type { Service } from './service.ts';
+import { ownVersion } from './version.ts';
 
 /** The exit code of a bad setting or a data folder in use (sysexits' EX_CONFIG). */
 const BAD_SETTING = 78;
@@ -120,10 +120,7 @@ process.umask(0o077); // the data folder holds keys and what devices are told: n
 const [command, ...rest] = process.argv.slice(2);
 if (command === 'serve') await serve(rest);
 else if (command === '--version') {
-  const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
-    version: string;
-  };
-  process.stdout.write(`${version}\n`);
+  process.stdout.write(`${ownVersion()}\n`);
 } else await runClient(process.argv.slice(2));
 
 /** All the other commands: clients of the two APIs. */

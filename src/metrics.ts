@@ -1,4 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { ownVersion } from './version.ts';
 
 export type Metrics = ReturnType<typeof createMetrics>;
 
@@ -15,6 +16,12 @@ export function createMetrics() {
   const counter = <Label extends string>(name: string, help: string, labelNames: Label[] = []) =>
     new Counter<Label>({ name: `lapel_${name}`, help, labelNames, registers });
   const gauge = (name: string, help: string) => new Gauge({ name: `lapel_${name}`, help, registers });
+  new Gauge({
+    name: 'lapel_build_info',
+    help: 'Which Lapel this is; always 1',
+    labelNames: ['version', 'node'],
+    registers,
+  }).set({ version: ownVersion(), node: process.version }, 1);
   const histogram = <Label extends string>(name: string, help: string, labelNames: Label[] = []) =>
     new Histogram<Label>({ name: `lapel_${name}`, help, labelNames, buckets: SECONDS, registers });
   return {
@@ -33,6 +40,8 @@ export function createMetrics() {
     idempotencyKeys: counter('idempotency_keys_total', 'Requests with an Idempotency-Key by outcome', ['outcome']),
     commandsPublished: counter('commands_published_total', 'Commands written to devices', ['kind']),
     commandsInFlight: gauge('commands_in_flight', 'Commands published and not yet acknowledged by PUBACK'),
+    commandsDue: gauge('commands_due', 'Commands that devices must still hear of, offline ones included'),
+    oldestCommandDue: gauge('commands_oldest_due_seconds', 'Age of the oldest of them'),
     commandsHeld: counter('commands_held_total', 'Times a device had its bound of unacknowledged commands in flight'),
     devicesConnected: gauge('devices_connected', 'MQTT connections of devices'),
     filesExhausted: counter('open_files_exhausted_total', 'Looks at which the process could open no further file'),
@@ -56,6 +65,8 @@ export function createMetrics() {
       'topic',
     ]),
     deliveriesCreated: counter('webhook_deliveries_total', 'Webhook deliveries stored', ['type']),
+    deliveriesPending: gauge('webhook_pending', 'Webhook deliveries that are pending'),
+    oldestDeliveryDue: gauge('webhook_oldest_due_seconds', 'For how long the earliest of them has been due'),
     deliveryAttempts: counter('webhook_attempts_total', 'Webhook attempts by outcome', ['outcome']),
     deliveryAttemptsCut: counter('webhook_attempts_cut_total', 'Late attempts cut because others needed their place'),
     deliverySeconds: histogram('webhook_attempt_duration_seconds', 'Time of one webhook attempt'),
@@ -79,6 +90,14 @@ export function createMetrics() {
     ]),
     objectBytes: counter('object_bytes_total', 'Bytes of objects transferred by the embedded store', ['direction']),
     objectsRefused: counter('object_refused_total', 'Transfers refused by a bound of the embedded store', ['bound']),
+    objectStored: gauge('objects_stored_bytes', 'Bytes of the objects in the embedded store'),
+    diskFree: gauge('disk_free_bytes', 'Bytes that the disk of the data folder has left'),
+    databaseBytes: new Gauge({
+      name: 'lapel_database_bytes',
+      help: 'Size of the database and of its write-ahead log',
+      labelNames: ['file'],
+      registers,
+    }),
     commitSeconds: histogram('database_commit_duration_seconds', 'Time of one group commit'),
     commitUnits: counter('database_units_total', 'Units of work', ['outcome']),
   };

@@ -1,7 +1,5 @@
-import { accessSync, constants, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { open } from 'node:fs/promises';
-import { join } from 'node:path';
 import { createAdminServer } from './admin/admin-server.ts';
+import { createSurvey } from './admin/survey.ts';
 import { createApiServer } from './api/api-server.ts';
 import { createAccessTokens } from './applications/access-tokens.ts';
 import { createApplications } from './applications/applications.ts';
@@ -13,17 +11,18 @@ import { readTlsFiles } from './broker/tls-files.ts';
 import { type Clock, createLocalTime, createLocalTimeReader, systemClock } from './clock.ts';
 import type { Config } from './config.ts';
 import { loadContracts } from './contracts/contracts.ts';
+import { adminToken, makeFolder, openFileFault } from './data-folder.ts';
 import { openDatabase } from './database/open-database.ts';
 import { hasActivatedDevice } from './devices/device-repository.ts';
 import { createDevices } from './devices/devices.ts';
 import { createPresence } from './devices/presence.ts';
 import { createStatuses } from './devices/statuses.ts';
 import { createDocs } from './docs/docs.ts';
-import { DomainError } from './errors.ts';
 import { createDeviceEvents } from './events/device-events.ts';
 import { createEventBytes } from './events/event-bytes.ts';
 import { createUploadUrls } from './events/upload-urls.ts';
 import { type Ids, randomIds } from './ids.ts';
+import { listening, urlHost } from './listening.ts';
 import type { Log } from './log.ts';
 import { createLogLimit } from './log-limit.ts';
 import { createMetrics } from './metrics.ts';
@@ -34,9 +33,11 @@ import { createReadiness } from './readiness.ts';
 import { createRemovals } from './removals.ts';
 import { ownerOfObject } from './software/owner.ts';
 import { createSoftware } from './software/software.ts';
+import { surveyDue } from './transactions/transaction-repository.ts';
 import { createTransactions } from './transactions/transactions.ts';
 import { createCustomerRequests } from './webhooks/customer-requests.ts';
 import { createDeliveryLog } from './webhooks/delivery-log.ts';
+import { surveyPending } from './webhooks/delivery-repository.ts';
 import { createSettingUrlRule } from './webhooks/webhook-url.ts';
 import { createWebhooks } from './webhooks/webhooks.ts';
 
@@ -47,55 +48,6 @@ interface Overrides {
 }
 
 export type Service = Awaited<ReturnType<typeof createService>>;
-
-const TOKEN_FILE = 'admin-token';
-
-/** The administrator token: as set, or the one in the data folder, made at first start and readable by its owner only. */
-function adminToken(config: Config, ids: Ids): string {
-  if (config.admin.token !== null) return config.admin.token;
-  const file = join(config.dataDir, TOKEN_FILE);
-  try {
-    writeFileSync(file, `${ids.secret()}\n`, { flag: 'wx', mode: 0o600 });
-  } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code !== 'EEXIST') throw cause;
-  }
-  return readFileSync(file, 'utf8').trim();
-}
-
-/** Makes the data folder, for its owner only, or says that the setting names one that cannot be had. */
-function makeFolder(folder: string): void {
-  try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-    accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
-  } catch (cause) {
-    const { code = 'unknown' } = cause as NodeJS.ErrnoException;
-    const problem = `cannot use the folder ${folder} (${code})`;
-    throw new DomainError('SETTING_INVALID', { values: { setting: 'LAPEL_DATA_DIR', problem }, cause });
-  }
-}
-
-/** Why no further file can be opened, or undefined. */
-async function openFileFault(folder: string): Promise<string | undefined> {
-  try {
-    await (await open(folder)).close();
-    return undefined;
-  } catch (error) {
-    return `cannot be opened (${(error as NodeJS.ErrnoException).code ?? 'unknown'})`;
-  }
-}
-
-/** Listens, or says which setting asked for an address that cannot be had. */
-async function listening<Result>(setting: string, host: string, port: number, listen: () => Promise<Result>) {
-  try {
-    return await listen();
-  } catch (cause) {
-    const { code = 'unknown' } = cause as NodeJS.ErrnoException;
-    const problem = `cannot listen on ${host}:${port} (${code})`;
-    throw new DomainError('SETTING_INVALID', { values: { setting, problem }, cause });
-  }
-}
-
-const urlHost = (host: string): string => (host.includes(':') ? `[${host}]` : host);
 
 /**
  * Builds, wires and starts the whole service. Parts are started in order and stopped in reverse: first the edges stop
@@ -288,6 +240,15 @@ export async function createService(config: Config, { log, clock = systemClock, 
     administratorToken: token,
     adminUrl: () => adminUrl,
     readiness,
+    survey: createSurvey({
+      clock,
+      log,
+      metrics,
+      due: () => surveyDue(database.aside),
+      pending: () => surveyPending(database.aside),
+      databaseSize: database.size,
+      objects: async () => embedded?.usage(),
+    }),
   });
   readiness.set('administration', admin.trouble);
   stack.defer(() => admin.drain());

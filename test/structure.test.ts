@@ -30,8 +30,10 @@ const ROOMS: Record<string, { rooms: string[]; owns?: string[] }> = {
 const LEAVES = [
   'clock',
   'config',
+  'data-folder',
   'errors',
   'ids',
+  'listening',
   'log',
   'log-limit',
   'metrics',
@@ -41,6 +43,7 @@ const LEAVES = [
   'socket-bounds',
   'token-buckets',
   'turns',
+  'version',
 ];
 
 const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));

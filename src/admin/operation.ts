@@ -3,8 +3,9 @@ import type { Answer } from '../http/route.ts';
 import type { AdminServices } from './services.ts';
 
 /** What Prometheus collects. */
-export async function readMetrics({ metrics }: AdminServices): Promise<Answer> {
+export async function readMetrics({ metrics, survey }: AdminServices): Promise<Answer> {
   const { registry } = metrics;
+  await survey();
   return { status: 200, headers: { 'Content-Type': registry.contentType }, body: await registry.metrics() };
 }
 

@@ -18,6 +18,8 @@ export interface AdminServices {
   contracts: Contracts;
   log: Log;
   metrics: Pick<Metrics, 'registry'>;
+  /** Brings the metrics of queues and sizes up to date. */
+  survey(): Promise<void>;
   /** Microseconds as a local date-time. */
   formatTime(micros: number): string;
   /** What `/readyz` asks. */

@@ -23,7 +23,8 @@ interface Done extends Waiting {
 interface Options {
   connection: SqliteDatabase.Database;
   sql: Sql;
-  observe(commit: { seconds: number; committed: number; rolledBack: number }): void;
+  /** `failed`: the commit as a whole could not be made. */
+  observe(commit: { seconds: number; committed: number; rolledBack: number; failed: boolean }): void;
   onEffectError(cause: unknown): void;
 }
 
@@ -104,7 +105,7 @@ export function createGroupCommit({ connection, sql, observe, onEffectError }: O
       if (connection.inTransaction) rollback.run();
       for (const unit of done.reverse()) undo(unit.onRollback);
       for (const unit of batch) unit.reject(cause);
-      observe({ seconds: (performance.now() - started) / 1000, committed: 0, rolledBack: batch.length });
+      observe({ seconds: (performance.now() - started) / 1000, committed: 0, rolledBack: batch.length, failed: true });
       return;
     }
     for (const unit of done) effects(unit.onCommit);
@@ -116,7 +117,12 @@ export function createGroupCommit({ connection, sql, observe, onEffectError }: O
         unit.reject(unit.outcome.cause);
       }
     }
-    observe({ seconds: (performance.now() - started) / 1000, committed: done.length - rolledBack, rolledBack });
+    observe({
+      seconds: (performance.now() - started) / 1000,
+      committed: done.length - rolledBack,
+      rolledBack,
+      failed: false,
+    });
   }
 
   async function drain(): Promise<void> {

@@ -1,5 +1,7 @@
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
+import { createAside } from './aside.ts';
 import { lockFolder } from './folder-lock.ts';
 import { createGroupCommit } from './group-commit.ts';
 import { createLogTruncation } from './log-truncation.ts';
@@ -30,6 +32,11 @@ const rethrow = (cause: unknown): never => {
   throw cause;
 };
 
+/** Changes nothing, but has to be written. */
+const WRITE_SOMETHING = 'UPDATE migrations SET applied_at = applied_at WHERE number = 1';
+
+const bytesOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+
 /** Opens (and creates, migrates, checks) the database. Throws with a clear message when it must not be used. */
 export function openDatabase({ folder, nowMicros, onCommit, onEffectError = rethrow, quietMs }: Options): Database {
   const unlock = lockFolder(folder);
@@ -47,11 +54,14 @@ export function openDatabase({ folder, nowMicros, onCommit, onEffectError = reth
     if (damage !== 'ok') throw new Error(`the database is damaged (${String(damage)}); restore a backup`);
     migrate(writer, nowMicros);
     const reader = new Sqlite(file, { readonly: true });
+    const aside = createAside(file);
+    let writable = true;
     opened.push(reader);
     const group = createGroupCommit({
       connection: writer,
       sql: createStatements(writer),
       observe(made) {
+        writable = !made.failed;
         if (made.committed > 0) truncation.committed();
         onCommit?.(made);
       },
@@ -69,10 +79,17 @@ export function openDatabase({ folder, nowMicros, onCommit, onEffectError = reth
       transact: group.transact,
       transactSoon: group.transactSoon,
       idle: group.idle,
-      healthy: async () => reader.prepare('SELECT 1').get() !== undefined,
+      aside: aside.sql,
+      size: () => ({ database: bytesOf(file), log: bytesOf(`${file}-wal`) }),
+      async healthy() {
+        // Nobody may be sent here any more, so nobody else would find out that the disk has room again.
+        if (!writable) await group.transact((unit) => unit.run(WRITE_SOMETHING));
+        return reader.prepare('SELECT 1').get() !== undefined;
+      },
       async close() {
         await group.close();
         truncation.stop();
+        await aside.close();
         reader.close();
         writer.close();
         unlock();

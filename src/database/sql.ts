@@ -28,13 +28,17 @@ export interface UnitOfWork extends Sql {
 export interface Database {
   /** The last committed state, on a connection that cannot write. Never for a decision that a unit of work then relies on. */
   readonly read: Sql;
+  /** The same on a thread of its own: for what looks at many rows, and no caller waits for. */
+  readonly aside: Sql;
+  /** Bytes of the database and of its write-ahead log. */
+  size(): { database: number; log: number };
   /** Runs `work` in its own savepoint of a shared commit; settles after the commit. A `work` that throws rolls back alone. */
   transact<Result>(work: (unit: UnitOfWork) => Promise<Result>): Promise<Result>;
   /** The same for work that nobody waits for: it joins a commit that others ask for, or gets one after a few milliseconds. */
   transactSoon<Result>(work: (unit: UnitOfWork) => Promise<Result>): Promise<Result>;
   /** Resolves when no unit of work is waiting or running. */
   idle(): Promise<void>;
-  /** True while the database answers; the readiness probe asks. */
+  /** True while the database answers and can be written; the readiness probe asks. */
   healthy(): Promise<boolean>;
   close(): Promise<void>;
 }

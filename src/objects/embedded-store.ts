@@ -68,6 +68,8 @@ function limitsOf(given: Partial<StoreLimits> = {}): StoreLimits {
   return { ...LIMITS, uploads, downloads, ...given };
 }
 
+// Microseconds: to count them, each of a hundred thousand files is looked at.
+const STORED_KEPT = 600_000_000;
 // Milliseconds. A whole request may take as long as a slow device needs, so only silence ends it.
 const TIMEOUTS = { headersTimeout: 10_000, requestTimeout: 0, keepAliveTimeout: 65_000 };
 // After so many milliseconds of draining, what is still in flight is cut off.
@@ -98,6 +100,7 @@ export function createEmbeddedStore(parts: EmbeddedStoreParts) {
   /** Connections with a request whose answer has not left. */
   const busy = new WeakSet<Socket>();
   let draining = false;
+  let stored = { at: Number.NEGATIVE_INFINITY, bytes: Promise.resolve(0) };
   let waiting: (() => void)[] = [];
 
   const places = (bound: 'uploads' | 'downloads', perKey: number): Transfers =>
@@ -306,6 +309,11 @@ export function createEmbeddedStore(parts: EmbeddedStoreParts) {
     listen: (host: string, port: number) => listenOn(server, host, port),
     /** For the service itself, on loopback. */
     listenOwn: () => listenOn(ownServer, '127.0.0.1', 0),
+    /** Bytes that are stored, known to ten minutes, and that the disk has left. */
+    async usage(): Promise<{ stored: number; free: number }> {
+      if (clock.now() - stored.at > STORED_KEPT) stored = { at: clock.now(), bytes: files.stored() };
+      return { stored: await stored.bytes, free: await files.free() };
+    },
     /** Stops accepting, closes idle connections, lets transfers finish within 8 seconds. */
     drain,
     /** Resolves when no request is in flight and nothing is left to clean up. */

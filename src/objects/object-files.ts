@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
-import { type FileHandle, open, rename, rm, statfs } from 'node:fs/promises';
+import { type FileHandle, open, opendir, rename, rm, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 
 export interface ObjectInfo {
@@ -133,6 +133,16 @@ export function createObjectFiles(folder: string) {
       }
       await syncObjects();
       return true;
+    },
+
+    /** Bytes of all objects; each file is looked at. */
+    async stored(): Promise<number> {
+      let bytes = 0;
+      for await (const { name } of await opendir(objects)) {
+        const found = await stat(join(objects, name)).catch(() => undefined); // one that is removed meanwhile
+        if (found?.isFile()) bytes += found.size;
+      }
+      return bytes;
     },
 
     /** Bytes that may still be written to the disk. */

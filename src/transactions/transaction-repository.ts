@@ -231,3 +231,13 @@ export async function listTransactions(
   });
   return { ...found, rows: found.rows.map(toListed) };
 }
+
+/** What devices must still hear of, and when the oldest of it was stored. Looks at all of it: for a thread of its own. */
+export async function surveyDue(sql: Sql): Promise<{ count: number; oldestAt: number | null }> {
+  const row = await sql.get<{ count: number; oldestAt: number | null }>(
+    `SELECT found.count AS count, t.created_at AS "oldestAt" FROM
+       (SELECT count(*) AS count, MIN(transaction_id) AS first FROM transactions WHERE due = 1) AS found
+       LEFT JOIN transactions t ON t.transaction_id = found.first`,
+  );
+  return row ?? { count: 0, oldestAt: null };
+}

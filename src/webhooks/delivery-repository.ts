@@ -116,3 +116,11 @@ export async function saveOutcome(sql: Sql, outcome: Outcome): Promise<void> {
     outcome.deliveryId,
   );
 }
+
+/** What is pending, and the earliest time at which some of it is due. Looks at all of it: for a thread of its own. */
+export async function surveyPending(sql: Sql): Promise<{ count: number; earliestDueAt: number | null }> {
+  const row = await sql.get<{ count: number; earliestDueAt: number | null }>(
+    `SELECT count(*) AS count, MIN(next_attempt_at) AS "earliestDueAt" FROM deliveries WHERE status = 'pending'`,
+  );
+  return row ?? { count: 0, earliestDueAt: null };
+}

@@ -100,3 +100,52 @@ t.test('what was overwritten is in no file of the database any more', async (t) 
   while (holds()) await new Promise((resolve) => setImmediate(resolve));
   t.equal(statSync(files[1]!).size, 0, 'the log is empty');
 });
+
+t.test('a database that cannot be written is not healthy until it can', async (t) => {
+  const folder = t.testdir();
+  const database = openDatabase({ folder, nowMicros: 0 });
+  t.teardown(() => database.close());
+  const other = new Sqlite(join(folder, 'lapel.db'));
+  t.teardown(() => other.close());
+  t.equal(await database.healthy(), true);
+  // Ends the whole transaction, as a full disk does.
+  for (const event of ['INSERT ON sessions', 'UPDATE ON migrations']) {
+    other.exec(
+      `CREATE TRIGGER full_${event.slice(0, 6)} BEFORE ${event} BEGIN SELECT RAISE(ROLLBACK, 'disk is full'); END`,
+    );
+  }
+  const insert = `INSERT INTO sessions (client_id, created_at) VALUES ('1', 0)`;
+  await t.rejects(database.transact((unit) => unit.run(insert)));
+  await t.rejects(database.healthy(), 'reading alone would not tell');
+  other.exec('DROP TRIGGER full_INSERT; DROP TRIGGER full_UPDATE');
+  t.equal(await database.healthy(), true, 'it finds out by itself');
+});
+
+t.test('what looks at many rows is read on a thread of its own', async (t) => {
+  const database = openDatabase({ folder: t.testdir(), nowMicros: 0 });
+  t.teardown(() => database.close());
+  await database.transact((unit) => unit.run(`INSERT INTO sessions (client_id, created_at) VALUES ('1', 7)`));
+  const { aside } = database;
+  const text = 'SELECT created_at AS at FROM sessions WHERE client_id = ?';
+  t.same(await Promise.all([aside.get(text, '1'), aside.get(text, '2'), aside.all(text, '1')]), [
+    { at: 7 },
+    undefined,
+    [{ at: 7 }],
+  ]);
+  // A second of work, if it were done here.
+  const slow = `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000000) SELECT count(*) AS c FROM n`;
+  let turns = 0;
+  let done = false;
+  const asked = aside.get(slow).finally(() => {
+    done = true;
+  });
+  while (!done) {
+    turns += 1;
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  t.same(await asked, { c: 5_000_000 });
+  t.ok(turns > 100, 'the event loop goes on');
+  await t.rejects(aside.get('SELECT nonsense'), { message: /nonsense/ });
+  await t.rejects(aside.run('DELETE FROM sessions'), { message: 'this connection only reads' });
+  t.same(await aside.get(text, '1'), { at: 7 }, 'after an error it goes on');
+});

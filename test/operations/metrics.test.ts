@@ -77,7 +77,7 @@ t.test('metrics after a whole life of a device', async (t) => {
         [help.length > 5, 'has no help'],
         [['counter', 'gauge', 'histogram'].includes(type), `has the type ${type}`],
         [name.endsWith('_total') === (type === 'counter'), 'counters, and only they, end in _total'],
-        [!/_(bucket|sum|count|info)$/.test(name), 'has a reserved suffix'],
+        [!/_(bucket|sum|count|info)$/.test(name) || name === 'lapel_build_info', 'has a reserved suffix'],
         [type !== 'histogram' || name.endsWith('_seconds'), 'has no base unit at its end'],
         [!/(milli|micro|_ms|_us|minutes|hours|kilo|_kb|_mb|percent)/.test(name), 'has no base unit'],
         [!/(counter|gauge|histogram|summary)/.test(name), 'names its type'],
@@ -106,10 +106,12 @@ t.test('metrics after a whole life of a device', async (t) => {
         [...labels].sort(),
         [
           'bound',
+          'file',
           'kind',
           'le',
           'listener',
           'method',
+          'node',
           'operation',
           'outcome',
           'reason',
@@ -117,6 +119,7 @@ t.test('metrics after a whole life of a device', async (t) => {
           'status',
           'topic',
           'type',
+          'version',
         ].filter((name) => labels.has(name)),
       );
       const values = [...parse(text).values()].flatMap(({ samples }) =>
@@ -192,4 +195,36 @@ t.test('metrics after a whole life of a device', async (t) => {
     const other = await startWorld(t, { dataDir: t.testdir() });
     t.equal(await sampleOf(other, 'lapel_transactions_created_total'), 0);
   });
+});
+
+t.test('metrics tell what waits, for how long, and how large everything is', async (t) => {
+  const world = await startWorld(t);
+  const tenant = await world.createTenant();
+  const device = await world.activatedDevice(tenant);
+  await device.link.drop();
+  await world.idle();
+  world.clock.advance(10_000);
+  t.equal(await sampleOf(world, 'lapel_commands_due'), 0);
+  t.equal(await sampleOf(world, 'lapel_commands_oldest_due_seconds'), 0);
+  t.equal(await sampleOf(world, 'lapel_webhook_pending'), 0);
+
+  tenant.receiver.answer({ status: 500 });
+  const put = async () => transactionIdOf(await tenant.api.put(`${device.path}/settings/wifi`, { json: WIFI }));
+  const ids = [await put(), await put(), await put()];
+  const json = { package: 'com.example.camera', version: '1.0.0', fileSize: 5000 };
+  const { body } = await tenant.api.post(`${tenant.path}/apps`, { json });
+  await fetch(body.urlList[0].uploadUrl, { method: 'PUT', body: 'x'.repeat(5000) });
+  await tenant.api.delete(`${device.path}/transactions/${ids[0]}`);
+  await world.idle();
+  world.clock.advance(700_000);
+  const text = await readMetrics(world);
+  t.equal(sumOf(text, 'lapel_commands_due'), 2, 'the cancelled one was never published, so no device must hear of it');
+  t.equal(sumOf(text, 'lapel_commands_oldest_due_seconds'), 700);
+  t.equal(sumOf(text, 'lapel_webhook_pending'), 1);
+  t.ok(sumOf(text, 'lapel_webhook_oldest_due_seconds') > 600, 'it was tried once; the next attempt is due since');
+  t.ok(sumOf(text, 'lapel_database_bytes', { file: 'database' }) > 10_000);
+  t.ok(sumOf(text, 'lapel_objects_stored_bytes') > 5000);
+  t.ok(sumOf(text, 'lapel_disk_free_bytes') > 0);
+  t.equal(sumOf(text, 'lapel_build_info'), 1);
+  t.match(text, /lapel_build_info\{version="\d+\.\d+\.\d+",node="v24\./);
 });

@@ -1,0 +1,62 @@
+import type { Clock } from '../clock.ts';
+import type { Log } from '../log.ts';
+import type { Metrics } from '../metrics.ts';
+
+/** Microseconds; scrapes in between get the figures of the last look. */
+const KEPT = 10_000_000;
+/** Milliseconds that a scrape waits for a look; a longer one is for the next scrape. */
+const PATIENCE = 2_000;
+
+interface Parts {
+  clock: Clock;
+  log: Log;
+  metrics: Metrics;
+  /** Commands that devices must still hear of; microseconds. */
+  due(): Promise<{ count: number; oldestAt: number | null }>;
+  /** Webhooks that are pending; microseconds. */
+  pending(): Promise<{ count: number; earliestDueAt: number | null }>;
+  /** Bytes. */
+  databaseSize(): { database: number; log: number };
+  /** Bytes of stored objects, and that the disk has left; undefined when the store is not ours. */
+  objects(): Promise<{ stored: number; free: number } | undefined>;
+}
+
+/** Figures that are looked up when somebody asks for metrics, and by nobody else: queues, their ages, sizes. */
+export function createSurvey(parts: Parts) {
+  const { clock, log, metrics } = parts;
+  let lookedAt = Number.NEGATIVE_INFINITY;
+  let looking: Promise<void> | undefined;
+
+  const age = (since: number | null): number => (since === null ? 0 : Math.max(0, (clock.now() - since) / 1_000_000));
+
+  async function look(): Promise<void> {
+    try {
+      const [due, pending, objects] = await Promise.all([parts.due(), parts.pending(), parts.objects()]);
+      metrics.commandsDue.set(due.count);
+      metrics.oldestCommandDue.set(age(due.oldestAt));
+      metrics.deliveriesPending.set(pending.count);
+      metrics.oldestDeliveryDue.set(age(pending.earliestDueAt));
+      const { database, log: walBytes } = parts.databaseSize();
+      metrics.databaseBytes.set({ file: 'database' }, database);
+      metrics.databaseBytes.set({ file: 'wal' }, walBytes);
+      if (objects) {
+        metrics.objectStored.set(objects.stored);
+        metrics.diskFree.set(objects.free);
+      }
+      lookedAt = clock.now();
+    } catch (err) {
+      log.warn({ err }, 'what the metrics tell of queues and sizes could not be looked up');
+    }
+    looking = undefined;
+  }
+
+  /** Brings the figures up to date, or leaves those of the last look. */
+  return async function refresh(): Promise<void> {
+    if (clock.now() - lookedAt < KEPT) return;
+    looking ??= look();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const cancel = clock.after(PATIENCE, resolve);
+    await Promise.race([looking, promise]);
+    cancel();
+  };
+}

@@ -1,0 +1,25 @@
+// The thread of `aside`: answers questions on a connection that cannot write.
+import { parentPort, workerData } from 'node:worker_threads';
+import Sqlite from 'better-sqlite3';
+import type { SqlValue } from './sql.ts';
+import { createStatements } from './statements.ts';
+
+export interface Question {
+  id: number;
+  kind: 'all' | 'get';
+  text: string;
+  values: SqlValue[];
+}
+export type Answer = { id: number } & ({ result: unknown } | { error: string });
+
+if (!parentPort) throw new Error('this module is a worker');
+const port = parentPort;
+const sql = createStatements(new Sqlite(workerData as string, { readonly: true }));
+
+port.on('message', ({ id, kind, text, values }: Question) => {
+  const told = (answer: Answer): void => port.postMessage(answer);
+  sql[kind](text, ...values).then(
+    (result) => told({ id, result }),
+    (cause: unknown) => told({ id, error: String(cause) }),
+  );
+});

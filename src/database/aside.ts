@@ -1,0 +1,78 @@
+import { Worker } from 'node:worker_threads';
+import type { Answer, Question } from './aside-worker.ts';
+import type { Sql, SqlValue } from './sql.ts';
+
+/** Milliseconds without a question after which the thread ends; its memory is worth more than the time to start it. */
+const IDLE = 5_000;
+
+interface Waiting {
+  resolve(value: unknown): void;
+  reject(cause: unknown): void;
+}
+
+/**
+ * Reads on a thread of their own, with a connection of their own: for what looks at many rows and is not waited for by a
+ * caller. The event loop goes on meanwhile. The thread begins with the first question.
+ */
+export function createAside(file: string) {
+  let worker: Worker | undefined;
+  let lastId = 0;
+  let idle: NodeJS.Timeout | undefined;
+  const waiting = new Map<number, Waiting>();
+
+  function end(): Promise<unknown> {
+    const ended = worker?.terminate();
+    worker = undefined;
+    clearTimeout(idle);
+    return ended ?? Promise.resolve();
+  }
+
+  function start(): Worker {
+    const started = new Worker(new URL('./aside-worker.ts', import.meta.url), {
+      workerData: file,
+      execArgv: [],
+      env: {},
+    });
+    const fail = (cause: Error): void => {
+      if (worker !== started) return;
+      worker = undefined;
+      for (const { reject } of waiting.values()) reject(cause);
+      waiting.clear();
+    };
+    started.on('message', ({ id, ...answer }: Answer) => {
+      const one = waiting.get(id);
+      waiting.delete(id);
+      if ('error' in answer) one?.reject(new Error(answer.error));
+      else one?.resolve(answer.result);
+      if (waiting.size > 0) return;
+      started.unref();
+      idle = setTimeout(() => void end(), IDLE).unref();
+    });
+    started.on('error', fail);
+    started.on('exit', () => fail(new Error('the reading thread ended')));
+    return started;
+  }
+
+  function ask(kind: Question['kind'], text: string, values: SqlValue[]): Promise<unknown> {
+    clearTimeout(idle);
+    worker ??= start();
+    worker.ref();
+    lastId += 1;
+    const question: Question = { id: lastId, kind, text, values };
+    worker.postMessage(question);
+    return new Promise((resolve, reject) => waiting.set(question.id, { resolve, reject }));
+  }
+
+  return {
+    sql: {
+      all: <Row>(text: string, ...values: SqlValue[]) => ask('all', text, values) as Promise<Row[]>,
+      get: <Row>(text: string, ...values: SqlValue[]) => ask('get', text, values) as Promise<Row | undefined>,
+      run: () => Promise.reject(new Error('this connection only reads')),
+    } satisfies Sql,
+    async close(): Promise<void> {
+      await end();
+      for (const { reject } of waiting.values()) reject(new Error('the database is closed'));
+      waiting.clear();
+    },
+  };
+}
