@@ -220,6 +220,59 @@ t.test('bad input', async (t) => {
     t.match(received, /^HTTP\/1.1 431 /);
   });
 
+  t.test('NUL and lone surrogates are refused by the name of their field, wherever they come', async (t) => {
+    const bad = String.raw`"a\u0000b"`;
+    const half = String.raw`"a\ud800"`;
+    const cases: [client: CheckedClient, method: string, target: string, body: string, faults: string[]][] = [
+      [api, 'POST', `${path}/packages`, `{"package":"com.example.a","displayName":${half}}`, ['body.displayName']],
+      [api, 'POST', `${path}/devices/${spare.deviceId}`, `{"clientId":${half}}`, ['body.clientId']],
+      [api, 'PATCH', path, `{"callEvent":"https://a.example/\\udc00"}`, ['body.callEvent']],
+      [api, 'PUT', `${device.path}/settings/wifi`, `[{"ssid":${bad},"security":"OPEN"}]`, ['body.0.ssid']],
+      [
+        api,
+        'PUT',
+        `${device.path}/settings/apn`,
+        `[{"name":${bad},"apn":${half},"user":"\\ud83d\\ude00"}]`,
+        ['body.0.apn', 'body.0.name'],
+      ],
+      [api, 'PUT', `${device.path}/apps`, `{"package":"com.example.a","version":${bad}}`, ['body.version']],
+      [admin, 'POST', '/admin/v1/developers', `{"name":${half}}`, ['body.name']],
+    ];
+    for (const [client, method, target, body, faults] of cases) {
+      const answer = await client.request(method, target, text(body));
+      t.equal(answer.status, 400, body);
+      t.same(
+        faultsOf(answer),
+        faults.map((place) => `${place} string_pattern_mismatch`),
+        body,
+      );
+      for (const { msg } of answer.body.details)
+        t.match(msg, /no NUL characters and no lone surrogates|^String should have /);
+    }
+    const query = await api.get(`${device.path}/transactions?status=%00`);
+    t.same([query.status, faultsOf(query)], [400, ['query.status enum']]);
+    const after = await api.get(`${path}/devices/status?after=35000000000001%00`);
+    t.same([after.status, faultsOf(after)], [400, ['query.after string_pattern_mismatch']]);
+    for (const [segment, name] of [
+      ['packages/com.example.a%00/versions', 'package'],
+      [`devices/${device.deviceId}%00/status`, 'deviceId'],
+    ] as const) {
+      const answer = await api.get(`${path}/${segment}`);
+      t.same([answer.status, faultsOf(answer)], [404, [`pathParameters.${name} string_pattern_mismatch`]], segment);
+    }
+    t.ok([403, 404].includes((await api.get(`${path}/packages/%ED%A0%80/versions`)).status), 'half a pair in UTF-8');
+    t.notOk((await api.get(`${path}/packages`)).body.total, 'nothing was kept');
+  });
+
+  t.test('a list of a million is refused by its count, and faults without end by their first hundred', async (t) => {
+    const wifi = await api.request('PUT', `${device.path}/settings/wifi`, text(`[${'{},'.repeat(300_000)}{}]`));
+    t.same([wifi.status, faultsOf(wifi)], [400, ['body less_than_equal']]);
+    const names = Array.from({ length: 60_000 }, (_, index) => `"n${index}":0`).join();
+    const patch = await api.request('PATCH', path, text(`{${names}}`));
+    t.equal(patch.body.details.length, 101);
+    t.same(patch.body.details.at(-1), { loc: ['body'], msg: '...and more', type: 'extra_forbidden' });
+  });
+
   t.test('a body where none is due is not looked at', async (t) => {
     const noise = text('{"broken":');
     t.match(await api.get(path, noise), { status: 200 });
