@@ -101,7 +101,7 @@ export function createInbound(parts: Parts) {
     identity: object,
   ): void {
     const { topic, reason, details } = { ...told, topic: shortTopic(told.topic) };
-    const leftOut = logLimit(`${deviceId} ${reason}`);
+    const leftOut = logLimit(`${deviceId} ${reason === PARTLY ? 'partly taken' : 'rejected'}`);
     if (leftOut !== undefined) {
       const faults = faultText(details.slice(0, 3)).slice(0, LONGEST_LINE);
       const line = { deviceId, topic, reason, faults, ...identity, leftOut };

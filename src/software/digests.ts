@@ -43,17 +43,30 @@ export function createDigests({ database, log, objects }: Parts) {
   const find = async (binaryId: string, stored: StoredObject): Promise<string | undefined> =>
     stored.sha256 ?? (await findDigest(database.read, binaryId, stored.etag));
 
+  /** Nobody waits for it; it is begun anew when it is wanted the next time. */
+  function inBackground(work: Promise<unknown>, binaryId: string): void {
+    work.catch((err: unknown) => log.warn({ err, binaryId }, 'the digest of a binary could not be made'));
+  }
+
   return {
     /** The digest of what is stored, made now if need be. Rejects when the object store does not answer, or has another by then. */
     of: async (binaryId: string, stored: StoredObject): Promise<string> =>
       (await find(binaryId, stored)) ?? begin(binaryId, stored),
 
+    /** The digest of what is stored, if it is there by now; else it is begun. */
+    async known(binaryId: string, stored: StoredObject): Promise<string | undefined> {
+      const found = await find(binaryId, stored);
+      if (found === undefined) inBackground(begin(binaryId, stored), binaryId);
+      return found;
+    },
+
     /** Sees to it that the digest of what was found is there when it is wanted. Nobody waits for it. */
     seen(binaryId: string, stored: StoredObject): void {
       if (stored.sha256 !== undefined) return;
-      find(binaryId, stored)
-        .then((found) => found ?? begin(binaryId, stored))
-        .catch((err: unknown) => log.warn({ err, binaryId }, 'the digest of a binary could not be made; trying again'));
+      inBackground(
+        find(binaryId, stored).then((found) => found ?? begin(binaryId, stored)),
+        binaryId,
+      );
     },
 
     /** Resolves when none is being made. */

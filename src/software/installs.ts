@@ -41,7 +41,7 @@ interface Parts {
   database: Database;
   objects: ObjectStore;
   inspection: Inspection;
-  digests: Pick<Digests, 'of' | 'seen'>;
+  digests: Pick<Digests, 'of' | 'known' | 'seen'>;
 }
 
 /** What an install (op 28) and a firmware update need: whether a version may be installed, and where devices get it. */
@@ -86,13 +86,18 @@ export function createInstalls({ database, objects, inspection, digests }: Parts
     },
 
     /**
-     * A fresh URL for a device, for so many seconds; undefined when there is no binary. Waits for the digest of one that
-     * was never read: a device that could not check what it downloads would be told less than the others.
+     * A fresh URL for a device, for so many seconds; undefined when there is no binary. The digest of one that was never
+     * read is made first (a device that could not check what it downloads would be told less than the others): the
+     * answer waits for it, or is `preparing`.
      */
-    async download(installable: Installable, expiresIn: number): Promise<Download | undefined> {
+    async download(
+      installable: Installable,
+      { expiresIn, waits }: { expiresIn: number; waits: boolean },
+    ): Promise<Download | 'preparing' | undefined> {
       const stored = await objects.head(installable.objectKey);
       if (!stored) return undefined;
-      const sha256 = await digests.of(installable.binaryId, stored);
+      const sha256 = await digests[waits ? 'of' : 'known'](installable.binaryId, stored);
+      if (sha256 === undefined) return 'preparing';
       return { ...(await objects.downloadUrl(installable.objectKey, { expiresIn })), size: stored.size, sha256 };
     },
   };

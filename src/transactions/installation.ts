@@ -42,6 +42,7 @@ const STOPPED: Failure = { code: 'DISTRIBUTION_STOPPED', message: 'the distribut
 const DELETED: Failure = { code: 'BINARY_DELETED', message: 'the binary of this version was deleted.' };
 /** To a device that asks for a fresh URL. */
 const UNREACHABLE = { code: 'BUSY', message: 'the object store did not answer; ask again later.' } as const;
+const PREPARING = { code: 'BUSY', message: 'the file is being read for its SHA-256; ask again later.' } as const;
 
 interface Parts {
   database: Database;
@@ -61,21 +62,24 @@ export function createInstallation({ database, installs, findApplication, log, f
     operation: InstallOperation,
     name: InstallName,
     applicationId: string,
-  ): Promise<DeviceDownload | Failure> {
+    waits: boolean,
+  ): Promise<DeviceDownload | Failure | typeof PREPARING> {
     // By now the name may have gone to another developer, whose files are none of this device's business.
     const { developerId } = await findApplication(database.read, applicationId);
     const current = await installs.findCurrent(lineOf(operation), name, developerId);
     if (!current) return DELETED;
     if (operation === 'installSoftware' && current.distributionStartedAt === null) return STOPPED;
-    const found = await installs.download(current, URL_LIFETIME);
+    const found = await installs.download(current, { expiresIn: URL_LIFETIME, waits });
+    if (found === 'preparing') return PREPARING;
     return found ? { ...found, expiresAt: toUtc(found.expiresAt) } : DELETED;
   }
 
   async function prepareInstall(operation: InstallOperation, due: Due): Promise<object | null> {
     const name = due.parameters as InstallName;
     if (await isOver(due.transactionId)) return null; // cancelled while the object store was away
-    const found = await download(operation, name, due.applicationId);
+    const found = await download(operation, name, due.applicationId, true);
     if ('code' in found) {
+      if (found.code === 'BUSY') throw new Error(found.message); // which does not happen to who waits
       await fail(due.transactionId, found);
       return null;
     }
@@ -131,13 +135,16 @@ export function createInstallation({ database, installs, findApplication, log, f
      * A fresh URL for a device that is at it (the request `softwareDownloadUrl`): only for an unfinished install of its
      * own. Throws TRANSACTION_NOT_FOUND.
      */
-    async freshUrl(deviceId: string, transactionId: number): Promise<DeviceDownload | Failure | typeof UNREACHABLE> {
+    async freshUrl(
+      deviceId: string,
+      transactionId: number,
+    ): Promise<DeviceDownload | Failure | typeof UNREACHABLE | typeof PREPARING> {
       const record = await findTransaction(database.read, transactionId);
       if (record?.deviceId !== deviceId || isFinished(record.status) || !isInstall(record.operation)) {
         throw new DomainError('TRANSACTION_NOT_FOUND');
       }
       const parameters = (await findParameters(database.read, transactionId)) as InstallName;
-      return download(record.operation, parameters, record.applicationId).catch((err: unknown) => {
+      return download(record.operation, parameters, record.applicationId, false).catch((err: unknown) => {
         log.error({ err, transactionId }, 'a fresh download URL could not be made');
         return UNREACHABLE;
       });

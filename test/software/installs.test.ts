@@ -52,15 +52,26 @@ t.test('what an install asks of software', async (t) => {
     t.ok(current);
     if (!current) return;
     t.equal(await installs.hasBinary(current), false);
-    t.equal(await installs.download(current, 60), undefined);
+    t.equal(await installs.download(current, { expiresIn: 60, waits: true }), undefined);
     stored.set(current.objectKey, { size: 7, uploadedAt: 0, etag: '"x"' });
     t.equal(await installs.hasBinary(current), true);
-    t.same(await installs.download(current, 60), {
+    t.same(await installs.download(current, { expiresIn: 60, waits: true }), {
       url: `https://objects.example/${current.objectKey}`,
       expiresAt: clock.now() + 60_000_000,
       size: 7,
       sha256: 'ed7002b439e9ac845f22357d822bac1444730fbdb6016d3ec9432297b9ec9f73',
     });
+  });
+
+  t.test('who does not wait for a digest is told that it is being made, and has it a little later', async (t) => {
+    const current = (await installs.findCurrent('software', NAME, 'mine'))!;
+    const asked = { expiresIn: 60, waits: false };
+    stored.set(current.objectKey, { size: 7, uploadedAt: 0, etag: '"another"' });
+    t.equal(await installs.download(current, asked), 'preparing');
+    await software.digests.idle();
+    t.match(await installs.download(current, asked), { sha256: /^ed70/ });
+    stored.set(current.objectKey, { size: 7, uploadedAt: 0, etag: '"x"', sha256: 'of the store itself' });
+    t.match(await installs.download(current, asked), { sha256: 'of the store itself' });
   });
 
   t.test('a name that went to another developer is nothing to the first one', async (t) => {
