@@ -187,13 +187,15 @@ export function createInbound(parts: Parts) {
     client: Client | null,
     packet: PublishPacket,
   ): Promise<Error | null> {
-    const isTooFast = client !== null && tooFast.has(client);
+    // A will is one per connection and does not come again; Aedes gives it as the CONNECT had it, which is no packet.
+    const isWill = (packet as Partial<PublishPacket>).cmd === undefined;
     const cost = 1 + Math.floor(packet.payload.length / BYTES_PER_COUNT);
-    if (isTooFast || (kind !== 'acks' && rate.take(deviceId, cost)?.allowed === false)) return refuseRate(client);
+    const isTooFast = client !== null && tooFast.has(client);
+    if (!isWill && (isTooFast || (kind !== 'acks' && rate.take(deviceId, cost)?.allowed === false))) {
+      return refuseRate(client);
+    }
     const carryOut = (): Promise<Error | null> =>
       kind ? outcomeOf(kind, deviceId, client, packet) : drop(deviceId, client, packet);
-    // The identifier of a will, which has no client any more or had none, is nobody's.
-    const isWill = packet.messageId === undefined;
     if (packet.qos !== 2 || !client || isWill) return carryOut();
     return exactlyOnce.carryOut(client, packet.messageId ?? 0, carryOut);
   }

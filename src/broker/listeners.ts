@@ -73,6 +73,19 @@ export function createListeners({ log, logLimit, metrics, connections, handle }:
     };
   }
 
+  /** The certificate that a connection has shown. One that is not accepted is told of, and not held against its password. */
+  function certificateOf(socket: net.Socket, { address }: Place): Certificate | undefined {
+    const shown = shownCertificate(socket);
+    if (shown || !(socket instanceof tls.TLSSocket)) return shown;
+    const { subject } = socket.getPeerCertificate();
+    const leftOut = subject && logLimit(`certificate ${address}`);
+    if (leftOut !== undefined) {
+      const { authorizationError: reason } = socket;
+      log.info({ address, name: subject.CN, reason, leftOut }, 'client certificate not accepted');
+    }
+    return undefined;
+  }
+
   /** Port 0 picks a free one; each answers the port in use. */
   return {
     listenTcp(host: string, port: number): Promise<number> {
@@ -88,7 +101,7 @@ export function createListeners({ log, logLimit, metrics, connections, handle }:
       const { admit, of } = places();
       const server = tls.createServer({ ...SOCKETS, ...tlsOptions(files) }, (socket) => {
         const place = of(socket);
-        if (place && !socket.destroyed) handle(socket, place, shownCertificate(socket));
+        if (place && !socket.destroyed) handle(socket, place, certificateOf(socket, place));
       });
       server.on('connection', admit);
       server.on('tlsClientError', (_error, socket) => socket.destroy());
@@ -125,7 +138,7 @@ export function createListeners({ log, logLimit, metrics, connections, handle }:
             whenLoggedIn();
             place.loggedIn();
           };
-          handle(stream, { ...place, loggedIn }, shownCertificate(socket));
+          handle(stream, { ...place, loggedIn }, certificateOf(socket, place));
         });
       });
       return listen(server, host, port);

@@ -42,6 +42,23 @@ t.test('a device that sends more than its rate is cut off, and what it sends aga
   t.match(text, /lapel_mqtt_refused_total\{reason="rate"\} [1-9]/);
 });
 
+t.test('the will of a device that is cut off for its rate is carried out', async (t) => {
+  const world = await startWorld(t, { env: { LAPEL_DEVICE_RATE_LIMIT: '5' } });
+  const tenant = await world.createTenant();
+  const device = await world.activatedDevice(tenant);
+  for (const [qos, lang] of ['ja', 'fr', 'de'].entries()) {
+    const topic = `devices/${device.deviceId}/status`;
+    const will = { topic, payload: Buffer.from(JSON.stringify({ lang })), qos, retain: false };
+    const link = await world.connect({ ...device, connect: { will } });
+    for (let number = 0; number < 15; number += 1) link.publish('status', { lang: 'en' });
+    await link.closed;
+    const metrics = async () => (await world.anonymousAdmin().get('/metrics')).body as string;
+    while (!/^lapel_mqtt_connections 0$/m.test(await metrics())) await turn();
+    await world.idle();
+    t.equal((await tenant.api.get(`${device.path}/status`)).body.lang, lang, `QoS ${qos}`);
+  }
+});
+
 t.test('a thousand kept messages, sent at once at each connection, are gone after a few', async (t) => {
   const world = await startWorld(t, { env: { LAPEL_DEVICE_RATE_LIMIT: '100' } });
   const tenant = await world.createTenant();
