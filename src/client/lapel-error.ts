@@ -10,6 +10,8 @@ export class LapelError extends Error {
   /** `GET /v1/applications/patrol` */
   readonly request: string;
   readonly status: number;
+  /** Which error it is, by the service's table of errors; null when the answer does not say. To be told apart by this. */
+  readonly code: string | null;
   /** The `message` or `reason` of the answer. */
   readonly reason: string;
   /** Every faulty field; empty for errors that are not about fields. */
@@ -21,7 +23,13 @@ export class LapelError extends Error {
 
   constructor(
     request: string,
-    answer: { status: number; body: unknown; requestId: string | null; retryAfter?: number | null },
+    answer: {
+      status: number;
+      body: unknown;
+      code?: string | null;
+      requestId: string | null;
+      retryAfter?: number | null;
+    },
   ) {
     const body = (typeof answer.body === 'object' && answer.body !== null ? answer.body : {}) as Record<
       string,
@@ -34,6 +42,7 @@ export class LapelError extends Error {
     this.name = 'LapelError';
     this.request = request;
     this.status = answer.status;
+    this.code = answer.code ?? null;
     this.reason = reason;
     this.details = Array.isArray(body['details']) ? (body['details'] as Fault[]) : [];
     this.requestId = answer.requestId;

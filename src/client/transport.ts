@@ -31,7 +31,7 @@ const LONGEST_RETRY_AFTER = 10;
 // Of these it is known that nothing was done.
 const NOT_DONE = new Set([429, 503]);
 // The first of two requests with one Idempotency-Key is not answered yet.
-const STILL_RUNNING = 'the request with this idempotency key is still running.';
+const STILL_RUNNING = 'IDEMPOTENCY_KEY_RUNNING';
 
 /** A pause that keeps the process alive. */
 export const systemPause = (milliseconds: number, signal?: AbortSignal): Promise<unknown> =>
@@ -75,9 +75,11 @@ export function createTransport(
         const { status, body, headers } = await once(request);
         // Text that is no JSON is a page of something else at this address.
         if (status >= 200 && status < 300 && typeof body !== 'string') return { body, next: nextPage(headers) };
+        const code = headers.get('lapel-error-code');
         const requestId = headers.get('x-request-id');
         const retryAfter = Number.parseInt(headers.get('retry-after') ?? '', 10) || null;
-        const error = new LapelError(`${request.method} ${request.path}`, { status, body, requestId, retryAfter });
+        const answer = { status, body, code, requestId, retryAfter };
+        const error = new LapelError(`${request.method} ${request.path}`, answer);
         if (last || !mayPass(request, error) || (retryAfter ?? 0) > LONGEST_RETRY_AFTER) throw error;
         wait = Math.max(wait, 1000 * (retryAfter ?? 0));
       } catch (error) {
@@ -89,10 +91,10 @@ export function createTransport(
 }
 
 /** Whether the same request may be answered better a little later. */
-function mayPass({ repeatable }: Request, { status, reason }: LapelError): boolean {
+function mayPass({ repeatable }: Request, { status, code }: LapelError): boolean {
   if (NOT_DONE.has(status)) return true;
   if (!repeatable) return false;
-  return status === 502 || status === 504 || (status === 409 && reason === STILL_RUNNING);
+  return status === 502 || status === 504 || (status === 409 && code === STILL_RUNNING);
 }
 
 function nextPage(headers: Headers): URLSearchParams | undefined {

@@ -98,7 +98,7 @@ t.test('the typed client', async (t) => {
   t.test('throws what the service says, with every faulty field', async (t) => {
     const thrown = await lapel.setWifi({ deviceId, body: [{ ssid: '' }] as never }).catch((error: unknown) => error);
     t.ok(thrown instanceof LapelError);
-    t.match(thrown, { status: 400, reason: 'invalid request.' });
+    t.match(thrown, { status: 400, code: 'REQUEST_INVALID', reason: 'invalid request.' });
     const { details, requestId } = thrown as LapelError;
     t.same(details.map(({ loc }) => loc.join('.')).sort(), ['body.0.security', 'body.0.ssid']);
     t.type(requestId, 'string');
