@@ -12,8 +12,8 @@ export interface OpenFileShares {
   mqtt: number;
 }
 
-// What the service opens itself: 896 attempts of webhooks and 512 requests for upload URLs at a time, and files.
-const OWN_FILES = 1664;
+// What the service opens itself: 1152 attempts of webhooks and 512 requests for upload URLs at a time, and files.
+const OWN_FILES = 1920;
 
 /** Shares a limit of open files out, so that none of the listeners can use up what the others need. */
 export function shareOpenFiles(limit: number): OpenFileShares {

@@ -25,7 +25,7 @@ interface Parts<Receiver> {
 }
 
 /** Attempts at a time. All of them are open connections: `open-files.ts` counts on their sum. */
-const PLACES = { quick: 512, trial: 128, late: 256 };
+const PLACES = { quick: 512, trial: 128, late: 512 };
 /** Microseconds in which an answer is quick. */
 export const QUICK = 1_000_000;
 /** Microseconds between two looks at what became late. */

@@ -17,6 +17,8 @@ export interface Receiver extends ReceiverName {
   kind: Kind;
   /** Its last attempt failed. */
   failing: boolean;
+  /** Its last answer was good, and took longer than a second: no wonder that others do. */
+  slow: boolean;
   /** Since when the log says that it fails, in microseconds; null when it does not say so. */
   toldFailing: number | null;
   /** The database may have deliveries due that are not held. */
@@ -32,7 +34,7 @@ export interface Receiver extends ReceiverName {
 const FIRST_WINDOW = 4;
 const LARGEST_WINDOW = 256;
 // Of one that answers, but not at once.
-const SLOW_WINDOW = 16;
+const SLOW_WINDOW = 32;
 // Deliveries queued per attempt under way: enough to go on while the next page is read. And in memory, those included
 // whose outcome waits for the disk.
 const QUEUED_PER_ATTEMPT = 8;
@@ -51,6 +53,7 @@ export function createReceiver({ applicationId, setting }: ReceiverName): Receiv
     window: FIRST_WINDOW,
     kind: 'trial',
     failing: false,
+    slow: false,
     toldFailing: null,
     more: false,
     reading: false,
@@ -71,9 +74,10 @@ export const roomIn = (receiver: Receiver): number =>
 export const wantsMore = (receiver: Receiver): boolean =>
   receiver.more && !receiver.reading && roomIn(receiver) > 0 && receiver.queue.length * 4 <= queueBound(receiver);
 
-/** An answer came: `quick`, within a second, and none is still waited for. `under way`: attempts, this one included. */
+/** A good answer came: `quick`, within a second, and none is waited for longer. `underWay`: attempts, this one included. */
 export function succeeded(receiver: Receiver, quick: boolean, underWay: number): void {
   receiver.failing = false;
+  receiver.slow = !quick;
   receiver.kind = quick ? 'quick' : 'trial';
   const largest = quick ? LARGEST_WINDOW : SLOW_WINDOW;
   const keepsPace = underWay * 2 >= receiver.window;
@@ -82,11 +86,17 @@ export function succeeded(receiver: Receiver, quick: boolean, underWay: number):
 
 export function failed(receiver: Receiver): void {
   receiver.failing = true;
+  receiver.slow = false;
   slowDown(receiver);
 }
 
+/** There has been no answer for a second. From one that was never slow to answer, there may be none any more. */
+export function late(receiver: Receiver): void {
+  if (!receiver.slow) slowDown(receiver);
+}
+
 /** Falls back to one attempt at a time; what is queued beyond the smaller bound goes back to being rows only. */
-export function slowDown(receiver: Receiver): void {
+function slowDown(receiver: Receiver): void {
   receiver.kind = 'trial';
   receiver.window = 1;
   for (const { deliveryId } of receiver.queue.splice(queueBound(receiver))) {

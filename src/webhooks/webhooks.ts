@@ -8,7 +8,7 @@ import type { ReceiverName, WebhookSetting } from './delivery.ts';
 import * as repository from './delivery-repository.ts';
 import { createOutcomeWriter } from './outcome-writer.ts';
 import { createPlaces, type Place, QUICK } from './places.ts';
-import { createReceiver, failed, isIdle, type Receiver, roomIn, slowDown, succeeded, wantsMore } from './receiver.ts';
+import { createReceiver, failed, isIdle, late, type Receiver, roomIn, succeeded, wantsMore } from './receiver.ts';
 import { createReceiverLog } from './receiver-log.ts';
 import { type Answer, judge } from './retry-schedule.ts';
 import { createSender } from './sender.ts';
@@ -79,7 +79,7 @@ export function createWebhooks(options: Options) {
   const places = createPlaces<Receiver>({
     clock,
     resume: pump,
-    late: slowDown,
+    late,
     onCut: () => metrics.deliveryAttemptsCut.inc(),
   });
   const tellOf = createReceiverLog({ clock, log });

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { createReceiver, slowDown, succeeded } from '../../src/webhooks/receiver.ts';
+import { createReceiver, failed, late, succeeded } from '../../src/webhooks/receiver.ts';
 import { createSetUp } from './set-up.ts';
 import { createTestReceiver } from './test-receiver.ts';
 
@@ -56,7 +56,7 @@ void t.test('a thousand receivers hang, and one that answers goes on as if they 
   await finished(await record());
   for (let index = 0; index < 128; index += 1) await hanging.next();
   t.equal(hanging.requests.length, 128, 'what has not answered yet has places of its own');
-  for (const late of [256, 384]) {
+  for (const late of [256, 384, 512, 640]) {
     clock.advance(1000);
     for (let index = 0; index < 128; index += 1) await hanging.next();
     await finished(await record());
@@ -64,13 +64,13 @@ void t.test('a thousand receivers hang, and one that answers goes on as if they 
   }
   clock.advance(1000);
   await finished(await record());
-  t.equal(hanging.open(), 384, 'and of those there are so many');
-  clock.advance(12_000); // the first have timed out
+  t.equal(hanging.open(), 640, 'and of those there are so many');
+  clock.advance(10_000); // the first have timed out
   await finished(await record());
   await hanging.next();
   clock.advance(20_000);
   await finished(await record());
-  t.equal(quick.requests.length, 7);
+  t.equal(quick.requests.length, 9);
   hanging.answer({});
   for (let round = 0; round < 60; round += 1) {
     clock.advance(5_000);
@@ -89,26 +89,26 @@ void t.test('busy receivers begin to hang with all places: within a second other
   await finished(await record());
   const names = Array.from({ length: 16 }, (_, index) => `busy-${index}`);
   await Promise.all(names.map((name) => addApplication(name, hanging.url)));
-  const recordMany = (count: number) =>
-    Promise.all(names.flatMap((applicationId) => Array.from({ length: count }, () => record({ applicationId }))));
-  await recordMany(300);
-  await webhooks.idle(); // they answer, and their windows grow
+  const recordMany = (those: string[], count: number) =>
+    Promise.all(those.flatMap((applicationId) => Array.from({ length: count }, () => record({ applicationId }))));
+  for (const name of names) {
+    await recordMany([name], 200);
+    await webhooks.idle(); // it answers, and its window grows
+  }
+  const before = hanging.requests.length;
   hanging.answer({ hang: true });
   hanging.forget();
-  await recordMany(32);
-  for (let index = 0; index < 512; index += 1) await hanging.next();
-  const waiting = finished(await record());
-  clock.advance(1000);
-  await waiting;
-  t.equal(quick.requests.length, 2, 'after one second');
-  await until(() => hanging.open() === 256);
-  t.equal(hanging.open(), 256, 'half of the attempts were cut, and their deliveries stay pending');
-  t.match(await metrics.registry.metrics(), /lapel_webhook_attempts_cut_total 256/);
-  await finished(await record());
-  hanging.forget();
-  clock.advance(4000);
-  await finished(await record());
-  t.equal(hanging.requests.length, 16 * 300 + 512, 'one that stopped answering is not asked again meanwhile');
+  for (const half of [names.slice(0, 8), names.slice(8)]) {
+    await recordMany(half, 64);
+    for (let index = 0; index < 512; index += 1) await hanging.next();
+    const waiting = finished(await record());
+    clock.advance(1000);
+    await waiting; // after one second
+    await finished(await record());
+  }
+  t.equal(hanging.requests.length, before + 1024, 'one that stopped answering is not asked again meanwhile');
+  await until(() => hanging.open() === 512);
+  t.match(await metrics.registry.metrics(), /lapel_webhook_attempts_cut_total 512/, 'those that hold most give way');
 });
 
 void t.test('the window of a receiver that keeps pace grows, and one that is late has one attempt', async (t) => {
@@ -116,12 +116,23 @@ void t.test('the window of a receiver that keeps pace grows, and one that is lat
   t.match(receiver, { window: 4, kind: 'trial' });
   for (let index = 0; index < 1000; index += 1) succeeded(receiver, true, receiver.window);
   t.match(receiver, { window: 256, kind: 'quick' });
-  slowDown(receiver);
+  late(receiver);
   t.match(receiver, { window: 1, kind: 'trial' });
-  for (let index = 0; index < 1000; index += 1) succeeded(receiver, false, receiver.window);
-  t.match(receiver, { window: 16, kind: 'trial' }, 'one that answers late');
+  for (let index = 0; index < 1000; index += 1) {
+    succeeded(receiver, false, receiver.window);
+    late(receiver);
+  }
+  t.match(
+    receiver,
+    { window: 32, kind: 'trial' },
+    'one that answers, but late each time, is not taken for one that hangs',
+  );
   for (let index = 0; index < 1000; index += 1) succeeded(receiver, true, 1);
-  t.match(receiver, { window: 16, kind: 'quick' }, 'it grows only where it is used');
+  t.match(receiver, { window: 32, kind: 'quick' }, 'it grows only where it is used');
+  failed(receiver);
+  succeeded(receiver, true, 1);
+  late(receiver);
+  t.match(receiver, { window: 1, kind: 'trial' });
 });
 
 void t.test('a burst goes out whole, each once, though memory holds only a part of it', async (t) => {

@@ -64,6 +64,7 @@ export async function createTestReceiver(t: Test) {
       }
     });
   });
+  server.keepAliveTimeout = 0; // on a busy machine it would close connections on which the next request is on its way
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const close = (): Promise<void> =>
     new Promise((resolve) => {
