@@ -32,10 +32,14 @@ async function measure(target: RunningTarget, callers: number): Promise<Sample> 
   return { ...measured, cpu: ((target.cpuSeconds() - before) / loops) * 1e6 };
 }
 
-const floor = await startFloor(Number(values.devices));
-const lapel = await startLapel(Number(values.devices));
 const rows = [];
-try {
+{
+  // Whatever happens, no process stays behind.
+  await using stack = new AsyncDisposableStack();
+  const open = async (target: Promise<RunningTarget>): Promise<RunningTarget> =>
+    stack.adopt(await target, (running) => running.close());
+  const floor = await open(startFloor(Number(values.devices)));
+  const lapel = await open(startLapel(Number(values.devices)));
   await runClosedLoop(floor, 64, 2); // warm up both
   await runClosedLoop(lapel, 64, 2);
   for (const callers of callerCounts) {
@@ -57,9 +61,6 @@ try {
       ratio: Number(median(pairs.map((pair) => pair.lapel.rate / pair.floor.rate)).toFixed(2)),
     });
   }
-} finally {
-  await floor.close();
-  await lapel.close();
 }
 if (values.json) console.log(JSON.stringify(rows));
 else console.table(rows);

@@ -91,7 +91,18 @@ export async function startFloor(count: number): Promise<RunningTarget> {
 export async function startLapel(count: number): Promise<RunningTarget> {
   const folder = mkdtempSync(join(tmpdir(), 'lapel-bench-'));
   const receiver = await createReceiver();
-  const settings = ['--data-dir', folder, '--http-port', '0', '--admin-port', '0', '--mqtt-port', '0'];
+  const settings = [
+    '--data-dir',
+    folder,
+    '--http-port',
+    '0',
+    '--admin-port',
+    '0',
+    '--mqtt-port',
+    '0',
+    '--objects-port',
+    '0',
+  ];
   const { child, addresses } = await start(['src/main.ts', 'serve', ...settings, '--log-level', 'warn'], {
     LAPEL_WEBHOOK_ALLOW_PRIVATE: 'true',
     LAPEL_RATE_LIMIT: '1000000', // counted, and never reached
