@@ -3,6 +3,7 @@ import https from 'node:https';
 import net from 'node:net';
 import type { Duplex } from 'node:stream';
 import tls from 'node:tls';
+import { listenOn } from '../listening.ts';
 import type { Log } from '../log.ts';
 import type { LogLimit } from '../log-limit.ts';
 import type { Metrics } from '../metrics.ts';
@@ -37,21 +38,16 @@ export function createListeners({ log, logLimit, metrics, connections, handle }:
   const servers: net.Server[] = [];
   const secured: tls.Server[] = [];
 
-  function listen(server: net.Server, host: string, port: number): Promise<number> {
+  async function listen(server: net.Server, host: string, port: number): Promise<number> {
     servers.push(server);
-    return new Promise((resolve, reject) => {
-      server.once('error', reject);
-      server.listen({ host, port, backlog: 1024 }, () => {
-        server.off('error', reject);
-        // Such as no file that is free for a connection: the listener goes on, and says so.
-        server.on('error', (err) => {
-          metrics.mqttRefused.inc({ reason: 'accept' });
-          const leftOut = logLimit('accept');
-          if (leftOut !== undefined) log.error({ err, leftOut }, 'connections of devices cannot be accepted');
-        });
-        resolve((server.address() as net.AddressInfo).port);
-      });
+    const bound = await listenOn(server, host, port);
+    // Such as no file that is free for a connection: the listener goes on, and says so.
+    server.on('error', (err) => {
+      metrics.mqttRefused.inc({ reason: 'accept' });
+      const leftOut = logLimit('accept');
+      if (leftOut !== undefined) log.error({ err, leftOut }, 'connections of devices cannot be accepted');
     });
+    return bound;
   }
 
   /** What is known of the sockets of one listener; TLS shows another object for the same socket later. */

@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import Koa from 'koa';
 import type { Clock } from '../clock.ts';
+import { listenOn } from '../listening.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { createSocketBounds, type SocketBounds } from '../socket-bounds.ts';
@@ -114,14 +114,7 @@ export function createSockets({
   }
 
   return {
-    async listen(host, port) {
-      const { promise, resolve, reject } = Promise.withResolvers<void>();
-      server.once('error', reject);
-      server.listen({ host, port, backlog: 1024 }, resolve);
-      await promise;
-      server.off('error', reject);
-      return { port: (server.address() as AddressInfo).port };
-    },
+    listen: async (host, port) => ({ port: await listenOn(server, host, port) }),
     drain,
     idle: () => (inFlight === 0 ? Promise.resolve() : new Promise((resolve) => waiting.push(resolve))),
     trouble() {

@@ -1,7 +1,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import type { Clock } from '../clock.ts';
 import { type Ids, randomIds } from '../ids.ts';
+import { listenOn } from '../listening.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { createSocketBounds } from '../socket-bounds.ts';
@@ -306,9 +307,9 @@ export function createEmbeddedStore(parts: EmbeddedStoreParts) {
   return {
     credentials,
     /** Port 0 picks a free one. */
-    listen: (host: string, port: number) => listenOn(server, host, port),
+    listen: async (host: string, port: number) => ({ port: await listenOn(server, host, port) }),
     /** For the service itself, on loopback. */
-    listenOwn: () => listenOn(ownServer, '127.0.0.1', 0),
+    listenOwn: async () => ({ port: await listenOn(ownServer, '127.0.0.1', 0) }),
     /** Bytes that are stored, known to ten minutes, and that the disk has left. */
     async usage(): Promise<{ stored: number; free: number }> {
       if (clock.now() - stored.at > STORED_KEPT) stored = { at: clock.now(), bytes: files.stored() };
@@ -320,15 +321,6 @@ export function createEmbeddedStore(parts: EmbeddedStoreParts) {
     idle,
     [Symbol.asyncDispose]: drain,
   };
-}
-
-async function listenOn(server: Server, host: string, port: number): Promise<{ port: number }> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  server.once('error', reject);
-  server.listen({ host, port, backlog: 1024 }, resolve);
-  await promise;
-  server.off('error', reject);
-  return { port: (server.address() as AddressInfo).port };
 }
 
 export interface Exchange {
