@@ -11,6 +11,8 @@ interface Parts {
   connection: SqliteDatabase.Database;
   /** The write-ahead log. */
   file: string;
+  /** Milliseconds that the connection waits where another one is in its way. */
+  patienceMs: number;
   /** True while a transaction is open on the connection. */
   isRunning(): boolean;
   onError(cause: unknown): void;
@@ -22,10 +24,21 @@ interface Parts {
  * overwritten since. When nothing has been committed for some seconds, or the log is small after a minute, it is copied
  * home and cut to nothing; under steady load SQLite writes over it by itself.
  */
-export function createLogTruncation({ connection, file, isRunning, onError, quietMs = QUIET }: Parts) {
+export function createLogTruncation(parts: Parts) {
+  const { connection, file, patienceMs, isRunning, onError, quietMs = QUIET } = parts;
   let timer: NodeJS.Timeout | undefined;
   let firstAt = 0;
   let lastAt = 0;
+
+  /** False while somebody reads what is in the log: that is waited for here, not with the whole process. */
+  function empty(): boolean {
+    connection.pragma('busy_timeout = 0');
+    try {
+      return connection.pragma('wal_checkpoint(TRUNCATE)', { simple: true }) === 0;
+    } finally {
+      connection.pragma(`busy_timeout = ${patienceMs}`);
+    }
+  }
 
   function look(): void {
     timer = undefined;
@@ -33,8 +46,7 @@ export function createLogTruncation({ connection, file, isRunning, onError, quie
     const isQuiet = now - lastAt >= quietMs;
     try {
       const mayWait = !isQuiet && (now - firstAt < LONGEST || statSync(file).size > SMALL);
-      if (isRunning() || mayWait) arm();
-      else connection.pragma('wal_checkpoint(TRUNCATE)');
+      if (isRunning() || mayWait || !empty()) arm();
     } catch (cause) {
       onError(cause);
       arm();

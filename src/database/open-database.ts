@@ -28,6 +28,9 @@ const WRITER_PRAGMAS: Record<string, string | number> = {
   wal_autocheckpoint: 8000, // pages: the busy ones are then copied home once, not every few commits
 };
 
+// Milliseconds; the default of better-sqlite3. Nobody else writes, so this is for the moment at which a connection opens.
+const PATIENCE = 5_000;
+
 const rethrow = (cause: unknown): never => {
   throw cause;
 };
@@ -43,7 +46,7 @@ export function openDatabase({ folder, nowMicros, onCommit, onEffectError = reth
   const opened: Sqlite.Database[] = [];
   try {
     const file = join(folder, 'lapel.db');
-    const writer = new Sqlite(file);
+    const writer = new Sqlite(file, { timeout: PATIENCE });
     opened.push(writer);
     for (const [name, value] of Object.entries(WRITER_PRAGMAS)) {
       writer.pragma(`${name} = ${value}`);
@@ -70,10 +73,13 @@ export function openDatabase({ folder, nowMicros, onCommit, onEffectError = reth
     const truncation = createLogTruncation({
       connection: writer,
       file: `${file}-wal`,
+      patienceMs: PATIENCE,
       isRunning: group.isRunning,
       onError: onEffectError,
       ...(quietMs !== undefined && { quietMs }),
     });
+    // A process that was killed has left what was in its log.
+    if (bytesOf(`${file}-wal`) > 0) truncation.committed();
     return {
       read: createStatements(reader),
       transact: group.transact,

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import t from 'tap';
@@ -99,6 +99,36 @@ t.test('what was overwritten is in no file of the database any more', async (t) 
   await database.transact((unit) => unit.run('UPDATE transactions SET parameters = NULL'));
   while (holds()) await new Promise((resolve) => setImmediate(resolve));
   t.equal(statSync(files[1]!).size, 0, 'the log is empty');
+});
+
+t.test('the log of a process that was killed is emptied, though nobody commits any more', async (t) => {
+  const folder = t.testdir({ after: {} });
+  const killed = open(folder);
+  t.teardown(() => killed.close());
+  await killed.transact((unit) => unit.run(`INSERT INTO sessions (client_id, created_at) VALUES ('1', 0)`));
+  for (const name of ['lapel.db', 'lapel.db-wal']) copyFileSync(join(folder, name), join(folder, 'after', name));
+
+  const database = openDatabase({ folder: join(folder, 'after'), nowMicros: 0, quietMs: 20 });
+  t.teardown(() => database.close());
+  t.ok(database.size().log > 0);
+  while (database.size().log > 0) await new Promise((resolve) => setImmediate(resolve));
+  t.same(await database.read.get('SELECT client_id FROM sessions'), { client_id: '1' });
+});
+
+t.test('a log that somebody reads is emptied later, and nobody waits for that', async (t) => {
+  const folder = t.testdir();
+  const database = openDatabase({ folder, nowMicros: 0, quietMs: 1 });
+  t.teardown(() => database.close());
+  const other = new Sqlite(join(folder, 'lapel.db'), { readonly: true });
+  t.teardown(() => other.close());
+  other.exec('BEGIN');
+  other.prepare('SELECT * FROM sessions').all();
+  await database.transact((unit) => unit.run(`INSERT INTO sessions (client_id, created_at) VALUES ('1', 0)`));
+
+  await new Promise((resolve) => setTimeout(resolve, 20)); // a timer that comes after that of the log
+  t.ok(database.size().log > 0, 'it is needed');
+  other.exec('COMMIT');
+  while (database.size().log > 0) await new Promise((resolve) => setImmediate(resolve));
 });
 
 t.test('a database that cannot be written is not healthy until it can', async (t) => {
