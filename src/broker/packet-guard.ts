@@ -6,7 +6,7 @@ import type { LogLimit } from '../log-limit.ts';
 import type { Metrics } from '../metrics.ts';
 import { type Packet, takeReading } from './aedes-internals.ts';
 import { createPacketReader, type Found } from './packet-reader.ts';
-import { packetFault, TYPE, UNKNOWN_LEVEL } from './packet-rules.ts';
+import { MOST_FILTERS, packetFault, TYPE, UNKNOWN_LEVEL } from './packet-rules.ts';
 
 /** Largest remaining length of a packet, in bytes: before a client is logged in, and after. */
 export const PACKET_LIMITS = { beforeLogin: 4 * 1024, afterLogin: 256 * 1024 };
@@ -16,6 +16,8 @@ const WINDOW = 32;
 /** A connection may cause so many times the packets that a device may send messages: acks and PUBACKs are packets too. */
 const PACKETS_PER_MESSAGE = 5;
 const BURST_SECONDS = 2;
+/** A packet counts once more for each so many bytes, as powers of two: filters are short, and each is looked at. */
+const BYTES_COUNTED = { filters: 5, others: 10 };
 /** One that has used this up is read again after this time. */
 const PAUSE_MILLISECONDS = 50;
 /** So long after its last answer a connection that is to end may take to read it and to close. */
@@ -74,6 +76,13 @@ export function createPacketGuard(parts: Parts) {
   const { clock, log, logLimit, metrics, messageRate, heard, subscribes, awaitsPuback, loginEnded, ending } = parts;
   const packetRate = messageRate * PACKETS_PER_MESSAGE;
   const burst = packetRate * BURST_SECONDS;
+
+  /** What a packet takes of the rate; never more than a second, so that no keep-alive ends meanwhile. */
+  function costOf(type: number, length: number): number {
+    const ofFilters = type === TYPE.SUBSCRIBE || type === TYPE.UNSUBSCRIBE;
+    const size = ofFilters ? Math.min(MOST_FILTERS, length >> BYTES_COUNTED.filters) : length >> BYTES_COUNTED.others;
+    return Math.min(packetRate, 1 + size);
+  }
 
   /** Before a packet is carried out. */
   function packet(parsed: Packet): void {
@@ -172,12 +181,13 @@ export function createPacketGuard(parts: Parts) {
       const most = room();
       const limit = phase === 'open' ? PACKET_LIMITS.afterLogin : PACKET_LIMITS.beforeLogin;
       let count = 0;
+      let cost = 0;
       let waits = false;
       let fault: string | undefined;
       for (;;) {
         const found = reader.look(limit);
         if (found === 'none') break;
-        waits = count >= most;
+        waits = count >= most || (count > 0 && packetRate > 0 && cost >= tokens);
         if (waits) break;
         if (phase === 'waiting' && reader.first !== CONNECT) {
           fault = '[MQTT-3.1.0-1] not a CONNECT';
@@ -189,10 +199,11 @@ export function createPacketGuard(parts: Parts) {
         // DISCONNECT ends the connection at once: all that came before it is answered first.
         waits = reader.first >> 4 === TYPE.DISCONNECT && inWork + count > 0;
         if (waits) break;
+        cost += costOf(reader.first >> 4, reader.length);
         reader.see();
         count += 1;
       }
-      if (count > 0) hand(reader.take(), count);
+      if (count > 0) hand(reader.take(), count, cost);
       if (fault !== undefined) violated(fault);
       return !waits && fault === undefined;
     }
@@ -215,9 +226,9 @@ export function createPacketGuard(parts: Parts) {
       return undefined;
     }
 
-    function hand(run: Buffer, count: number): void {
+    function hand(run: Buffer, count: number, cost: number): void {
       inWork += count;
-      if (packetRate > 0) tokens -= count;
+      tokens -= cost;
       if (phase === 'waiting') {
         phase = 'connecting';
         connection.spoke();

@@ -106,3 +106,31 @@ t.test('a connection that sends packets of any kind faster than its rate is read
   while (link.pending('pingresp').length < pings - 6) await turn();
   t.pass('all of them are answered in the end');
 });
+
+t.test('a packet that is much work counts for many', async (t) => {
+  const world = await startWorld(t, { env: { LAPEL_DEVICE_RATE_LIMIT: '10' } }); // packets: 50 a second, 100 at once
+  const tenant = await world.createTenant();
+  const device = await world.activatedDevice(tenant);
+  const topics = Array.from({ length: 250 }, (_, index) => `filter ${index}`);
+  const filters = topics.map((topic) => ({ topic, qos: 1 as const }));
+  type Link = Awaited<ReturnType<typeof world.connect>>;
+  const large = { transactionId: 1, status: 'succeeded', unknown: 'x'.repeat(100_000) };
+  for (const [answer, send] of [
+    ['suback', (link: Link, messageId: number) => link.send({ cmd: 'subscribe', messageId, subscriptions: filters })],
+    [
+      'unsuback',
+      (link: Link, messageId: number) => link.send({ cmd: 'unsubscribe', messageId, unsubscriptions: topics }),
+    ],
+    ['puback', (link: Link) => link.publish('acks', large)],
+  ] as const) {
+    const link = await world.connect(device);
+    for (let messageId = 101; messageId <= 110; messageId += 1) send(link, messageId);
+    await link.next(answer);
+    for (let turns = 0; turns < 100; turns += 1) await turn();
+    t.ok(link.pending(answer).length < 3, `${answer}: ${link.pending(answer).length} more at once`);
+    while (link.pending(answer).length < 9) {
+      world.clock.advance(50);
+      await turn();
+    }
+  }
+});
