@@ -7,12 +7,15 @@ import type { Metrics } from '../metrics.ts';
 import { type Packet, takeReading } from './aedes-internals.ts';
 import { createPacketReader, type Found } from './packet-reader.ts';
 import { MOST_FILTERS, packetFault, TYPE, UNKNOWN_LEVEL } from './packet-rules.ts';
+import { createReadingShare } from './reading-share.ts';
 
 /** Largest remaining length of a packet, in bytes: before a client is logged in, and after. */
 export const PACKET_LIMITS = { beforeLogin: 4 * 1024, afterLogin: 256 * 1024 };
 
 /** Packets of one connection that are in work at a time; the others wait in its socket. */
 const WINDOW = 32;
+/** Bytes of packets that are handed on in one go; a longer one goes alone. */
+const RUN = 8 * 1024;
 /** A connection may cause so many times the packets that a device may send messages: acks and PUBACKs are packets too. */
 const PACKETS_PER_MESSAGE = 5;
 const BURST_SECONDS = 2;
@@ -69,6 +72,7 @@ export interface Guarded {
  * Stands in front of Aedes: reads the socket, finds the packets in what came, judges each as a whole and hands it on. A
  * packet that breaks the protocol ends its connection, and nothing else. What is in work is bounded per connection, in
  * number (WINDOW) and in rate, by not reading on: so no device holds up another's packets, and none of its own is lost.
+ * All of them together share the event loop with the rest of the service (createReadingShare).
  * Behind CONNECT nothing is handed on until the login is done: a client may send on at once [MQTT-3.1.4]. A connection
  * that ends for what it sent gets the answers to all that came before: they would be lost with a socket that is cut off.
  */
@@ -76,6 +80,7 @@ export function createPacketGuard(parts: Parts) {
   const { clock, log, logLimit, metrics, messageRate, heard, subscribes, awaitsPuback, loginEnded, ending } = parts;
   const packetRate = messageRate * PACKETS_PER_MESSAGE;
   const burst = packetRate * BURST_SECONDS;
+  const share = createReadingShare();
 
   /** What a packet takes of the rate; never more than a second, so that no keep-alive ends meanwhile. */
   function costOf(type: number, length: number): number {
@@ -104,6 +109,7 @@ export function createPacketGuard(parts: Parts) {
     let paused = false;
     let reading = false;
     let lingering = false;
+    let turn: 'none' | 'waits' | 'given' = 'none';
 
     const aedes = takeReading(client, {
       readable: read,
@@ -154,14 +160,30 @@ export function createPacketGuard(parts: Parts) {
 
     const mayRead = (): boolean => phase === 'waiting' || phase === 'open';
 
+    /** Whether a packet may be handed on in this turn of the event loop; else the next turn asks again. */
+    function mayHandOn(): boolean {
+      if (phase !== 'open' || turn === 'given' || share.free()) return true;
+      turn = 'waits';
+      share.wait(resume, reader.length > RUN ? 'long' : 'short');
+      return false;
+    }
+
+    const waitsForTurn = (): boolean => turn === 'waits' && phase === 'open';
+
+    function resume(): void {
+      turn = 'given';
+      read();
+      if (turn === 'given') turn = 'none';
+    }
+
     /** Hands on what may be, and reads on while nothing waits that has come. */
     function read(): void {
-      if (reading) return;
+      if (reading || waitsForTurn()) return;
       reading = true;
       try {
         while (!client.closed && mayRead()) {
           if (!handOn()) {
-            if (inWork > 0 || paused || phase !== 'open') break;
+            if (inWork > 0 || paused || waitsForTurn() || phase !== 'open') break;
             continue; // all was done at once
           }
           if (!mayRead()) break;
@@ -182,6 +204,7 @@ export function createPacketGuard(parts: Parts) {
       const limit = phase === 'open' ? PACKET_LIMITS.afterLogin : PACKET_LIMITS.beforeLogin;
       let count = 0;
       let cost = 0;
+      let bytes = 0;
       let waits = false;
       let fault: string | undefined;
       for (;;) {
@@ -198,6 +221,8 @@ export function createPacketGuard(parts: Parts) {
         if (fault !== undefined) break;
         // DISCONNECT ends the connection at once: all that came before it is answered first.
         waits = reader.first >> 4 === TYPE.DISCONNECT && inWork + count > 0;
+        bytes += reader.length;
+        waits ||= count === 0 ? !mayHandOn() : bytes > RUN;
         if (waits) break;
         cost += costOf(reader.first >> 4, reader.length);
         reader.see();
@@ -233,7 +258,10 @@ export function createPacketGuard(parts: Parts) {
         phase = 'connecting';
         connection.spoke();
       } else heard(client.id);
+      turn = 'none';
+      const startedAt = performance.now();
       aedes.feed(run);
+      share.took(performance.now() - startedAt);
     }
 
     function violated(clause: string): void {
