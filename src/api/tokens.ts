@@ -64,6 +64,9 @@ const TOKEN_ERRORS: Partial<Record<ErrorCode, TokenError['error']>> = {
   RATE_LIMITED: 'temporarily_unavailable',
 };
 
+/** What a description must not hold: the name of a parameter is the caller's (RFC 6749 5.2). */
+const NOT_DESCRIBED = /[^\x20\x21\x23-\x5b\x5d-\x7e]/g;
+
 /** An error of the token endpoint (RFC 6749 5.2). What is wrong with the service itself is answered as everywhere. */
 export function tokenError(error: DomainError): Answer | undefined {
   const kind = TOKEN_ERRORS[error.code];
@@ -72,7 +75,7 @@ export function tokenError(error: DomainError): Answer | undefined {
 
 function tokenAnswer({ code, values, details, message }: DomainError, kind: TokenError['error']): Answer {
   const given = values.description ?? (details.length > 0 ? faultText(details) : message.replace(/\.$/, ''));
-  const body = { error: values.error ?? kind, error_description: String(given) };
+  const body = { error: values.error ?? kind, error_description: String(given).replace(NOT_DESCRIBED, '?') };
   return { status: ERRORS[code].status, headers: NO_STORE, body };
 }
 

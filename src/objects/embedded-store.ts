@@ -157,6 +157,9 @@ export function createEmbeddedStore(parts: EmbeddedStoreParts) {
   async function serve(exchange: Exchange): Promise<void> {
     const { request, response } = exchange;
     const { method = '', headers } = request;
+    if ((request.headersDistinct.host?.length ?? 0) > 1) {
+      throw new S3Error('InvalidArgument', 'The host must be given once.'); // RFC 9112 3.2
+    }
     const target: S3Target = readTarget(request.url ?? '');
     await turn(); // a thousand requests at once are not all verified at once
     const sha256 = await signatures.check({ method, target, headers });

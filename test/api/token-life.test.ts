@@ -121,6 +121,11 @@ t.test('the token endpoint', async (t) => {
       t.match(answer, { status: 400, body: { error } }, name);
       t.match(answer.headers, { 'cache-control': 'no-store', pragma: 'no-cache' });
     }
+    const named = await anonymous.post(
+      '/api/v1/authenticate?a%22b%5C%C3%A9%00=1',
+      form('grant_type=client_credentials'),
+    );
+    t.match(named.body, { error_description: 'query.a?b???: Extra inputs are not permitted' }, 'RFC 6749 5.2');
     const large = await ask(form(`grant_type=${'x'.repeat(8 * 1024)}`));
     t.match(large, { status: 413, body: { error: 'invalid_request' }, headers: { 'cache-control': 'no-store' } });
     t.match(large.body, { error_description: 'request body is larger than 8192 bytes' });

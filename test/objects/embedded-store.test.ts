@@ -79,6 +79,13 @@ await t.test('an upload without a length is refused before its body', async (t) 
   t.same([litter(folder), objects(folder)], [[], []]);
 });
 
+await t.test('a request with two hosts is refused', async (t) => {
+  const { url, folder } = await withUrl(t);
+  const answer = await rawRequest(url, { headers: { host: 'other.example', 'Content-Length': '1' }, body: 'x' });
+  t.same([answer.status, codeOf(answer.text)], [400, 'InvalidArgument']);
+  t.same(objects(folder), []);
+});
+
 await t.test('a client that asks first sends nothing when it is refused', async (t) => {
   const { url, store } = await withUrl(t);
   const ask = { 'Content-Length': '5000000000', Expect: '100-continue' };
