@@ -64,5 +64,3 @@ export function createApkInspector({ clock, module = new URL('./inspector-worker
     }
   };
 }
-
-export type ApkInspector = ReturnType<typeof createApkInspector>;

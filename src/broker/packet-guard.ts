@@ -10,7 +10,7 @@ import { MOST_FILTERS, packetFault, TYPE, UNKNOWN_LEVEL } from './packet-rules.t
 import { createReadingShare } from './reading-share.ts';
 
 /** Largest remaining length of a packet, in bytes: before a client is logged in, and after. */
-export const PACKET_LIMITS = { beforeLogin: 4 * 1024, afterLogin: 256 * 1024 };
+const PACKET_LIMITS = { beforeLogin: 4 * 1024, afterLogin: 256 * 1024 };
 
 /** Packets of one connection that are in work at a time; the others wait in its socket. */
 const WINDOW = 32;

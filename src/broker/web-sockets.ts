@@ -7,7 +7,7 @@ const SUBPROTOCOL = 'mqtt'; // [MQTT-6.0.0-3]
 // A WebSocket message may hold several packets, or a part of one [MQTT-6.0.0-2].
 const LARGEST_MESSAGE = 1024 * 1024;
 /** Bytes of a connection before its login: a message is kept until it is whole. */
-export const LARGEST_BEFORE_LOGIN = 64 * 1024;
+const LARGEST_BEFORE_LOGIN = 64 * 1024;
 
 export function offersMqtt(request: http.IncomingMessage): boolean {
   const offered = String(request.headers['sec-websocket-protocol'] ?? '').split(',');

@@ -1,7 +1,7 @@
 import type { Metrics } from '../metrics.ts';
 
 /** Bytes of bodies that have come in part. */
-export const BODY_BYTES = { perSource: 16 * 1024 ** 2, total: 64 * 1024 ** 2 };
+const BODY_BYTES = { perSource: 16 * 1024 ** 2, total: 64 * 1024 ** 2 };
 
 export type BodyBytes = ReturnType<typeof createBodyBytes>;
 

@@ -2,7 +2,7 @@ import { DomainError } from '../errors.ts';
 import type { Metrics } from '../metrics.ts';
 
 /** Costly reads of one source at a time, from the question to the end of the answer; so many more wait. */
-export const COSTLY_READS = { atATime: 2, waiting: 64 };
+const COSTLY_READS = { atATime: 2, waiting: 64 };
 
 interface Queue {
   running: number;

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 /** Requests that a client may send on one connection before it has the answer to an earlier one (RFC 9112 9.3.2). */
-export const PIPELINED = 16;
+const PIPELINED = 16;
 
 interface Connection {
   busy: boolean;

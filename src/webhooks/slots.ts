@@ -24,5 +24,3 @@ export function createSlots<Waiter>(size: number, resume: (waiter: Waiter) => vo
     },
   };
 }
-
-export type Slots<Waiter> = ReturnType<typeof createSlots<Waiter>>;
