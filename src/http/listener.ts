@@ -172,7 +172,7 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
     work.enter();
     try {
       if (work.all() > maxInFlight) refuse('requests_in_flight', new DomainError('OVERLOADED'));
-      checkSingleHeaders(req.rawHeaders);
+      checkSingleHeaders(req.rawHeaders, req.httpVersion);
       const target = readTarget(req.url ?? '');
       const { route, params: raw } = find(context.method, target.path);
       exchange.route = route;

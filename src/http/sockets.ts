@@ -98,7 +98,11 @@ export function createSockets({
     },
     onRefused: () => metrics.httpRefused.inc({ bound: 'pipelined_requests' }),
   });
-  const server: Server = createServer({ ...TIMEOUTS, requestTimeout, noDelay: true }, take);
+  const server: Server = createServer(
+    { ...TIMEOUTS, requestTimeout, noDelay: true, requireHostHeader: false }, // the listener asks for it, and says so
+    take,
+  );
+  server.on('checkExpectation', take); // of expectations nobody knows nothing has to come (RFC 9110 10.1.1)
   server.on('connection', bounds.admit);
   // For what the HTTP parser refuses, Node's own answers (400, 408, 431) are right; a listener would replace them.
 

@@ -378,7 +378,12 @@ t.test('a header that has one value is refused when it has two, and so is a requ
     t.match(answer, /^HTTP\/1.1 400 .*Lapel-Error-Code: REQUEST_INVALID\r\n.*"Header should be given once"/s, name);
   }
   t.match(await ask('Host: a', 'Accept: b', 'Accept: c'), /^HTTP\/1.1 200 /);
-  t.match(await ask('Accept: b'), /^HTTP\/1.1 400 /);
+  t.match(
+    await ask('Accept: b'),
+    /^HTTP\/1.1 400 .*Lapel-Error-Code: REQUEST_INVALID\r\n.*"loc":\["header","Host"\],"msg":"Field required"/s,
+  );
+  t.match(await raw(port, 'GET /strict HTTP/1.0\r\n\r\n'), /^HTTP\/1.1 200 /, 'HTTP/1.0 has none');
+  t.match(await ask('Host: a', 'Expect: miracles'), /^HTTP\/1.1 200 /, 'an expectation that nobody knows is none');
 });
 
 t.test('a query that a route does not know is refused, also where it knows none', async (t) => {
