@@ -203,6 +203,7 @@ export function createPacketGuard(parts: Parts) {
       const most = room();
       const limit = phase === 'open' ? PACKET_LIMITS.afterLogin : PACKET_LIMITS.beforeLogin;
       let count = 0;
+      let releases = 0;
       let cost = 0;
       let bytes = 0;
       let waits = false;
@@ -219,12 +220,17 @@ export function createPacketGuard(parts: Parts) {
         if (found === 'part') break;
         fault = found === 'whole' ? faultOf() : unreadable(found, limit);
         if (fault !== undefined) break;
-        // DISCONNECT ends the connection at once: all that came before it is answered first.
-        waits = reader.first >> 4 === TYPE.DISCONNECT && inWork + count > 0;
+        // DISCONNECT ends the connection at once: all that came before it is answered first. PUBREL releases what must
+        // have been stored: it goes together with others of its kind only.
+        const type = reader.first >> 4;
+        waits =
+          (type === TYPE.DISCONNECT && inWork + count > 0) ||
+          (type === TYPE.PUBREL && (inWork > 0 || count > releases));
         bytes += reader.length;
         waits ||= count === 0 ? !mayHandOn() : bytes > RUN;
         if (waits) break;
-        cost += costOf(reader.first >> 4, reader.length);
+        if (type === TYPE.PUBREL) releases += 1;
+        cost += costOf(type, reader.length);
         reader.see();
         count += 1;
       }

@@ -47,6 +47,25 @@ t.test('a message of QoS 2 that comes again before its PUBREL is carried out onc
   t.equal(await answersOf(world, again), 1, 'after PUBREL it is another message');
 });
 
+t.test('a PUBREL that comes together with its message releases it', async (t) => {
+  const world = await startWorld(t);
+  await world.createTenant();
+  const device = await world.registerDevice();
+  const link = await world.connect(device);
+  const release = mqttPacket.generate({ cmd: 'pubrel', messageId: 1 });
+  for (let round = 1; round <= 3; round += 1) {
+    link.socket.write(Buffer.concat([requestOf(device.deviceId, 1), release]));
+    await link.next('pubrec');
+    await link.next('pubcomp');
+    t.equal(await answersOf(world, link), round, 'each time it is another message');
+  }
+  link.socket.write(Buffer.concat([1, 2, 3].map((id) => requestOf(device.deviceId, id))));
+  for (let count = 0; count < 3; count += 1) await link.next('pubrec');
+  link.socket.write(Buffer.concat([1, 2, 3].map((messageId) => mqttPacket.generate({ cmd: 'pubrel', messageId }))));
+  for (let count = 0; count < 3; count += 1) await link.next('pubcomp');
+  t.equal(await answersOf(world, link), 6);
+});
+
 t.test(
   'a device keeps a hundred messages of QoS 2 unreleased, over all its connections, and next to no bytes',
   async (t) => {
