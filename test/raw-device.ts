@@ -29,6 +29,19 @@ function openSocket(url: string, tls: ConnectionOptions): Duplex {
 /** The event by which a connection says that it is open. */
 const OPENED: Record<string, string> = { 'mqtt:': 'connect', 'mqtts:': 'secureConnect' };
 
+/** The CONNECT of a device in bytes, for a test that sends it itself. */
+export const connectBytes = (device: { deviceId: string; credential: string }, clean = false): Buffer =>
+  mqttPacket.generate({
+    cmd: 'connect',
+    protocolId: 'MQTT',
+    protocolVersion: 4,
+    clientId: device.deviceId,
+    username: device.deviceId,
+    password: Buffer.from(device.credential),
+    clean,
+    keepalive: 0,
+  });
+
 /**
  * A device on a bare socket: it does nothing by itself, so a test decides every packet, also wrong ones. What arrives
  * is kept until `next` asks for it; `next` rejects when the connection ends first.

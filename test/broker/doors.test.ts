@@ -1,31 +1,16 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { connect as connectTcp } from 'node:net';
-import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
 import t, { type Test } from 'tap';
 import { openRawDevice } from '../raw-device.ts';
 import { deviceIdOf, startWorld, transactionIdOf, WIFI } from '../world.ts';
-import { createAuthority, skip } from './authority.ts';
+import { skip } from './authority.ts';
+import { startSecured } from './secured-world.ts';
 
 async function start(t: Test) {
-  const folder = t.testdir({ data: {}, tls: {} });
-  const authority = createAuthority(join(folder, 'tls'), 'fleet');
-  const server = authority.sign('server');
-  const crl = authority.revoke();
-  const world = await startWorld(t, {
-    dataDir: join(folder, 'data'),
-    env: {
-      LAPEL_MQTTS_PORT: '0',
-      LAPEL_MQTT_WS_PORT: '0',
-      LAPEL_TLS_CERT: server.certFile,
-      LAPEL_TLS_KEY: server.keyFile,
-      LAPEL_MQTT_CLIENT_CA: authority.ca,
-      LAPEL_MQTT_CLIENT_CRL: crl,
-    },
-  });
-  const { mqtts = '', mqttWs = '' } = world.service.addresses;
-  const ca = readFileSync(authority.ca);
+  const secured = await startSecured(t);
+  const { ca, mqtts } = secured;
   /** The CONNACK code of a login with a certificate, and the connection. */
   async function login(deviceId: string, shown: object, url = mqtts, credential?: string) {
     const options = { url, deviceId, connect: { username: deviceId }, tls: { ca, ...shown } };
@@ -33,7 +18,7 @@ async function start(t: Test) {
     t.teardown(() => link.socket.destroy());
     return { link, code: (await link.login()).returnCode };
   }
-  return { world, authority, server, crl, ca, mqtts, mqttWs, login };
+  return { ...secured, login };
 }
 
 t.test('a device that is blocked is cut off and refused with 5 until it is unblocked', async (t) => {

@@ -2,19 +2,8 @@ import type { Socket } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import mqttPacket from 'mqtt-packet';
 import t from 'tap';
+import { connectBytes } from '../raw-device.ts';
 import { startWorld, transactionIdOf, WIFI, type World } from '../world.ts';
-
-const connectOf = ({ deviceId, credential }: { deviceId: string; credential: string }, clean = false): Buffer =>
-  mqttPacket.generate({
-    cmd: 'connect',
-    protocolId: 'MQTT',
-    protocolVersion: 4,
-    clientId: deviceId,
-    username: deviceId,
-    password: Buffer.from(credential),
-    clean,
-    keepalive: 0,
-  });
 
 const statusOf = (deviceId: string, messageId: number): Buffer =>
   mqttPacket.generate({
@@ -42,7 +31,7 @@ t.test('what comes behind CONNECT is carried out after the CONNACK, in its order
     const order: string[] = [];
     const publishes = Array.from({ length: 1000 }, (_, index) => statusOf(device.deviceId, index + 1));
     const pings = Array.from({ length: 100 }, () => mqttPacket.generate({ cmd: 'pingreq' }));
-    link.socket.write(Buffer.concat([connectOf(device, clean), ...publishes, ...pings]));
+    link.socket.write(Buffer.concat([connectBytes(device, clean), ...publishes, ...pings]));
     t.equal((await link.next('connack')).returnCode, 0);
     for (let messageId = 1; messageId <= 1000; messageId += 1) {
       if ((await link.next('puback')).messageId !== messageId) order.push(String(messageId));
@@ -64,7 +53,7 @@ t.test('the mark of a session without subscriptions cannot be subscribed, also n
   } as Parameters<typeof mqttPacket.generate>[0]);
   for (let round = 0; round < 10; round += 1) {
     const link = await world.open(device);
-    link.socket.write(Buffer.concat([connectOf(device), subscribe]));
+    link.socket.write(Buffer.concat([connectBytes(device), subscribe]));
     t.same((await link.next('suback')).granted, [0x80]);
     await link.drop();
   }
@@ -76,7 +65,7 @@ t.test('a refused CONNECT is told why, also when more came behind it', async (t)
   const device = await world.registerDevice();
   const link = await world.open(device);
   const many = Array.from({ length: 5000 }, (_, index) => statusOf(device.deviceId, index + 1));
-  link.socket.write(Buffer.concat([connectOf({ ...device, credential: 'wrong' }), ...many]));
+  link.socket.write(Buffer.concat([connectBytes({ ...device, credential: 'wrong' }), ...many]));
   t.equal((await link.next('connack')).returnCode, 4);
   await link.closed;
 });
@@ -104,7 +93,7 @@ t.test('connections that end while they log in leave nothing behind', async (t) 
       const ghosts: number[] = [];
       for (let round = 0; round < 40; round += 1) {
         const link = await world.open(device);
-        link.socket.write(connectOf(device, clean));
+        link.socket.write(connectBytes(device, clean));
         for (let turns = 0; turns < round; turns += 1) await turn();
         if (reset) (link.socket as Socket).resetAndDestroy();
         else link.socket.end();

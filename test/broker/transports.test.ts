@@ -1,36 +1,17 @@
-import { readFileSync } from 'node:fs';
 import { connect as connectTcp } from 'node:net';
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
-import t, { type Test } from 'tap';
+import t from 'tap';
 import { WebSocket } from 'ws';
 import { readConfig } from '../../src/config.ts';
 import { openRawDevice } from '../raw-device.ts';
 import { deviceIdOf, startWorld } from '../world.ts';
 import { createAuthority, skip } from './authority.ts';
-
-async function start(t: Test, env: Record<string, string> = {}) {
-  const folder = t.testdir({ data: {}, tls: {} });
-  const authority = createAuthority(join(folder, 'tls'), 'fleet');
-  const server = authority.sign('server');
-  const world = await startWorld(t, {
-    dataDir: join(folder, 'data'),
-    env: {
-      LAPEL_MQTTS_PORT: '0',
-      LAPEL_MQTT_WS_PORT: '0',
-      LAPEL_TLS_CERT: server.certFile,
-      LAPEL_TLS_KEY: server.keyFile,
-      LAPEL_MQTT_CLIENT_CA: authority.ca,
-      ...env,
-    },
-  });
-  const { mqtts = '', mqttWs = '' } = world.service.addresses;
-  return { world, folder, authority, ca: readFileSync(authority.ca), mqtts, mqttWs };
-}
+import { startSecured } from './secured-world.ts';
 
 t.test('MQTT over TLS and over WebSocket', { skip }, async (t) => {
-  const { world, folder, authority, ca, mqtts, mqttWs } = await start(t);
+  const { world, folder, authority, ca, mqtts, mqttWs } = await startSecured(t);
   const tenant = await world.createTenant();
   const device = await world.registerDevice();
   const { deviceId } = device;
@@ -132,7 +113,7 @@ t.test('MQTT over TLS and over WebSocket', { skip }, async (t) => {
 });
 
 t.test('connections are counted over all listeners', { skip }, async (t) => {
-  const { world, ca, mqtts, mqttWs } = await start(t, { LAPEL_MQTT_MAX_CONNECTIONS: '2' });
+  const { world, ca, mqtts, mqttWs } = await startSecured(t, { LAPEL_MQTT_MAX_CONNECTIONS: '2' });
   await world.createTenant();
   const devices = [await world.registerDevice(), await world.registerDevice(), await world.registerDevice()];
   const [first, second, third] = devices as [(typeof devices)[0], (typeof devices)[0], (typeof devices)[0]];

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import mqttPacket, { type Packet } from 'mqtt-packet';
 import t, { type Test } from 'tap';
 import { WebSocket } from 'ws';
+import { connectBytes } from '../raw-device.ts';
 import { startWorld, type World } from '../world.ts';
 
 interface Device {
@@ -10,18 +11,6 @@ interface Device {
 }
 
 const bytesOf = (packet: Record<string, unknown>): Buffer => mqttPacket.generate(packet as unknown as Packet);
-
-const connectOf = ({ deviceId, credential }: Device): Buffer =>
-  bytesOf({
-    cmd: 'connect',
-    protocolId: 'MQTT',
-    protocolVersion: 4,
-    clientId: deviceId,
-    username: deviceId,
-    password: Buffer.from(credential),
-    clean: true,
-    keepalive: 0,
-  });
 
 /** A device that is logged in and subscribes its commands, and each message that comes to it. */
 async function open(t: Test, world: World, device: Device) {
@@ -39,7 +28,7 @@ async function open(t: Test, world: World, device: Device) {
     while (messages.length === 0) await new Promise<void>((resolve) => (told = resolve));
     return messages.shift() as Buffer;
   };
-  webSocket.send(connectOf(device));
+  webSocket.send(connectBytes(device, true));
   t.equal((await next()).toString('hex'), '20020000');
   const topic = `devices/${device.deviceId}/commands`;
   webSocket.send(bytesOf({ cmd: 'subscribe', messageId: 1, subscriptions: [{ topic, qos: 1 }] }));
@@ -69,7 +58,7 @@ t.test('MQTT over WebSocket', async (t) => {
     const early = new WebSocket(world.service.addresses.mqttWs ?? '', 'mqtt');
     const ended = once(early, 'close');
     await once(early, 'open');
-    early.send(connectOf(device), { binary: false });
+    early.send(connectBytes(device, true), { binary: false });
     await ended;
     t.notOk(world.service.isConnected(device.deviceId));
   });
@@ -98,9 +87,12 @@ t.test('MQTT over WebSocket', async (t) => {
     const ended = once(webSocket, 'close');
     await once(webSocket, 'open');
     webSocket.on('error', () => undefined);
-    webSocket.send(Buffer.concat([connectOf({ ...device, credential: 'x' }).subarray(0, 20), Buffer.alloc(70_000)]), {
-      fin: false,
-    });
+    webSocket.send(
+      Buffer.concat([connectBytes({ ...device, credential: 'x' }, true).subarray(0, 20), Buffer.alloc(70_000)]),
+      {
+        fin: false,
+      },
+    );
     await ended;
     t.pass();
   });
