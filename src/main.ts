@@ -1,11 +1,11 @@
 #!/usr/bin/env node
 import { constants, homedir } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Options, readArguments } from './cli/command-line.ts';
-import { createPrompt } from './cli/prompt.ts';
+import { createPrompt } from './cli/account/prompt.ts';
+import { type Options, readArguments } from './cli/line/command-line.ts';
+import { UsageError } from './cli/line/usage-error.ts';
 import { INTERRUPTED, runCli } from './cli/run-cli.ts';
-import type { Terminal } from './cli/terminal.ts';
-import { UsageError } from './cli/usage-error.ts';
+import type { Terminal } from './cli/show/terminal.ts';
 import { optionName, readConfig, SETTINGS } from './config.ts';
 import { DomainError } from './errors.ts';
 import { createLog, type Log } from './log.ts';

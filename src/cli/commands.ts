@@ -1,16 +1,16 @@
-import { ADMIN_COMMANDS } from './admin-commands.ts';
-import { appList } from './app-list.ts';
-import { appUpload } from './app-upload.ts';
-import type { Command, Group } from './command.ts';
-import { completionOf } from './completion.ts';
-import { DEVICE_COMMANDS } from './device-commands.ts';
-import { deviceFirmware, deviceList, deviceShow, deviceTransactions } from './device-reads.ts';
-import { deviceWatch } from './device-watch.ts';
-import { login, logout, profiles } from './login.ts';
-import { SETTINGS_COMMANDS } from './settings-commands.ts';
-import { PACKAGE_COMMANDS, VERSION_COMMANDS } from './software-commands.ts';
-import { WEBHOOK_COMMANDS } from './webhook-commands.ts';
-import { webhookListen } from './webhook-listen.ts';
+import { login, logout, profiles } from './account/login.ts';
+import { ADMIN_COMMANDS } from './admin/admin-commands.ts';
+import { DEVICE_COMMANDS } from './device/device-commands.ts';
+import { deviceFirmware, deviceList, deviceShow, deviceTransactions } from './device/device-reads.ts';
+import { deviceWatch } from './device/device-watch.ts';
+import type { Command, Group } from './line/command.ts';
+import { completionOf } from './line/completion.ts';
+import { appList } from './software/app-list.ts';
+import { appUpload } from './software/app-upload.ts';
+import { PACKAGE_COMMANDS, VERSION_COMMANDS } from './software/software-commands.ts';
+import { SETTINGS_COMMANDS } from './webhook/settings-commands.ts';
+import { WEBHOOK_COMMANDS } from './webhook/webhook-commands.ts';
+import { webhookListen } from './webhook/webhook-listen.ts';
 
 const completion = completionOf(() => ALL_COMMANDS);
 

@@ -1,5 +1,5 @@
-import { EXIT_CODES } from './command.ts';
 import { GROUPS } from './commands.ts';
+import { EXIT_CODES } from './line/command.ts';
 
 const SECTIONS: readonly [title: string, groups: readonly string[]][] = [
   ['Service', ['serve']],

@@ -1,13 +1,13 @@
-import { type Command, commandHelp, type Group, groupHelp } from './command.ts';
-import { checkPositionals, readArguments } from './command-line.ts';
 import { GROUPS } from './commands.ts';
-import { Failure, failureBody, failureText } from './failure.ts';
-import { Interrupted } from './interrupted.ts';
-import { lookOf, render } from './look.ts';
-import { nearest } from './nearest.ts';
+import { type Command, commandHelp, type Group, groupHelp } from './line/command.ts';
+import { checkPositionals, readArguments } from './line/command-line.ts';
+import { Interrupted } from './line/interrupted.ts';
+import { nearest } from './line/nearest.ts';
+import { UsageError } from './line/usage-error.ts';
 import { overview } from './overview.ts';
-import type { Terminal } from './terminal.ts';
-import { UsageError } from './usage-error.ts';
+import { Failure, failureBody, failureText } from './show/failure.ts';
+import { lookOf, render } from './show/look.ts';
+import type { Terminal } from './show/terminal.ts';
 
 const GOOD = 0;
 const FAILED = 1;

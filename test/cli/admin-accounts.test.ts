@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { ROUTES } from '../../src/admin/routes.ts';
-import { RESOURCES } from '../../src/cli/admin-resources.ts';
+import { RESOURCES } from '../../src/cli/admin/admin-resources.ts';
 import { deviceIdOf, startWorld } from '../world.ts';
 import { run } from './run.ts';
 

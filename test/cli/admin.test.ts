@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import t, { type Test } from 'tap';
 import { ROUTES } from '../../src/admin/routes.ts';
-import { RESOURCES } from '../../src/cli/admin-resources.ts';
+import { RESOURCES } from '../../src/cli/admin/admin-resources.ts';
 import { startWorld } from '../world.ts';
 import { run } from './run.ts';
 

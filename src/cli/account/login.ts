@@ -1,0 +1,143 @@
+import type { Command } from '../line/command.ts';
+import { type Given, type Options, readUrl } from '../line/command-line.ts';
+import { UsageError } from '../line/usage-error.ts';
+import { table } from '../show/table.ts';
+import type { Terminal } from '../show/terminal.ts';
+import { ADMIN_OPTIONS, APPLICATION_OPTIONS, connectAdministration, connectApplication, readSecret } from './access.ts';
+import { credentialsFile, DEFAULT_PROFILE, type Profile, readProfiles, writeProfiles } from './credentials.ts';
+
+const NAME = { value: 'NAME', text: `what to call it (${DEFAULT_PROFILE}, which all commands use that name no other)` };
+const { application, secret, url } = APPLICATION_OPTIONS;
+const OPTIONS = {
+  application,
+  secret,
+  'secret-stdin': APPLICATION_OPTIONS['secret-stdin'],
+  url,
+  admin: { text: 'an administrator logs in, not an application' },
+  'admin-url': ADMIN_OPTIONS['admin-url'],
+  token: ADMIN_OPTIONS.token,
+  'token-stdin': ADMIN_OPTIONS['token-stdin'],
+  profile: NAME,
+} satisfies Options;
+
+/** From the command line, the environment, or the person; `fallback` is what a person says with Enter alone. */
+async function inquire(
+  {
+    given,
+    option,
+    variable,
+    question,
+    fallback,
+  }: Record<'option' | 'variable' | 'question', string> & {
+    given: Given;
+    fallback?: string;
+  },
+  { env, ask }: Terminal,
+): Promise<string> {
+  const said = given.text(option) ?? (env[variable] || undefined);
+  if (said !== undefined) return said;
+  const hint = fallback === undefined ? '' : ` [${fallback}]`;
+  const answer = (await ask?.(`${question}${hint}: `, { hidden: false })) || fallback;
+  if (!answer) throw new UsageError(`--${option}`, `is needed (or ${variable})`);
+  return answer;
+}
+
+async function askForApplication(given: Given, terminal: Terminal): Promise<Required<Profile>['application']> {
+  const { env } = terminal;
+  const parts = { given, option: 'url', variable: 'LAPEL_URL', question: 'REST API' };
+  const baseUrl = readUrl('url', await inquire({ ...parts, fallback: 'http://127.0.0.1:8080' }, terminal));
+  const idParts = { given, option: 'application', variable: 'LAPEL_APPLICATION', question: 'Application' };
+  const applicationId = await inquire(idParts, terminal);
+  const question = 'Secret (is not shown): ';
+  const fallback = env['LAPEL_APPLICATION_SECRET'];
+  const value = await readSecret(given, { option: 'secret', fallback, question }, terminal);
+  if (!value) throw new UsageError('--secret', 'is needed (or LAPEL_APPLICATION_SECRET, or --secret-stdin)');
+  const tried = connectApplication({ baseUrl, applicationId, secret: value }, terminal);
+  await tried.call('log in', (lapel) => lapel.readSettings());
+  return { url: baseUrl, applicationId, secret: value };
+}
+
+async function askForAdministration(given: Given, terminal: Terminal): Promise<Required<Profile>['administration']> {
+  const parts = { given, option: 'admin-url', variable: 'LAPEL_ADMIN_URL', question: 'Administration' };
+  const baseUrl = readUrl('admin-url', await inquire({ ...parts, fallback: 'http://127.0.0.1:8081' }, terminal));
+  const fallback = terminal.env['LAPEL_ADMIN_TOKEN'];
+  const question = 'Administrator token (the file admin-token in the data folder; is not shown): ';
+  const token = await readSecret(given, { option: 'token', fallback, question }, terminal);
+  if (!token) throw new UsageError('--token', 'is needed (or LAPEL_ADMIN_TOKEN, or --token-stdin)');
+  const tried = connectAdministration({ baseUrl, token }, terminal);
+  await tried.request('log in', { method: 'GET', path: '/admin/v1/developers', query: { limit: 1 } });
+  return { url: baseUrl, token };
+}
+
+export const login: Command = {
+  name: 'login',
+  summary: 'Tries and remembers who you are: an application and its secret, or the administrator',
+  about: `Asks for what is not given; a secret is best typed in, or comes on standard input. What was tried and found good is
+kept in $XDG_CONFIG_HOME/lapel/credentials.json (else ~/.config/lapel/credentials.json), which only you can read. A profile
+can have both, an application and the administrator. A secret is only sent to the service that it was stored for.`,
+  options: OPTIONS,
+  examples: [
+    'lapel login',
+    'lapel login --url https://lapel.example.com --application patrol --profile production',
+    'lapel login --admin --token-stdin < data/admin-token',
+  ],
+  async run(given, terminal) {
+    const isAdmin = given.flag('admin');
+    const name = given.text('profile') ?? (terminal.env['LAPEL_PROFILE'] || DEFAULT_PROFILE);
+    const found: Profile = isAdmin
+      ? { administration: await askForAdministration(given, terminal) }
+      : { application: await askForApplication(given, terminal) };
+    const all = await readProfiles(terminal);
+    const file = await writeProfiles(terminal, all.set(name, { ...all.get(name), ...found }));
+    const who = isAdmin ? 'the administrator' : found.application?.applicationId;
+    const where = (found.application ?? found.administration)?.url;
+    return {
+      json: { ok: true, profile: name, file, url: where, applicationId: found.application?.applicationId ?? null },
+      text: `Logged in to ${where} as ${who}: profile "${name}" in ${file}\n`,
+    };
+  },
+};
+
+export const logout: Command = {
+  name: 'logout',
+  summary: 'Forgets what lapel login remembered; the secret itself stays good',
+  options: { profile: { value: 'NAME', text: `which profile (${DEFAULT_PROFILE})` }, all: { text: 'all profiles' } },
+  examples: ['lapel logout', 'lapel logout --profile production', 'lapel logout --all'],
+  async run(given, terminal) {
+    const all = await readProfiles(terminal);
+    const name = given.text('profile') ?? (terminal.env['LAPEL_PROFILE'] || DEFAULT_PROFILE);
+    const names = given.flag('all') ? [...all.keys()] : [name];
+    if (!given.flag('all') && !all.has(name)) throw new UsageError('--profile', `there is no profile "${name}"`);
+    for (const one of names) all.delete(one);
+    const file = await writeProfiles(terminal, all);
+    return { json: { ok: true, forgotten: names }, text: `Forgotten: ${names.join(', ') || 'nothing'} (${file})\n` };
+  },
+};
+
+export const profiles: Command = {
+  name: 'profiles',
+  summary: 'Shows what lapel login remembered, without secrets',
+  options: {},
+  examples: ['lapel profiles'],
+  async run(_given, terminal) {
+    const rows = [...(await readProfiles(terminal))].map(([profile, { application: own, administration }]) => ({
+      profile,
+      applicationId: own?.applicationId ?? null,
+      url: own?.url ?? null,
+      adminUrl: administration?.url ?? null,
+    }));
+    return {
+      json: { ok: true, file: credentialsFile(terminal), profiles: rows },
+      text: table(
+        [
+          { head: 'PROFILE', cell: (row) => row.profile },
+          { head: 'APPLICATION', cell: (row) => row.applicationId },
+          { head: 'REST API', cell: (row) => row.url },
+          { head: 'ADMINISTRATION', cell: (row) => row.adminUrl },
+        ],
+        rows,
+        'There are none: lapel login',
+      ),
+    };
+  },
+};

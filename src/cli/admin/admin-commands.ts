@@ -1,0 +1,171 @@
+import { ADMIN_OPTIONS, type Administration, openAdministration } from '../account/access.ts';
+import { adminDeviceImport } from '../import/admin-device-import.ts';
+import type { Argument, Command, Outcome } from '../line/command.ts';
+import { type Given, type Options, readWhole } from '../line/command-line.ts';
+import { readJson } from '../line/read-json.ts';
+import { UsageError } from '../line/usage-error.ts';
+import type { Text } from '../show/look.ts';
+import { render } from '../show/look.ts';
+import { oneLine } from '../show/plain-text.ts';
+import { recordText, table } from '../show/table.ts';
+import { createScreen, type Terminal } from '../show/terminal.ts';
+import { identify, openLocalFile } from '../software/local-file.ts';
+import { uploadFile } from '../software/upload-file.ts';
+import { type Field, RESOURCES, type Resource, type Row, type Verb } from './admin-resources.ts';
+
+const NAMES: Options = {
+  package: { value: 'NAME', text: 'its package; by default the one in the APK file' },
+  version: { value: 'V', text: 'its version; by default the one in the APK file' },
+};
+const DEVELOPER = { developer: { value: 'ID', text: 'of which developer' } } satisfies Options;
+const PAGE = 1000;
+
+const parametersOf = (path: string): string[] => [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
+const fill = (path: string, values: Readonly<Record<string, string | undefined>>): string =>
+  path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(values[name] ?? ''));
+
+/** Fields as options, and `--no-` for those that can be null. */
+function optionsOf(fields: Readonly<Record<string, Field>>): Options {
+  const pairs = Object.entries(fields).flatMap(([name, field]) => [
+    [name, field] as const,
+    ...(field.none === undefined ? [] : [[`no-${name}`, { text: field.none }] as const]),
+  ]);
+  return Object.fromEntries(pairs);
+}
+
+async function bodyOf(
+  fields: Readonly<Record<string, Field>>,
+  given: Given,
+  terminal: Terminal,
+): Promise<Record<string, unknown>> {
+  const body: Record<string, unknown> = {};
+  for (const [name, { field, kind, none }] of Object.entries(fields)) {
+    const text = given.text(name);
+    if (none !== undefined && given.flag(`no-${name}`)) {
+      if (text !== undefined) throw new UsageError(`--no-${name}`, `makes no sense with --${name}`);
+      body[field] = null;
+    } else if (text !== undefined) {
+      if (kind === 'json') body[field] = await readJson(`--${name}`, text, terminal);
+      else body[field] = kind === 'number' ? readWhole(name, text) : text;
+    }
+  }
+  return body;
+}
+
+interface Call {
+  resource: Resource;
+  verb: Verb;
+  given: Given;
+  administration: Administration;
+  terminal: Terminal;
+  path: string;
+  /** What fails when it fails. */
+  what: string;
+  body: Record<string, unknown> | undefined;
+}
+
+async function list({ resource, verb, administration, path, what }: Call): Promise<Outcome> {
+  const key = verb.list ?? '';
+  const rows: Row[] = [];
+  for (;;) {
+    const query = { offset: rows.length, limit: PAGE };
+    const page = (await administration.request(what, { method: 'GET', path, query })) as Record<string, unknown>;
+    const found = page[key] as Row[];
+    rows.push(...found);
+    if (found.length === 0 || rows.length >= Number(page['total'])) break;
+  }
+  return {
+    json: { ok: true, [key]: rows, total: rows.length },
+    text: table(resource.columns, rows, 'There are none.'),
+  };
+}
+
+async function upload({ resource, verb, given, administration, terminal, body }: Call): Promise<Outcome> {
+  const [path = ''] = given.positionals;
+  await using file = await openLocalFile(path);
+  const names = { package: given.text('package'), version: given.text('version') };
+  const manifest = names.package === undefined || names.version === undefined ? await identify(file) : null;
+  names.package ??= manifest?.package;
+  names.version ??= manifest?.versionName ?? undefined;
+  for (const [name, value] of Object.entries(names)) {
+    if (value === undefined) throw new UsageError(`--${name}`, `is needed: ${file.name} does not say it`);
+  }
+  const label = `${names.package} ${names.version}`;
+  const registering = { method: 'PUT', path: fill(verb.registerPath ?? '', names), body };
+  const record = (await administration.request(`register ${label}`, registering)) as Row;
+  const asking = { method: verb.method, path: fill(verb.path, names) };
+  const urls = (await administration.request(`get an upload URL for ${label}`, asking)) as {
+    urlList: { uploadUrl: string }[];
+  };
+  const screen = createScreen(terminal.stderr);
+  await uploadFile(file, { url: String(urls.urlList[0]?.uploadUrl), screen, terminal });
+  return { json: { ok: true, ...record, fileSize: file.size }, text: table(resource.columns, [record], '') };
+}
+
+async function call({ verb, given, administration, path, what, body }: Call): Promise<Outcome> {
+  const flags = Object.keys(verb.flags ?? {}).filter((name) => given.flag(name));
+  const query = Object.fromEntries(flags.map((name) => [name, 'true']));
+  const answer = await administration.request(what, { method: verb.method, path, query, body });
+  const record = answer as Row | undefined;
+  const done = oneLine(`${verb.done ?? 'done'}: ${given.positionals.join(' ')}`);
+  const text: Text = (look) =>
+    (record ? render(recordText(record), look) : `${done}\n`) + (verb.note ? `${look.paint('dim', verb.note)}\n` : '');
+  return { json: { ok: true, ...record }, text };
+}
+
+/** `[NAME]` is optional. */
+const argumentOf = (word: string): Argument =>
+  word.startsWith('[') ? { name: word.slice(1, -1), optional: true } : { name: word };
+
+function commandOf(resource: Resource, verb: Verb): Command {
+  const { fields = {}, arguments: named = {}, kind, method } = verb;
+  const isUpload = kind === 'upload';
+  const targets = Object.values(named);
+  const parameters = parametersOf(verb.path);
+  const belongs = !isUpload && parameters.some((name) => name === 'developerId' && !targets.includes(name));
+  const options: Options = {
+    ...(belongs && DEVELOPER),
+    ...optionsOf(fields),
+    ...verb.flags,
+    ...(isUpload && NAMES),
+    ...ADMIN_OPTIONS,
+  };
+  return {
+    name: `admin ${resource.resource} ${verb.verb}`,
+    arguments: isUpload ? [{ name: 'FILE', file: true }] : Object.keys(named).map(argumentOf),
+    summary: verb.summary,
+    ...(verb.about !== undefined && { about: verb.about }),
+    options,
+    examples: verb.examples,
+    ...(isUpload && { endsItself: true }),
+    async run(given, terminal) {
+      const values: Record<string, string | undefined> = Object.fromEntries(
+        targets.map((target, index) => [target, given.positionals[index]]),
+      );
+      if (belongs) {
+        values['developerId'] = given.text('developer');
+        if (values['developerId'] === undefined) throw new UsageError('--developer', 'is needed');
+      }
+      const inBody = targets.filter((target) => !parameters.includes(target) && values[target] !== undefined);
+      const takesBody = method !== 'GET' && (verb.body || Object.keys(fields).length > 0 || inBody.length > 0);
+      const body = takesBody
+        ? {
+            ...verb.body,
+            ...Object.fromEntries(inBody.map((target) => [target, values[target]])),
+            ...(await bodyOf(fields, given, terminal)),
+          }
+        : undefined;
+      const administration = await openAdministration(given, terminal);
+      const what = `${verb.verb} ${resource.resource}`;
+      const parts = { resource, verb, given, administration, terminal, path: fill(verb.path, values), what, body };
+      if (isUpload) return upload(parts);
+      return kind === 'list' ? list(parts) : call(parts);
+    },
+  };
+}
+
+const FROM_TABLE = RESOURCES.flatMap((resource) => resource.verbs.map((verb) => commandOf(resource, verb)));
+const last = FROM_TABLE.findLastIndex(({ name }) => name.startsWith('admin device '));
+
+/** All of `lapel admin`. */
+export const ADMIN_COMMANDS: readonly Command[] = FROM_TABLE.toSpliced(last + 1, 0, adminDeviceImport);

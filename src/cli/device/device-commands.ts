@@ -1,0 +1,243 @@
+import type { Operations } from '../../client/operations.ts';
+import { APPLICATION_OPTIONS, openApplication } from '../account/access.ts';
+import type { Command } from '../line/command.ts';
+import { type Given, kebab, type Options, readWhole } from '../line/command-line.ts';
+import { readJson } from '../line/read-json.ts';
+import { UsageError } from '../line/usage-error.ts';
+import { fieldText, table } from '../show/table.ts';
+import type { Terminal } from '../show/terminal.ts';
+import { type TransactionRow, transactionCommand } from './transaction-command.ts';
+
+type Wifi = Operations['setWifi']['input']['body'];
+type Apn = Operations['setApn']['input']['body'];
+
+const LIST_OPTIONS = (thing: string): Options => ({
+  file: { value: 'FILE', file: true, text: `all ${thing}, a JSON array as in the REST API (- is standard input)` },
+  none: { text: `the device shall know no ${thing}` },
+});
+// The fields of an APN entry; the interface has three that are numbers.
+const APN_NUMBERS = ['authType', 'bearer', 'bearerBitmask'];
+// biome-ignore format: a list of words
+export const APN_FIELDS: readonly string[] = [
+  'name', 'apn', 'proxy', 'port', 'user', 'server', 'password', 'mmsc', 'mcc', 'mnc', 'mmsproxy', 'mmsport',
+  'type', 'protocol', 'carrierEnabled', 'roamingProtocol', 'mvnoType', 'mvnoMatchData',
+  ...APN_NUMBERS,
+];
+
+/** A list for a device: from a file, none, or one entry of options. */
+async function entries(given: Given, terminal: Terminal, one: () => object | null): Promise<unknown> {
+  const file = given.text('file');
+  const entry = one();
+  const ways = [file !== undefined, given.flag('none'), entry !== null].filter(Boolean).length;
+  if (ways !== 1) throw new UsageError('--file', 'give either it, or --none, or one entry by its options');
+  if (file !== undefined) return readJson('--file', file, terminal);
+  return entry === null ? [] : [entry];
+}
+
+function wifiEntry(given: Given): object | null {
+  const [ssid, password] = [given.text('ssid'), given.text('password')];
+  if (ssid === undefined) {
+    if (password !== undefined) throw new UsageError('--password', 'needs --ssid');
+    return null;
+  }
+  const security = given.text('security') ?? (password === undefined ? 'OPEN' : 'WPA2');
+  return { ssid, security, ...(password !== undefined && { password }) };
+}
+
+function apnEntry(given: Given): object | null {
+  const pairs = APN_FIELDS.flatMap((field) => {
+    const text = given.text(kebab(field));
+    return text === undefined
+      ? []
+      : [[field, APN_NUMBERS.includes(field) ? readWhole(kebab(field), text) : text] as const];
+  });
+  return pairs.length === 0 ? null : Object.fromEntries(pairs);
+}
+
+const asState = ({ enabled }: Record<string, unknown>) => `Bluetooth is ${enabled === true ? 'on' : 'off'}\n`;
+
+interface Peer {
+  name: string | null;
+  macAddress: string;
+  paired: boolean;
+  connected: boolean;
+}
+const yesNo = (value: boolean): string => (value ? 'yes' : 'no');
+const PEERS = (result: Record<string, unknown>) =>
+  table<Peer>(
+    [
+      { head: 'MAC ADDRESS', cell: ({ macAddress }) => macAddress },
+      { head: 'PAIRED', cell: ({ paired }) => yesNo(paired), state: true },
+      { head: 'CONNECTED', cell: ({ connected }) => yesNo(connected), state: true },
+      { head: 'NAME', cell: ({ name }) => name, flexible: true },
+    ],
+    Array.isArray(result['devices']) ? (result['devices'] as Peer[]) : [],
+    'The device sees no Bluetooth device.',
+  );
+const OLD_FIRMWARE = `Devices with firmware older than 9.001.0 take the command and never answer: then the transaction says FIRMWARE_TOO_OLD, and
+is to be cancelled.`;
+const bluetooth = { type: 'bluetooth' } as const;
+
+const ROWS: readonly TransactionRow[] = [
+  {
+    name: 'activate',
+    summary: 'Activates a device for the application (op 5)',
+    options: { 'client-id': { value: 'ID', text: 'its clientId; without, the service makes one' } },
+    examples: ['lapel device activate 490154203237518', 'lapel device activate 490154203237518 --client-id glasses-7'],
+    prepare(given, { deviceId }) {
+      const clientId = given.text('client-id');
+      return (lapel) => lapel.activate({ deviceId, body: clientId === undefined ? {} : { clientId } });
+    },
+  },
+  {
+    name: 'deactivate',
+    summary: 'Deactivates a device, and cancels its other transactions (op 6)',
+    examples: ['lapel device deactivate 490154203237518'],
+    prepare:
+      (_given, { deviceId }) =>
+      (lapel) =>
+        lapel.deactivate({ deviceId }),
+  },
+  {
+    name: 'wifi',
+    summary: 'Sets all Wi-Fi networks that a device shall know (op 11)',
+    about:
+      'What it knew before is replaced. Several networks come from a file: [{ "ssid", "password", "security" }, ...].',
+    options: {
+      ssid: { value: 'NAME', text: 'the network' },
+      password: { value: 'P', text: 'its password' },
+      security: {
+        value: 'S',
+        choices: ['OPEN', 'WEP', 'WPA2', 'WPA3', 'WPA2_WPA3'],
+        text: 'WPA2 with a password, else OPEN, unless told',
+      },
+      ...LIST_OPTIONS('Wi-Fi networks'),
+    },
+    examples: [
+      "lapel device wifi 490154203237518 --ssid office --password 'correct horse'",
+      'lapel device wifi 490154203237518 --file networks.json --wait',
+    ],
+    async prepare(given, { deviceId }, terminal) {
+      const body = (await entries(given, terminal, () => wifiEntry(given))) as Wifi;
+      return (lapel) => lapel.setWifi({ deviceId, body });
+    },
+  },
+  {
+    name: 'apn',
+    summary: 'Sets all access point names that a device shall have (op 10)',
+    about: 'What it had before is replaced. Several come from a file: [{ "name", "apn", ... }, ...].',
+    options: {
+      ...Object.fromEntries(
+        APN_FIELDS.map((field) => [kebab(field), { value: 'V', text: `${field} of the access point name` }]),
+      ),
+      ...LIST_OPTIONS('access point names'),
+    },
+    examples: [
+      'lapel device apn 490154203237518 --name Office --apn internet.example --mcc 440 --mnc 10',
+      'lapel device apn 490154203237518 --none',
+    ],
+    async prepare(given, { deviceId }, terminal) {
+      const body = (await entries(given, terminal, () => apnEntry(given))) as Apn;
+      return (lapel) => lapel.setApn({ deviceId, body });
+    },
+  },
+  {
+    name: 'language',
+    summary: 'Sets the language of a device',
+    arguments: [{ name: 'LANGUAGE' }],
+    examples: ['lapel device language 490154203237518 ja-JP'],
+    prepare:
+      (_given, { deviceId, rest: [lang = ''] }) =>
+      (lapel) =>
+        lapel.setLanguage({ deviceId, body: { lang } }),
+  },
+  {
+    name: 'bluetooth state',
+    summary: 'Asks a device whether Bluetooth is on',
+    about: OLD_FIRMWARE,
+    examples: ['lapel device bluetooth state 490154203237518 --wait'],
+    prepare:
+      (_given, { deviceId }) =>
+      (lapel) =>
+        lapel.readConnectivity({ deviceId, query: bluetooth }),
+    show: asState,
+  },
+  ...[true, false].map(
+    (enabled): TransactionRow => ({
+      name: `bluetooth ${enabled ? 'on' : 'off'}`,
+      summary: `Turns Bluetooth of a device ${enabled ? 'on' : 'off'}`,
+      about: OLD_FIRMWARE,
+      examples: [`lapel device bluetooth ${enabled ? 'on' : 'off'} 490154203237518`],
+      prepare:
+        (_given, { deviceId }) =>
+        (lapel) =>
+          lapel.changeConnectivity({ deviceId, body: { ...bluetooth, enabled } }),
+      show: asState,
+    }),
+  ),
+  {
+    name: 'bluetooth list',
+    summary: 'Asks a device for the Bluetooth devices that it sees',
+    about: OLD_FIRMWARE,
+    examples: ['lapel device bluetooth list 490154203237518 --wait'],
+    prepare:
+      (_given, { deviceId }) =>
+      (lapel) =>
+        lapel.listConnectivity({ deviceId, query: bluetooth }),
+    show: PEERS,
+  },
+  {
+    name: 'bluetooth pair',
+    summary: 'Pairs a device with a Bluetooth device',
+    about: OLD_FIRMWARE,
+    arguments: [{ name: 'MAC' }],
+    examples: ['lapel device bluetooth pair 490154203237518 AA:BB:CC:DD:EE:FF --wait'],
+    prepare:
+      (_given, { deviceId, rest: [macAddress = ''] }) =>
+      (lapel) =>
+        lapel.pairBluetooth({ deviceId, body: { macAddress } }),
+    show: ({ name, macAddress }) => `paired with ${fieldText(macAddress)}${name ? ` (${fieldText(name)})` : ''}\n`,
+  },
+  {
+    name: 'install',
+    summary: 'Installs a distributed version on a device (op 28)',
+    about: 'To upload a file and install it in one go: lapel app upload FILE.apk --install DEVICE',
+    arguments: [{ name: 'PACKAGE' }, { name: 'VERSION' }],
+    examples: ['lapel device install 490154203237518 com.example.camera 1.1.0'],
+    prepare: (_given, { deviceId, rest: [name = '', version = ''] }) => {
+      const body = { package: name, version };
+      return (lapel) => lapel.installSoftware({ deviceId, body });
+    },
+  },
+  {
+    name: 'firmware update',
+    summary: 'Updates the firmware of a device to a version of the list',
+    arguments: [{ name: 'PACKAGE' }, { name: 'VERSION' }],
+    examples: ['lapel device firmware update 490154203237518 com.lapel.firmware 9.2.0'],
+    prepare: (_given, { deviceId, rest: [name = '', version = ''] }) => {
+      const body = { package: name, version };
+      return (lapel) => lapel.updateFirmware({ deviceId, body });
+    },
+  },
+];
+
+const cancel: Command = {
+  name: 'device cancel',
+  arguments: [{ name: 'DEVICE' }, { name: 'TRANSACTION' }],
+  summary: 'Cancels a transaction that is not finished',
+  options: APPLICATION_OPTIONS,
+  examples: ['lapel device cancel 490154203237518 17'],
+  async run(given, terminal) {
+    const [deviceId = '', text = ''] = given.positionals;
+    if (!/^[1-9]\d{0,15}$/.test(text)) throw new UsageError('TRANSACTION', `"${text}" is no transactionId`);
+    const transactionId = Number(text);
+    const application = await openApplication(given, terminal);
+    await application.call(`cancel transaction ${text}`, (lapel) =>
+      lapel.cancelTransaction({ deviceId, transactionId }),
+    );
+    return { json: { ok: true, deviceId, transactionId }, text: `cancelled: transaction ${text} of ${deviceId}\n` };
+  },
+};
+
+/** What a device shall do: each makes a transaction, or ends one. */
+export const DEVICE_COMMANDS: readonly Command[] = [...ROWS.map(transactionCommand), cancel];

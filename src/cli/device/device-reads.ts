@@ -1,0 +1,199 @@
+import type { Operations } from '../../client/operations.ts';
+import { APPLICATION_OPTIONS, openApplication } from '../account/access.ts';
+import { take } from '../account/take.ts';
+import type { Command } from '../line/command.ts';
+import { readWhole } from '../line/command-line.ts';
+import { UsageError } from '../line/usage-error.ts';
+import { Failure } from '../show/failure.ts';
+import { byteSize } from '../show/progress.ts';
+import { type Column, fieldText, recordText, table, timeText } from '../show/table.ts';
+import { stateText } from './follow-transactions.ts';
+import type { TransactionRecord } from './transaction-command.ts';
+
+export type Status = Operations['readStatus']['answer'];
+
+const yesNo = (value: boolean): string => (value ? 'yes' : 'no');
+export const batteryText = ({ battery }: Status): string =>
+  battery ? `${battery.level} %${battery.charging ? ' charging' : ''}` : '';
+export const networkText = ({ network }: Status): string =>
+  network
+    ? [network.type, network.ssid, network.rssi === null ? null : `${network.rssi} dBm`].filter(Boolean).join(' ')
+    : '';
+
+const STATUS_COLUMNS: readonly Column<Status>[] = [
+  { head: 'DEVICE', cell: ({ deviceId }) => deviceId },
+  { head: 'CONNECTED', cell: ({ connected }) => yesNo(connected), state: true },
+  { head: 'LAST SEEN', cell: ({ lastSeenAt }) => (lastSeenAt === null ? null : timeText(lastSeenAt)) },
+  { head: 'FIRMWARE', cell: ({ firmwareVersion }) => firmwareVersion },
+  { head: 'BATTERY', cell: (status) => batteryText(status) || null },
+  { head: 'LANGUAGE', cell: ({ lang }) => lang },
+  { head: 'NETWORK', cell: (status) => networkText(status) || null, flexible: true },
+];
+
+const LIMIT = { value: 'N', text: 'no more rows than that' };
+
+/** Op 8. */
+export const deviceList: Command = {
+  name: 'device list',
+  summary: 'The devices of the application, and what they last reported (op 8)',
+  options: { limit: LIMIT, connected: { text: 'those that are connected now only' }, ...APPLICATION_OPTIONS },
+  examples: ['lapel device list', 'lapel device list --connected', 'lapel device list --json | jq .devices[].deviceId'],
+  async run(given, terminal) {
+    const text = given.text('limit');
+    const limit = text === undefined ? undefined : readWhole('limit', text);
+    const application = await openApplication(given, terminal);
+    const devices = await application.call('list the devices', (lapel) => {
+      const all = lapel.each(
+        'listStatuses',
+        limit === undefined ? {} : { query: { limit: Math.min(limit || 1, 1000) } },
+      );
+      return take(given.flag('connected') ? onlyConnected(all) : all, limit);
+    });
+    return {
+      json: { ok: true, devices, total: devices.length },
+      text: table(STATUS_COLUMNS, devices, 'There is none: lapel device activate DEVICE'),
+    };
+  },
+};
+
+async function* onlyConnected(statuses: AsyncIterable<Status>): AsyncGenerator<Status> {
+  for await (const status of statuses) if (status.connected) yield status;
+}
+
+/** What is not allowed before a device is activated is left out of what is shown. */
+async function unlessRefused<Result>(asked: Promise<Result>): Promise<Result | null> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (error instanceof Failure && error.refusal?.status === 403) return null;
+    throw error;
+  }
+}
+
+/** Ops 4, 7 and 9 of one device. */
+export const deviceShow: Command = {
+  name: 'device show',
+  arguments: [{ name: 'DEVICE' }],
+  summary: 'One device: activation, state, software and hardware (ops 4, 7, 9)',
+  options: APPLICATION_OPTIONS,
+  examples: ['lapel device show 490154203237518', 'lapel device show 490154203237518 --json | jq .status.battery'],
+  async run(given, terminal) {
+    const [deviceId = ''] = given.positionals;
+    const application = await openApplication(given, terminal);
+    const what = `show ${deviceId}`;
+    const [activation, status, hardware] = await Promise.all([
+      application.call(what, (lapel) => lapel.readActivation({ deviceId })),
+      unlessRefused(application.call(what, (lapel) => lapel.readStatus({ deviceId }))),
+      unlessRefused(application.call(what, (lapel) => lapel.readHardware({ deviceId }))),
+    ]);
+    const { storage, software, bluetooth } = status ?? {};
+    const record = {
+      device: deviceId,
+      activation: activation.status,
+      'client id': activation.clientId,
+      connected: status && yesNo(status.connected),
+      'last seen': status?.lastSeenAt && timeText(status.lastSeenAt),
+      firmware: status?.firmwareVersion,
+      'management client': status?.managementClientVersion,
+      language: status?.lang,
+      battery: (status && batteryText(status)) || null,
+      storage: storage && `${byteSize(storage.free)} of ${byteSize(storage.total)} free`,
+      network: (status && networkText(status)) || null,
+      bluetooth: bluetooth && (bluetooth.enabled ? 'on' : 'off'),
+      software: software?.map((one) => `${one.package} ${one.version} (${one.versionCode})`).join(', ') || null,
+      reported: status?.reportedAt && timeText(status.reportedAt),
+      model: hardware?.model && Object.values(hardware.model).join(', '),
+      camera: hardware?.camera,
+      'mac wifi': hardware?.macAddressWifi,
+      'mac bluetooth': hardware?.macAddressBluetooth,
+    };
+    return { json: { ok: true, deviceId, activation, status, hardware }, text: recordText(record) };
+  },
+};
+
+/** The firmware of a device, and op 29: what it could be updated to. */
+export const deviceFirmware: Command = {
+  name: 'device firmware show',
+  arguments: [{ name: 'DEVICE' }],
+  summary: 'The firmware of a device, and all that can be distributed (op 29)',
+  options: APPLICATION_OPTIONS,
+  examples: ['lapel device firmware show 490154203237518'],
+  async run(given, terminal) {
+    const [deviceId = ''] = given.positionals;
+    const application = await openApplication(given, terminal);
+    const [firmware, { firmwareVersions: available }] = await application.call('read the firmware', (lapel) =>
+      Promise.all([lapel.readFirmware({ deviceId }), lapel.listFirmware()]),
+    );
+    const list = available.map((one) => `${one.package} ${one.version}`).join(', ');
+    return {
+      json: { ok: true, deviceId, ...firmware, available },
+      text: recordText({ ...firmware, available: list || 'none' }),
+    };
+  },
+};
+
+const TRANSACTION_COLUMNS: readonly Column<TransactionRecord>[] = [
+  { head: 'TRANSACTION', cell: ({ transactionId }) => transactionId },
+  { head: 'OPERATION', cell: ({ operation }) => operation },
+  { head: 'STATUS', cell: ({ status }) => status, state: true },
+  { head: 'ATTEMPTS', cell: ({ attempts }) => attempts },
+  { head: 'CREATED', cell: ({ createdAt }) => timeText(createdAt) },
+  { head: 'COMPLETED', cell: ({ completedAt }) => (completedAt === null ? null : timeText(completedAt)) },
+  { head: 'DETAIL', cell: (record) => transactionDetail(record), flexible: true },
+];
+
+/** Why it failed, what it has to say, or how far it is. */
+export function transactionDetail({ error, warning, progress, status, result }: TransactionRecord): string {
+  if (error) return `${error.code}: ${error.message}`;
+  if (warning) return `${warning.code}: ${warning.message}`;
+  if (status === 'processing' && progress !== null) return stateText({ status, progress, error: null });
+  return fieldText(result);
+}
+
+export const TRANSACTION_STATES = ['queued', 'delivered', 'processing', 'succeeded', 'failed', 'cancelled'];
+export const OPERATION_NAMES =
+  'activate deactivate setApn setWifi setLanguage getConnectivityState setConnectivityState listConnectivity pairBluetooth installSoftware updateFirmware'.split(
+    ' ',
+  );
+
+export const deviceTransactions: Command = {
+  name: 'device transactions',
+  arguments: [{ name: 'DEVICE' }, { name: 'TRANSACTION', optional: true }],
+  summary: 'What a device was told, newest first; or one transaction in full',
+  options: {
+    status: { value: 'S', choices: TRANSACTION_STATES, text: 'those in this state only' },
+    operation: { value: 'O', choices: OPERATION_NAMES, text: 'those of this operation only' },
+    limit: { ...LIMIT, text: 'no more rows than that (20; 0: all)' },
+    ...APPLICATION_OPTIONS,
+  },
+  examples: [
+    'lapel device transactions 490154203237518',
+    'lapel device transactions 490154203237518 17',
+    'lapel device transactions 490154203237518 --status failed --limit 0',
+  ],
+  async run(given, terminal) {
+    const [deviceId = '', one] = given.positionals;
+    const application = await openApplication(given, terminal);
+    if (one !== undefined) {
+      if (!/^[1-9]\d{0,15}$/.test(one)) throw new UsageError('TRANSACTION', `"${one}" is no transactionId`);
+      const record = await application.call(`read transaction ${one}`, (lapel) =>
+        lapel.readTransaction({ deviceId, transactionId: Number(one) }),
+      );
+      return { json: { ok: true, ...record }, text: recordText(record) };
+    }
+    const [status, operation] = [given.text('status'), given.text('operation')];
+    const limit = readWhole('limit', given.text('limit') ?? '20') || undefined;
+    const query = {
+      limit: Math.min(limit ?? 1000, 1000),
+      ...(status !== undefined && { status }),
+      ...(operation !== undefined && { operation }),
+    };
+    const transactions = await application.call('list the transactions', (lapel) =>
+      take(lapel.each('listTransactions', { deviceId, query }), limit),
+    );
+    return {
+      json: { ok: true, transactions, total: transactions.length },
+      text: table(TRANSACTION_COLUMNS, transactions, 'There is none.'),
+    };
+  },
+};

@@ -1,0 +1,99 @@
+import type { LapelClient } from '../../client/lapel-client.ts';
+import type { Operations } from '../../client/operations.ts';
+import { APPLICATION_OPTIONS, openApplication } from '../account/access.ts';
+import type { Argument, Command, Outcome } from '../line/command.ts';
+import { type Given, type Options, readSeconds } from '../line/command-line.ts';
+import { Interrupted } from '../line/interrupted.ts';
+import { UsageError } from '../line/usage-error.ts';
+import type { Text } from '../show/look.ts';
+import { createScreen, type Terminal } from '../show/terminal.ts';
+import { type Followed, followTransactions, isFinished, stateText } from './follow-transactions.ts';
+
+export type TransactionRecord = Operations['readTransaction']['answer'];
+type Ordered = (lapel: LapelClient) => Promise<{ transactionId: number }>;
+
+/** An operation of a device as a command: what is ordered is a transaction, whose end may be waited for. */
+export interface TransactionRow {
+  /** `wifi`: what follows `lapel device`. */
+  name: string;
+  summary: string;
+  about?: string;
+  arguments?: readonly Argument[];
+  options?: Options;
+  examples: readonly string[];
+  /** Reads the command line; throws a UsageError before anything is sent. */
+  prepare(
+    given: Given,
+    device: { deviceId: string; rest: readonly string[] },
+    terminal: Terminal,
+  ): Ordered | Promise<Ordered>;
+  /** What the device answered, for people. */
+  show?: (result: Record<string, unknown>) => Text;
+}
+
+const WAIT_OPTIONS = {
+  wait: { text: 'follow the transaction to its end (without: on a terminal yes, in scripts no)' },
+  'no-wait': { text: 'only order it, and print its transactionId' },
+  timeout: { value: 'SECONDS', text: 'wait no longer than that; the transaction goes on' },
+} satisfies Options;
+
+/** Milliseconds to wait; null: to the end; undefined: not at all. */
+function readWait(given: Given, { stderr }: Terminal): number | null | undefined {
+  const seconds = given.text('timeout');
+  if (given.flag('no-wait')) {
+    const other = given.flag('wait') ? '--wait' : seconds === undefined ? undefined : '--timeout';
+    if (other !== undefined) throw new UsageError('--no-wait', `makes no sense with ${other}`);
+    return undefined;
+  }
+  if (seconds !== undefined) return 1000 * readSeconds('timeout', seconds);
+  return given.flag('wait') || stderr.isTTY === true ? null : undefined;
+}
+
+/** What became of it: exit code 1 when it was waited for and did not succeed. */
+function outcomeOf(one: Followed, show: TransactionRow['show']): Outcome {
+  const { deviceId, transactionId, status, record } = one;
+  const json = { ok: status === 'succeeded', transactionId, ...record };
+  if (status === 'succeeded') {
+    const result = record?.result ?? null;
+    const text: Text = result && show ? show(result) : `succeeded: transaction ${transactionId} of ${deviceId}\n`;
+    return { json, text };
+  }
+  const hint = isFinished(one) ? '' : `; it goes on: lapel device transactions ${deviceId}`;
+  return { json, text: '', problem: `transaction ${transactionId} of ${deviceId} ${stateText(one)}${hint}` };
+}
+
+/** `lapel device NAME DEVICE ...` */
+export function transactionCommand(row: TransactionRow): Command {
+  return {
+    name: `device ${row.name}`,
+    arguments: [{ name: 'DEVICE' }, ...(row.arguments ?? [])],
+    summary: row.summary,
+    ...(row.about !== undefined && { about: row.about }),
+    options: { ...row.options, ...WAIT_OPTIONS, ...APPLICATION_OPTIONS },
+    examples: row.examples,
+    endsItself: true,
+    async run(given, terminal) {
+      const [deviceId = '', ...rest] = given.positionals;
+      const timeout = readWait(given, terminal);
+      const order = await row.prepare(given, { deviceId, rest }, terminal);
+      const application = await openApplication(given, terminal);
+      const { transactionId } = await application.call(`${row.name} on ${deviceId}`, order);
+      if (timeout === undefined) {
+        const text = `transaction ${transactionId} of ${deviceId}\n`;
+        return { json: { ok: true, transactionId, deviceId }, text };
+      }
+      const screen = createScreen(terminal.stderr);
+      screen.line(`transaction ${transactionId}`);
+      const one: Followed = { deviceId, transactionId, status: 'queued', progress: null, error: null };
+      await followTransactions([one], { application, screen, terminal, timeout });
+      if (terminal.interrupted.aborted && !isFinished(one)) {
+        throw new Interrupted(
+          `Transaction ${transactionId} goes on without this command (${one.status}).`,
+          `  lapel device transactions ${deviceId} ${transactionId}`,
+          `  lapel device cancel ${deviceId} ${transactionId}`,
+        );
+      }
+      return outcomeOf(one, row.show);
+    },
+  };
+}

@@ -1,0 +1,81 @@
+import { once } from 'node:events';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
+import { LapelError } from '../../client/lapel-error.ts';
+import type { Administration } from '../account/access.ts';
+
+/** What the service answers to a line. */
+export interface LineAnswer {
+  deviceId?: string;
+  error?: { message?: string; reason?: string; details?: { loc: string[]; msg: string; type: string }[] };
+}
+
+const NDJSON = 'application/x-ndjson';
+const SILENCE_MILLISECONDS = 120_000;
+
+/**
+ * One request of an import, which sends lines and gets an answer for each, in their order, at the same time. `send` ends
+ * when the connection takes more; `answers` ends with the request, and throws a LapelError when the service refuses all of
+ * it, and the network's error when the connection breaks.
+ */
+export function openImportRequest({ baseUrl, authorization }: Administration, developerId: string) {
+  const path = `/admin/v1/developers/${encodeURIComponent(developerId)}/devices/import`;
+  const url = new URL(baseUrl + path);
+  const headers = { authorization, 'content-type': NDJSON, accept: NDJSON };
+  const request = (url.protocol === 'https:' ? httpsRequest : httpRequest)(url, {
+    method: 'POST',
+    headers,
+    agent: false,
+  });
+  request.setNoDelay(true);
+  request.setTimeout(SILENCE_MILLISECONDS, () => request.destroy(new Error('it went silent')));
+  const response = once(request, 'response').then(([answer]) => answer as IncomingMessage);
+  response.catch(() => undefined);
+  request.on('error', () => undefined); // whoever reads the answers gets it
+
+  async function* answers(): AsyncGenerator<LineAnswer> {
+    const answer = await response;
+    if (answer.statusCode !== 200) {
+      const said = await text(answer);
+      const requestId = answer.headers['x-request-id'];
+      throw new LapelError(`POST ${path}`, {
+        status: answer.statusCode ?? 0,
+        body: parse(said),
+        requestId: typeof requestId === 'string' ? requestId : null,
+      });
+    }
+    const broken = once(answer, 'close').then(() => {
+      if (!answer.complete) throw new Error('the connection broke');
+    });
+    broken.catch(() => undefined);
+    const lines = createInterface({ input: answer });
+    answer.on('error', () => lines.close());
+    lines.on('error', () => undefined); // the same once more, which nobody may be listening to by then
+    for await (const line of lines) {
+      const parsed = parse(line);
+      // Half a line is what a connection that broke leaves.
+      if (parsed !== undefined) yield parsed as LineAnswer;
+    }
+    await broken;
+  }
+
+  return {
+    async send(content: string): Promise<void> {
+      if (request.destroyed || request.write(content)) return;
+      await Promise.race([once(request, 'drain'), once(request, 'close')]).catch(() => undefined);
+    },
+    end: () => void request.end(),
+    answers,
+    [Symbol.dispose]: () => void request.destroy(),
+  };
+}
+
+function parse(content: string): unknown {
+  try {
+    return JSON.parse(content) as unknown;
+  } catch {
+    return undefined;
+  }
+}

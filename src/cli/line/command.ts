@@ -1,0 +1,110 @@
+import type { Text } from '../show/look.ts';
+import type { Terminal } from '../show/terminal.ts';
+import { padEnd } from '../show/text-width.ts';
+import { COMMON, type Given, type Option, type Options } from './command-line.ts';
+
+/** What came of a command. */
+export interface Outcome {
+  /** For scripts; undefined: the command has written it already, line by line. */
+  json: object | undefined;
+  /** For people. */
+  text: Text;
+  /** What went wrong, after all: exit code 1. */
+  problem?: string;
+}
+
+/** What follows the name of a command. */
+export interface Argument {
+  name: string;
+  optional?: boolean;
+  /** One of these, and nothing else. */
+  choices?: readonly string[];
+  /** Names a file. */
+  file?: boolean;
+}
+
+/** A command: its words for `--help`, and what it does. Throws UsageError, Failure and Interrupted. */
+export interface Command {
+  /** `app upload` */
+  name: string;
+  arguments?: readonly Argument[];
+  /** One line. */
+  summary: string;
+  about?: string;
+  options: Options;
+  examples: readonly string[];
+  /** It ends in good order when it is interrupted; others just end. */
+  endsItself?: boolean;
+  run(given: Given, terminal: Terminal): Promise<Outcome>;
+}
+
+/** What a group of commands is about. */
+export interface Group {
+  name: string;
+  about: string;
+  commands: readonly Command[];
+}
+
+const WIDTH = 26;
+const LINE = 120;
+export const EXIT_CODES = 'Exit codes: 0 good; 1 something failed; 2 a wrong command line; 130 interrupted (Ctrl-C).';
+
+/** A text in lines of at most so many columns. */
+function wrap(text: string, width: number): string[] {
+  const lines = [''];
+  for (const word of text.split(' ')) {
+    const line = lines.at(-1) ?? '';
+    if (line !== '' && line.length + 1 + word.length > width) lines.push(word);
+    else lines[lines.length - 1] = line === '' ? word : `${line} ${word}`;
+  }
+  return lines;
+}
+
+/** A head and what it is about, beside it or, when the head is long, below. */
+function row(head: string, text: string): string {
+  const [first = '', ...more] = wrap(text, LINE - WIDTH - 3);
+  const rest = more.map((line) => `  ${' '.repeat(WIDTH)} ${line}\n`).join('');
+  if (head.length <= WIDTH) return `  ${padEnd(head, WIDTH)} ${first}\n${rest}`;
+  return `  ${head}\n  ${' '.repeat(WIDTH)} ${first}\n${rest}`;
+}
+
+/** `--device-limit N`, as help texts and errors write it. */
+const spelling = (name: string, { value }: Option): string =>
+  `${name === 'help' ? '-h, ' : ''}--${name}${value === undefined ? '' : ` ${value}`}`;
+
+/** The lines of a help text about options. */
+export function optionsHelp(options: Options): string {
+  return Object.entries({ ...options, ...COMMON })
+    .map(([name, option]: [string, Option]) => {
+      const choices = option.choices ? ` (${option.choices.join(', ')})` : '';
+      return row(spelling(name, option), option.text + choices);
+    })
+    .join('');
+}
+
+/** `device show DEVICE [options]` */
+function usageOf({ name, arguments: names = [] }: Command): string {
+  const words = names.map((argument) => (argument.optional ? `[${argument.name}]` : argument.name));
+  return [name, ...words, '[options]'].join(' ');
+}
+
+export function commandHelp(command: Command): string {
+  const { summary, about, options, examples, arguments: names = [] } = command;
+  const choices = names.filter((argument) => argument.choices);
+  const parts = [`${summary}\n`, `  lapel ${usageOf(command)}\n`];
+  for (const paragraph of about?.split('\n\n') ?? []) {
+    parts.push(`${wrap(paragraph.replaceAll('\n', ' '), LINE).join('\n')}\n`);
+  }
+  if (choices.length > 0) parts.push(choices.map((one) => row(one.name, (one.choices ?? []).join(', '))).join(''));
+  parts.push(optionsHelp(options));
+  parts.push(`Examples\n${examples.map((line) => `  ${line}\n`).join('')}`);
+  return parts.join('\n');
+}
+
+/** What there is below `lapel app` or `lapel admin device`. */
+export function groupHelp({ name, about, commands }: Group): string {
+  const usages = commands.map((command) => usageOf(command).replace(' [options]', ''));
+  const width = Math.min(48, Math.max(...usages.map((usage) => usage.length)));
+  const rows = commands.map(({ summary }, index) => `  lapel ${padEnd(usages[index] ?? '', width)}   ${summary}\n`);
+  return `${about}\n\n${rows.join('')}\nMore about each, with examples: lapel ${name} ... --help\n${EXIT_CODES}\n`;
+}

@@ -1,0 +1,173 @@
+import { optionName, SETTINGS } from '../../config.ts';
+import type { Argument, Command } from './command.ts';
+import { COMMON, type Option } from './command-line.ts';
+
+const SHELLS = ['bash', 'zsh'];
+
+type Shape = Pick<Command, 'name' | 'options' | 'arguments'>;
+
+/** What may follow where: words of commands below a beginning, options and arguments of a whole command. */
+interface Table {
+  words: Map<string, string[]>;
+  commands: readonly Shape[];
+}
+
+/** `lapel serve` is no client, but is completed as well. */
+const SERVE: Shape = {
+  name: 'serve',
+  options: Object.fromEntries(
+    SETTINGS.map(({ name, description }) => [optionName(name), { value: 'V', text: description }]),
+  ),
+};
+
+function tableOf(commands: readonly Shape[]): Table {
+  const words = new Map<string, string[]>();
+  for (const { name } of commands) {
+    const parts = name.split(' ');
+    for (const [index, word] of parts.entries()) {
+      const beginning = parts.slice(0, index).join(' ');
+      words.set(beginning, [...new Set([...(words.get(beginning) ?? []), word])]);
+    }
+  }
+  return { words, commands };
+}
+
+const optionsOf = ({ options }: Shape): [string, Option][] => Object.entries({ ...options, ...COMMON });
+const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
+
+/** What may stand as the value of an option, or as an argument, as a word of the scripts: `@file`, or a list. */
+const valuesOf = ({ choices, file }: Pick<Argument, 'choices' | 'file'>): string =>
+  file ? '@file' : (choices ?? []).join(' ');
+
+/** The cases that both scripts have: of a command, its options, the values of each, and its arguments. */
+function cases({ words, commands }: Table): string {
+  const beginnings = [...words].map(
+    ([beginning, next]) => `    ${quote(beginning)}) words=${quote(next.join(' '))} ;;`,
+  );
+  const whole = commands.map((command) => {
+    const names = optionsOf(command).map(([name]) => `--${name}`);
+    const values = optionsOf(command)
+      .filter(([, option]) => option.value !== undefined)
+      .map(([name, option]) => `      --${name}) values=${quote(valuesOf(option))}; takes=1 ;;`);
+    const places = (command.arguments ?? []).map(
+      (argument, index) => `      ${index}) place=${quote(valuesOf(argument))} ;;`,
+    );
+    return `    ${quote(command.name)})
+      options=${quote(names.join(' '))}
+      case "$before" in
+${values.join('\n')}
+      esac
+      case "$count" in
+${places.join('\n')}
+      esac ;;`;
+  });
+  return `${beginnings.join('\n')}
+  esac
+  case "$path" in
+${whole.join('\n')}`.replaceAll(/\n +case "\$(?:before|count)" in\n\n +esac/g, '');
+}
+
+/** Options that are followed by a value, of any command: it is no argument. */
+const valued = ({ commands }: Table): string => {
+  const names = commands.flatMap((command) => optionsOf(command).filter(([, { value }]) => value !== undefined));
+  return [...new Set(names.map(([name]) => `--${name}`))].join('|');
+};
+
+/** A path of the command line is known when it begins a command. */
+const known = ({ words, commands }: Table): string =>
+  [...new Set([...words.keys(), ...commands.map(({ name }) => name)])]
+    .filter((path) => path !== '')
+    .map(quote)
+    .join('|');
+
+function bash(table: Table): string {
+  return `# Completion of lapel for bash: eval "$(lapel completion bash)"
+_lapel() {
+  local current="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD-1]}"
+  local path='' words='' options='' values='' place='' takes='' skip='' count=0 word index next
+  for ((index = 1; index < COMP_CWORD; index += 1)); do
+    word="\${COMP_WORDS[index]}"
+    next="\${path:+$path }$word"
+    if [[ $skip ]]; then skip=''; continue; fi
+    case "$word" in
+    ${valued(table)}) skip=1; continue ;;
+    -*) continue ;;
+    esac
+    case "$next" in
+    ${known(table)}) [[ $count == 0 ]] && path="$next" ;;
+    *) count=$((count + 1)) ;;
+    esac
+  done
+  case "$path" in
+${cases(table)}
+  esac
+  local offered=''
+  if [[ $takes ]]; then offered="$values"
+  elif [[ $current == -* ]]; then offered="$options"
+  else offered="\${words:-$place}"
+  fi
+  local -a how
+  how=(-W "$offered")
+  if [[ $offered == @file ]]; then
+    compopt -o filenames 2>/dev/null
+    how=(-f)
+  fi
+  COMPREPLY=()
+  while IFS= read -r word; do COMPREPLY+=("$word"); done < <(compgen "\${how[@]}" -- "$current")
+}
+complete -F _lapel lapel
+`;
+}
+
+function zsh(table: Table): string {
+  return `#compdef lapel
+# Completion of lapel for zsh: eval "$(lapel completion zsh)", or as a file _lapel in a folder of $fpath
+_lapel() {
+  local current="\${words[CURRENT]}" before="\${words[CURRENT-1]}"
+  local path_='' offered='' options='' values='' place='' takes='' skip='' count=0 word index next
+  local -a all; all=("\${words[@]}")
+  for ((index = 2; index < CURRENT; index += 1)); do
+    word="\${all[index]}"
+    next="\${path_:+$path_ }$word"
+    if [[ $skip ]]; then skip=''; continue; fi
+    case "$word" in
+    ${valued(table)}) skip=1; continue ;;
+    -*) continue ;;
+    esac
+    case "$next" in
+    ${known(table)}) [[ $count == 0 ]] && path_="$next" ;;
+    *) count=$((count + 1)) ;;
+    esac
+  done
+  local following=''
+  case "$path_" in
+${cases(table).replaceAll(' words=', ' following=').replaceAll('case "$path" in', 'case "$path_" in')}
+  esac
+  if [[ -n $takes ]]; then offered="$values"
+  elif [[ $current == -* ]]; then offered="$options"
+  else offered="\${following:-$place}"
+  fi
+  if [[ $offered == @file ]]; then _files
+  else compadd -- \${=offered}
+  fi
+}
+if [[ $funcstack[1] == _lapel ]]; then _lapel "$@"; else compdef _lapel lapel; fi
+`;
+}
+
+/** `all` is asked for when it runs: this command is one of them. */
+export const completionOf = (all: () => readonly Command[]): Command => ({
+  name: 'completion',
+  arguments: [{ name: 'SHELL', choices: SHELLS }],
+  summary: 'Prints the completion of this command line for a shell',
+  about: `bash: put  eval "$(lapel completion bash)"  into ~/.bashrc
+
+zsh:  put  eval "$(lapel completion zsh)"   into ~/.zshrc, below compinit`,
+  options: {},
+  examples: ['eval "$(lapel completion bash)"', 'lapel completion zsh > ~/.zfunc/_lapel'],
+  async run({ positionals: [shell] }) {
+    const table = tableOf([SERVE, ...all()]);
+    const script = shell === 'zsh' ? zsh(table) : bash(table);
+    return { json: { ok: true, shell, script }, text: script };
+  },
+});

@@ -1,0 +1,20 @@
+import { readFile } from 'node:fs/promises';
+import { text } from 'node:stream/consumers';
+import type { Terminal } from '../show/terminal.ts';
+import { UsageError } from './usage-error.ts';
+
+/** JSON in a file, or on standard input (`-`). Throws a UsageError. */
+export async function readJson(option: string, path: string, { stdin }: Terminal): Promise<unknown> {
+  let content: string;
+  try {
+    content = path === '-' ? await text(stdin) : await readFile(path, 'utf8');
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw new UsageError(option, code === 'ENOENT' ? `there is no file ${path}` : message);
+  }
+  try {
+    return JSON.parse(content) as unknown;
+  } catch (error) {
+    throw new UsageError(option, `${path} is no JSON: ${(error as Error).message}`);
+  }
+}

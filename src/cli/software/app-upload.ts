@@ -1,0 +1,207 @@
+import { APPLICATION_OPTIONS, type Application, openApplication } from '../account/access.ts';
+import { type Followed, followTransactions, isFinished } from '../device/follow-transactions.ts';
+import type { Command, Outcome } from '../line/command.ts';
+import { type Given, readSeconds } from '../line/command-line.ts';
+import { Interrupted } from '../line/interrupted.ts';
+import { UsageError } from '../line/usage-error.ts';
+import { Failure } from '../show/failure.ts';
+import { byteSize } from '../show/progress.ts';
+import { type Column, table } from '../show/table.ts';
+import { createScreen, type Screen, type Terminal } from '../show/terminal.ts';
+import { beginInstallations } from './installations.ts';
+import { identify, openLocalFile } from './local-file.ts';
+import { uploadFile } from './upload-file.ts';
+
+const DEVICE_ID = /^\d{15}$/;
+
+const OPTIONS = {
+  ...APPLICATION_OPTIONS,
+  version: { value: 'V', text: 'register it as this version instead of the one in the file' },
+  'no-distribute': { text: 'do not start the distribution' },
+  install: {
+    value: 'DEVICE',
+    many: true,
+    greedy: DEVICE_ID,
+    text: 'install it there, and follow that to its end; also several: A B C',
+  },
+  timeout: { value: 'SECONDS', text: 'follow no longer than that (without: until the end); the installation goes on' },
+} as const;
+
+/** What the errors of devices mean for who uploads (contract, section 2). */
+const MEANINGS: Readonly<Record<string, string>> = {
+  VERSION_NAME_MISMATCH:
+    'VERSION_NAME_MISMATCH: it is installed all the same; register a file under the version that it names',
+  VERSION_CODE_NOT_HIGHER:
+    'VERSION_CODE_NOT_HIGHER: not installed; build it with a version code above that of the installed one',
+  PACKAGE_NAME_MISMATCH: 'PACKAGE_NAME_MISMATCH: not installed; the file is of another package',
+  DOWNLOAD_FAILED: 'DOWNLOAD_FAILED: not installed; run the command again when the device has a better connection',
+  STORAGE_FULL: 'STORAGE_FULL: not installed; free storage on the device, then run the command again',
+  BINARY_DELETED: 'BINARY_DELETED: the file was removed meanwhile; run the command again',
+  DISTRIBUTION_STOPPED: 'DISTRIBUTION_STOPPED: somebody stopped the distribution meanwhile; run the command again',
+};
+
+interface Wanted {
+  path: string;
+  version: string | undefined;
+  distribute: boolean;
+  devices: string[];
+  /** Milliseconds. */
+  timeout: number | null;
+}
+
+function readWanted(given: Given): Wanted {
+  const [path = ''] = given.positionals;
+  const devices = [...new Set(given.list('install').flatMap((text) => text.split(',')))];
+  const odd = devices.find((deviceId) => !DEVICE_ID.test(deviceId));
+  if (odd !== undefined) throw new UsageError('--install', `"${odd}" is no device identifier (15 digits)`);
+  const distribute = !given.flag('no-distribute');
+  if (devices.length > 0 && !distribute) {
+    throw new UsageError('--no-distribute', 'makes no sense with --install: only what is distributed is installed');
+  }
+  const seconds = given.text('timeout');
+  if (seconds !== undefined && devices.length === 0) throw new UsageError('--timeout', 'needs --install');
+  const timeout = seconds === undefined ? null : 1000 * readSeconds('timeout', seconds);
+  return { path, version: given.text('version'), distribute, devices, timeout };
+}
+
+type ReportedInstallation = Omit<Followed, 'record'>;
+function withoutRecord({ deviceId, transactionId, status, progress, error }: Followed): ReportedInstallation {
+  return { deviceId, transactionId, status, progress, error };
+}
+
+/** All that was done by now: the object of `--json`. */
+interface Report {
+  file: { name: string; size: number; package: string; versionName: string | null; versionCode: number };
+  package: string;
+  version: string;
+  /** Whether there was a file of this version before. */
+  replaced?: boolean;
+  uploaded: boolean;
+  distribution: 'started' | 'already started' | 'not started';
+  installations: ReportedInstallation[];
+}
+
+interface Parts {
+  application: Application;
+  wanted: Wanted;
+  screen: Screen;
+  terminal: Terminal;
+}
+
+/** Op 23, the upload, op 26, op 28 on the devices; `begin` gets the report that grows. */
+async function upload(
+  { application, wanted, screen, terminal }: Parts,
+  begin: (report: Report) => void,
+): Promise<Report> {
+  await using file = await openLocalFile(wanted.path);
+  const manifest = await identify(file);
+  if (!manifest) throw new UsageError(wanted.path, 'is no APK file');
+  const version = wanted.version ?? manifest.versionName;
+  if (version === null) throw new UsageError('--version', 'is needed: the file has no version name');
+  const name = manifest.package;
+  const report: Report = {
+    file: { name: file.name, size: file.size, ...manifest },
+    package: name,
+    version,
+    uploaded: false,
+    distribution: 'not started',
+    installations: [],
+  };
+  begin(report);
+  const { versionName, versionCode } = manifest;
+  screen.line(`${file.name}: ${name} ${versionName ?? '?'} (version code ${versionCode}), ${byteSize(file.size)}`);
+  if (versionName !== version) {
+    screen.line(`note: registered as ${version}, the file says ${versionName}: devices report VERSION_NAME_MISMATCH`);
+  }
+
+  const body = { package: name, version, fileSize: file.size };
+  const registered = await application.call(`register ${name} ${version}`, (lapel) => lapel.uploadApp({ body }));
+  report.replaced = registered.appFileExists;
+  if (report.replaced) screen.line('note: this version has a file already, which is replaced');
+  await uploadFile(file, { url: String(registered.urlList[0]?.uploadUrl), screen, terminal });
+  report.uploaded = true;
+  if (!wanted.distribute) return report;
+
+  const software = { package: name, version };
+  report.distribution = await startDistribution(application, software);
+  screen.line(`distribution ${report.distribution}`);
+
+  const installations = await beginInstallations(wanted.devices, software, { application, screen });
+  report.installations = installations;
+  await followTransactions(installations, { application, screen, terminal, timeout: wanted.timeout });
+  report.installations = installations.map(withoutRecord);
+  if (terminal.interrupted.aborted) {
+    throw new Interrupted('What was ordered goes on without this command: lapel device transactions DEVICE');
+  }
+  return report;
+}
+
+/** Op 26; one that was started before is as good. */
+async function startDistribution(
+  application: Application,
+  software: { package: string; version: string },
+): Promise<Report['distribution']> {
+  const what = `start the distribution of ${software.package} ${software.version}`;
+  try {
+    await application.call(what, (lapel) => lapel.startDistribution(software));
+    return 'started';
+  } catch (error) {
+    if (error instanceof Failure && error.refusal?.status === 409) return 'already started';
+    throw error;
+  }
+}
+
+const COLUMNS: readonly Column<ReportedInstallation>[] = [
+  { head: 'DEVICE', cell: (row) => row.deviceId },
+  { head: 'TRANSACTION', cell: (row) => row.transactionId },
+  { head: 'STATUS', cell: (row) => row.status, state: true },
+  { head: 'DETAIL', cell: (row) => (row.error ? `${row.error.code}: ${row.error.message}` : ''), flexible: true },
+];
+
+function outcomeOf(report: Report): Outcome {
+  const { installations } = report;
+  const bad = installations.filter(({ status }) => status !== 'succeeded');
+  const outcome = {
+    json: { ok: bad.length === 0, ...report },
+    text: installations.length === 0 ? '' : table(COLUMNS, installations, ''),
+  };
+  if (bad.length === 0) return outcome;
+  const names = bad.map(({ deviceId, status, error }) => `${deviceId} (${error?.code ?? status})`).join(', ');
+  const meanings = new Set(bad.map(({ error }) => MEANINGS[error?.code ?? '']).filter((text) => text !== undefined));
+  if (!bad.every(isFinished))
+    meanings.add('what is not finished goes on without this command: the device gets it when it comes');
+  const lines = [`${bad.length} of ${installations.length} not installed as ordered: ${names}`, ...meanings];
+  return { ...outcome, problem: lines.join('\n  ') };
+}
+
+export const appUpload: Command = {
+  name: 'app upload',
+  arguments: [{ name: 'FILE.apk', file: true }],
+  summary: 'Uploads an APK file, distributes it, and installs it on devices',
+  about: `Package and version are read from the file. What is not registered yet is registered, the file is uploaded, and the
+distribution is started; a file that this version has already is replaced. Ctrl-C
+stops following; an installation goes on, and a device that is offline gets it when it comes.`,
+  options: OPTIONS,
+  examples: [
+    'lapel app upload camera-1.1.0.apk',
+    'lapel app upload camera-1.1.0.apk --install 490154203237518 352099001761481',
+    'lapel app upload camera.apk --application patrol --version 1.2.0-rc.1 --no-distribute',
+    'lapel app upload camera.apk --install 490154203237518 --timeout 60 --json | jq .ok',
+  ],
+  endsItself: true,
+  async run(given, terminal) {
+    const wanted = readWanted(given);
+    const application = await openApplication(given, terminal);
+    const screen = createScreen(terminal.stderr);
+    let done: object = {};
+    try {
+      const report = await upload({ application, wanted, screen, terminal }, (begun) => {
+        done = begun;
+      });
+      return outcomeOf(report);
+    } catch (error) {
+      if (error instanceof Failure) error.done = done;
+      throw error;
+    }
+  },
+};

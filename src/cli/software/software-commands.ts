@@ -1,0 +1,136 @@
+import type { LapelClient } from '../../client/lapel-client.ts';
+import { APPLICATION_OPTIONS, openApplication } from '../account/access.ts';
+import { take } from '../account/take.ts';
+import type { Command } from '../line/command.ts';
+import type { Given, Options } from '../line/command-line.ts';
+import { UsageError } from '../line/usage-error.ts';
+import { recordText, table, timeText } from '../show/table.ts';
+
+const NAME: Options = {
+  'display-name': { value: 'TEXT', text: 'its name, for people' },
+  'no-display-name': { text: 'it has no display name any more' },
+};
+const DESCRIPTION: Options = {
+  description: { value: 'TEXT', text: 'what is new in it' },
+  'no-description': { text: 'it has no description any more' },
+};
+const PACKAGE = ['PACKAGE'];
+const VERSION = ['PACKAGE', 'VERSION'];
+
+/** A text that may be taken away: undefined when nothing is said about it. */
+function textOf(given: Given, name: string): string | null | undefined {
+  const text = given.text(name);
+  if (!given.flag(`no-${name}`)) return text;
+  if (text !== undefined) throw new UsageError(`--no-${name}`, `makes no sense with --${name}`);
+  return null;
+}
+function textNeeded(given: Given, name: string): string | null {
+  const text = textOf(given, name);
+  if (text === undefined) throw new UsageError(`--${name}`, `is needed, or --no-${name}`);
+  return text;
+}
+const optional = (field: string, text: string | null | undefined): Record<string, string> =>
+  typeof text === 'string' ? { [field]: text } : {};
+
+/** One operation on packages or versions (ops 12 to 27). */
+interface Row {
+  name: string;
+  summary: string;
+  arguments: readonly string[];
+  options?: Options;
+  example: string;
+  /** What people see when there is no answer to show, in the past tense. */
+  done?: string;
+  run(lapel: LapelClient, names: { package: string; version: string }, given: Given): Promise<object | undefined>;
+}
+
+// biome-ignore format: a table is read by its rows
+const ROWS: readonly Row[] = [
+  { name: 'package create', summary: 'Registers a package (op 13)', arguments: PACKAGE, options: { 'display-name': NAME['display-name']! }, example: "com.example.camera --display-name 'Camera'",
+    run: (lapel, { package: name }, given) => lapel.registerPackage({ body: { package: name, ...optional('displayName', given.text('display-name')) } }) },
+  { name: 'package update', summary: 'Changes or removes its display name (op 14)', arguments: PACKAGE, options: NAME, example: 'com.example.camera --no-display-name',
+    run: (lapel, { package: name }, given) => lapel.updatePackage({ package: name, body: { displayName: textNeeded(given, 'display-name') } }) },
+  { name: 'package delete', summary: 'Deletes a package without versions (op 15)', arguments: PACKAGE, example: 'com.example.camera', done: 'deleted',
+    run: (lapel, { package: name }) => lapel.removePackage({ package: name }) },
+  { name: 'version create', summary: 'Registers a version (op 17)', arguments: VERSION, options: { description: DESCRIPTION['description']! }, example: "com.example.camera 1.1.0 --description 'steadier picture'",
+    run: (lapel, { package: name, version }, given) => lapel.registerVersion({ package: name, body: { version, ...optional('description', given.text('description')) } }) },
+  { name: 'version update', summary: 'Changes or removes its description (op 18)', arguments: VERSION, options: DESCRIPTION, example: 'com.example.camera 1.1.0 --no-description',
+    run: (lapel, names, given) => lapel.updateVersion({ ...names, body: { description: textNeeded(given, 'description') } }) },
+  { name: 'version delete', summary: 'Deletes a version without file and distribution (op 19)', arguments: VERSION, example: 'com.example.camera 1.1.0', done: 'deleted',
+    run: (lapel, names) => lapel.removeVersion(names) },
+  { name: 'version show', summary: 'Whether it has a file, and is distributed (ops 20, 25)', arguments: VERSION, example: 'com.example.camera 1.1.0',
+    run: async (lapel, names) => ({ ...(await lapel.readBinary(names)), ...(await lapel.readDistribution(names)) }) },
+  { name: 'version remove-file', summary: 'Deletes its file (op 21)', arguments: VERSION, example: 'com.example.camera 1.1.0', done: 'file deleted',
+    run: (lapel, names) => lapel.removeBinary(names) },
+  { name: 'version distribute', summary: 'Starts its distribution: devices may install it (op 26)', arguments: VERSION, example: 'com.example.camera 1.1.0',
+    run: (lapel, names) => lapel.startDistribution(names) },
+  { name: 'version stop', summary: 'Stops its distribution; what is installed stays (op 27)', arguments: VERSION, example: 'com.example.camera 1.1.0', done: 'distribution stopped',
+    run: (lapel, names) => lapel.stopDistribution(names) },
+];
+
+const commandOf = (row: Row): Command => ({
+  name: row.name,
+  arguments: row.arguments.map((name) => ({ name })),
+  summary: row.summary,
+  options: { ...row.options, ...APPLICATION_OPTIONS },
+  examples: [`lapel ${row.name} ${row.example}`],
+  async run(given, terminal) {
+    const [name = '', version = ''] = given.positionals;
+    const application = await openApplication(given, terminal);
+    const what = `${row.name} ${given.positionals.join(' ')}`;
+    const answer = await application.call(what, (lapel) => row.run(lapel, { package: name, version }, given));
+    return {
+      json: { ok: true, ...answer },
+      text: answer ? recordText(answer) : `${row.done ?? 'done'}: ${given.positionals.join(' ')}\n`,
+    };
+  },
+});
+
+const packageList: Command = {
+  name: 'package list',
+  summary: 'The packages of the developer (op 12)',
+  options: APPLICATION_OPTIONS,
+  examples: ['lapel package list'],
+  async run(given, terminal) {
+    const application = await openApplication(given, terminal);
+    const packages = await application.call('list the packages', (lapel) => take(lapel.each('listPackages', {})));
+    const columns = [
+      { head: 'PACKAGE', cell: (row: (typeof packages)[number]) => row.package },
+      { head: 'UPDATED', cell: (row: (typeof packages)[number]) => timeText(row.updateDate) },
+      { head: 'NAME', cell: (row: (typeof packages)[number]) => row.displayName, flexible: true },
+    ];
+    const none = 'There is none: lapel app upload FILE.apk';
+    return { json: { ok: true, packages, total: packages.length }, text: table(columns, packages, none) };
+  },
+};
+
+const versionList: Command = {
+  name: 'version list',
+  arguments: [{ name: 'PACKAGE' }],
+  summary: 'The versions of a package, newest first (op 16)',
+  options: APPLICATION_OPTIONS,
+  examples: ['lapel version list com.example.camera'],
+  async run(given, terminal) {
+    const [name = ''] = given.positionals;
+    const application = await openApplication(given, terminal);
+    const versions = await application.call('list the versions', (lapel) =>
+      take(lapel.each('listVersions', { package: name })),
+    );
+    const columns = [
+      { head: 'VERSION', cell: (row: (typeof versions)[number]) => row.version },
+      { head: 'UPDATED', cell: (row: (typeof versions)[number]) => timeText(row.updateDate) },
+      { head: 'DESCRIPTION', cell: (row: (typeof versions)[number]) => row.description, flexible: true },
+    ];
+    return { json: { ok: true, versions, total: versions.length }, text: table(columns, versions, 'There is none.') };
+  },
+};
+
+const COMMANDS = ROWS.map(commandOf);
+export const PACKAGE_COMMANDS: readonly Command[] = [
+  packageList,
+  ...COMMANDS.filter(({ name }) => name.startsWith('package')),
+];
+export const VERSION_COMMANDS: readonly Command[] = [
+  versionList,
+  ...COMMANDS.filter(({ name }) => name.startsWith('version')),
+];

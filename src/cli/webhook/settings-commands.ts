@@ -1,0 +1,87 @@
+import type { Operations } from '../../client/operations.ts';
+import { APPLICATION_OPTIONS, openApplication } from '../account/access.ts';
+import type { Command } from '../line/command.ts';
+import { kebab, type Options } from '../line/command-line.ts';
+import { UsageError } from '../line/usage-error.ts';
+import { recordText } from '../show/table.ts';
+
+type Update = Operations['updateSettings']['input']['body'];
+
+/** The settings of op 2, and what goes there. */
+const SETTINGS = {
+  deviceEvent: 'results of transactions, and events of devices',
+  callEvent: 'events of calls',
+  callFileSendEvent: 'what became of recordings',
+  callRecGetMultiPresignedUrl: 'is asked for upload URLs of recordings',
+  fileUploadEvent: 'what became of files that devices upload',
+  fileUploadGetUrl: 'is asked for upload URLs of files',
+} as const;
+type Setting = keyof typeof SETTINGS;
+
+const NAMES = Object.keys(SETTINGS) as Setting[];
+const URLS: Options = Object.fromEntries(
+  NAMES.flatMap((name) => [
+    [kebab(name), { value: 'URL', text: SETTINGS[name] }],
+    [`no-${kebab(name)}`, { text: `removes ${name}` }],
+  ]),
+);
+
+const show: Command = {
+  name: 'settings show',
+  summary: 'Where webhooks of the application go, and its authenticationKey (op 1)',
+  options: APPLICATION_OPTIONS,
+  examples: ['lapel settings show', 'lapel settings show --json | jq -r .settings.authenticationKey'],
+  async run(given, terminal) {
+    const application = await openApplication(given, terminal);
+    const settings = await application.call('read the settings', (lapel) => lapel.readSettings());
+    const shown = { ...Object.fromEntries(NAMES.map((name) => [name, '-'])), ...settings };
+    const hint = settings.authenticationKey ? '' : 'No authenticationKey yet: lapel settings key\n';
+    return { json: { ok: true, settings }, text: (look) => recordText(shown)(look) + hint };
+  },
+};
+
+const set: Command = {
+  name: 'settings set',
+  summary: 'Changes where webhooks go; --no-... removes a setting (op 2)',
+  about: 'A setting that is not named stays as it is.',
+  options: { ...URLS, ...APPLICATION_OPTIONS },
+  examples: [
+    'lapel settings set --device-event https://example.com/lapel',
+    'lapel settings set --call-event https://example.com/calls --no-file-upload-event',
+  ],
+  async run(given, terminal) {
+    const body: Update = {};
+    for (const name of NAMES) {
+      const url = given.text(kebab(name));
+      if (given.flag(`no-${kebab(name)}`)) {
+        if (url !== undefined) throw new UsageError(`--no-${kebab(name)}`, `makes no sense with --${kebab(name)}`);
+        body[name] = null;
+      } else if (url !== undefined) body[name] = url;
+    }
+    if (Object.keys(body).length === 0) throw new UsageError('--device-event', 'is needed, or another setting');
+    const application = await openApplication(given, terminal);
+    await application.call('change the settings', (lapel) => lapel.updateSettings({ body }));
+    const settings = await application.call('read the settings', (lapel) => lapel.readSettings());
+    return { json: { ok: true, settings }, text: recordText(settings) };
+  },
+};
+
+const key: Command = {
+  name: 'settings key',
+  summary: 'Issues the authenticationKey that signs webhooks; one that there was stops at once (op 3)',
+  about:
+    'Receivers that verify with the old key refuse every webhook from then on: to read the key, take lapel settings show.',
+  options: { replace: { text: 'replace the key that there is' }, ...APPLICATION_OPTIONS },
+  examples: ['lapel settings key', 'lapel settings key --replace'],
+  async run(given, terminal) {
+    const application = await openApplication(given, terminal);
+    const { authenticationKey: old } = await application.call('read the settings', (lapel) => lapel.readSettings());
+    if (old !== undefined && !given.flag('replace')) {
+      throw new UsageError('--replace', 'is needed: there is a key (lapel settings show), which would stop at once');
+    }
+    const { authenticationKey } = await application.call('issue the key', (lapel) => lapel.issueKey());
+    return { json: { ok: true, authenticationKey }, text: `${authenticationKey}\n` };
+  },
+};
+
+export const SETTINGS_COMMANDS: readonly Command[] = [show, set, key];
