@@ -2,7 +2,8 @@
 import { constants, homedir } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import { createPrompt } from './cli/account/prompt.ts';
-import { type Options, readArguments } from './cli/line/command-line.ts';
+import { readArguments } from './cli/line/command-line.ts';
+import type { Options } from './cli/line/options.ts';
 import { UsageError } from './cli/line/usage-error.ts';
 import { INTERRUPTED, runCli } from './cli/run-cli.ts';
 import type { Terminal } from './cli/show/terminal.ts';

@@ -27,6 +27,17 @@ const ROOMS: Record<string, { rooms: string[]; owns?: string[] }> = {
   client: { rooms: ['contracts'], owns: ['standardwebhooks'] },
   cli: { rooms: ['apk', 'client', 'imports'], owns: ['string-width'] },
 };
+// The rooms of the command line, each with those that it may import; the files above them put the commands together.
+const CLI: Record<string, string[]> = {
+  show: [],
+  line: ['show'],
+  account: ['line', 'show'],
+  device: ['account', 'line', 'show'],
+  webhook: ['account', 'line', 'show'],
+  import: ['account', 'line', 'show'],
+  software: ['device', 'account', 'line', 'show'],
+  admin: ['import', 'software', 'account', 'line', 'show'],
+};
 const LEAVES = [
   'clock',
   'config',
@@ -83,6 +94,19 @@ for (const file of files) {
     }
   });
 }
+
+t.test('the rooms of the command line import only each other’s as they may', async (t) => {
+  const inRooms = files.filter((file) => /^cli\/.*\//.test(file));
+  const cliRoomOf = (path: string): string => path.split('/')[1]!;
+  t.same([...new Set(inRooms.map(cliRoomOf))].sort(), Object.keys(CLI).sort());
+  for (const file of inRooms) {
+    const targets = importsOf(file).filter((name) => name.startsWith('.'));
+    for (const target of targets.map((name) => relative(SRC, resolve(SRC, dirname(file), name)))) {
+      if (!target.startsWith('cli/')) continue;
+      t.ok([cliRoomOf(file), ...CLI[cliRoomOf(file)]!].includes(cliRoomOf(target)), `${file} imports ${target}`);
+    }
+  }
+});
 
 t.test('nothing outside main.ts uses process.* or imports service.ts', async (t) => {
   for (const file of files.filter((name) => name !== 'main.ts')) {

@@ -1,8 +1,8 @@
 import type { ErrorObject, ValidateFunction } from 'ajv';
 import { DomainError, type Fault } from '../errors.ts';
-import type { SchemaName } from './contracts.ts';
 import { pointerParts, toFaults, WRAPPERS } from './faults.ts';
 import type { TakeOut } from './keywords.ts';
+import type { SchemaTypes } from './types.ts';
 
 /** What could be read of a message. */
 export interface Reading<Value> {
@@ -13,7 +13,7 @@ export interface Reading<Value> {
   unknown: { count: number; names: readonly string[] };
 }
 
-type Validators = (name: SchemaName) => ValidateFunction;
+type Validators = (name: keyof SchemaTypes) => ValidateFunction;
 
 // For the log; a message can hold thousands.
 const NAMES_KEPT = 20;
@@ -40,7 +40,7 @@ export function createTolerantReader(validatorsOf: (takeOut: TakeOut) => Validat
     if (unknown.names.length < NAMES_KEPT) unknown.names.push(name.slice(0, LONGEST_NAME));
   });
 
-  return (schema: SchemaName, value: unknown): Reading<unknown> => {
+  return (schema: keyof SchemaTypes, value: unknown): Reading<unknown> => {
     unknown = undefined;
     const validate = validators(schema);
     if (validate(value)) return { value, leftOut: NO_FAULTS, unknown: unknown ?? NOTHING_UNKNOWN };

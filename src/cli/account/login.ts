@@ -1,5 +1,6 @@
 import type { Command } from '../line/command.ts';
-import { type Given, type Options, readUrl } from '../line/command-line.ts';
+import { type Given, readUrl } from '../line/command-line.ts';
+import type { Options } from '../line/options.ts';
 import { UsageError } from '../line/usage-error.ts';
 import { table } from '../show/table.ts';
 import type { Terminal } from '../show/terminal.ts';

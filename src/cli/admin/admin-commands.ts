@@ -1,7 +1,8 @@
 import { ADMIN_OPTIONS, type Administration, openAdministration } from '../account/access.ts';
 import { adminDeviceImport } from '../import/admin-device-import.ts';
-import type { Argument, Command, Outcome } from '../line/command.ts';
-import { type Given, type Options, readWhole } from '../line/command-line.ts';
+import type { Command, Outcome } from '../line/command.ts';
+import { type Given, readWhole } from '../line/command-line.ts';
+import type { Argument, Options } from '../line/options.ts';
 import { readJson } from '../line/read-json.ts';
 import { UsageError } from '../line/usage-error.ts';
 import type { Text } from '../show/look.ts';

@@ -1,4 +1,4 @@
-import type { Option } from '../line/command-line.ts';
+import type { Option } from '../line/options.ts';
 import { type Column, fieldText, timeText } from '../show/table.ts';
 
 export type Row = Readonly<Record<string, unknown>>;

@@ -1,7 +1,8 @@
 import type { Operations } from '../../client/operations.ts';
 import { APPLICATION_OPTIONS, openApplication } from '../account/access.ts';
 import type { Command } from '../line/command.ts';
-import { type Given, kebab, type Options, readWhole } from '../line/command-line.ts';
+import { type Given, readWhole } from '../line/command-line.ts';
+import { kebab, type Options } from '../line/options.ts';
 import { readJson } from '../line/read-json.ts';
 import { UsageError } from '../line/usage-error.ts';
 import { fieldText, table } from '../show/table.ts';

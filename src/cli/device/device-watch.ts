@@ -1,8 +1,9 @@
 import type { LapelClient } from '../../client/lapel-client.ts';
 import { APPLICATION_OPTIONS, openApplication } from '../account/access.ts';
 import type { Command } from '../line/command.ts';
-import { type Options, readSeconds } from '../line/command-line.ts';
+import { readSeconds } from '../line/command-line.ts';
 import { Interrupted } from '../line/interrupted.ts';
+import type { Options } from '../line/options.ts';
 import { Failure } from '../show/failure.ts';
 import { createTeller, type Teller } from '../show/json-lines.ts';
 import { colourOf } from '../show/look.ts';
@@ -98,7 +99,7 @@ export const deviceWatch: Command = {
     const limit = given.text('timeout');
     const until = limit === undefined ? null : terminal.now() + 1000 * readSeconds('timeout', limit);
     const application = await openApplication(given, terminal);
-    const teller = createTeller(given, terminal);
+    const teller = createTeller(given.flag('json'), terminal);
     const { interrupted } = terminal;
     const seen: Seen = { facts: new Map(), transactions: new Map(), open: new Set() };
     let failures = 0;

@@ -1,9 +1,10 @@
 import type { LapelClient } from '../../client/lapel-client.ts';
 import type { Operations } from '../../client/operations.ts';
 import { APPLICATION_OPTIONS, openApplication } from '../account/access.ts';
-import type { Argument, Command, Outcome } from '../line/command.ts';
-import { type Given, type Options, readSeconds } from '../line/command-line.ts';
+import type { Command, Outcome } from '../line/command.ts';
+import { type Given, readSeconds } from '../line/command-line.ts';
 import { Interrupted } from '../line/interrupted.ts';
+import type { Argument, Options } from '../line/options.ts';
 import { UsageError } from '../line/usage-error.ts';
 import type { Text } from '../show/look.ts';
 import { createScreen, type Terminal } from '../show/terminal.ts';

@@ -1,21 +1,7 @@
 import { parseArgs } from 'node:util';
-import type { Argument } from './command.ts';
 import { nearest } from './nearest.ts';
+import { type Argument, COMMON, type Options } from './options.ts';
 import { UsageError } from './usage-error.ts';
-
-/** An option of a command: without `value` a flag; `many` may be given again and again. */
-export interface Option {
-  value?: string;
-  many?: boolean;
-  /** Positionals of this form that follow a `many` option belong to it. */
-  greedy?: RegExp;
-  /** One of these, and nothing else. */
-  choices?: readonly string[];
-  /** Names a file. */
-  file?: boolean;
-  text: string;
-}
-export type Options = Readonly<Record<string, Option>>;
 
 export interface Given {
   flag(name: string): boolean;
@@ -24,15 +10,6 @@ export interface Given {
   list(name: string): string[];
   positionals: string[];
 }
-
-/** The option of a field: `deviceEvent` is `--device-event`. */
-export const kebab = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-
-/** Every command has these. */
-export const COMMON = {
-  json: { text: 'standard output carries JSON and nothing else' },
-  help: { text: 'this text' },
-} satisfies Options;
 
 /** Secrets may begin with a hyphen: what follows an option with a value is its value, unless it is an option itself. */
 export function joinValues(args: readonly string[], options: Options): string[] {

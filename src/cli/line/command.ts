@@ -1,7 +1,8 @@
 import type { Text } from '../show/look.ts';
 import type { Terminal } from '../show/terminal.ts';
 import { padEnd } from '../show/text-width.ts';
-import { COMMON, type Given, type Option, type Options } from './command-line.ts';
+import type { Given } from './command-line.ts';
+import { type Argument, COMMON, type Option, type Options } from './options.ts';
 
 /** What came of a command. */
 export interface Outcome {
@@ -11,16 +12,6 @@ export interface Outcome {
   text: Text;
   /** What went wrong, after all: exit code 1. */
   problem?: string;
-}
-
-/** What follows the name of a command. */
-export interface Argument {
-  name: string;
-  optional?: boolean;
-  /** One of these, and nothing else. */
-  choices?: readonly string[];
-  /** Names a file. */
-  file?: boolean;
 }
 
 /** A command: its words for `--help`, and what it does. Throws UsageError, Failure and Interrupted. */

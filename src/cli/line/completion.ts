@@ -1,6 +1,6 @@
 import { optionName, SETTINGS } from '../../config.ts';
-import type { Argument, Command } from './command.ts';
-import { COMMON, type Option } from './command-line.ts';
+import type { Command } from './command.ts';
+import { type Argument, COMMON, type Option } from './options.ts';
 
 const SHELLS = ['bash', 'zsh'];
 

@@ -1,4 +1,3 @@
-import type { Given } from '../line/command-line.ts';
 import { type Look, lookOf, render, type Text } from './look.ts';
 import { createScreen, type Screen, type Terminal } from './terminal.ts';
 
@@ -9,8 +8,7 @@ export interface Teller {
   tell(event: object, text: Text): void;
 }
 
-export function createTeller(given: Given, { stdout, stderr, env }: Terminal): Teller {
-  const json = given.flag('json');
+export function createTeller(json: boolean, { stdout, stderr, env }: Terminal): Teller {
   const look = lookOf(stdout, env);
   // On a terminal both streams are one: then what changes and what stays must not write over each other.
   const shared = stdout.isTTY === true && stderr.isTTY === true;

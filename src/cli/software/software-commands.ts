@@ -2,7 +2,8 @@ import type { LapelClient } from '../../client/lapel-client.ts';
 import { APPLICATION_OPTIONS, openApplication } from '../account/access.ts';
 import { take } from '../account/take.ts';
 import type { Command } from '../line/command.ts';
-import type { Given, Options } from '../line/command-line.ts';
+import type { Given } from '../line/command-line.ts';
+import type { Options } from '../line/options.ts';
 import { UsageError } from '../line/usage-error.ts';
 import { recordText, table, timeText } from '../show/table.ts';
 

@@ -1,7 +1,7 @@
 import type { Operations } from '../../client/operations.ts';
 import { APPLICATION_OPTIONS, openApplication } from '../account/access.ts';
 import type { Command } from '../line/command.ts';
-import { kebab, type Options } from '../line/command-line.ts';
+import { kebab, type Options } from '../line/options.ts';
 import { UsageError } from '../line/usage-error.ts';
 import { recordText } from '../show/table.ts';
 

@@ -4,8 +4,9 @@ import type { AddressInfo } from 'node:net';
 import { verifyWebhook, type WebhookEvent } from '../../client/verify-webhook.ts';
 import { APPLICATION_OPTIONS, type Application, openApplication } from '../account/access.ts';
 import type { Command } from '../line/command.ts';
-import { kebab, type Options, readSeconds, readUrl, readWhole } from '../line/command-line.ts';
+import { readSeconds, readUrl, readWhole } from '../line/command-line.ts';
 import { Interrupted } from '../line/interrupted.ts';
+import { kebab, type Options } from '../line/options.ts';
 import { Failure } from '../show/failure.ts';
 import { createTeller, type Teller } from '../show/json-lines.ts';
 import { colourOf, type Look } from '../show/look.ts';
@@ -207,7 +208,7 @@ the settings point here while it runs, and a test event shows whether webhooks c
     if (authenticationKey === undefined) {
       throw new Failure('authenticationKey is not issued.', { advice: ['issue it first: lapel settings key'] });
     }
-    const teller = createTeller(given, terminal);
+    const teller = createTeller(given.flag('json'), terminal);
     const { server, arrived } = createReceiver(application, { authenticationKey, teller, full: given.flag('full') });
     try {
       await once(server.listen(port, host), 'listening');
