@@ -22,7 +22,7 @@ export interface DeviceLink {
   publish(command: Command, acknowledged: () => void): void;
 }
 
-/** What the transactions room stores of a command that is due. */
+/** What is due for a device: an unfinished transaction, or the cancel of one that it may have got. */
 export interface Due {
   transactionId: number;
   applicationId: string;
@@ -40,6 +40,10 @@ interface Lane {
   cursor: number;
   /** True while the database may hold commands after the cursor. */
   backlog: boolean;
+  /** Transactions up to the cursor that were cancelled: their cancels are in the database, and not taken yet. */
+  readonly cancelled: Set<number>;
+  /** Commands that are taken and wait for what is prepared before them, or for their own preparation. */
+  readonly unsent: Set<number>;
   /** Published and not yet acknowledged by PUBACK; slots that are reserved for a running unit of work count too. */
   inFlight: number;
   /** Those of them that were written: their transactionIds, of a cancel less than 0. */
@@ -60,8 +64,10 @@ interface Parts {
   clock: Clock;
   log: Log;
   metrics: Metrics;
-  /** Takes up to `limit` due commands after a transactionId, counting the attempt. */
+  /** Takes up to `limit` of what is due after a transactionId, counting the attempt. */
   claim(unit: UnitOfWork, deviceId: string, after: number, limit: number): Promise<Due[]>;
+  /** The same for the cancel of one transaction; undefined when it is not due. */
+  claimCancel(unit: UnitOfWork, transactionId: number): Promise<Due | undefined>;
   /** The device's PUBACK for a command came. */
   delivered(transactionId: number): void;
   /** The device's PUBACK for a cancel came. */
@@ -85,16 +91,20 @@ export type Outbox = ReturnType<typeof createOutbox>;
  * onCommit, which runs in the order of the units; so the order on the wire is the order of the identifiers. A command that
  * needs preparation (network, so never inside a unit) keeps its place: what comes after it on the lane waits for it, as
  * long as what it needs is away.
+ * A cancel takes its turn: it is a row at the place of the transaction that it ends. When the cursor has passed that place,
+ * it is the next to be claimed, before all that comes after the cursor, and as any command when the window has room.
  * A command that is acknowledged by PUBACK but never answered frees its slot, and holds up nothing behind it; and so does
  * one that is answered but never acknowledged by PUBACK.
  */
 export function createOutbox(parts: Parts) {
-  const { database, clock, log, metrics, claim, delivered, cancelDelivered, window = 16 } = parts;
+  const { database, clock, log, metrics, claim, claimCancel, delivered, cancelDelivered, window = 16 } = parts;
   const prepare = createPreparation({ clock, log, prepare: parts.prepare });
   const lanes = new Map<string, Lane>();
   let work = 0; // claims and preparations under way
   let whenIdle: (() => void)[] = [];
   let stopped = false;
+
+  const hasBacklog = (lane: Lane): boolean => lane.backlog || lane.cancelled.size > 0;
 
   const toCommand = (due: Due): Command => ({
     transactionId: due.transactionId,
@@ -140,6 +150,7 @@ export function createOutbox(parts: Parts) {
       send(lane, toCommand(due));
       return;
     }
+    if (due.status !== 'cancelled') lane.unsent.add(due.transactionId);
     lane.turns += 1;
     if (!lane.paused) begun();
     const turn = sendInTurn(lane, due, before, preparation).then(() => {
@@ -157,8 +168,13 @@ export function createOutbox(parts: Parts) {
     preparation: Promise<object | null> | undefined,
   ): Promise<void> {
     await before;
-    const parameters = await (before ? preparationOf(lane, due) : preparation);
-    if (parameters === null) release(lane);
+    // One that was cancelled while it waited is not sent any more.
+    const isCommand = due.status !== 'cancelled';
+    const isOver = (): boolean => isCommand && !lane.unsent.has(due.transactionId);
+    const parameters = isOver() ? null : await (before ? preparationOf(lane, due) : preparation);
+    const drops = parameters === null || isOver();
+    if (isCommand) lane.unsent.delete(due.transactionId);
+    if (drops) release(lane);
     else send(lane, toCommand(parameters ? { ...due, parameters } : due));
   }
 
@@ -191,23 +207,40 @@ export function createOutbox(parts: Parts) {
     await database.transact(async (unit) => {
       const room = window - lane.inFlight;
       if (!lane.open || room <= 0) return;
-      const rows = await claim(unit, lane.link.deviceId, lane.cursor, room);
+      const cancels = await claimCancels(unit, lane, room);
+      const left = room - cancels.length;
+      const rows = left > 0 ? await claim(unit, lane.link.deviceId, lane.cursor, left) : [];
       const before = { cursor: lane.cursor, backlog: lane.backlog };
+      const taken = cancels.length + rows.length;
       lane.cursor = rows.at(-1)?.transactionId ?? lane.cursor;
-      lane.backlog = rows.length === room;
-      lane.inFlight += rows.length;
+      lane.backlog = rows.length === left;
+      lane.inFlight += taken;
       unit.onRollback(() => {
         Object.assign(lane, before);
-        lane.inFlight -= rows.length;
+        lane.inFlight -= taken;
       });
       unit.onCommit(() => {
-        for (const row of rows) dispatch(lane, row);
+        for (const due of [...cancels, ...rows]) dispatch(lane, due);
       });
     });
   }
 
+  /** Takes cancels whose turn it is, by their transactionIds. One that is not due any more gives its turn up. */
+  async function claimCancels(unit: UnitOfWork, lane: Lane, room: number): Promise<Due[]> {
+    const cancels: Due[] = [];
+    if (lane.cancelled.size === 0) return cancels;
+    for (const transactionId of [...lane.cancelled].sort((a, b) => a - b)) {
+      if (cancels.length === room) break;
+      const due = await claimCancel(unit, transactionId);
+      if (due) cancels.push(due);
+      lane.cancelled.delete(transactionId);
+      unit.onRollback(() => lane.cancelled.add(transactionId));
+    }
+    return cancels;
+  }
+
   function pump(lane: Lane): void {
-    if (stopped || !lane.open || lane.claiming || !lane.backlog) return;
+    if (stopped || !lane.open || lane.claiming || !hasBacklog(lane)) return;
     if (lane.inFlight >= window) {
       metrics.commandsHeld.inc();
       return;
@@ -248,6 +281,8 @@ export function createOutbox(parts: Parts) {
         link,
         cursor: 0,
         backlog: true,
+        cancelled: new Set(),
+        unsent: new Set(),
         inFlight: 0,
         written: new Set(),
         claiming: false,
@@ -270,7 +305,7 @@ export function createOutbox(parts: Parts) {
     reserve(unit: UnitOfWork, deviceId: string): { send(due: Due): void } | undefined {
       const lane = lanes.get(deviceId);
       if (!lane) return undefined;
-      if (lane.backlog || lane.inFlight >= window) {
+      if (hasBacklog(lane) || lane.inFlight >= window) {
         lane.backlog = true;
         unit.onCommit(() => pump(lane));
         return undefined;
@@ -289,19 +324,16 @@ export function createOutbox(parts: Parts) {
       };
     },
 
-    /**
-     * Inside the unit of work that cancels a transaction which the device may have: true when the cancel goes out on
-     * the present connection at the commit (its attempt must be counted); otherwise it is claimed when its turn comes.
-     */
-    sendCancel(unit: UnitOfWork, deviceId: string, due: Due): boolean {
+    /** Inside the unit of work that cancels a transaction which the device may have, and stores that its cancel is due. */
+    cancelled(unit: UnitOfWork, deviceId: string, transactionId: number): void {
       const lane = lanes.get(deviceId);
-      if (!lane || due.transactionId > lane.cursor) return false;
-      lane.inFlight += 1;
-      unit.onRollback(() => {
-        lane.inFlight -= 1;
+      if (!lane || transactionId > lane.cursor) return; // it is claimed when the cursor comes there
+      lane.cancelled.add(transactionId);
+      unit.onRollback(() => lane.cancelled.delete(transactionId));
+      unit.onCommit(() => {
+        lane.unsent.delete(transactionId);
+        pump(lane);
       });
-      unit.onCommit(() => dispatch(lane, due));
-      return true;
     },
 
     /** The device said something of a transaction: it has what it was told of it, also when its PUBACK never comes. */

@@ -45,8 +45,8 @@ interface Parts {
   metrics: Metrics;
   marks: ReturnType<typeof createDeliveryMarks>;
   recordEvent: RecordEvent;
-  /** Sends the cancel on the present connection of the device, if it has been published there. */
-  sendCancel(unit: UnitOfWork, record: TransactionRecord): boolean;
+  /** The cancel of a transaction that the device may have is due. */
+  cancelled(unit: UnitOfWork, deviceId: string, transactionId: number): void;
   /** The device has what it was told of this transaction: it said something of it. */
   answered(deviceId: string, transactionId: number): void;
 }
@@ -57,7 +57,7 @@ const NO_REASON = { code: 'INTERNAL', message: 'the device gave no reason.' };
  * Moves transactions by the state machine. Every finish is one commit: the new state, what follows from it (a device
  * activated, a slot freed) and the result event.
  */
-export function createSettlement({ database, clock, metrics, marks, recordEvent, sendCancel, answered }: Parts) {
+export function createSettlement({ database, clock, metrics, marks, recordEvent, answered, ...parts }: Parts) {
   type Effect = (unit: UnitOfWork, record: TransactionRecord) => Promise<void>;
   const effects: Partial<Record<Operation, Partial<Record<FinishedStatus, Effect>>>> = {
     activate: {
@@ -101,8 +101,8 @@ export function createSettlement({ database, clock, metrics, marks, recordEvent,
       completedAt: now,
     };
     const mayHaveArrived = record.attempts > 0;
-    const sent = mayHaveArrived && sendCancel(unit, { ...cancelled, attempts: record.attempts + 1 });
-    await finishIn(unit, sent ? { ...cancelled, attempts: record.attempts + 1 } : cancelled, mayHaveArrived);
+    await finishIn(unit, cancelled, mayHaveArrived);
+    if (mayHaveArrived) parts.cancelled(unit, record.deviceId, record.transactionId);
   }
 
   /** A deactivation that nobody has to wait for. */

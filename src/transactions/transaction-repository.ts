@@ -1,5 +1,6 @@
 import { newestFirst, type Page, type PageQuery } from '../database/newest-first.ts';
 import type { Sql, SqlValue } from '../database/sql.ts';
+import type { Due } from '../outbox/outbox.ts';
 import { isFinished, type Operation, type TransactionStatus } from './transaction.ts';
 
 export interface TransactionRecord {
@@ -22,23 +23,21 @@ export interface TransactionRecord {
   errorMessage: string | null;
 }
 
-/** A command that the device must hear of: an unfinished transaction, or the cancel of one that it may have got. */
-export interface DueCommand {
-  transactionId: number;
-  applicationId: string;
-  operation: Operation;
-  parameters: object;
-  status: TransactionStatus;
-  attempts: number;
-  createdAt: number;
-  updatedAt: number;
-}
-
 type Row = Omit<TransactionRecord, 'result'> & { result: string | null };
 
 const COLUMNS = `transaction_id AS "transactionId", device_id AS "deviceId", application_id AS "applicationId", operation,
   status, attempts, created_at AS "createdAt", updated_at AS "updatedAt", delivered_at AS "deliveredAt",
   completed_at AS "completedAt", progress, result, error_code AS "errorCode", error_message AS "errorMessage"`;
+
+type DueRow = Omit<Due, 'parameters'> & { parameters: string | null };
+
+const DUE_COLUMNS = `transaction_id AS "transactionId", application_id AS "applicationId", operation, parameters, status,
+  attempts, created_at AS "createdAt", updated_at AS "updatedAt"`;
+
+const toDue = (row: DueRow): Due => ({
+  ...row,
+  parameters: row.parameters === null ? {} : (JSON.parse(row.parameters) as object),
+});
 
 const toRecord = (row: Row): TransactionRecord => ({
   ...row,
@@ -174,11 +173,10 @@ export async function clearDue(sql: Sql, deviceId: string): Promise<void> {
  * Takes what is due for a device after a transactionId, in order, and counts the attempt: the number on the wire is
  * durable before it is used, so it rises even over a crash.
  */
-export async function claimDue(sql: Sql, deviceId: string, after: number, limit: number): Promise<DueCommand[]> {
-  const rows = await sql.all<Omit<DueCommand, 'parameters'> & { parameters: string | null }>(
-    `SELECT transaction_id AS "transactionId", application_id AS "applicationId", operation, parameters, status, attempts, created_at AS "createdAt",
-       updated_at AS "updatedAt"
-     FROM transactions WHERE device_id = ? AND due = 1 AND transaction_id > ? ORDER BY transaction_id LIMIT ?`,
+export async function claimDue(sql: Sql, deviceId: string, after: number, limit: number): Promise<Due[]> {
+  const rows = await sql.all<DueRow>(
+    `SELECT ${DUE_COLUMNS} FROM transactions
+     WHERE device_id = ? AND due = 1 AND transaction_id > ? ORDER BY transaction_id LIMIT ?`,
     deviceId,
     after,
     limit,
@@ -192,11 +190,17 @@ export async function claimDue(sql: Sql, deviceId: string, after: number, limit:
     after,
     last.transactionId,
   );
-  return rows.map((row) => ({
-    ...row,
-    attempts: row.attempts + 1,
-    parameters: row.parameters === null ? {} : (JSON.parse(row.parameters) as object),
-  }));
+  return rows.map((row) => toDue({ ...row, attempts: row.attempts + 1 }));
+}
+
+/** The same for the cancel of one transaction; undefined when its device has it, or need not hear of it any more. */
+export async function claimCancel(sql: Sql, transactionId: number): Promise<Due | undefined> {
+  const row = await sql.get<DueRow>(
+    `UPDATE transactions SET attempts = attempts + 1
+     WHERE transaction_id = ? AND due = 1 AND status = 'cancelled' RETURNING ${DUE_COLUMNS}`,
+    transactionId,
+  );
+  return row && toDue(row);
 }
 
 export interface TransactionFilter extends PageQuery<number> {

@@ -13,6 +13,7 @@ import { createInstallation } from './installation.ts';
 import { createSettlement, type RecordEvent } from './settlement.ts';
 import { createSubmission } from './submission.ts';
 import {
+  claimCancel,
   claimDue,
   findTransaction,
   listTransactions,
@@ -58,6 +59,7 @@ export function createTransactions({
     log,
     metrics,
     claim: claimDue,
+    claimCancel,
     prepare: installation.prepare,
     delivered: marks.delivered,
     cancelDelivered: marks.cancelDelivered,
@@ -68,7 +70,7 @@ export function createTransactions({
     metrics,
     marks,
     recordEvent,
-    sendCancel: (unit, record) => outbox.sendCancel(unit, record.deviceId, { ...record, parameters: {} }),
+    cancelled: outbox.cancelled,
     answered: (deviceId, transactionId) => outbox.answered(deviceId, transactionId),
   });
 

@@ -93,6 +93,60 @@ t.test('the cancel of a transaction', async (t) => {
     t.match(await read(id), { status: 'cancelled', deliveredAt: null });
   });
 
+  t.test('it takes its turn: while the window is full it waits, and then goes before what waits too', async (t) => {
+    const { link, put, cancel, read } = await setUp();
+    const ids = [];
+    for (let index = 0; index < 17; index += 1) ids.push(await put());
+    const written = [];
+    for (let index = 0; index < 16; index += 1) written.push(await link.command());
+    await Promise.all([cancel(ids[3]!), cancel(ids[2]!)]);
+    await world.idle();
+    t.equal(link.pending('publish').length, 0, 'the device has as much as it may have');
+    t.match(await read(ids[2]!), { status: 'cancelled', attempts: 1 });
+    ids.push(await put());
+    link.puback(written[0]!.packet);
+    const first = await link.command();
+    t.match(first, { transactionId: ids[2], operation: 'cancel', attempt: 2 });
+    await world.idle();
+    t.equal(link.pending('publish').length, 0, 'one place, one cancel');
+    for (const { packet } of [...written.slice(1), first]) link.puback(packet);
+    const rest = [await take(link), await take(link), await take(link)];
+    t.same(
+      rest.map(({ transactionId, operation }) => [transactionId, operation]),
+      [
+        [ids[3], 'cancel'],
+        [ids[16], 'setWifi'],
+        [ids[17], 'setWifi'],
+      ],
+    );
+    t.equal(link.pending('publish').length, 0, 'nothing comes twice');
+  });
+
+  t.test('of many at once, by a deactivation: each once, in order, a window of them at a time', async (t) => {
+    const { tenant, link, put, ...device } = await setUp();
+    const ids: number[] = [];
+    for (let index = 0; index < 20; index += 1) {
+      ids.push(await put());
+      await take(link);
+    }
+    await tenant.api.delete(device.path);
+    const { transactionId } = await take(link);
+    await link.ack({ transactionId, status: 'succeeded' });
+    await world.idle();
+    const first = [];
+    for (let index = 0; index < 16; index += 1) first.push(await link.command());
+    await world.idle();
+    t.equal(link.pending('publish').length, 0);
+    for (const { packet } of first) link.puback(packet);
+    const all = [...first];
+    for (let index = 0; index < 4; index += 1) all.push(await take(link));
+    t.same(
+      all.map((command) => [command.transactionId, command.operation, command.attempt]),
+      ids.map((id) => [id, 'cancel', 2]),
+    );
+    t.equal(link.pending('publish').length, 0);
+  });
+
   t.test('a cancel that was not acknowledged comes again at the next connection, with a higher attempt', async (t) => {
     const { link, put, cancel, ...device } = await setUp();
     const id = await put();

@@ -49,6 +49,9 @@ t.test(
     await store[Symbol.asyncDispose]();
     t.match(await install(), { status: 500, body: { message: /object store/ } });
     const behind = transactionIdOf(await tenant.api.put(`${device.path}/settings/lang`, { json: { lang: 'ja' } }));
+    const alsoCancelled = transactionIdOf(
+      await tenant.api.put(`${device.path}/settings/lang`, { json: { lang: 'ko' } }),
+    );
     const link = await world.connect(device);
     await world.idle();
     t.equal((await tenant.api.get(`${device.path}/transactions/${stranded}`)).body.status, 'queued');
@@ -60,8 +63,10 @@ t.test(
     t.same(link.pending('publish'), [], 'and so does what comes after it');
     link.publish('requests', { requestId: 'r1', type: 'softwareDownloadUrl', data: { transactionId: stranded } });
     t.match(JSON.parse((await link.next('publish')).payload.toString()), { requestId: 'r1', error: { code: 'BUSY' } });
-    await tenant.api.delete(`${device.path}/transactions/${cancelled}`);
-    t.equal((await tenant.event()).type, 'transaction.cancelled');
+    for (const transactionId of [cancelled, alsoCancelled]) {
+      await tenant.api.delete(`${device.path}/transactions/${transactionId}`);
+      t.equal((await tenant.event()).type, 'transaction.cancelled');
+    }
 
     await startStore(port);
     clock.advance(30_000);
@@ -71,8 +76,13 @@ t.test(
     const digest = createHash('sha256').update('file').digest('hex');
     t.equal(command.parameters['sha256'], digest, 'of a store that says none, by reading it');
     t.equal((await link.command()).transactionId, behind, 'in order');
-    // Its attempt was counted, so the device is told, though it has not heard of it.
+    // Their attempts were counted, so the device is told, though it has not heard of them.
     t.match(await link.command(), { transactionId: cancelled, operation: 'cancel' });
+    t.match(
+      await link.command(),
+      { transactionId: alsoCancelled, operation: 'cancel' },
+      'needing nothing it waited too',
+    );
     await world.idle();
     t.same(link.pending('publish'), []);
   },
