@@ -8,8 +8,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Ajv } from 'ajv';
 import { loadContracts } from '../src/contracts/contracts.ts';
+import { createDeprecations, NEWEST_RELEASE } from '../src/deprecations.ts';
 import { createDocs } from '../src/docs/docs.ts';
-import { createRemovals, NEWEST_RELEASE } from '../src/removals.ts';
 
 const require = createRequire(import.meta.url);
 const folder = mkdtempSync(join(tmpdir(), 'lapel-documents-'));
@@ -21,10 +21,10 @@ const ajv = new Ajv({ strict: false, allErrors: true, logger: false });
 const isAsyncApi = ajv.compile(require('@asyncapi/specs/schemas/3.0.0-without-$id.json'));
 
 for (const release of ['2026-01', NEWEST_RELEASE]) {
-  const removals = createRemovals(release);
-  const contracts = loadContracts({ serves: removals.serves });
+  const deprecations = createDeprecations(release);
+  const contracts = loadContracts({ serves: deprecations.serves });
   const mqttUrls = () => ['mqtt://lapel.example:1883', 'mqtts://lapel.example:8883', 'wss://lapel.example:8083'];
-  const docs = createDocs({ contracts, removals, publicUrl: () => 'https://lapel.example', mqttUrls });
+  const docs = createDocs({ contracts, deprecations, publicUrl: () => 'https://lapel.example', mqttUrls });
   for (const path of ['/openapi.json', '/asyncapi.json'] as const) {
     const { bytes } = await docs.find(path);
     const file = join(folder, `${release}-${path.slice(1)}`);

@@ -3,7 +3,7 @@ import { devNull } from 'node:os';
 import type { Clock } from './clock.ts';
 
 /** Connections at most of each kind of listener, together below the limit of open files with what the service opens itself. */
-export interface OpenFileShares {
+interface OpenFileShares {
   /** Of the API, administration, and the embedded object store. */
   http: number;
   admin: number;

@@ -3,7 +3,7 @@ import type { Clock } from './clock.ts';
 /** Why a part cannot do its work now, for people; undefined when it can. */
 type Check = () => string | undefined | Promise<string | undefined>;
 
-export interface Problem {
+interface Problem {
   part: string;
   reason: string;
 }

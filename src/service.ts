@@ -13,13 +13,14 @@ import type { Config } from './config.ts';
 import { loadContracts } from './contracts/contracts.ts';
 import { adminToken, makeFolder, openFileFault } from './data-folder.ts';
 import { openDatabase } from './database/open-database.ts';
+import { createDeprecations } from './deprecations.ts';
 import { hasActivatedDevice } from './devices/device-repository.ts';
 import { createDevices } from './devices/devices.ts';
-import { createPresence } from './devices/presence.ts';
 import { createStatuses } from './devices/statuses.ts';
 import { createDocs } from './docs/docs.ts';
 import { createDeviceEvents } from './events/device-events.ts';
 import { createEventBytes } from './events/event-bytes.ts';
+import { deleteEvents } from './events/event-repository.ts';
 import { createUploadUrls } from './events/upload-urls.ts';
 import { type Ids, randomIds } from './ids.ts';
 import { listening, urlHost } from './listening.ts';
@@ -30,7 +31,8 @@ import { createEmbeddedStore } from './objects/embedded-store.ts';
 import { createObjectStore } from './objects/object-store.ts';
 import { watchOpenFiles } from './open-files.ts';
 import { createReadiness } from './readiness.ts';
-import { createRemovals } from './removals.ts';
+import { createPresence } from './sessions/presence.ts';
+import { createSessions } from './sessions/sessions.ts';
 import { ownerOfObject } from './software/owner.ts';
 import { createSoftware } from './software/software.ts';
 import { surveyDue } from './transactions/transaction-repository.ts';
@@ -58,10 +60,10 @@ export async function createService(config: Config, { log, clock = systemClock, 
   await using stack = new AsyncDisposableStack();
   const metrics = createMetrics();
   const formatTime = createLocalTime(config.timeZone);
-  const removals = createRemovals(config.apiRelease);
+  const deprecations = createDeprecations(config.apiRelease);
   const { allowHttpWebhooks: allowHttp, webhookAllowPrivate: allowPrivate } = config;
   const urlFault = createSettingUrlRule({ allowHttp, allowPrivate });
-  const contracts = loadContracts({ urlFault, serves: removals.serves });
+  const contracts = loadContracts({ urlFault, serves: deprecations.serves });
   makeFolder(config.dataDir);
   const logLimit = createLogLimit({ clock });
   stack.defer(
@@ -157,6 +159,7 @@ export async function createService(config: Config, { log, clock = systemClock, 
       installs: software.installs,
     }),
   );
+  const sessions = createSessions({ database, clock });
   const presence = stack.use(createPresence({ database, clock, log }));
   const devices = createDevices({
     database,
@@ -164,7 +167,7 @@ export async function createService(config: Config, { log, clock = systemClock, 
     ids,
     requireDeveloper: developers.find,
     disconnect: (deviceId, will) => broker.disconnect(deviceId, will),
-    presence,
+    forgetting: [sessions.remove, presence.remove, deleteEvents],
     endTransactions: transactions.endAll,
   });
   const isConnected = (deviceId: string): boolean => broker.isConnected(deviceId);
@@ -174,7 +177,7 @@ export async function createService(config: Config, { log, clock = systemClock, 
     database,
     clock,
     metrics,
-    removals,
+    deprecations,
     findApplication,
     record: webhooks.record,
     bytes: createEventBytes({
@@ -200,7 +203,7 @@ export async function createService(config: Config, { log, clock = systemClock, 
   );
   const broker = stack.use(
     await createBroker({
-      database,
+      sessions,
       clock,
       ids,
       log,
@@ -270,8 +273,8 @@ export async function createService(config: Config, { log, clock = systemClock, 
     transactions,
     accessTokens,
     deliveryLog: createDeliveryLog({ database, clock, webhooks, findApplication: applications.findIn }),
-    docs: createDocs({ contracts, removals, publicUrl: () => publicUrl, mqttUrls: () => Object.values(mqttUrls) }),
-    removals,
+    docs: createDocs({ contracts, deprecations, publicUrl: () => publicUrl, mqttUrls: () => Object.values(mqttUrls) }),
+    deprecations,
     parseTime: createLocalTimeReader(formatTime),
     rateLimit: config.rateLimit,
     tokenRateLimit: config.tokenRateLimit,

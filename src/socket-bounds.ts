@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { Clock } from './clock.ts';
 
-export interface ConnectionLimits {
+interface ConnectionLimits {
   /** Connections at a time of one address (of IPv6 one network of 64 bits, which is what one customer has). */
   perAddress: number;
   /** Of all addresses. */
@@ -13,7 +13,7 @@ export interface ConnectionLimits {
   stallMs: number;
 }
 
-export type ConnectionBound = 'connections_per_address' | 'connections' | 'write_progress';
+type ConnectionBound = 'connections_per_address' | 'connections' | 'write_progress';
 
 interface Parts {
   clock: Clock;

@@ -5,7 +5,7 @@ import { createDeveloper, listDevelopers, readDeveloper, updateDeveloper } from 
 import { deleteDevice, listDevices, readDevice, registerDevice, replaceCredential, updateDevice } from './devices.ts';
 import { importDevices } from './import-devices.ts';
 import { readHealth, readMetrics, readReadiness } from './operation.ts';
-import { firmware, systemPackages } from './own-software.ts';
+import { firmware, systemPackages } from './service-software.ts';
 import type { AdminServices } from './services.ts';
 
 const route = routesOf<AdminServices, void>();
@@ -36,11 +36,11 @@ export const ROUTES = [
 
   route('GET',    '/admin/v1/binary-warnings', A, { query: 'common/paging-query' }, listBinaryWarnings),
   route('GET',    '/admin/v1/system-packages', A, { query: 'common/paging-query' }, systemPackages.list),
-  route('PUT',    '/admin/v1/system-packages/{package}/versions/{version}', A, { body: 'admin/own-software-put', bodyOptional: true }, systemPackages.put),
+  route('PUT',    '/admin/v1/system-packages/{package}/versions/{version}', A, { body: 'admin/service-software-put', bodyOptional: true }, systemPackages.put),
   route('DELETE', '/admin/v1/system-packages/{package}/versions/{version}', A, {}, systemPackages.remove),
   route('POST',   '/admin/v1/system-packages/{package}/versions/{version}/binaries', A, {}, systemPackages.uploadUrl),
   route('GET',    '/admin/v1/firmware', A, { query: 'common/paging-query' }, firmware.list),
-  route('PUT',    '/admin/v1/firmware/{package}/versions/{version}', A, { body: 'admin/own-software-put', bodyOptional: true }, firmware.put),
+  route('PUT',    '/admin/v1/firmware/{package}/versions/{version}', A, { body: 'admin/service-software-put', bodyOptional: true }, firmware.put),
   route('DELETE', '/admin/v1/firmware/{package}/versions/{version}', A, {}, firmware.remove),
   route('POST',   '/admin/v1/firmware/{package}/versions/{version}/binaries', A, {}, firmware.uploadUrl),
 

@@ -6,17 +6,17 @@ import { versionUri } from './versions.ts';
 
 /** Op 25. */
 export async function readDistribution(
-  { software, removals, formatTime }: ApiServices,
+  { software, deprecations, formatTime }: ApiServices,
   { params, caller, baseUrl }: AtVersion,
 ): Promise<Answer> {
   const startedAt = await software.distributions.startedAt(caller.developerId, params);
   const distributable = startedAt !== null;
   const body: DistributionStatus = {
     distributable,
-    ...(removals.serves('exist') && { exist: distributable }),
+    ...(deprecations.serves('exist') && { exist: distributable }),
     ...(startedAt !== null && { distributionDate: distributionDate(startedAt, formatTime) }),
   };
-  return { status: 200, headers: removals.serves('exist') ? removals.headers('exist', baseUrl) : {}, body };
+  return { status: 200, headers: deprecations.serves('exist') ? deprecations.headers('exist', baseUrl) : {}, body };
 }
 
 /** Op 26. */

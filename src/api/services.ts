@@ -3,13 +3,13 @@ import type { Application } from '../applications/application-repository.ts';
 import type { Applications } from '../applications/applications.ts';
 import type { SchemaName } from '../contracts/contracts.ts';
 import type { SchemaTypes } from '../contracts/types.ts';
+import type { Deprecations } from '../deprecations.ts';
 import type { Devices } from '../devices/devices.ts';
 import type { Statuses } from '../devices/statuses.ts';
 import type { Docs } from '../docs/docs.ts';
 import type { RateLimit } from '../http/rate-limit.ts';
 import type { Input } from '../http/route.ts';
 import type { Metrics } from '../metrics.ts';
-import type { Removals } from '../removals.ts';
 import type { Software } from '../software/software.ts';
 import type { Transactions } from '../transactions/transactions.ts';
 import type { DeliveryLog } from '../webhooks/delivery-log.ts';
@@ -27,7 +27,7 @@ export interface ApiServices {
   deliveryLog: DeliveryLog;
   docs: Docs;
   /** What is deprecated and still served. */
-  removals: Removals;
+  deprecations: Deprecations;
   metrics: Pick<Metrics, 'tokensIssued' | 'httpRefused'>;
   /** Microseconds as a local date-time. */
   formatTime(micros: number): string;

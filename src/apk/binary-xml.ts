@@ -27,14 +27,14 @@ export interface Attribute {
 }
 
 /** The strings of a document. What is longer than wanted is not even decoded: a document may point to one a thousand times. */
-export interface StringPool {
+interface StringPool {
   /** A string of `longest` units at most. Throws an ApkError when there is none, or a longer one. */
   text(index: number, longest: number): string;
   /** Whether the string is this one. Throws an ApkError when there is none. */
   is(index: number, text: string): boolean;
 }
 
-export interface RootElement {
+interface RootElement {
   /** The place of its name in the pool. */
   name: number;
   attributes: Attribute[];

@@ -10,7 +10,7 @@ export interface ApkSource {
   read(start: number, end: number): Promise<Uint8Array>;
 }
 
-export interface ReadLimits {
+interface ReadLimits {
   reads: number;
   bytes: number;
 }

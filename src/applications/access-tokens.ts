@@ -24,7 +24,7 @@ interface Options {
   legacy?: LegacyTokens;
 }
 
-export interface VerifiedToken {
+interface VerifiedToken {
   applicationId: string;
   scopes: ReadonlySet<string>;
 }

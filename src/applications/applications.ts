@@ -2,9 +2,9 @@ import type { Clock } from '../clock.ts';
 import type { Database, Sql, UnitOfWork } from '../database/sql.ts';
 import { DomainError, type Fault } from '../errors.ts';
 import type { Ids } from '../ids.ts';
+import { hashSecret, matchesSecret } from '../secret-hash.ts';
 import { createApplicationCache } from './application-cache.ts';
 import * as repository from './application-repository.ts';
-import { hashSecret, secretMatches } from './application-secret.ts';
 import { findDeveloper } from './developer-repository.ts';
 import { signingKeysOf } from './signing-keys-of.ts';
 
@@ -125,7 +125,7 @@ export function createApplications({ database, clock, ids, urlFault, isInUse }: 
 
     /** Whether the secret is that of the live application, in constant time. */
     authenticateClient: async (applicationId: string, secret: string): Promise<boolean> =>
-      secretMatches(secret, await repository.findSecretHash(database.read, applicationId)),
+      matchesSecret(secret, await repository.findSecretHash(database.read, applicationId)),
 
     /** Where webhooks of a setting go now, and the keys that sign them; also of a deleted application. */
     async endpointOf(applicationId: string, setting: SettingName): Promise<{ url: string | null; keys: string[] }> {

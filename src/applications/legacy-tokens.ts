@@ -6,7 +6,7 @@ import { createRemoteKeys } from './remote-keys.ts';
 import type { Scope } from './scopes.ts';
 
 /** The settings of LAPEL_LEGACY_*. */
-export interface LegacyIssuer {
+interface LegacyIssuer {
   /** `iss` of its tokens, to the letter. */
   issuer: string;
   jwksUrl: string;

@@ -2,13 +2,13 @@ import type { Duplex } from 'node:stream';
 import { Aedes, type Client, type Subscription } from 'aedes';
 import type { Clock } from '../clock.ts';
 import type { Contracts } from '../contracts/contracts.ts';
-import type { Database } from '../database/sql.ts';
-import type { Presence } from '../devices/presence.ts';
 import type { Ids } from '../ids.ts';
 import type { Log } from '../log.ts';
 import { createLogLimit } from '../log-limit.ts';
 import type { Metrics } from '../metrics.ts';
 import type { DeviceLink } from '../outbox/outbox.ts';
+import type { Presence } from '../sessions/presence.ts';
+import type { Sessions } from '../sessions/sessions.ts';
 import { createTokenBuckets } from '../token-buckets.ts';
 import {
   dropWill,
@@ -36,7 +36,7 @@ import type { TlsFiles } from './tls-files.ts';
 import { outboundKind, topicOf } from './topics.ts';
 
 interface Parts {
-  database: Database;
+  sessions: Sessions;
   clock: Clock;
   ids: Ids;
   log: Log;
@@ -60,11 +60,10 @@ const STUCK_READER_MILLISECONDS = 5_000;
 
 /** The MQTT edge: Aedes with the access rules, the sessions and the order of things that the promises need. */
 export async function createBroker(parts: Parts) {
-  const { database, clock, ids, log, metrics, authenticate, handlers, open, presence } = parts;
+  const { sessions, clock, ids, log, metrics, authenticate, handlers, open, presence } = parts;
   const outbound = createOutbound();
   const persistence = createPersistence({
-    database,
-    clock,
+    sessions,
     outbound,
     allows: (clientId, topic) => outboundKind(clientId, topic) !== undefined,
     released: (client, messageId) => exactlyOnce.released(client, messageId),

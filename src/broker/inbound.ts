@@ -19,7 +19,7 @@ export interface Messages {
 }
 
 /** How a message came. */
-export interface Arrival {
+interface Arrival {
   /** Of the payload. */
   bytes: number;
   /** For what takes longer than a PUBACK may wait; a connection that has ended meanwhile gets nothing. */
@@ -32,7 +32,7 @@ export type Handlers = {
 };
 
 /** What a device is told on its errors topic: the schema mqtt/error. */
-export type Rejection = Omit<SchemaTypes['mqtt/error'], 'details'> & { details: Fault[] };
+type Rejection = Omit<SchemaTypes['mqtt/error'], 'details'> & { details: Fault[] };
 
 interface Parts {
   contracts: Pick<Contracts, 'read' | 'accepts'>;

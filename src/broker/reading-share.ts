@@ -4,8 +4,6 @@ const PER_TURN = 5;
 /** A connection that waits for its share: it hands on one run of packets, or nothing when it is gone. */
 type Resume = () => void;
 
-export type ReadingShare = ReturnType<typeof createReadingShare>;
-
 /**
  * Shares the event loop between the packets of all connections and everything else. Rates hold for each device, but a
  * tenant may have many: together they cause more work than there is time for. What packets take is measured; when it is

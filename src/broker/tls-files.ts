@@ -13,7 +13,7 @@ export interface TlsFiles {
 }
 
 /** Where they are; null: none. */
-export interface TlsPaths {
+interface TlsPaths {
   cert: string;
   key: string;
   clientCa: string | null;

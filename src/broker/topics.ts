@@ -22,6 +22,3 @@ export const inboundKind = (deviceId: string, topic: string): Inbound | undefine
 /** The access rule for subscribing and for forwarding: undefined means refused. */
 export const outboundKind = (deviceId: string, topic: string): Outbound | undefined =>
   ownKind(deviceId, topic, OUTBOUND);
-
-/** True for a topic that some device may publish to; nobody can subscribe those. */
-export const isInbound = (topic: string): boolean => INBOUND.some((kind) => topic.endsWith(`/${kind}`));

@@ -7,7 +7,7 @@ import { createTransport, systemPause, type TransportOptions } from './transport
 type Name = keyof Operations;
 type TransactionRecord = SchemaTypes['rest/transaction-record'];
 
-export interface ClientOptions extends TransportOptions {
+interface ClientOptions extends TransportOptions {
   /** Where the REST API is: `http://127.0.0.1:8080`. */
   baseUrl: string;
   applicationId: string;

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import type { Removals } from '../removals.ts';
+import type { Deprecations } from '../deprecations.ts';
 import { referredSchema, SCHEMA_FOLDER, type SchemaDocument, type SchemaName } from './contracts.ts';
 
 export type Json = Record<string, unknown>;
@@ -13,7 +13,7 @@ export interface ApiDocument extends Json {
 interface Parts {
   /** `contracts.documents`: from it, what was removed is gone already. */
   schemas: ReadonlyMap<SchemaName, SchemaDocument>;
-  serves: Removals['serves'];
+  serves: Deprecations['serves'];
 }
 
 // Keywords of our own have the names of extensions in a document for others, or speak to our tools only.
@@ -81,7 +81,7 @@ function bundle({ components: all, ...rest }: ApiDocument, { schemas, serves }: 
   const isShown = (node: unknown): boolean => {
     if (typeof node !== 'object' || node === null) return true;
     const { 'x-internal': internal, 'x-while-served': feature } = node as Json;
-    return internal !== true && (feature === undefined || serves(feature as Parameters<Removals['serves']>[0]));
+    return internal !== true && (feature === undefined || serves(feature as Parameters<Deprecations['serves']>[0]));
   };
 
   const document = copy(rest, undefined) as Json;

@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
+import { DEPRECATIONS, type Deprecations } from '../deprecations.ts';
 import { DomainError, type Fault } from '../errors.ts';
-import { REMOVALS, type Removals } from '../removals.ts';
 import { toFaults } from './faults.ts';
 import { judgedSchema } from './judged-schema.ts';
 import { addKeywords, type TakeOut, type UrlFault } from './keywords.ts';
@@ -45,14 +45,14 @@ const BASE = 'https://lapel.invalid/schemas/';
  * Reads and compiles all of `schemas/`, once, at start. A schema that is wrong in itself throws here.
  *
  * @param urlFault the rule for the URLs of settings (op 2); without one every absolute URL is good
- * @param serves whether a property that is deprecated is still there (the table of removals); all are unless told
+ * @param serves whether a property that is deprecated is still there (the table of deprecations); all are unless told
  */
 export function loadContracts({
   urlFault = anyUrl,
   serves = () => true,
 }: {
   urlFault?: UrlFault;
-  serves?: Removals['serves'];
+  serves?: Deprecations['serves'];
 } = {}): Contracts {
   const removed = DEPRECATED.filter((name) => !serves(name));
   const known = compiled.get(urlFault) ?? new Map<string, Contracts>();
@@ -65,7 +65,7 @@ export function loadContracts({
 // They never change and hold no state, so services in one process share them: compiling takes a fifth of a second.
 const compiled = new WeakMap<UrlFault, Map<string, Contracts>>();
 
-const DEPRECATED = Object.keys(REMOVALS) as (keyof typeof REMOVALS)[];
+const DEPRECATED = Object.keys(DEPRECATIONS) as (keyof typeof DEPRECATIONS)[];
 
 /** Validators by name, each compiled when it is first asked for. */
 function createValidators(

@@ -320,8 +320,8 @@ export interface SchemaTypes {
   'admin/firmware-version-list': FirmwareVersionList;
   'admin/health': Health;
   'admin/imported-device': ImportedDevice;
-  'admin/own-software-put': OwnSoftwarePut;
-  'admin/own-software-version': OwnSoftwareVersion;
+  'admin/service-software-put': ServiceSoftwarePut;
+  'admin/service-software-version': ServiceSoftwareVersion;
   'admin/system-package-list': SystemPackageList;
   'common/apn-entry': ApnEntry;
   'common/application-id': ApplicationId;
@@ -661,13 +661,13 @@ export interface DeviceUpdate {
  * A page of firmware versions: by package, newest version first.
  */
 export interface FirmwareVersionList {
-  firmwareVersions: OwnSoftwareVersion[];
+  firmwareVersions: ServiceSoftwareVersion[];
   total: Total;
 }
 /**
  * A version of a system package or of firmware.
  */
-export interface OwnSoftwareVersion {
+export interface ServiceSoftwareVersion {
   package: PackageName;
   displayName: DisplayName;
   version: VersionName;
@@ -732,7 +732,7 @@ export interface Fault {
 /**
  * Texts of a system package or firmware version; what is left out stays, null removes it.
  */
-export interface OwnSoftwarePut {
+export interface ServiceSoftwarePut {
   displayName?: DisplayName;
   description?: Description;
 }
@@ -740,7 +740,7 @@ export interface OwnSoftwarePut {
  * A page of the versions of system packages: by package, newest version first.
  */
 export interface SystemPackageList {
-  systemPackages: OwnSoftwareVersion[];
+  systemPackages: ServiceSoftwareVersion[];
   total: Total;
 }
 /**

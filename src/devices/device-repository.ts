@@ -1,6 +1,6 @@
 import type { Sql } from '../database/sql.ts';
 
-export type ActivationState = 'deactivated' | 'activating' | 'activated';
+type ActivationState = 'deactivated' | 'activating' | 'activated';
 
 export interface Device {
   deviceId: string;

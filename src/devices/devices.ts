@@ -2,8 +2,8 @@ import type { Clock } from '../clock.ts';
 import type { Database, UnitOfWork } from '../database/sql.ts';
 import { DomainError } from '../errors.ts';
 import type { Ids } from '../ids.ts';
+import { hashSecret, matchesSecret } from '../secret-hash.ts';
 import { requireActivatedDevice, requireLinkedDevice } from './activation.ts';
-import { hashCredential, matchesCredential } from './credential.ts';
 import {
   type Device,
   deleteDevice,
@@ -15,9 +15,6 @@ import {
   updateCredential,
   updateDevice,
 } from './device-repository.ts';
-import { deleteEvents } from './event-repository.ts';
-import type { Presence } from './presence.ts';
-import { deleteSession } from './session-repository.ts';
 import { deleteStatus } from './status-repository.ts';
 
 interface Parts {
@@ -28,7 +25,8 @@ interface Parts {
   requireDeveloper(developerId: string): Promise<unknown>;
   /** The device's connection, if any, must end: its credential stopped, or it is gone; then its will is of no meaning. */
   disconnect(deviceId: string, will: 'kept' | 'dropped'): void;
-  presence: Pick<Presence, 'remove'>;
+  /** What others keep of a device, to be forgotten in the unit of work in which it goes. */
+  forgetting: ((unit: UnitOfWork, deviceId: string) => Promise<void>)[];
   /** Ends every transaction of a device that goes, and its activation; its application is told. */
   endTransactions(unit: UnitOfWork, device: Device): Promise<void>;
 }
@@ -42,7 +40,7 @@ export function createDevices({
   ids,
   requireDeveloper,
   disconnect,
-  presence,
+  forgetting,
   endTransactions,
 }: Parts) {
   const existing = async (deviceId: string): Promise<Device> => {
@@ -62,7 +60,7 @@ export function createDevices({
     await requireDeveloper(developerId);
     const device = { deviceId, developerId, hardwareProperties, createdAt: clock.now() };
     await database.transact(async (unit) => {
-      if (!(await insertDevice(unit, device, hashCredential(credential)))) throw new DomainError('DEVICE_EXISTS');
+      if (!(await insertDevice(unit, device, hashSecret(credential)))) throw new DomainError('DEVICE_EXISTS');
     });
     return { deviceId, credential };
   }
@@ -71,10 +69,8 @@ export function createDevices({
   async function forget(unit: UnitOfWork, device: Device): Promise<void> {
     const { deviceId } = device;
     await endTransactions(unit, device);
-    await deleteSession(unit, deviceId);
     await deleteStatus(unit, deviceId);
-    await presence.remove(unit, deviceId);
-    await deleteEvents(unit, deviceId);
+    for (const forgotten of forgetting) await forgotten(unit, deviceId);
     unit.onCommit(() => disconnect(deviceId, 'dropped'));
   }
 
@@ -93,7 +89,7 @@ export function createDevices({
         if (!(error instanceof DomainError) || error.code !== 'DEVICE_EXISTS' || credential === undefined) throw error;
         const device = await findDevice(database.read, deviceId);
         const hash = await findCredentialHash(database.read, deviceId);
-        if (device?.developerId !== developerId || !matchesCredential(credential, hash)) throw error;
+        if (device?.developerId !== developerId || !matchesSecret(credential, hash)) throw error;
         return { deviceId, credential };
       }
     },
@@ -153,7 +149,7 @@ export function createDevices({
       request: { credential?: string; certificateFingerprint?: string } = {},
     ): Promise<{ credential: string }> {
       const { credential = ids.secret(), certificateFingerprint = '' } = request;
-      const login = { hash: hashCredential(credential), certificate: certificateFingerprint };
+      const login = { hash: hashSecret(credential), certificate: certificateFingerprint };
       await database.transact(async (unit) => {
         if (!(await updateCredential(unit, deviceId, login))) {
           throw new DomainError('DEVICE_NOT_FOUND');
@@ -174,7 +170,7 @@ export function createDevices({
       const login = await findLogin(database.read, deviceId);
       const matches =
         'credential' in proof
-          ? matchesCredential(proof.credential, login?.hash)
+          ? matchesSecret(proof.credential, login?.hash)
           : login !== undefined && (login.certificate ?? proof.certificateFingerprint) === proof.certificateFingerprint;
       if (!matches) return 'bad';
       return login?.blocked ? 'blocked' : 'good';

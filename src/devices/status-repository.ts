@@ -1,9 +1,9 @@
 import type { Sql } from '../database/sql.ts';
 
 /** What a device last said of each field, and when (microseconds). */
-export type ReportedFields = Record<string, { value: unknown; at: number }>;
+type ReportedFields = Record<string, { value: unknown; at: number }>;
 
-export interface StoredStatus {
+interface StoredStatus {
   reported: ReportedFields;
   /** Of the last report, whatever was in it. */
   reportedAt: number;

@@ -1,6 +1,5 @@
 import type { Clock } from '../clock.ts';
 import type { Database } from '../database/sql.ts';
-import type { Presence } from './presence.ts';
 import {
   findState,
   findStatus,
@@ -23,7 +22,8 @@ export interface DeviceState {
 interface Parts {
   database: Database;
   clock: Clock;
-  presence: Pick<Presence, 'newerThanStored'>;
+  /** When devices were last heard of, in microseconds, where that is newer than the database. */
+  presence: { newerThanStored(deviceId: string): number | undefined };
   isConnected(deviceId: string): boolean;
 }
 

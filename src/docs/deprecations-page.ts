@@ -1,17 +1,17 @@
-import { REMOVALS, type Removals } from '../removals.ts';
+import { DEPRECATIONS, type Deprecations } from '../deprecations.ts';
 import { html } from './html.ts';
 import { pageOf } from './page.ts';
 
 interface Parts {
-  serves: Removals['serves'];
+  serves: Deprecations['serves'];
   /** LAPEL_API_RELEASE. */
   apiRelease: string;
 }
 
-/** `/docs/deprecations`: the table of removals, a row for each with its name as anchor. */
+/** `/docs/deprecations`: the table of deprecations, a row for each with its name as anchor. */
 export function deprecationsPage({ serves, apiRelease }: Parts): string {
-  const rows = (Object.keys(REMOVALS) as (keyof typeof REMOVALS)[]).map((name) => {
-    const { feature, release, replacement, row } = REMOVALS[name];
+  const rows = (Object.keys(DEPRECATIONS) as (keyof typeof DEPRECATIONS)[]).map((name) => {
+    const { feature, release, replacement, row } = DEPRECATIONS[name];
     return html`<tr id="${name}">
 <td><a href="#${name}"><code>${name}</code></a></td><td>${feature}</td><td>${row}</td><td>${release}</td>
 <td>${replacement === null ? 'none' : html`<code>${replacement}</code>`}</td>

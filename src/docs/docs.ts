@@ -2,12 +2,12 @@ import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import type { ApiDocument } from '../contracts/api-document.ts';
 import type { Contracts } from '../contracts/contracts.ts';
-import type { Removals } from '../removals.ts';
+import type { Deprecations } from '../deprecations.ts';
 import { createDocsFile, type DocsFile } from './file.ts';
 
 interface Parts {
   contracts: Pick<Contracts, 'documents'>;
-  removals: Removals;
+  deprecations: Deprecations;
   /** `{base_url}` without a slash at its end. */
   publicUrl(): string;
   /** Where devices connect to: an `mqtt`, `mqtts`, `ws` or `wss` URL for each listener. */
@@ -54,8 +54,8 @@ const SERVERS: Record<string, string> = {
  * The documents of the API and its reference in the browser. Each is made when it is first asked for, and kept; the
  * code that makes it is loaded then, too, for the sake of the start.
  */
-export function createDocs({ contracts, removals, publicUrl, mqttUrls }: Parts) {
-  const { serves } = removals;
+export function createDocs({ contracts, deprecations, publicUrl, mqttUrls }: Parts) {
+  const { serves } = deprecations;
 
   async function read(file: 'openapi.yaml' | 'asyncapi.yaml'): Promise<ApiDocument> {
     const { readApiDocument } = await import('../contracts/api-document.ts');
@@ -103,7 +103,7 @@ export function createDocs({ contracts, removals, publicUrl, mqttUrls }: Parts) 
     '/asyncapi.json': async () => json(await asyncApi()),
     '/docs': async () => page((await import('./api-page.ts')).apiPage()),
     '/docs/events': async () => page((await import('./events-page.ts')).eventsPage(await asyncApi())),
-    '/docs/deprecations': async () => page((await import('./deprecations-page.ts')).deprecationsPage(removals)),
+    '/docs/deprecations': async () => page((await import('./deprecations-page.ts')).deprecationsPage(deprecations)),
     '/docs/lapel.css': () => file(CSS_TYPE, own('lapel.css'), REVALIDATED),
     '/docs/reference.js': () => file(SCRIPT_TYPE, own('reference.js'), REVALIDATED),
     '/docs/swagger-ui.css': () => file(CSS_TYPE, packaged('swagger-ui.css'), KEPT),

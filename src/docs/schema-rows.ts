@@ -107,7 +107,7 @@ export function schemaRows(schema: object, document: ApiDocument, prefix = ''): 
 }
 
 /** A field whose form depends on another: `parameters`, when `operation` is `activate`. */
-export interface SchemaCase {
+interface SchemaCase {
   when: string;
   rows: SchemaRow[];
 }

@@ -3,12 +3,12 @@ import type { Applications } from '../applications/applications.ts';
 import type { Clock } from '../clock.ts';
 import type { SchemaTypes } from '../contracts/types.ts';
 import type { Database, UnitOfWork } from '../database/sql.ts';
-import { forgetOldEvents, rememberEvent } from '../devices/event-repository.ts';
+import type { Deprecations } from '../deprecations.ts';
 import type { Metrics } from '../metrics.ts';
-import type { Removals } from '../removals.ts';
 import type { Webhooks } from '../webhooks/webhooks.ts';
 import { fromDeviceTime } from './device-time.ts';
 import type { EventBytes } from './event-bytes.ts';
+import { forgetOldEvents, rememberEvent } from './event-repository.ts';
 import { settingOf } from './event-setting.ts';
 import { requireOwner } from './owner.ts';
 
@@ -26,7 +26,7 @@ interface Parts {
   database: Database;
   clock: Clock;
   metrics: Metrics;
-  removals: Pick<Removals, 'serves'>;
+  deprecations: Pick<Deprecations, 'serves'>;
   findApplication: Applications['findIn'];
   record: Webhooks['record'];
   bytes: EventBytes;
@@ -48,14 +48,14 @@ export function createDeviceEvents({
   database,
   clock,
   metrics,
-  removals,
+  deprecations,
   findApplication,
   record,
   bytes: room,
 }: Parts) {
   /** `recording.saved` names each file twice until the release that removes webmFile. */
   function withRemoved(type: string, data: object): object {
-    if (type !== 'recording.saved' || !removals.serves('webmFile')) return data;
+    if (type !== 'recording.saved' || !deprecations.serves('webmFile')) return data;
     const { connections, ...rest } = data as SchemaTypes['mqtt/recording-saved-data'];
     return { ...rest, connections: connections.map((each) => ({ ...each, webmFile: each.movieFile })) };
   }

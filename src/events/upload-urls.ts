@@ -18,7 +18,7 @@ import { UPLOAD_FEATURES, type UploadRequest } from './upload-features.ts';
 const UPLOAD_BOUNDS = { device: 4, application: 64, service: 512 };
 
 type Code = 'NOT_ACTIVATED' | 'NOT_CONFIGURED' | 'UPLOAD_URL_FAILED' | 'BUSY' | 'INTERNAL';
-export type UploadAnswer = { data: object } | { error: { code: Code; message: string } };
+type UploadAnswer = { data: object } | { error: { code: Code; message: string } };
 
 interface Parts {
   contracts: Contracts;

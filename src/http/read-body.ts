@@ -12,7 +12,7 @@ export const FORM_LIMIT = 8 * 1024;
 // its 413, and the connection stays usable. Above this the connection is closed.
 const PATIENCE = 16;
 
-export interface BodyBounds {
+interface BodyBounds {
   /** Bytes at most. */
   limit: number;
   /** Whose memory it is: an application, an address. */

@@ -17,7 +17,7 @@ import { sendObject } from './send-object.ts';
 import { embeddedCredentials } from './store-key.ts';
 import { createTransfers, type Transfers } from './transfers.ts';
 
-export interface StoreLimits {
+interface StoreLimits {
   /** Bytes of one object: 5 GB as in S3 (ops 22 and 23). */
   objectBytes: number;
   /** Transfers at a time; who has most gives one to who has few, and when nobody has, one more is answered 503 SlowDown. */

@@ -23,7 +23,7 @@ export interface Draft {
   discard(): Promise<void>;
 }
 
-export interface OpenObject {
+interface OpenObject {
   info: ObjectInfo;
   /** The object is the first `info.size` bytes of it. Whoever opens it closes it. */
   handle: FileHandle;

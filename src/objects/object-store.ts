@@ -1,7 +1,6 @@
 import {
   DeleteObjectCommand,
   GetObjectCommand,
-  HeadBucketCommand,
   HeadObjectCommand,
   PutObjectCommand,
   S3Client,
@@ -15,11 +14,11 @@ import { DomainError } from '../errors.ts';
 
 export type ObjectStore = ReturnType<typeof createObjectStore>;
 
-export interface ObjectStoreParts {
-  /** Where the service itself reaches the store. A function is asked at the first use, when the address is known then. */
-  endpoint: string | (() => string);
+interface ObjectStoreParts {
+  /** Where the service itself reaches the store. */
+  endpoint: string;
   /** Where developers and devices reach it, when that is another address (a proxy that passes `Host` on unchanged). */
-  publicEndpoint?: string | (() => string);
+  publicEndpoint?: string;
   region: string;
   bucket: string;
   /** Without them: the AWS credential chain. */
@@ -79,28 +78,19 @@ export function createObjectStore(parts: ObjectStoreParts) {
 
   return {
     /**
-     * A URL for one PUT of the object (ops 22 and 23). `contentLength` (bytes) and `contentType`, when given, are signed:
-     * a PUT with others is refused. `expiresIn` in seconds. The same URL can be used again while it is valid: also after
-     * the object was removed, and then makes it anew.
+     * A URL for one PUT of the object (ops 22 and 23). `contentLength` (bytes), when given, is signed: a PUT with another is
+     * refused. `expiresIn` in seconds. The same URL can be used again while it is valid: also after the object was removed,
+     * and then makes it anew.
      */
-    async uploadUrl(
-      key: string,
-      options: { contentLength?: number; contentType?: string; expiresIn: number },
-    ): Promise<UploadUrl> {
-      const { contentLength: ContentLength, contentType: ContentType, expiresIn } = options;
+    async uploadUrl(key: string, options: { contentLength?: number; expiresIn: number }): Promise<UploadUrl> {
+      const { contentLength: ContentLength, expiresIn } = options;
       const date = signingDate();
       const command = new PutObjectCommand({
         Bucket,
         Key: key,
         ...(ContentLength !== undefined && { ContentLength }),
-        ...(ContentType !== undefined && { ContentType }),
       });
-      const url = await getSignedUrl(signing, command, {
-        expiresIn,
-        signingDate: date,
-        // The presigner leaves the content type out unless told.
-        ...(ContentType !== undefined && { signableHeaders: new Set(['content-type']) }),
-      });
+      const url = await getSignedUrl(signing, command, { expiresIn, signingDate: date });
       const startTimestamp = date.getTime() / 1000;
       return { url, startTimestamp, endTimestamp: startTimestamp + expiresIn, expireIn: expiresIn };
     },
@@ -126,13 +116,12 @@ export function createObjectStore(parts: ObjectStoreParts) {
       }),
 
     /**
-     * Bytes `start` to `end`, both included; fewer when the object ends before. With `etag`, fails when the object was
-     * replaced in between. Meant for small parts: all is held in memory.
+     * Bytes `start` to `end`, both included; fewer when the object ends before. Meant for small parts: all is held in
+     * memory.
      */
-    read: (key: string, start: number, end: number, options: { etag?: string } = {}): Promise<Buffer> =>
+    read: (key: string, start: number, end: number): Promise<Buffer> =>
       within(async ({ abortSignal }) => {
-        const condition = options.etag === undefined ? {} : { IfMatch: options.etag };
-        const command = new GetObjectCommand({ Bucket, Key: key, Range: `bytes=${start}-${end}`, ...condition });
+        const command = new GetObjectCommand({ Bucket, Key: key, Range: `bytes=${start}-${end}` });
         const { Body, ContentRange, ContentLength } = await client.send(command, { abortSignal });
         // A store that does not know ranges would send the whole file.
         if (!Body || !ContentRange?.startsWith(`bytes ${start}-`) || (ContentLength ?? Infinity) > end - start + 1) {
@@ -171,12 +160,6 @@ export function createObjectStore(parts: ObjectStoreParts) {
         await client.send(new DeleteObjectCommand({ Bucket, Key: key }), options).catch(absent);
       }),
 
-    /** Throws unless the store answers and lets us into the bucket. */
-    ready: (): Promise<void> =>
-      within(async (options) => {
-        await client.send(new HeadBucketCommand({ Bucket }), options);
-      }),
-
     async [Symbol.asyncDispose](): Promise<void> {
       client.destroy();
       signing.destroy();
@@ -186,11 +169,11 @@ export function createObjectStore(parts: ObjectStoreParts) {
 
 function createClient(
   { region, credentials, clock }: ObjectStoreParts,
-  endpoint: string | (() => string),
+  endpoint: string,
   { deadlineMs, attempts }: { deadlineMs: number; attempts: number },
 ): S3Client {
   const config: S3ClientConfig = {
-    endpoint: typeof endpoint === 'string' ? endpoint : async () => addressOf(endpoint()),
+    endpoint,
     region,
     ...(credentials && { credentials }),
     forcePathStyle: true,
@@ -213,11 +196,6 @@ function createClient(
     sign: (request, options) => signer.sign(request, { ...options, signingDate: new Date(clock.now() / 1000) }),
   });
   return client;
-}
-
-function addressOf(url: string) {
-  const { protocol, hostname, port, pathname: path } = new URL(url);
-  return { protocol, hostname, ...(port !== '' && { port: Number(port) }), path };
 }
 
 /** For HEAD and DELETE: a thing that is not there is an answer and no error. A bucket that is not there is one. */

@@ -10,7 +10,7 @@ export interface StoreCredentials {
   secretAccessKey: string;
 }
 
-export interface SignedRequest {
+interface SignedRequest {
   method: string;
   target: S3Target;
   headers: IncomingHttpHeaders;

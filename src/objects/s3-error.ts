@@ -24,7 +24,7 @@ const STATUS = {
   XAmzContentSHA256Mismatch: 400,
 } as const;
 
-export type S3Code = keyof typeof STATUS;
+type S3Code = keyof typeof STATUS;
 
 /** An answer of the embedded store that is a refusal. */
 export class S3Error extends Error {

@@ -16,7 +16,7 @@ interface Running {
   since: number;
 }
 
-export interface TransferLimits {
+interface TransferLimits {
   /** At a time, over all. */
   total: number;
   /** Of one object. */

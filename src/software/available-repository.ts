@@ -1,5 +1,5 @@
 import type { Sql } from '../database/sql.ts';
-import type { Line } from './line.ts';
+import type { Catalogue } from './catalogue.ts';
 
 /** A version with its package, as lists of what is available show it. */
 export interface AvailableVersion {
@@ -14,7 +14,7 @@ export interface AvailableVersion {
 }
 
 /** Only this package when named; only the newest version of each package when `latest`. */
-export interface Filter {
+interface Filter {
   package?: string;
   latest: boolean;
 }
@@ -73,20 +73,20 @@ export async function listNewestOfSystem(
   );
 }
 
-/** A page of the service's own versions of a line: by package, newest version first. */
-export async function listOwn(
+/** A page of the service's own versions of a catalogue: by package, newest version first. */
+export async function listServiceSoftware(
   sql: Sql,
-  line: Line,
+  catalogue: Catalogue,
   page: { offset: number; limit: number },
 ): Promise<{ rows: AvailableVersion[]; total: number }> {
   const where = `${OF_PACKAGE} AND p.line = ? AND p.developer_id IS NULL`;
   const rows = await sql.all<AvailableVersion>(
     `SELECT ${COLUMNS} FROM ${JOINED} WHERE ${where} ${ORDER} LIMIT ? OFFSET ?`,
-    line,
+    catalogue,
     page.limit,
     page.offset,
   );
-  const count = await sql.get<{ total: number }>(`SELECT COUNT(*) AS total FROM ${JOINED} WHERE ${where}`, line);
+  const count = await sql.get<{ total: number }>(`SELECT COUNT(*) AS total FROM ${JOINED} WHERE ${where}`, catalogue);
   return { rows, total: count?.total ?? 0 };
 }
 

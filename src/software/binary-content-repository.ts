@@ -1,6 +1,6 @@
 import type { Sql } from '../database/sql.ts';
 
-export interface BinaryContent {
+interface BinaryContent {
   binaryId: string;
   /** As registered. */
   package: string;

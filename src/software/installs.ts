@@ -1,16 +1,16 @@
 import type { Database, Sql } from '../database/sql.ts';
 import { DomainError } from '../errors.ts';
 import { objectKey } from './binary.ts';
+import type { Catalogue } from './catalogue.ts';
 import type { Digests } from './digests.ts';
 import type { Inspection } from './inspection.ts';
-import type { Line } from './line.ts';
 import type { ObjectStore } from './object-store.ts';
-import { requireOwnVersion, type VersionName } from './ownership.ts';
+import { requireServiceVersion, type VersionName } from './ownership.ts';
 import { findPackage } from './package-repository.ts';
 import { findVersion, type Version } from './version-repository.ts';
 
 /** What is known of a version without asking the object store. */
-export interface Installable {
+interface Installable {
   /** Microseconds; null: not distributing. */
   distributionStartedAt: number | null;
   /** Of the binary, whether there is one or not. */
@@ -20,14 +20,14 @@ export interface Installable {
   inspect: Version | undefined;
 }
 
-const toInstallable = (line: Line, version: Version): Installable => ({
+const toInstallable = (catalogue: Catalogue, version: Version): Installable => ({
   distributionStartedAt: version.distributionStartedAt,
   binaryId: version.binaryId,
   objectKey: objectKey(version.binaryId),
-  inspect: line === 'software' ? version : undefined,
+  inspect: catalogue === 'software' ? version : undefined,
 });
 
-export interface Download {
+interface Download {
   url: string;
   /** Microseconds. */
   expiresAt: number;
@@ -63,18 +63,18 @@ export function createInstalls({ database, objects, inspection, digests }: Parts
 
     /** A version of op 29's list. Throws PACKAGE_NOT_FOUND, VERSION_NOT_FOUND. */
     async findFirmware(sql: Sql, name: VersionName): Promise<Installable> {
-      return toInstallable('firmware', await requireOwnVersion(sql, 'firmware', name));
+      return toInstallable('firmware', await requireServiceVersion(sql, 'firmware', name));
     },
 
     /**
      * The last committed state of what an install names; undefined when it was removed, and when the name is another
      * developer's, or has gone to one since: devices never get what is not theirs.
      */
-    async findCurrent(line: Line, name: VersionName, developerId: string): Promise<Installable | undefined> {
-      const known = await findPackage(database.read, line, name.package);
+    async findCurrent(catalogue: Catalogue, name: VersionName, developerId: string): Promise<Installable | undefined> {
+      const known = await findPackage(database.read, catalogue, name.package);
       if (!known || (known.developerId !== null && known.developerId !== developerId)) return undefined;
-      const version = await findVersion(database.read, line, name.package, name.version);
-      return version && toInstallable(line, version);
+      const version = await findVersion(database.read, catalogue, name.package, name.version);
+      return version && toInstallable(catalogue, version);
     },
 
     /** Whether there is a binary, by asking the object store. */

@@ -1,10 +1,7 @@
 /** What software needs of an object store; keys are opaque. */
 export interface ObjectStore {
-  /** A presigned URL for one HTTP PUT. `expiresIn` in seconds; a given length or type is signed, so the PUT must have it. */
-  uploadUrl(
-    key: string,
-    options: { contentLength?: number; contentType?: string; expiresIn: number },
-  ): Promise<UploadUrl>;
+  /** A presigned URL for one HTTP PUT. `expiresIn` in seconds; a given length is signed, so the PUT must have it. */
+  uploadUrl(key: string, options: { contentLength?: number; expiresIn: number }): Promise<UploadUrl>;
   /** A presigned URL for HTTP GET. `expiresAt` in microseconds since the epoch. */
   downloadUrl(key: string, options: { expiresIn: number }): Promise<{ url: string; expiresAt: number }>;
   /** What is stored now; `uploadedAt` in microseconds since the epoch. */

@@ -1,6 +1,6 @@
 import type { Sql } from '../database/sql.ts';
 import { DomainError } from '../errors.ts';
-import type { Line } from './line.ts';
+import type { Catalogue } from './catalogue.ts';
 import { findPackage, type Package } from './package-repository.ts';
 import { findVersion, type Version } from './version-repository.ts';
 
@@ -29,10 +29,10 @@ export async function requireVersion(sql: Sql, developerId: string, name: Versio
 }
 
 /** A version of the service's own software or firmware. Throws PACKAGE_NOT_FOUND, VERSION_NOT_FOUND. */
-export async function requireOwnVersion(sql: Sql, line: Line, name: VersionName): Promise<Version> {
-  const owner = await findPackage(sql, line, name.package);
+export async function requireServiceVersion(sql: Sql, catalogue: Catalogue, name: VersionName): Promise<Version> {
+  const owner = await findPackage(sql, catalogue, name.package);
   if (owner?.developerId !== null) throw new DomainError('PACKAGE_NOT_FOUND');
-  const found = await findVersion(sql, line, name.package, name.version);
+  const found = await findVersion(sql, catalogue, name.package, name.version);
   if (!found) throw new DomainError('VERSION_NOT_FOUND');
   return found;
 }

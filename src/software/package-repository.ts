@@ -1,5 +1,5 @@
 import type { Sql } from '../database/sql.ts';
-import type { Line } from './line.ts';
+import type { Catalogue } from './catalogue.ts';
 
 export interface Package {
   package: string;
@@ -13,8 +13,8 @@ export interface Package {
 const COLUMNS = `package, developer_id AS "developerId", display_name AS "displayName",
   created_at AS "createdAt", updated_at AS "updatedAt"`;
 
-export async function findPackage(sql: Sql, line: Line, name: string): Promise<Package | undefined> {
-  return sql.get(`SELECT ${COLUMNS} FROM packages WHERE line = ? AND package = ?`, line, name);
+export async function findPackage(sql: Sql, catalogue: Catalogue, name: string): Promise<Package | undefined> {
+  return sql.get(`SELECT ${COLUMNS} FROM packages WHERE line = ? AND package = ?`, catalogue, name);
 }
 
 /** Packages of a developer, by name. */
@@ -38,11 +38,15 @@ export async function listPackages(
 }
 
 /** False when the name is taken, by whomever. `forAll`: every application of the developer may distribute it. */
-export async function insertPackage(sql: Sql, line: Line, row: Package & { forAll: boolean }): Promise<boolean> {
+export async function insertPackage(
+  sql: Sql,
+  catalogue: Catalogue,
+  row: Package & { forAll: boolean },
+): Promise<boolean> {
   const inserted = await sql.run(
     `INSERT INTO packages (line, package, developer_id, display_name, for_all, created_at, updated_at)
      VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (line, package) DO NOTHING`,
-    line,
+    catalogue,
     row.package,
     row.developerId,
     row.displayName,
@@ -53,20 +57,20 @@ export async function insertPackage(sql: Sql, line: Line, row: Package & { forAl
   return inserted === 1;
 }
 
-export async function updatePackage(sql: Sql, line: Line, row: Package): Promise<void> {
+export async function updatePackage(sql: Sql, catalogue: Catalogue, row: Package): Promise<void> {
   await sql.run(
     'UPDATE packages SET display_name = ?, updated_at = ? WHERE line = ? AND package = ?',
     row.displayName,
     row.updatedAt,
-    line,
+    catalogue,
     row.package,
   );
 }
 
 /** The database refuses while versions refer to it. */
-export async function deletePackage(sql: Sql, line: Line, name: string): Promise<void> {
-  await sql.run('DELETE FROM package_permissions WHERE line = ? AND package = ?', line, name);
-  await sql.run('DELETE FROM packages WHERE line = ? AND package = ?', line, name);
+export async function deletePackage(sql: Sql, catalogue: Catalogue, name: string): Promise<void> {
+  await sql.run('DELETE FROM package_permissions WHERE line = ? AND package = ?', catalogue, name);
+  await sql.run('DELETE FROM packages WHERE line = ? AND package = ?', catalogue, name);
 }
 
 /** Lets an application distribute a package of its developer; again changes nothing. */

@@ -9,8 +9,8 @@ import { createDistributions } from './distributions.ts';
 import { createInspection } from './inspection.ts';
 import { createInstalls } from './installs.ts';
 import type { ObjectStore } from './object-store.ts';
-import { createOwnSoftware } from './own-software.ts';
 import { createPackages } from './packages.ts';
+import { createServiceSoftware } from './service-software.ts';
 import { createUploads } from './uploads.ts';
 import { createVersions } from './versions.ts';
 
@@ -41,7 +41,7 @@ export function createSoftware(given: Parts) {
     upload: createUploads(parts),
     available: createAvailable(parts),
     installs: createInstalls(parts),
-    systemPackages: createOwnSoftware({ ...parts, line: 'software' }),
-    firmware: createOwnSoftware({ ...parts, line: 'firmware' }),
+    systemPackages: createServiceSoftware({ ...parts, catalogue: 'software' }),
+    firmware: createServiceSoftware({ ...parts, catalogue: 'firmware' }),
   };
 }

@@ -1,5 +1,5 @@
 import type { Sql } from '../database/sql.ts';
-import type { Line } from './line.ts';
+import type { Catalogue } from './catalogue.ts';
 import { versionSortKey } from './version.ts';
 
 export interface Version {
@@ -17,43 +17,48 @@ export interface Version {
 const COLUMNS = `package, version, description, binary_id AS "binaryId",
   distribution_started_at AS "distributionStartedAt", created_at AS "createdAt", updated_at AS "updatedAt"`;
 
-export async function findVersion(sql: Sql, line: Line, name: string, version: string): Promise<Version | undefined> {
+export async function findVersion(
+  sql: Sql,
+  catalogue: Catalogue,
+  name: string,
+  version: string,
+): Promise<Version | undefined> {
   const text = `SELECT ${COLUMNS} FROM versions WHERE line = ? AND package = ? AND version = ?`;
-  return sql.get(text, line, name, version);
+  return sql.get(text, catalogue, name, version);
 }
 
 /** Versions of a package, newest first. */
 export async function listVersions(
   sql: Sql,
-  line: Line,
+  catalogue: Catalogue,
   name: string,
   page: { offset: number; limit: number },
 ): Promise<{ versions: Version[]; total: number }> {
   const versions = await sql.all<Version>(
     `SELECT ${COLUMNS} FROM versions WHERE line = ? AND package = ?
      ORDER BY sort_key DESC, version DESC LIMIT ? OFFSET ?`,
-    line,
+    catalogue,
     name,
     page.limit,
     page.offset,
   );
   const text = 'SELECT COUNT(*) AS total FROM versions WHERE line = ? AND package = ?';
-  const count = await sql.get<{ total: number }>(text, line, name);
+  const count = await sql.get<{ total: number }>(text, catalogue, name);
   return { versions, total: count?.total ?? 0 };
 }
 
-export async function hasVersions(sql: Sql, line: Line, name: string): Promise<boolean> {
+export async function hasVersions(sql: Sql, catalogue: Catalogue, name: string): Promise<boolean> {
   const text = 'SELECT 1 AS one FROM versions WHERE line = ? AND package = ? LIMIT 1';
-  return (await sql.get(text, line, name)) !== undefined;
+  return (await sql.get(text, catalogue, name)) !== undefined;
 }
 
 /** False when the package has that version. The database refuses a version without its package. */
-export async function insertVersion(sql: Sql, line: Line, row: Version): Promise<boolean> {
+export async function insertVersion(sql: Sql, catalogue: Catalogue, row: Version): Promise<boolean> {
   const inserted = await sql.run(
     `INSERT INTO versions
        (line, package, version, sort_key, description, binary_id, distribution_started_at, created_at, updated_at)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (line, package, version) DO NOTHING`,
-    line,
+    catalogue,
     row.package,
     row.version,
     versionSortKey(row.version),
@@ -67,21 +72,21 @@ export async function insertVersion(sql: Sql, line: Line, row: Version): Promise
 }
 
 /** Stores description, distribution and time of change. */
-export async function updateVersion(sql: Sql, line: Line, row: Version): Promise<void> {
+export async function updateVersion(sql: Sql, catalogue: Catalogue, row: Version): Promise<void> {
   await sql.run(
     `UPDATE versions SET description = ?, distribution_started_at = ?, updated_at = ?
      WHERE line = ? AND package = ? AND version = ?`,
     row.description,
     row.distributionStartedAt,
     row.updatedAt,
-    line,
+    catalogue,
     row.package,
     row.version,
   );
 }
 
-export async function deleteVersion(sql: Sql, line: Line, name: string, version: string): Promise<void> {
-  await sql.run('DELETE FROM versions WHERE line = ? AND package = ? AND version = ?', line, name, version);
+export async function deleteVersion(sql: Sql, catalogue: Catalogue, name: string, version: string): Promise<void> {
+  await sql.run('DELETE FROM versions WHERE line = ? AND package = ? AND version = ?', catalogue, name, version);
 }
 
 /** The developer whose version the binary is of; null for the service's own, and when no version names it. */

@@ -10,12 +10,12 @@ const NEEDED: readonly Operation[] = [
 const OLDEST = { firmware: '9.001.0', managementClient: '2.3.1' };
 
 /** What a device last reported of itself; null what it has not. */
-export interface DeviceVersions {
+interface DeviceVersions {
   firmware: string | null;
   managementClient: string | null;
 }
 
-export interface Warning {
+interface Warning {
   code: 'FIRMWARE_TOO_OLD';
   message: string;
 }

@@ -1,6 +1,6 @@
 import type { Sql } from '../database/sql.ts';
 
-export interface KeptAnswer {
+interface KeptAnswer {
   /** Of the request that was answered so. */
   requestHash: Buffer;
   answer: string;

@@ -11,7 +11,7 @@ const LIFETIME = 24 * 3600 * 1_000_000;
 const SWEPT_PER_KEY = 2;
 
 /** A request that its caller may send again. */
-export interface RepeatableRequest {
+interface RepeatableRequest {
   applicationId: string;
   /** The Idempotency-Key. */
   key: string;

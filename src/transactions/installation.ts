@@ -19,7 +19,7 @@ export interface InstallName {
 }
 
 /** What a device needs for a download: the schema mqtt/install-parameters without the names. */
-export interface DeviceDownload {
+interface DeviceDownload {
   url: string;
   /** UTC. */
   expiresAt: string;

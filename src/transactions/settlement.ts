@@ -17,7 +17,7 @@ import {
 } from './transaction-repository.ts';
 
 /** What a device says of a transaction: the schema mqtt/ack. */
-export interface Acknowledgement {
+interface Acknowledgement {
   transactionId: number;
   status: 'processing' | 'succeeded' | 'failed';
   progress?: number;

@@ -23,7 +23,7 @@ export type Request =
 /** Operations whose command carries what the caller asked, word for word. */
 type AsAsked = 'setLanguage' | 'getConnectivityState' | 'setConnectivityState' | 'listConnectivity' | 'pairBluetooth';
 
-export type Submission = Request & { applicationId: string; deviceId: string };
+type Submission = Request & { applicationId: string; deviceId: string };
 
 interface Parts {
   database: Database;

@@ -3,7 +3,7 @@ import type { Sql, SqlValue } from '../database/sql.ts';
 import type { DeliveryStatus, WebhookSetting } from './delivery.ts';
 
 /** A delivery as its application sees it; times in microseconds. */
-export interface LoggedDelivery {
+interface LoggedDelivery {
   deliveryId: string;
   type: string;
   setting: WebhookSetting;

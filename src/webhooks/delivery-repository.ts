@@ -11,7 +11,7 @@ export interface Delivery {
   attempts: number;
 }
 
-export interface NewDelivery extends Delivery, ReceiverName {
+interface NewDelivery extends Delivery, ReceiverName {
   deviceId: string;
   transactionId: number | null;
   type: string;

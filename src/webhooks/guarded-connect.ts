@@ -4,7 +4,7 @@ import { buildConnector } from 'undici';
 import { refusedAddress } from './address-guard.ts';
 
 /** The target leads to where webhooks must not go. To which address an inside name leads is nobody's business outside. */
-export class AddressRefused extends Error {
+class AddressRefused extends Error {
   constructor() {
     super('the host leads to no public address');
     this.name = 'AddressRefused';

@@ -27,7 +27,7 @@ export interface Answer {
   body?: Buffer;
 }
 
-export type Verdict =
+type Verdict =
   | { status: 'delivered' | 'gone' | 'exhausted'; nextAttemptAt: null }
   | { status: 'pending'; nextAttemptAt: number };
 

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { SETTINGS } from '../../src/config.ts';
 import { loadContracts } from '../../src/contracts/contracts.ts';
-import { createRemovals, NEWEST_RELEASE, REMOVALS } from '../../src/removals.ts';
+import { createDeprecations, DEPRECATIONS, NEWEST_RELEASE } from '../../src/deprecations.ts';
 import { createFakeClock } from '../fake-clock.ts';
 import { CAMERA, NOW, startSoftware } from './software-world.ts';
 
@@ -101,9 +101,12 @@ t.test(
   async (t) => {
     const fallback = SETTINGS.find(({ name }) => name === 'LAPEL_API_RELEASE')?.fallback;
     t.equal(fallback, NEWEST_RELEASE);
-    for (const [name, { release }] of Object.entries(REMOVALS) as [keyof typeof REMOVALS, { release: string }][]) {
+    for (const [name, { release }] of Object.entries(DEPRECATIONS) as [
+      keyof typeof DEPRECATIONS,
+      { release: string },
+    ][]) {
       t.ok(release <= NEWEST_RELEASE, name);
-      const { Deprecation, Sunset, Link } = createRemovals('2000-01').headers(name, 'https://lapel.example');
+      const { Deprecation, Sunset, Link } = createDeprecations('2000-01').headers(name, 'https://lapel.example');
       const since = Number(Deprecation?.slice(1)) * 1000;
       t.ok(Date.parse(String(Sunset)) - since >= 180 * 86_400_000, name);
       t.equal(Link, `<https://lapel.example/docs/deprecations#${name}>; rel="deprecation"; type="text/html"`);
@@ -111,7 +114,7 @@ t.test(
   },
 );
 
-t.test('what a schema marks as deprecated is what the table of removals names, and goes with it', async (t) => {
+t.test('what a schema marks as deprecated is what the table of deprecations names, and goes with it', async (t) => {
   const marked = (schema: object): string[] => {
     const { properties = {}, items } = schema as { properties?: Record<string, { deprecated?: true }>; items?: object };
     const found = Object.entries(properties).flatMap(([name, property]) => [
@@ -124,11 +127,11 @@ t.test('what a schema marks as deprecated is what the table of removals names, a
     [...new Set([...loadContracts({ serves }).documents.values()].flatMap(marked))].sort();
   t.same(
     marksOf(() => true),
-    Object.keys(REMOVALS).sort(),
+    Object.keys(DEPRECATIONS).sort(),
   );
   t.same(
     marksOf((name) => name !== 'exist'),
-    Object.keys(REMOVALS)
+    Object.keys(DEPRECATIONS)
       .filter((name) => name !== 'exist')
       .sort(),
   );

@@ -4,6 +4,7 @@ import t from 'tap';
 import { createPersistence } from '../../src/broker/persistence.ts';
 import { systemClock } from '../../src/clock.ts';
 import { openDatabase } from '../../src/database/open-database.ts';
+import { createSessions } from '../../src/sessions/sessions.ts';
 
 // What does not apply to a broker whose offline queue is the outbox; see the head of persistence.ts.
 const LEFT_OUT =
@@ -42,7 +43,11 @@ abstractPersistence({
     folders += 1;
     const folder = t.testdir({ [`n${folders}`]: {} });
     const database = openDatabase({ folder: `${folder}/n${folders}`, nowMicros: 0 });
-    const store = createPersistence({ database, clock: systemClock, outbound: noOutbound, allows: () => true });
+    const store = createPersistence({
+      sessions: createSessions({ database, clock: systemClock }),
+      outbound: noOutbound,
+      allows: () => true,
+    });
     const instance = {
       ...store,
       broker: { id: '' },
@@ -60,8 +65,7 @@ t.test('a filter that the access rules refuse is never stored', async (t) => {
   const database = openDatabase({ folder: t.testdir(), nowMicros: 0 });
   t.teardown(() => database.close());
   const store = createPersistence({
-    database,
-    clock: systemClock,
+    sessions: createSessions({ database, clock: systemClock }),
     outbound: noOutbound,
     allows: (_client, topic) => topic === 'mine',
   });

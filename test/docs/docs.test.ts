@@ -1,8 +1,8 @@
 import t from 'tap';
+import { DEPRECATIONS } from '../../src/deprecations.ts';
 import { DOCS_FILES } from '../../src/docs/docs.ts';
 import { isKnown, takesGzip } from '../../src/docs/file.ts';
 import { html, prose } from '../../src/docs/html.ts';
-import { REMOVALS } from '../../src/removals.ts';
 import { startWorld } from '../world.ts';
 
 /** Every value of a key, however deep. */
@@ -60,7 +60,7 @@ t.test('documents and reference at the newest release', async (t) => {
   t.test('they have nothing that was removed, nor the headers and components for it', async (t) => {
     const { body: api } = await anonymous.get('/openapi.json');
     const { body: messages } = await anonymous.get('/asyncapi.json');
-    for (const name of Object.keys(REMOVALS)) t.same(valuesOf([api, messages], name), [], name);
+    for (const name of Object.keys(DEPRECATIONS)) t.same(valuesOf([api, messages], name), [], name);
     t.same(valuesOf([api, messages], 'deprecated'), []);
     t.same(
       Object.keys(api.components.headers).filter((name) => /Deprecation|Sunset/.test(name)),
@@ -176,7 +176,7 @@ t.test('documents and reference at the newest release', async (t) => {
     },
   );
 
-  t.test('the page of events has every topic, webhook and message; that of removals every row', async (t) => {
+  t.test('the page of events has every topic, webhook and message; that of deprecations every row', async (t) => {
     const { body: messages } = await anonymous.get('/asyncapi.json');
     const { body: page } = await anonymous.get('/docs/events');
     for (const [id, { address }] of Object.entries(messages.channels) as [string, { address?: string }][]) {
@@ -184,10 +184,10 @@ t.test('documents and reference at the newest release', async (t) => {
       if (address !== undefined) t.match(page, `>${address}<`);
     }
     for (const id of Object.keys(messages.components.messages)) t.match(page, `id="${id}"`);
-    const { body: removals } = await anonymous.get('/docs/deprecations');
-    for (const [name, { release }] of Object.entries(REMOVALS))
-      t.match(removals, new RegExp(`id="${name}".*${release}`, 's'));
-    t.notMatch(removals, 'still served');
+    const { body: deprecations } = await anonymous.get('/docs/deprecations');
+    for (const [name, { release }] of Object.entries(DEPRECATIONS))
+      t.match(deprecations, new RegExp(`id="${name}".*${release}`, 's'));
+    t.notMatch(deprecations, 'still served');
   });
 });
 

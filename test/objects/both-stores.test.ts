@@ -40,9 +40,8 @@ const FACTS: Record<string, (t: Test, running: RunningStore) => Promise<void>> =
     const got = await fetch(url);
     t.equal(got.headers.get('content-type'), APK);
     t.ok(Buffer.from(await got.arrayBuffer()).equals(body));
-    t.ok((await store.read(KEY, 1000, 1999, { etag: head!.etag })).equals(body.subarray(1000, 2000)));
+    t.ok((await store.read(KEY, 1000, 1999)).equals(body.subarray(1000, 2000)));
     t.equal((await store.read(KEY, body.length - 5, body.length + 500)).length, 5);
-    await t.rejects(store.read(KEY, 0, 1, { etag: '"another"' }), { code: 'OBJECT_STORE_UNAVAILABLE' });
     const whole = async (etag: string): Promise<Buffer> => {
       const chunks: Uint8Array[] = [];
       for await (const chunk of store.stream(KEY, { etag })) chunks.push(chunk);
@@ -81,11 +80,6 @@ const FACTS: Record<string, (t: Test, running: RunningStore) => Promise<void>> =
     t.equal((await put(url, bytes(11))).status, 403, 'larger');
     t.equal(await store.head(KEY), undefined);
     t.equal((await put(url, bytes(10))).status, 200);
-  },
-  'a signed content type is the only one that is taken': async (t, { store }) => {
-    const { url } = await store.uploadUrl(KEY, { contentType: APK, expiresIn: 60 });
-    t.equal((await put(url, 'x', { 'content-type': 'text/html' })).status, 403);
-    t.equal((await put(url, 'x', { 'content-type': APK })).status, 200);
   },
   'a URL is good for its method, path and key only': async (t, { store, bucket, refusals }) => {
     const refused = (status: number, what: string) => t.ok(refusals.includes(status), `${what}: ${status}`);
@@ -146,10 +140,6 @@ const FACTS: Record<string, (t: Test, running: RunningStore) => Promise<void>> =
     ]) {
       await t.rejects(as(other).head(KEY), { code: 'OBJECT_STORE_UNAVAILABLE' }, JSON.stringify(other));
     }
-  },
-  'the store is ready when it lets us into the bucket': async (t, { store, as }) => {
-    await t.resolves(store.ready());
-    await t.rejects(as({ secretAccessKey: 'wrong' }).ready(), { code: 'OBJECT_STORE_UNAVAILABLE' });
   },
   'a removed object is gone, and a second removal is no error': async (t, { store }) => {
     await put((await store.uploadUrl(KEY, { expiresIn: 60 })).url, 'x');

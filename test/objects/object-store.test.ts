@@ -28,10 +28,10 @@ await t.test('URLs are signed with the injected time, and presigning asks nobody
   t.equal(download.expiresAt, (1795167000 + 600) * 1_000_000);
 });
 
-await t.test('URLs name the public address, the service uses its own, known later or not', async (t) => {
+await t.test('URLs name the public address, the service uses its own', async (t) => {
   const { endpoint, credentials, region, bucket } = await startEmbedded(t);
   const store = createObjectStore({
-    endpoint: () => endpoint,
+    endpoint,
     publicEndpoint: 'https://files.example/store',
     credentials,
     region,
@@ -39,7 +39,7 @@ await t.test('URLs name the public address, the service uses its own, known late
     clock: systemClock,
   });
   t.teardown(() => store[Symbol.asyncDispose]());
-  await t.resolves(store.ready());
+  t.equal(await store.head('a'), undefined);
   t.match((await store.uploadUrl('a', { expiresIn: 1 })).url, 'https://files.example/store/lapel/a?');
 });
 
@@ -53,7 +53,6 @@ await t.test('a store that is down is a clear error within seconds', async (t) =
     () => store.head('a'),
     () => store.read('a', 0, 1),
     () => store.remove('a'),
-    () => store.ready(),
   ];
   for (const work of works) {
     await t.rejects(work(), { code: 'OBJECT_STORE_UNAVAILABLE', cause: { code: 'ECONNREFUSED' } });

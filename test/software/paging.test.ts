@@ -5,7 +5,7 @@ import t, { type Test } from 'tap';
 import { openDatabase } from '../../src/database/open-database.ts';
 import type { Sql } from '../../src/database/sql.ts';
 import { randomIds } from '../../src/ids.ts';
-import { listDistributable, listOwn } from '../../src/software/available-repository.ts';
+import { listDistributable, listServiceSoftware } from '../../src/software/available-repository.ts';
 import { insertPackage } from '../../src/software/package-repository.ts';
 import { insertVersion, listVersions } from '../../src/software/version-repository.ts';
 import { newVersion } from '../../src/software/versions.ts';
@@ -107,7 +107,7 @@ t.test('lists of ten thousand versions', async (t) => {
   });
 
   t.test('pages of firmware are ranges of the index', async (t) => {
-    const { rows, total } = await listOwn(sql, 'firmware', { offset: 5000, limit: 3 });
+    const { rows, total } = await listServiceSoftware(sql, 'firmware', { offset: 5000, limit: 3 });
     t.equal(total, COUNT);
     t.same(
       rows.map(({ version }) => version),

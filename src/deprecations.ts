@@ -1,4 +1,4 @@
-interface Removal {
+interface Deprecation {
   /** What is removed. */
   feature: string;
   /** The release, `YYYY-MM`, that no longer has it. */
@@ -10,16 +10,16 @@ interface Removal {
 
 /** Everything deprecated, by the specification's "Scheduled removals". */
 // biome-ignore format: a table is read by its rows
-export const REMOVALS = {
+export const DEPRECATIONS = {
   exist: { feature: 'exist in the distribution status', release: '2026-09', replacement: 'distributable', row: 'op 25' },
   remoteSupportEvent: { feature: 'remoteSupportEvent in the application settings', release: '2026-10', replacement: null, row: 'ops 1 and 2' },
   webmFile: { feature: 'connections[].webmFile in the recorded-data notification', release: '2026-11', replacement: 'connections[].movieFile', row: 'events' },
-} as const satisfies Record<string, Removal>;
+} as const satisfies Record<string, Deprecation>;
 
 /** The newest release known: nothing of the table is served there. The default of LAPEL_API_RELEASE. */
 export const NEWEST_RELEASE = '2026-11';
 
-type Deprecated = keyof typeof REMOVALS;
+type Deprecated = keyof typeof DEPRECATIONS;
 
 // Months (specification, "Limits": a feature is deprecated so long before its removal, at least).
 const DEPRECATION_PERIOD = 6;
@@ -30,21 +30,21 @@ function startOf(release: string, monthsBefore = 0): number {
   return Date.UTC(year, month - 1 - monthsBefore);
 }
 
-export type Removals = ReturnType<typeof createRemovals>;
+export type Deprecations = ReturnType<typeof createDeprecations>;
 
 /** What of the table is still served at a release of the interface (LAPEL_API_RELEASE). */
-export function createRemovals(apiRelease: string) {
+export function createDeprecations(apiRelease: string) {
   return {
     apiRelease,
 
-    serves: (name: Deprecated): boolean => apiRelease < REMOVALS[name].release,
+    serves: (name: Deprecated): boolean => apiRelease < DEPRECATIONS[name].release,
 
     /**
      * The headers of an answer with the feature: since when it is deprecated (RFC 9745), when it goes (RFC 8594), and
      * the page that says what to use instead. An answer with a page of a list has a `Link` of its own: join them.
      */
     headers(name: Deprecated, baseUrl: string): Record<string, string> {
-      const { release } = REMOVALS[name];
+      const { release } = DEPRECATIONS[name];
       return {
         Deprecation: `@${startOf(release, DEPRECATION_PERIOD) / 1000}`,
         Sunset: new Date(startOf(release)).toUTCString(),

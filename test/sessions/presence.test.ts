@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import t, { type Test } from 'tap';
 import { openDatabase } from '../../src/database/open-database.ts';
-import { createPresence } from '../../src/devices/presence.ts';
 import { createLog } from '../../src/log.ts';
+import { createPresence } from '../../src/sessions/presence.ts';
 import { createFakeClock } from '../fake-clock.ts';
 
 const DEVICES = 600;

@@ -2,11 +2,11 @@ import type { Clock } from '../clock.ts';
 import type { Database } from '../database/sql.ts';
 import { DomainError } from '../errors.ts';
 import type { Ids } from '../ids.ts';
-import { type AvailableVersion, listOwn } from './available-repository.ts';
+import { type AvailableVersion, listServiceSoftware } from './available-repository.ts';
 import { objectKey, UPLOAD_SECONDS, type UploadTicket, uploadTicket } from './binary.ts';
-import type { Line } from './line.ts';
+import type { Catalogue } from './catalogue.ts';
 import type { ObjectStore } from './object-store.ts';
-import { requireOwnVersion, type VersionName } from './ownership.ts';
+import { requireServiceVersion, type VersionName } from './ownership.ts';
 import { deletePackage, findPackage, insertPackage, updatePackage } from './package-repository.ts';
 import { deleteVersion, findVersion, hasVersions, insertVersion, updateVersion } from './version-repository.ts';
 import { newVersion } from './versions.ts';
@@ -16,17 +16,17 @@ interface Parts {
   clock: Clock;
   ids: Ids;
   objects: ObjectStore;
-  line: Line;
+  catalogue: Catalogue;
 }
 
 /**
- * What the service distributes by default, in one of its lines: system packages or firmware (administration; contract,
+ * What the service distributes by default, in one of its catalogues: system packages or firmware (administration; contract,
  * section 5). A version is distributing from its registration on.
  */
-export function createOwnSoftware({ database, clock, ids, objects, line }: Parts) {
+export function createServiceSoftware({ database, clock, ids, objects, catalogue }: Parts) {
   return {
     /** By package, newest version first. */
-    list: (page: { offset: number; limit: number }) => listOwn(database.read, line, page),
+    list: (page: { offset: number; limit: number }) => listServiceSoftware(database.read, catalogue, page),
 
     /** Registers what is missing and changes what the patch names; null removes a text. Throws PACKAGE_EXISTS for a developer's. */
     put(
@@ -35,23 +35,23 @@ export function createOwnSoftware({ database, clock, ids, objects, line }: Parts
     ): Promise<AvailableVersion> {
       return database.transact(async (unit) => {
         const now = clock.now();
-        const known = await findPackage(unit, line, name.package);
+        const known = await findPackage(unit, catalogue, name.package);
         if (known && known.developerId !== null) throw new DomainError('PACKAGE_EXISTS');
         const displayName = patch.displayName === undefined ? (known?.displayName ?? null) : patch.displayName;
         const row = { package: name.package, developerId: null, displayName, createdAt: now, updatedAt: now };
-        if (!known) await insertPackage(unit, line, { ...row, forAll: true });
-        else if (displayName !== known.displayName) await updatePackage(unit, line, row);
+        if (!known) await insertPackage(unit, catalogue, { ...row, forAll: true });
+        else if (displayName !== known.displayName) await updatePackage(unit, catalogue, row);
 
-        const registered = await findVersion(unit, line, name.package, name.version);
+        const registered = await findVersion(unit, catalogue, name.package, name.version);
         const before = registered ?? newVersion(name, { clock, ids });
         const description = patch.description === undefined ? before.description : patch.description;
         const version = { ...before, description };
         if (!registered) {
           version.distributionStartedAt = version.createdAt;
-          await insertVersion(unit, line, version);
+          await insertVersion(unit, catalogue, version);
         } else if (description !== registered.description) {
           version.updatedAt = now;
-          await updateVersion(unit, line, version);
+          await updateVersion(unit, catalogue, version);
         }
         return { ...version, displayName };
       });
@@ -60,18 +60,18 @@ export function createOwnSoftware({ database, clock, ids, objects, line }: Parts
     /** Removes the binary, the version, and with its last version the package. Throws PACKAGE_NOT_FOUND, VERSION_NOT_FOUND. */
     async remove(name: VersionName): Promise<void> {
       // The object first: if the store fails, the version is still there to be removed again.
-      const { binaryId } = await requireOwnVersion(database.read, line, name);
+      const { binaryId } = await requireServiceVersion(database.read, catalogue, name);
       await objects.remove(objectKey(binaryId));
       await database.transact(async (unit) => {
-        await requireOwnVersion(unit, line, name);
-        await deleteVersion(unit, line, name.package, name.version);
-        if (!(await hasVersions(unit, line, name.package))) await deletePackage(unit, line, name.package);
+        await requireServiceVersion(unit, catalogue, name);
+        await deleteVersion(unit, catalogue, name.package, name.version);
+        if (!(await hasVersions(unit, catalogue, name.package))) await deletePackage(unit, catalogue, name.package);
       });
     },
 
     /** As op 22. Throws PACKAGE_NOT_FOUND, VERSION_NOT_FOUND. */
     async uploadUrl(name: VersionName): Promise<UploadTicket> {
-      const { binaryId } = await requireOwnVersion(database.read, line, name);
+      const { binaryId } = await requireServiceVersion(database.read, catalogue, name);
       return uploadTicket(await objects.uploadUrl(objectKey(binaryId), { expiresIn: UPLOAD_SECONDS }));
     },
   };

@@ -1,4 +1,4 @@
-import type { OwnSoftwareVersion } from '../contracts/types.ts';
+import type { ServiceSoftwareVersion } from '../contracts/types.ts';
 import { NO_STORE } from '../http/no-store.ts';
 import { nextPage } from '../http/paging.ts';
 import type { Answer } from '../http/route.ts';
@@ -8,7 +8,7 @@ import type { AdminServices, At, List } from './services.ts';
 type Kind = 'systemPackages' | 'firmware';
 type AtVersion = At<'package' | 'version'>;
 
-const body = (row: AvailableVersion, formatTime: AdminServices['formatTime']): OwnSoftwareVersion => ({
+const body = (row: AvailableVersion, formatTime: AdminServices['formatTime']): ServiceSoftwareVersion => ({
   package: row.package,
   displayName: row.displayName,
   version: row.version,
@@ -28,7 +28,7 @@ function handlersOf(kind: Kind, listName: 'systemPackages' | 'firmwareVersions')
 
     async put(
       { software, formatTime }: AdminServices,
-      { params, body: patch }: At<'package' | 'version', 'admin/own-software-put'>,
+      { params, body: patch }: At<'package' | 'version', 'admin/service-software-put'>,
     ): Promise<Answer> {
       return { status: 200, body: body(await software[kind].put(params, patch), formatTime) };
     },

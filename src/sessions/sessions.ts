@@ -1,0 +1,100 @@
+import type { Clock } from '../clock.ts';
+import type { Database, UnitOfWork } from '../database/sql.ts';
+import * as repository from './session-repository.ts';
+
+export type { StoredPacket, StoredSubscription } from './session-repository.ts';
+
+type Packet = repository.StoredPacket;
+type Subscription = repository.StoredSubscription;
+
+interface Parts {
+  database: Database;
+  clock: Clock;
+}
+
+export type Sessions = ReturnType<typeof createSessions>;
+
+const WILLS_PER_READ = 100;
+
+/** What an MQTT server keeps between connections: sessions, their subscriptions, inbound messages of QoS 2, and wills. */
+export function createSessions({ database, clock }: Parts) {
+  const { read, transact } = database;
+
+  return {
+    /** Opens a persistent session; true when there was one already [MQTT-3.1.2-4]. */
+    open: (clientId: string): Promise<boolean> =>
+      transact((unit) => repository.openSession(unit, clientId, clock.now())),
+
+    /** Ends a session: nothing of it stays [MQTT-3.1.2-6]. */
+    end: (clientId: string): Promise<void> => transact((unit) => repository.deleteSession(unit, clientId)),
+
+    /** Forgets a device in the unit of work that removes it. */
+    remove: (unit: UnitOfWork, deviceId: string): Promise<void> => repository.deleteSession(unit, deviceId),
+
+    subscribe: (subscriptions: Subscription[]): Promise<void> =>
+      transact(async (unit) => {
+        for (const subscription of subscriptions) await repository.upsertSubscription(unit, subscription);
+      }),
+
+    async unsubscribe(clientId: string, topics: string[]): Promise<void> {
+      if (topics.length === 0) return;
+      await transact(async (unit) => {
+        for (const topic of topics) await repository.deleteSubscription(unit, clientId, topic);
+      });
+    },
+
+    subscriptionsOf: (clientId: string): Promise<Subscription[]> => repository.subscriptionsOf(read, clientId),
+
+    /** Subscriptions to exactly this topic; those of QoS 0 have no stored delivery and are left out. */
+    subscriptionsTo: (topic: string): Promise<Subscription[]> => repository.subscriptionsTo(read, topic),
+
+    clientsSubscribedTo: (topic: string): Promise<string[]> => repository.clientsSubscribedTo(read, topic),
+
+    countSubscriptions: () => repository.countSubscriptions(read),
+
+    /** Of a device's packets that are not released: whether there is one with this identifier, and how many there are. */
+    countIncoming: (clientId: string, messageId: number) => repository.countIncomingPackets(read, clientId, messageId),
+
+    /** Keeps a packet until it is released; false when the device has `most` others. */
+    keepIncoming: (messageId: number, packet: Packet, most: number): Promise<boolean> =>
+      transact(async (unit) => {
+        const { known, held } = await repository.countIncomingPackets(unit, packet.clientId, messageId);
+        if (!known && held >= most) return false;
+        await repository.saveIncomingPacket(unit, messageId, packet);
+        return true;
+      }),
+
+    findIncoming: (clientId: string, messageId: number): Promise<Packet | undefined> =>
+      repository.findIncomingPacket(read, clientId, messageId),
+
+    /** False when there is no such packet. */
+    releaseIncoming: (clientId: string, messageId: number): Promise<boolean> =>
+      transact((unit) => repository.deleteIncomingPacket(unit, clientId, messageId)),
+
+    forgetIncoming: (clientId: string): Promise<void> =>
+      transact((unit) => repository.deleteIncomingPackets(unit, clientId)),
+
+    keepWill: (brokerId: string, will: Packet): Promise<void> =>
+      transact((unit) => repository.saveWill(unit, brokerId, will)),
+
+    findWill: (clientId: string): Promise<Packet | undefined> => repository.findWill(read, clientId),
+
+    /** The will that is no more, or undefined. It is asked at every CONNECT: most have none, and need no commit. */
+    async takeWill(clientId: string): Promise<Packet | undefined> {
+      const will = await repository.findWill(read, clientId);
+      if (will) await transact((unit) => repository.deleteWill(unit, clientId));
+      return will;
+    },
+
+    /** All wills, in the order of their clients. */
+    async *wills(): AsyncGenerator<Packet & { brokerId: string }> {
+      let last = '';
+      for (;;) {
+        const page = await repository.willsAfter(read, last, WILLS_PER_READ);
+        yield* page;
+        if (page.length < WILLS_PER_READ) return;
+        last = page.at(-1)?.clientId ?? '';
+      }
+    },
+  };
+}
