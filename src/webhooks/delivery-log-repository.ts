@@ -1,6 +1,7 @@
 import { newestFirst, type Page, type PageQuery } from '../database/newest-first.ts';
 import type { Sql, SqlValue } from '../database/sql.ts';
 import type { DeliveryStatus, WebhookSetting } from './delivery.ts';
+import { RETRY_DELAYS } from './retry-schedule.ts';
 
 /** A delivery as its application sees it; times in microseconds. */
 interface LoggedDelivery {
@@ -91,9 +92,10 @@ export async function listDeliveries(
   });
 }
 
-// One that is under way or waits keeps its count; any other begins the retry schedule anew.
-const MAKE_DUE = `UPDATE deliveries SET status = 'pending', next_attempt_at = ?, updated_at = ?,
-  attempts = CASE status WHEN 'pending' THEN attempts ELSE 0 END`;
+// An attempt that is under way belongs to the round before. One that is pending keeps its count, unless the next attempt
+// were its last; any other begins the retry schedule anew.
+const MAKE_DUE = `UPDATE deliveries SET status = 'pending', round = round + 1, next_attempt_at = ?, updated_at = ?,
+  attempts = CASE WHEN status = 'pending' AND attempts < ${RETRY_DELAYS.length} THEN attempts ELSE 0 END`;
 
 /** Makes a delivery due; answers its setting, or undefined when the application has no such delivery. */
 export async function makeDue(
@@ -114,8 +116,8 @@ export async function makeDue(
 
 /**
  * Makes the deliveries of a range due whose ids are among the next `limit` behind `after`, and before `before`. The ids
- * bound what is looked at: most rows of an application are in no range. `last` is where the next call goes on; null when
- * nothing is left.
+ * bound what is looked at: most rows of an application are in no range. `made`: the setting of each. `last` is where the
+ * next call goes on; null when nothing is left.
  */
 export async function makeRangeDue(
   sql: Sql,
@@ -124,7 +126,7 @@ export async function makeRangeDue(
   { after, before }: { after: string; before: string },
   now: number,
   limit: number,
-): Promise<{ made: { deliveryId: string; setting: WebhookSetting }[]; last: string | null }> {
+): Promise<{ made: WebhookSetting[]; last: string | null }> {
   const { where, values } = condition(applicationId, range);
   const own =
     range.status === 'exhausted' || range.status === 'gone' ? { where, values } : condition(applicationId, {});
@@ -137,9 +139,9 @@ export async function makeRangeDue(
     limit,
   );
   if (!seen || seen.last === null) return { made: [], last: null };
-  const made = await sql.all<{ deliveryId: string; setting: WebhookSetting }>(
+  const made = await sql.all<{ setting: WebhookSetting }>(
     `${MAKE_DUE} WHERE ${where} AND delivery_id > ? AND delivery_id <= ? AND created_at >= ? AND created_at < ?
-     RETURNING delivery_id AS "deliveryId", setting`,
+     RETURNING setting`,
     now,
     now,
     ...values,
@@ -148,5 +150,5 @@ export async function makeRangeDue(
     range.since,
     range.until,
   );
-  return { made, last: seen.count < limit ? null : seen.last };
+  return { made: made.map(({ setting }) => setting), last: seen.count < limit ? null : seen.last };
 }

@@ -48,10 +48,7 @@ export function createDeliveryLog({ database, clock, webhooks, findApplication }
       const { made, last } = await database.transact(async (unit) => {
         const found = await makeRangeDue(unit, applicationId, range, { after, before }, clock.now(), ROWS_PER_UNIT);
         unit.onCommit(() => {
-          for (const [setting, due] of Map.groupBy(found.made, (row) => row.setting)) {
-            const ids = due.map(({ deliveryId }) => deliveryId);
-            webhooks.due({ applicationId, setting }, ids);
-          }
+          for (const setting of new Set(found.made)) webhooks.due({ applicationId, setting });
         });
         return found;
       });
@@ -71,7 +68,7 @@ export function createDeliveryLog({ database, clock, webhooks, findApplication }
       await database.transact(async (unit) => {
         const setting = await makeDue(unit, applicationId, deliveryId, clock.now());
         if (setting === undefined) throw new DomainError('DELIVERY_NOT_FOUND');
-        unit.onCommit(() => webhooks.due({ applicationId, setting }, [deliveryId]));
+        unit.onCommit(() => webhooks.due({ applicationId, setting }));
       });
     },
 

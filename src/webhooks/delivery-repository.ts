@@ -9,9 +9,11 @@ export interface Delivery {
   body: string;
   /** How many were made. */
   attempts: number;
+  /** How often it was asked for again; a repetition that is asked for raises it. */
+  round: number;
 }
 
-interface NewDelivery extends Delivery, ReceiverName {
+interface NewDelivery extends Omit<Delivery, 'round'>, ReceiverName {
   deviceId: string;
   transactionId: number | null;
   type: string;
@@ -21,6 +23,8 @@ interface NewDelivery extends Delivery, ReceiverName {
 export interface Outcome {
   applicationId: string;
   deliveryId: string;
+  /** In which the attempt was made. */
+  round: number;
   status: DeliveryStatus;
   attempts: number;
   url: string | null;
@@ -53,7 +57,7 @@ export async function insertDelivery(sql: Sql, delivery: NewDelivery): Promise<v
 /** What is due for one receiver, the longest due first. */
 export async function findDue(sql: Sql, receiver: ReceiverName, now: number, limit: number): Promise<Delivery[]> {
   return sql.all(
-    `SELECT delivery_id AS "deliveryId", body, attempts FROM deliveries
+    `SELECT delivery_id AS "deliveryId", body, attempts, round FROM deliveries
      WHERE status = 'pending' AND application_id = ? AND setting = ? AND next_attempt_at <= ?
      ORDER BY next_attempt_at, delivery_id LIMIT ?`,
     receiver.applicationId,
@@ -99,12 +103,15 @@ export async function findNextReceiver(
   );
 }
 
-/** Writes down an attempt. A delivery that is finished by then stays as it is. */
-export async function saveOutcome(sql: Sql, outcome: Outcome): Promise<void> {
-  await sql.run(
+/**
+ * Writes down an attempt; false when it counts for nothing: the delivery was asked for again meanwhile, and is to be sent
+ * once more.
+ */
+export async function saveOutcome(sql: Sql, outcome: Outcome): Promise<boolean> {
+  const changed = await sql.run(
     `UPDATE deliveries SET status = ?, attempts = ?, url = ?, last_status_code = ?, last_error = ?,
        next_attempt_at = ?, updated_at = ?
-     WHERE application_id = ? AND delivery_id = ? AND status = 'pending'`,
+     WHERE application_id = ? AND delivery_id = ? AND status = 'pending' AND round = ?`,
     outcome.status,
     outcome.attempts,
     outcome.url,
@@ -114,7 +121,9 @@ export async function saveOutcome(sql: Sql, outcome: Outcome): Promise<void> {
     outcome.at,
     outcome.applicationId,
     outcome.deliveryId,
+    outcome.round,
   );
+  return changed > 0;
 }
 
 /** What is pending, and the earliest time at which some of it is due. Looks at all of it: for a thread of its own. */

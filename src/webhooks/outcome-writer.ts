@@ -13,8 +13,8 @@ interface Options<Written extends Outcome> {
   database: Database;
   clock: Clock;
   log: Log;
-  /** Called for each outcome after its commit. */
-  written(outcome: Written): void;
+  /** Called for each outcome after its commit; it does not count when the delivery was asked for again meanwhile. */
+  written(outcome: Written, counts: boolean): void;
   /** Called when nothing is being written any more. */
   rested(): void;
 }
@@ -33,16 +33,18 @@ export function createOutcomeWriter<Written extends Outcome>(options: Options<Wr
 
   async function writeBatch(): Promise<void> {
     let batch: Written[] = [];
+    let counts: boolean[] = [];
     try {
       await database.transactSoon(async (unit) => {
+        counts = [];
         batch = waiting.splice(0, BATCH); // when the unit runs, not when it was asked for: so more share it
-        for (const outcome of batch) await saveOutcome(unit, outcome);
+        for (const outcome of batch) counts.push(await saveOutcome(unit, outcome));
       });
     } catch (cause) {
       waiting = [...batch, ...waiting];
       throw cause;
     }
-    for (const outcome of batch) written(outcome);
+    for (const [index, outcome] of batch.entries()) written(outcome, counts[index] === true);
   }
 
   async function writeAll(): Promise<void> {

@@ -6,10 +6,8 @@ import type { Kind } from './places.ts';
 export interface Receiver extends ReceiverName {
   /** Deliveries to be attempted now. */
   queue: Delivery[];
-  /** Every delivery in memory: queued, under way, or with an outcome that is not yet written. */
-  held: Set<string>;
-  /** Those of `held` that were made due again meanwhile: a read passes over them until their outcome is written. */
-  dueAgain: Set<string>;
+  /** Every delivery in memory with its round: queued, under way, or with an outcome that is not yet written. */
+  held: Map<string, number>;
   inFlight: number;
   /** How many attempts may be under way at once. */
   window: number;
@@ -29,6 +27,8 @@ export interface Receiver extends ReceiverName {
   nextDueAt: number;
 }
 
+type Round = Pick<Delivery, 'deliveryId' | 'round'>;
+
 // As congestion windows do: a receiver starts small, gains one with each answer while it keeps pace, and falls to one
 // attempt at a time when it fails or stops answering, so one that hangs takes few places however much waits for it.
 const FIRST_WINDOW = 4;
@@ -47,8 +47,7 @@ export function createReceiver({ applicationId, setting }: ReceiverName): Receiv
     applicationId,
     setting,
     queue: [],
-    held: new Set(),
-    dueAgain: new Set(),
+    held: new Map(),
     inFlight: 0,
     window: FIRST_WINDOW,
     kind: 'trial',
@@ -99,11 +98,19 @@ export function late(receiver: Receiver): void {
 function slowDown(receiver: Receiver): void {
   receiver.kind = 'trial';
   receiver.window = 1;
-  for (const { deliveryId } of receiver.queue.splice(queueBound(receiver))) {
-    receiver.held.delete(deliveryId);
-    receiver.dueAgain.delete(deliveryId);
+  for (const delivery of receiver.queue.splice(queueBound(receiver))) {
+    letGo(receiver, delivery);
     receiver.more = true;
   }
+}
+
+/** Whether it is held, in that round or a later one. */
+export const holds = ({ held }: Pick<Receiver, 'held'>, { deliveryId, round }: Round): boolean =>
+  (held.get(deliveryId) ?? -1) >= round;
+
+/** Nothing is left to do for it in that round. */
+export function letGo({ held }: Receiver, { deliveryId, round }: Round): void {
+  if (held.get(deliveryId) === round) held.delete(deliveryId);
 }
 
 /** Whether nothing is known of it that the database does not know. */

@@ -8,7 +8,18 @@ import type { ReceiverName, WebhookSetting } from './delivery.ts';
 import * as repository from './delivery-repository.ts';
 import { createOutcomeWriter } from './outcome-writer.ts';
 import { createPlaces, type Place, QUICK } from './places.ts';
-import { createReceiver, failed, isIdle, late, type Receiver, roomIn, succeeded, wantsMore } from './receiver.ts';
+import {
+  createReceiver,
+  failed,
+  holds,
+  isIdle,
+  late,
+  letGo,
+  type Receiver,
+  roomIn,
+  succeeded,
+  wantsMore,
+} from './receiver.ts';
 import { createReceiverLog } from './receiver-log.ts';
 import { type Answer, judge } from './retry-schedule.ts';
 import { createSender } from './sender.ts';
@@ -109,7 +120,7 @@ export function createWebhooks(options: Options) {
   }
 
   function hold(receiver: Receiver, delivery: Delivery): void {
-    receiver.held.add(delivery.deliveryId);
+    receiver.held.set(delivery.deliveryId, delivery.round);
     receiver.queue.push(delivery);
   }
 
@@ -128,7 +139,9 @@ export function createWebhooks(options: Options) {
     if (!running) return;
     while (receiver.queue.length > 0 && receiver.inFlight < receiver.window && places.free(receiver.kind)) {
       const delivery = receiver.queue.shift();
-      if (delivery) void attempt(receiver, delivery, places.take(receiver.kind, receiver));
+      // One that was asked for again since it was queued comes in its new round.
+      if (delivery && receiver.held.get(delivery.deliveryId) === delivery.round)
+        void attempt(receiver, delivery, places.take(receiver.kind, receiver));
     }
     const wants = wantsMore(receiver);
     const full = !places.free(receiver.kind) && receiver.inFlight < receiver.window;
@@ -143,12 +156,12 @@ export function createWebhooks(options: Options) {
     reads += 1;
     const now = clock.now();
     // Also what is settled while this reads: the page may still show it as pending.
-    const skip = new Set(receiver.held);
-    const limit = roomIn(receiver) + skip.size;
+    const skip = { held: new Map(receiver.held) };
+    const limit = roomIn(receiver) + skip.held.size;
     try {
       const page = await repository.findDue(database.read, receiver, now, limit);
       for (const delivery of page) {
-        if (skip.has(delivery.deliveryId) || receiver.held.has(delivery.deliveryId)) continue;
+        if (holds(skip, delivery) || holds(receiver, delivery)) continue;
         if (roomIn(receiver) > 0) hold(receiver, delivery);
         else receiver.more = true;
       }
@@ -182,7 +195,7 @@ export function createWebhooks(options: Options) {
     place.cut = undefined;
     places.release(place);
     if (answer) conclude(receiver, delivery, url, answer, place.startedAt);
-    else receiver.held.delete(delivery.deliveryId); // its outcome is unknown: it stays pending
+    else letGo(receiver, delivery); // its outcome is unknown: it stays pending
     receiver.inFlight -= 1;
     attempts -= 1;
     pump(receiver);
@@ -215,14 +228,10 @@ export function createWebhooks(options: Options) {
     startedAt: number,
   ): void {
     const at = clock.now();
-    const { deliveryId } = delivery;
+    const { deliveryId, round } = delivery;
     const random = (): number => ids.bytes(4).readUInt32LE() / 2 ** 32;
-    let made = delivery.attempts + 1;
-    let verdict = judge(answer, made, at, random);
-    if (verdict.status === 'exhausted' && receiver.dueAgain.has(deliveryId)) {
-      made = 1; // made due again while its last attempt was under way: the schedule begins anew
-      verdict = judge(answer, made, at, random);
-    }
+    const made = delivery.attempts + 1;
+    const verdict = judge(answer, made, at, random);
     const { applicationId } = receiver;
     const { statusCode } = answer;
     const ok = verdict.status === 'delivered';
@@ -230,15 +239,16 @@ export function createWebhooks(options: Options) {
     tellOf(receiver, { deliveryId, status: verdict.status, attempts: made, error });
     if (ok) succeeded(receiver, at - startedAt <= QUICK && !places.isLate(receiver), receiver.inFlight);
     else failed(receiver);
-    writer.add({ receiver, applicationId, deliveryId, ...verdict, attempts: made, url, statusCode, error, at });
+    writer.add({ receiver, applicationId, deliveryId, round, ...verdict, attempts: made, url, statusCode, error, at });
     metrics.deliverySeconds.observe((at - startedAt) / 1_000_000);
     metrics.deliveryAttempts.inc({ outcome: verdict.status === 'pending' ? 'retry' : verdict.status });
   }
 
-  function written({ receiver, deliveryId, nextAttemptAt }: Written): void {
-    receiver.held.delete(deliveryId);
-    if (receiver.dueAgain.delete(deliveryId)) receiver.more = true;
-    if (nextAttemptAt !== null) schedule(receiver, nextAttemptAt);
+  function written(outcome: Written, counts: boolean): void {
+    const { receiver, nextAttemptAt } = outcome;
+    letGo(receiver, outcome);
+    if (!counts) receiver.more = true;
+    else if (nextAttemptAt !== null) schedule(receiver, nextAttemptAt);
     pump(receiver);
     forget(receiver);
   }
@@ -296,7 +306,7 @@ export function createWebhooks(options: Options) {
       const timestamp = toUtc(event.occurredAt);
       const deliveryId = ids.next('msg', createdAt);
       const body = JSON.stringify({ type, timestamp, data: { ...event.data, applicationId, deviceId } });
-      const delivery = { deliveryId, body, attempts: 0 };
+      const delivery = { deliveryId, body, attempts: 0, round: 0 };
       const transactionId = event.transactionId ?? null;
       await repository.insertDelivery(unit, {
         ...delivery,
@@ -316,9 +326,8 @@ export function createWebhooks(options: Options) {
     },
 
     /** Rows of a receiver came due that were not recorded just now. Called after their commit. */
-    due(name: ReceiverName, deliveryIds: readonly string[]): void {
+    due(name: ReceiverName): void {
       const receiver = receiverOf(name);
-      for (const deliveryId of deliveryIds) if (receiver.held.has(deliveryId)) receiver.dueAgain.add(deliveryId);
       receiver.more = true;
       pump(receiver);
     },

@@ -69,12 +69,57 @@ void t.test('a redelivery that is asked for while the last attempt is under way 
   }
   await receiver.next();
   await log.redeliver('app-1', deliveryId);
-  receiver.answer({ status: 200 });
-  clock.advance(15_000);
+  receiver.answer({ status: 500 });
+  clock.advance(15_000); // the last attempt of the former round fails, and counts no more
+  await receiver.next();
   await webhooks.idle();
-  t.match(await row(deliveryId), { status: 'pending', attempts: 1 });
+  t.match(await row(deliveryId), { status: 'pending', attempts: 1, error: 'answered 500' });
+  receiver.answer({ status: 200 });
   clock.advance(7_000);
   await receiver.next();
   await webhooks.idle();
-  t.match(await row(deliveryId), { status: 'delivered' });
+  t.match(await row(deliveryId), { status: 'delivered', attempts: 2 });
+  t.equal(receiver.requests.length, 12);
+});
+
+void t.test(
+  'one that is asked for while an attempt hangs is sent at once, and only its own outcome counts',
+  async (t) => {
+    const receiver = await createTestReceiver(t);
+    const { open, applications, clock, database, row, finished } = await createSetUp(t, receiver.url);
+    const { webhooks, record } = await open();
+    const log = createDeliveryLog({ database, clock, webhooks, findApplication: applications.findIn });
+    receiver.answer({ hang: true });
+    const deliveryId = await record();
+    await receiver.next();
+    receiver.answer({ status: 200 });
+    await log.redeliver('app-1', deliveryId);
+    await receiver.next();
+    await finished(deliveryId);
+    clock.advance(15_000);
+    await webhooks.idle();
+    t.match(await row(deliveryId), { status: 'delivered', attempts: 1, statusCode: 200, error: null });
+    t.equal(receiver.requests.length, 2);
+  },
+);
+
+void t.test('one that is asked for while it is queued is sent once', async (t) => {
+  const receiver = await createTestReceiver(t);
+  const { open, applications, clock, database, row } = await createSetUp(t, receiver.url);
+  const { webhooks, record } = await open();
+  const log = createDeliveryLog({ database, clock, webhooks, findApplication: applications.findIn });
+  receiver.answer({ hang: true });
+  for (let index = 0; index < 4; index += 1) await record();
+  for (let index = 0; index < 4; index += 1) await receiver.next(); // its first window is full
+  const deliveryId = await record();
+  await log.redeliver('app-1', deliveryId);
+  receiver.answer({ status: 200 });
+  clock.advance(15_000);
+  await webhooks.idle();
+  t.match(await row(deliveryId), { status: 'delivered', attempts: 1 });
+  clock.advance(7_000);
+  await webhooks.idle();
+  const ids = receiver.requests.map(({ headers }) => headers['webhook-id']);
+  t.equal(ids.filter((id) => id === deliveryId).length, 1);
+  t.equal(ids.length, 9);
 });
