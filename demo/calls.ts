@@ -1,4 +1,4 @@
-import { movie } from '../device-sim/movie.ts';
+import { movie } from '../device-sim/files/movie.ts';
 import type { Camera } from './cameras.ts';
 import { check } from './check.ts';
 import type { CustomerStore } from './customer-store.ts';

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
-import { createDevice, type Device, type DeviceOptions } from '../device-sim/device.ts';
-import { OLD_FIRMWARE } from '../device-sim/firmware.ts';
-import type { DeviceAccount } from '../device-sim/fleet.ts';
-import type { Command } from '../device-sim/messages.ts';
-import type { OwnFile } from '../device-sim/uploader.ts';
+import type { OwnFile } from '../device-sim/files/uploader.ts';
+import type { DeviceAccount } from '../device-sim/fleet/fleet.ts';
+import { createDevice, type Device, type DeviceOptions } from '../device-sim/model/device.ts';
+import { OLD_FIRMWARE } from '../device-sim/model/firmware-versions.ts';
+import type { Command } from '../device-sim/mqtt/messages.ts';
 import { promised } from './check.ts';
 import type { Timeline } from './timeline.ts';
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createServiceClient, unexpected } from '../device-sim/service-client.ts';
+import { createServiceClient, unexpected } from '../device-sim/customer/service-client.ts';
 import type { Camera } from './cameras.ts';
 import { check, promised } from './check.ts';
 import type { Results } from './results.ts';

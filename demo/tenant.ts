@@ -1,6 +1,12 @@
-import { deviceIdFor } from '../device-sim/device-ids.ts';
-import type { DeviceAccount } from '../device-sim/fleet.ts';
-import { createServiceClient, type Reply, type ServiceClient, send, unexpected } from '../device-sim/service-client.ts';
+import {
+  createServiceClient,
+  type Reply,
+  type ServiceClient,
+  send,
+  unexpected,
+} from '../device-sim/customer/service-client.ts';
+import { deviceIdFor } from '../device-sim/fleet/device-ids.ts';
+import type { DeviceAccount } from '../device-sim/fleet/fleet.ts';
 import type { Timeline } from './timeline.ts';
 
 export const DEVELOPER = 'demo';

@@ -1,12 +1,13 @@
 import { parseArgs } from 'node:util';
-import type { Absence } from './absences.ts';
-import type { Behaviour } from './behaviour.ts';
-import { promptBehaviour } from './behaviour.ts';
-import { MAX_DEVICES } from './device-ids.ts';
-import { type Equipment, type InstalledSoftware, plainEquipment } from './device-state.ts';
-import { type Life, quietLife } from './life.ts';
-import { MOVIE_MIN } from './movie.ts';
-import { isPackageName } from './operations.ts';
+import type { AccountSource } from './customer/accounts.ts';
+import { MOVIE_MIN } from './files/movie.ts';
+import type { Absence } from './fleet/absences.ts';
+import { MAX_DEVICES } from './fleet/device-ids.ts';
+import { type Life, quietLife } from './fleet/life.ts';
+import type { Behaviour } from './model/behaviour.ts';
+import { promptBehaviour } from './model/behaviour.ts';
+import { type Equipment, type InstalledSoftware, plainEquipment } from './model/device-state.ts';
+import { isPackageName } from './model/operations.ts';
 import type { Range } from './random.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -29,9 +30,7 @@ export interface Command {
   /** Milliseconds. */
   duration: number | undefined;
   untilIdle: number | undefined;
-  accounts:
-    | { kind: 'file'; file: string; limit: number | undefined }
-    | { kind: 'register'; adminUrl: string; token: string | { dataDir: string }; developerId: string };
+  accounts: AccountSource;
   saveFile: string | undefined;
   application: { applicationId: string; secret: string; apiUrl: string; load: number } | undefined;
 }

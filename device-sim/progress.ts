@@ -1,4 +1,4 @@
-import type { Fleet, FleetCounts } from './fleet.ts';
+import type { Fleet, FleetCounts } from './fleet/fleet.ts';
 import type { Timers } from './timers.ts';
 
 /** Where progress is written: a terminal gets one line that changes, anything else a line every few seconds. */

@@ -1,5 +1,5 @@
-import type { FleetCounts } from './fleet.ts';
-import type { LoadCounts } from './load.ts';
+import type { LoadCounts } from './customer/load.ts';
+import type { FleetCounts } from './fleet/fleet.ts';
 import { plainText } from './plain-text.ts';
 
 /** All that a run ends with; with --json this object is standard output. */

@@ -1,8 +1,8 @@
-import { obtainAccounts, saveAccounts } from './accounts.ts';
-import { createApplication } from './application.ts';
 import type { Command } from './command-line.ts';
-import { createFleet, type Fleet } from './fleet.ts';
-import { startLoad } from './load.ts';
+import { obtainAccounts, saveAccounts } from './customer/accounts.ts';
+import { createApplication } from './customer/application.ts';
+import { startLoad } from './customer/load.ts';
+import { createFleet, type Fleet } from './fleet/fleet.ts';
 import { type ProgressStream, showProgress } from './progress.ts';
 import type { Report } from './report.ts';
 import { pause, systemTimers, type Timers } from './timers.ts';

@@ -1,7 +1,7 @@
 import t from 'tap';
-import { peersOf } from '../../device-sim/bluetooth.ts';
-import { newState, plainEquipment } from '../../device-sim/device-state.ts';
-import { operations } from '../../device-sim/operations.ts';
+import { peersOf } from '../../device-sim/model/bluetooth.ts';
+import { newState, plainEquipment } from '../../device-sim/model/device-state.ts';
+import { operations } from '../../device-sim/model/operations.ts';
 import { loadContracts } from '../../src/contracts/contracts.ts';
 import { readAsyncApi, schemaName } from './documents.ts';
 

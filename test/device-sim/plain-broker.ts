@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { Aedes, type Client } from 'aedes';
-import type { Command } from '../../device-sim/messages.ts';
+import type { Command } from '../../device-sim/mqtt/messages.ts';
 
 interface Ack {
   deviceId: string;

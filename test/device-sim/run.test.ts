@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import t from 'tap';
 import { readCommandLine } from '../../device-sim/command-line.ts';
-import { deviceIdFor } from '../../device-sim/device-ids.ts';
-import { createDurations } from '../../device-sim/durations.ts';
+import { createDurations } from '../../device-sim/customer/durations.ts';
+import { deviceIdFor } from '../../device-sim/fleet/device-ids.ts';
 import { progressLine } from '../../device-sim/progress.ts';
 import { run } from '../../device-sim/run.ts';
-import { startAdmin } from './admin-stub.ts';
+import { startAdmin } from './customer/admin-stub.ts';
 import { command, startBroker, wifi } from './plain-broker.ts';
 
 const quiet = { write: () => {} };

@@ -1,13 +1,13 @@
 import t from 'tap';
 import { readCommandLine } from '../../device-sim/command-line.ts';
-import { createDevice } from '../../device-sim/device.ts';
-import { movie } from '../../device-sim/movie.ts';
+import { movie } from '../../device-sim/files/movie.ts';
+import type { OwnFile } from '../../device-sim/files/uploader.ts';
+import { createDevice } from '../../device-sim/model/device.ts';
 import { run } from '../../device-sim/run.ts';
-import type { OwnFile } from '../../device-sim/uploader.ts';
 import { checkMessage, checkUploadUrlRequest, checkWebhook } from '../contract/checked-messages.ts';
 import { createTestReceiver } from '../webhooks/test-receiver.ts';
 import { startWorld, transactionIdOf } from '../world.ts';
-import { startUploadServer } from './upload-server.ts';
+import { startUploadServer } from './files/upload-server.ts';
 
 type Event = { type: string; data: Record<string, unknown> };
 type Asked = { data: { files?: { name: string }[]; name: string } };

@@ -1,0 +1,237 @@
+import { type FileHandle, open } from 'node:fs/promises';
+import { backOff } from '../back-off.ts';
+import type { Failure } from '../mqtt/messages.ts';
+import type { Random, Range } from '../random.ts';
+import { pause, type Timers } from '../timers.ts';
+import type { Source, SourceHolder } from './source.ts';
+
+/** How long a device holds on to a download. */
+export interface Patience {
+  /** Attempts in a row, none of which got further into the file than those before it. */
+  readonly attempts: number;
+  /** Bounds in milliseconds of the pause before the next attempt. */
+  readonly pause: Range;
+  /** Milliseconds without a byte after which an attempt has failed. */
+  readonly stall: number;
+  /** Milliseconds to wait for the answer to a request for a fresh URL. */
+  readonly answer: number;
+}
+
+export const plainPatience: Patience = {
+  attempts: 6,
+  pause: { min: 500, max: 30_000 },
+  stall: 30_000,
+  answer: 30_000,
+};
+
+/** What is there of the file. */
+interface Part {
+  readonly handle: FileHandle;
+  bytes: number;
+  /** Says that the rest is the rest of the same file (RFC 9110 13.1.5: only a strong one does). */
+  etag: string | undefined;
+}
+
+/** How an attempt ended: `again`, `expired` (with another URL) or `over` say what to do next. */
+type Ending = { kind: 'done' } | { kind: 'again' | 'expired' | 'over'; why: string };
+
+const over = (why: string): Ending => ({ kind: 'over', why });
+const again = (why: string): Ending => ({ kind: 'again', why });
+
+const reasonOf = (error: unknown): string => {
+  const { cause } = error as { cause?: unknown };
+  return cause instanceof Error ? cause.message || String(cause) : (error as Error).message;
+};
+
+/** Faults of the disk are no faults of the network: they carry the name of a system call. */
+const diskFailure = (error: unknown): Failure => {
+  const { code } = error as { code?: unknown };
+  const message = `the file cannot be written: ${(error as Error).message}`;
+  return { code: code === 'ENOSPC' ? 'STORAGE_FULL' : 'INTERNAL', message };
+};
+
+async function forget(part: Part): Promise<void> {
+  part.bytes = 0;
+  part.etag = undefined;
+  await part.handle.truncate(0);
+}
+
+async function append(part: Part, chunk: Uint8Array): Promise<void> {
+  for (let written = 0; written < chunk.length; ) {
+    const { bytesWritten } = await part.handle.write(chunk, written, chunk.length - written, part.bytes + written);
+    written += bytesWritten;
+  }
+  part.bytes += chunk.length;
+}
+
+/** What an answer without the file means. */
+async function explain(response: Response, part: Part): Promise<Ending> {
+  const { status } = response;
+  if (status === 401 || status === 403) return { kind: 'expired', why: `the URL is refused (${status})` };
+  if (status === 416) {
+    // There is less than what is here: what is here is of another file.
+    await forget(part);
+    return again('there is no such range (416)');
+  }
+  if (status >= 500 || status === 408 || status === 429) return again(`the server answered ${status}`);
+  return over(`the server answered ${status}`);
+}
+
+/** Whether a 206 carries exactly the rest of the file (RFC 9110 14.4). */
+function isTheRest(response: Response, have: number, size: number): boolean {
+  const [, from, to, total] = /^bytes (\d+)-(\d+)\/(\d+|\*)$/.exec(response.headers.get('content-range') ?? '') ?? [];
+  return Number(from) === have && Number(to) === size - 1 && (total === '*' || Number(total) === size);
+}
+
+/**
+ * One request, for the rest of the file when what is there is certainly of the same file. Throws what the disk says;
+ * everything about the network is in the ending.
+ */
+async function attempt({
+  source: { url, size },
+  part,
+  signal,
+  stall,
+  timers,
+  onResumed,
+  onProgress,
+}: {
+  source: Source;
+  part: Part;
+  signal: AbortSignal;
+  stall: number;
+  timers: Timers;
+  onResumed: () => void;
+  onProgress: (bytes: number, size: number) => void;
+}): Promise<Ending> {
+  if (part.bytes > 0 && (part.etag === undefined || part.bytes >= size)) await forget(part);
+  const stalled = new AbortController();
+  const watch = (): (() => void) => timers.after(stall, () => stalled.abort(new Error('nothing came any more')));
+  let unwatch = watch();
+  const headers: Record<string, string> = { 'accept-encoding': 'identity' };
+  if (part.etag !== undefined) Object.assign(headers, { range: `bytes=${part.bytes}-`, 'if-range': part.etag });
+  let body: ReadableStreamDefaultReader<Uint8Array> | undefined;
+  try {
+    const response = await fetch(url, { headers, signal: AbortSignal.any([signal, stalled.signal]) });
+    body = response.body?.getReader();
+    if (response.status === 206 && !isTheRest(response, part.bytes, size)) {
+      await forget(part);
+      return again('another range was sent than was asked for');
+    }
+    if (response.status === 206) onResumed();
+    else if (response.status === 200) {
+      if (part.bytes > 0) await forget(part);
+      const length = response.headers.get('content-length') ?? size;
+      if (Number(length) !== size) return over(`the file has ${length} bytes, not ${size}`);
+      const etag = response.headers.get('etag') ?? '';
+      part.etag = etag.startsWith('"') ? etag : undefined;
+    } else return await explain(response, part);
+
+    for (let next = await body?.read(); next && !next.done; next = await body?.read()) {
+      unwatch();
+      unwatch = watch();
+      if (part.bytes + next.value.length > size) return over(`the file has more than ${size} bytes`);
+      await append(part, next.value);
+      onProgress(part.bytes, size);
+    }
+    return part.bytes === size ? { kind: 'done' } : over(`the file has ${part.bytes} bytes, not ${size}`);
+  } catch (error) {
+    // Of the disk: those of the network are causes of what fetch throws.
+    if ('syscall' in (error as Error)) throw error;
+    signal.throwIfAborted();
+    return again(reasonOf(stalled.signal.aborted ? stalled.signal.reason : error));
+  } finally {
+    unwatch();
+    body?.cancel().catch(() => {});
+  }
+}
+
+/** What a download went through. */
+export interface Passage {
+  bytes: number;
+  /** Attempts that went on where an earlier one was cut. */
+  resumed: number;
+  /** Fresh URLs that the service was asked for. */
+  renewed: number;
+}
+
+/**
+ * Downloads a file of a known size into `file`, a chunk at a time, through lost connections, slow servers and expired
+ * URLs. The file is left as it is when that fails. Gives the failure, or undefined; counts into `passage`. Rejects only
+ * with the reason of `signal`.
+ */
+export async function download({
+  source,
+  file,
+  passage,
+  renew,
+  onProgress,
+  signal,
+  patience,
+  random,
+  timers,
+}: {
+  source: SourceHolder;
+  file: string;
+  passage: Passage;
+  /** Asks for a fresh source. A failure is final, undefined is not: there was no answer. */
+  renew: (signal: AbortSignal) => Promise<Source | Failure | undefined>;
+  onProgress: (bytes: number, size: number) => void;
+  signal: AbortSignal;
+  patience: Patience;
+  random: Random;
+  timers: Timers;
+}): Promise<Failure | undefined> {
+  const failed = (why: string): Failure => ({ code: 'DOWNLOAD_FAILED', message: why });
+
+  const onResumed = (): void => {
+    passage.resumed += 1;
+  };
+
+  /** A repetition of the command may bring a newer URL before the answer, or while there is no connection to ask on. */
+  async function renewed(): Promise<Source | Failure | undefined> {
+    const asking = new AbortController();
+    passage.renewed += 1;
+    try {
+      return (await Promise.race([renew(AbortSignal.any([signal, asking.signal])), source.replaced()])) ?? undefined;
+    } finally {
+      asking.abort();
+    }
+  }
+
+  async function obtain(part: Part): Promise<Failure | undefined> {
+    const { stall } = patience;
+    let furthest = 0;
+    for (let failures = 0; ; ) {
+      signal.throwIfAborted();
+      const used = source.current;
+      const ending = await attempt({ source: used, part, signal, stall, timers, onResumed, onProgress });
+      if (ending.kind === 'done') return undefined;
+      if (ending.kind === 'over') return failed(ending.why);
+
+      failures = part.bytes > furthest ? 1 : failures + 1;
+      furthest = Math.max(furthest, part.bytes);
+      if (failures >= patience.attempts) return failed(`${ending.why}; given up after ${failures} attempts`);
+      // A repetition of the command may have brought a newer URL meanwhile.
+      if (source.current !== used) continue;
+      if (ending.kind === 'again') {
+        await pause(timers, backOff(random, patience.pause, failures), signal);
+        continue;
+      }
+      const fresh = await renewed();
+      if (fresh && 'code' in fresh) return fresh;
+      if (fresh) source.replace(fresh);
+    }
+  }
+
+  try {
+    await using handle = await open(file, 'w', 0o600);
+    const part: Part = { handle, bytes: 0, etag: undefined };
+    const failure = await obtain(part);
+    passage.bytes = part.bytes;
+    return failure;
+  } catch (error) {
+    signal.throwIfAborted();
+    return diskFailure(error);
+  }
+}

@@ -1,0 +1,60 @@
+import { createRandom } from '../random.ts';
+
+const CHUNK = 64 * 1024;
+/** Of 64 KiB: made when the first movie is, and shared by all; what tells two movies apart is their stamps. */
+let noise: Buffer | undefined;
+
+function makeNoise(): Buffer {
+  const random = createRandom(1);
+  const bytes = Buffer.alloc(CHUNK);
+  for (let at = 0; at < CHUNK; at += 4) bytes.writeUInt32BE(Math.floor(random() * 2 ** 32), at);
+  return bytes;
+}
+
+/** A box of ISO/IEC 14496-12: its whole length, its type, what is in it. */
+function box(type: string, content: Buffer, length = content.length + 8): Buffer {
+  const head = Buffer.alloc(8);
+  head.writeUInt32BE(length);
+  head.write(type, 4, 'latin1');
+  return Buffer.concat([head, content]);
+}
+
+/** What says that the file is a movie: without tracks, one second long. */
+function opening(): Buffer {
+  const header = Buffer.alloc(100);
+  header.writeUInt32BE(1000, 12); // units a second
+  header.writeUInt32BE(1000, 16); // duration
+  header.writeUInt32BE(0x00010000, 20); // rate
+  header.writeUInt16BE(0x0100, 24); // volume
+  // The picture as it is: the diagonal of the matrix.
+  header.writeUInt32BE(0x00010000, 36);
+  header.writeUInt32BE(0x00010000, 52);
+  header.writeUInt32BE(0x40000000, 68);
+  header.writeUInt32BE(1, 96); // next track
+  const brand = Buffer.from('isom\0\0\x02\0isomiso2mp41', 'latin1');
+  return Buffer.concat([box('ftyp', brand), box('moov', box('mvhd', header))]);
+}
+
+/** The smallest movie: all of it that is not picture. */
+export const MOVIE_MIN = opening().length + 8;
+
+/**
+ * A movie file of exactly `size` bytes, in pieces of at most 64 KiB; the same for the same seed and size. Well formed as
+ * a file; what would be its pictures is noise.
+ */
+export function* movie({ size, seed }: { size: number; seed: number }): Generator<Buffer> {
+  if (size < MOVIE_MIN) throw new RangeError(`a movie has at least ${MOVIE_MIN} bytes`);
+  noise ??= makeNoise();
+  const start = opening();
+  let rest = size - start.length - 8;
+  yield Buffer.concat([start, box('mdat', Buffer.alloc(0), rest + 8)]);
+  const stamps = createRandom(seed);
+  while (rest > 0) {
+    const stamp = Buffer.alloc(8);
+    stamp.writeUInt32BE(Math.floor(stamps() * 2 ** 32));
+    stamp.writeUInt32BE(Math.floor(stamps() * 2 ** 32), 4);
+    const piece = Buffer.concat([stamp, noise.subarray(8)]).subarray(0, rest);
+    rest -= piece.length;
+    yield piece;
+  }
+}

@@ -1,0 +1,122 @@
+import { once } from 'node:events';
+import { type ClientRequest, type IncomingMessage, request as requestHttp } from 'node:http';
+import { request as requestHttps } from 'node:https';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { isRecord } from '../mqtt/messages.ts';
+import type { Timers } from '../timers.ts';
+
+/** Where a file goes, as the service had it from the customer. */
+export interface UploadTarget {
+  readonly uploadUrl: string;
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** The target in an answer, or in words what is wrong with it. */
+export function readTarget(value: unknown): UploadTarget | string {
+  if (!isRecord(value)) return 'it is no object';
+  const { uploadUrl, method = 'PUT', headers = {} } = value;
+  const protocol = typeof uploadUrl === 'string' ? URL.parse(uploadUrl)?.protocol : undefined;
+  if (protocol !== 'http:' && protocol !== 'https:') return 'uploadUrl is no http or https URL';
+  if (typeof method !== 'string' || !/^[A-Z]+$/.test(method)) return 'method is none';
+  if (!isRecord(headers) || !Object.values(headers).every((text) => typeof text === 'string')) {
+    return 'headers are no texts';
+  }
+  return { uploadUrl: uploadUrl as string, method, headers: headers as Record<string, string> };
+}
+
+/** How an attempt ended: `again`, `expired` (with another URL) or `over` say what to do next. */
+export type UploadEnding = { kind: 'done' } | { kind: 'again' | 'expired' | 'over'; why: string };
+
+function ending(status: number): UploadEnding {
+  if (status >= 200 && status < 300) return { kind: 'done' };
+  if (status === 401 || status === 403) return { kind: 'expired', why: `the URL is refused (${status})` };
+  const again = status >= 500 || status === 408 || status === 429;
+  return { kind: again ? 'again' : 'over', why: `the server answered ${status}` };
+}
+
+/** Milliseconds after which a server that says neither "go on" nor anything else gets the file all the same. */
+const CONTINUE_MILLISECONDS = 1000;
+
+/**
+ * Whether the file is wanted: a server that refuses an upload by its URL says so before anything is sent (RFC 9110
+ * 10.1.1).
+ */
+function invited(request: ClientRequest, timers: Timers): Promise<boolean> {
+  return new Promise((resolve) => {
+    const cancel = timers.after(CONTINUE_MILLISECONDS, () => resolve(true));
+    const end = (wanted: boolean) => (): void => {
+      cancel();
+      resolve(wanted);
+    };
+    request.once('continue', end(true)).once('response', end(false)).once('error', end(false));
+  });
+}
+
+/**
+ * Sends a file of a known size a piece at a time, with exactly the headers given and its length. Everything that can go
+ * wrong is in the ending. Rejects only with the reason of `signal`.
+ */
+export async function upload({
+  target: { uploadUrl, method, headers },
+  size,
+  content,
+  breaks,
+  stall,
+  signal,
+  timers,
+}: {
+  target: UploadTarget;
+  /** Bytes. */
+  size: number;
+  content: Iterable<Buffer>;
+  /** It breaks off in the middle: a memory card that is pulled out. */
+  breaks: boolean;
+  /** Milliseconds without a piece taken, or without the answer, after which an attempt has failed. */
+  stall: number;
+  signal: AbortSignal;
+  timers: Timers;
+}): Promise<UploadEnding> {
+  signal.throwIfAborted();
+  const stalled = new AbortController();
+  const watch = (): (() => void) => timers.after(stall, () => stalled.abort(new Error('nothing was taken any more')));
+  let unwatch = watch();
+
+  function* pieces(): Generator<Buffer> {
+    let left = breaks ? Math.floor(size / 2) : size;
+    for (const piece of content) {
+      unwatch();
+      unwatch = watch();
+      yield piece.subarray(0, left);
+      left -= Math.min(left, piece.length);
+      if (breaks && left === 0) throw new Error('the file cannot be read to its end');
+    }
+  }
+
+  try {
+    const request = (uploadUrl.startsWith('https:') ? requestHttps : requestHttp)(uploadUrl, {
+      method,
+      headers: { ...headers, 'content-length': size, expect: '100-continue' },
+      signal: AbortSignal.any([signal, stalled.signal]),
+    });
+    // Also those that come when nobody waits any more.
+    request.on('error', () => {});
+    const answered = once(request, 'response') as Promise<[IncomingMessage]>;
+    answered.catch(() => {});
+    request.flushHeaders();
+    // A server may also answer in the middle of the file.
+    if (await invited(request, timers)) await Promise.race([answered, pipeline(Readable.from(pieces()), request)]);
+    const [response] = await answered;
+    response.resume();
+    const result = ending(response.statusCode ?? 0);
+    if (result.kind !== 'done') request.destroy();
+    return result;
+  } catch (error) {
+    signal.throwIfAborted();
+    const { message, code } = (stalled.signal.aborted ? stalled.signal.reason : error) as Error & { code?: string };
+    return { kind: 'again', why: message || code || 'the connection broke' };
+  } finally {
+    unwatch();
+  }
+}

@@ -1,0 +1,114 @@
+import { backOff } from '../back-off.ts';
+import type { Failure } from '../mqtt/messages.ts';
+import type { Requests } from '../mqtt/requests.ts';
+import { createRandom, type Random } from '../random.ts';
+import { pause, type Timers } from '../timers.ts';
+import type { Patience } from './download.ts';
+import { movie } from './movie.ts';
+import { readTarget, type UploadTarget, upload } from './upload.ts';
+
+/** A file that a device has made. The seed says what is in it, and whether it breaks off. */
+export interface OwnFile {
+  readonly name: string;
+  /** Bytes. */
+  readonly size: number;
+  readonly seed: number;
+}
+
+/** Files that one request gets the URLs for. */
+export interface UploadOrder {
+  readonly type: 'recordingUploadUrls' | 'fileUploadUrl';
+  readonly data: Readonly<Record<string, unknown>>;
+  readonly files: readonly OwnFile[];
+}
+
+/** `unwanted`: nobody waits for these files, or the service itself tells of the failure; the device says nothing. */
+export type UploadOutcome = { kind: 'sent' } | { kind: 'failed'; error: Failure } | { kind: 'unwanted' };
+
+/** What the service answers when the files have no place to go, or when it tells the customer itself why not. */
+const UNWANTED = new Set(['NOT_CONFIGURED', 'NOT_ACTIVATED', 'UPLOAD_URL_FAILED']);
+
+function readTargets({ type, files }: UploadOrder, data: Readonly<Record<string, unknown>>): UploadTarget[] | string {
+  const { urls } = data;
+  const found = type === 'fileUploadUrl' ? [data] : files.map(({ name }) => named(urls, name));
+  const targets = found.map(readTarget);
+  return targets.find((target) => typeof target === 'string') ?? (targets as UploadTarget[]);
+}
+
+const named = (urls: unknown, name: string): unknown =>
+  Array.isArray(urls) ? urls.find((url) => (url as { name?: unknown } | null)?.name === name) : undefined;
+
+/** Brings the files of a device to where the customer wants them. */
+export interface Uploader {
+  /** Asks for URLs and sends each file to its own, through whatever passes by itself. Rejects only with the reason of `signal`. */
+  send(order: UploadOrder, signal: AbortSignal): Promise<UploadOutcome>;
+}
+
+export function createUploader({
+  requests,
+  patience,
+  failureRate,
+  random,
+  timers,
+  onRetry,
+  onFile,
+}: {
+  requests: Requests;
+  patience: Patience;
+  /** Share of the files that break off in the middle at each attempt. */
+  failureRate: number;
+  random: Random;
+  timers: Timers;
+  onRetry: () => void;
+  onFile: (file: OwnFile) => void;
+}): Uploader {
+  const failed = (code: string, message: string): UploadOutcome => ({ kind: 'failed', error: { code, message } });
+
+  /** Repeats what failed in a way that may pass. False: this was the last attempt. */
+  async function again(failures: number, signal: AbortSignal): Promise<boolean> {
+    if (failures >= patience.attempts) return false;
+    onRetry();
+    await pause(timers, backOff(random, patience.pause, failures), signal);
+    signal.throwIfAborted();
+    return true;
+  }
+
+  async function askForTargets(order: UploadOrder, signal: AbortSignal): Promise<UploadTarget[] | UploadOutcome> {
+    for (let failures = 1; ; failures += 1) {
+      const reply = await requests.ask(order.type, order.data, signal);
+      if (reply !== 'timeout' && 'data' in reply) {
+        const targets = readTargets(order, reply.data);
+        return typeof targets === 'string' ? failed('UPLOAD_URL_FAILED', `no upload URL: ${targets}`) : targets;
+      }
+      const { code, message } =
+        reply === 'timeout' ? { code: 'UPLOAD_URL_FAILED', message: 'the service did not answer' } : reply.error;
+      if (reply !== 'timeout' && UNWANTED.has(code)) return { kind: 'unwanted' };
+      const passes = reply === 'timeout' || code === 'BUSY';
+      if (!passes || !(await again(failures, signal))) return failed(code, message);
+    }
+  }
+
+  return {
+    async send(order, signal) {
+      let targets = await askForTargets(order, signal);
+      for (const [index, file] of order.files.entries()) {
+        const { size } = file;
+        const breaks = createRandom(file.seed)() < failureRate;
+        for (let failures = 1; ; failures += 1) {
+          if (!Array.isArray(targets)) return targets;
+          const target = targets[index]!;
+          const { stall } = patience;
+          const ending = await upload({ target, size, content: movie(file), breaks, stall, signal, timers });
+          if (ending.kind === 'done') break;
+          if (ending.kind === 'over') return failed('UPLOAD_FAILED', `${file.name}: ${ending.why}`);
+          if (!(await again(failures, signal))) {
+            return failed('UPLOAD_FAILED', `${file.name}: ${ending.why}; given up after ${failures} attempts`);
+          }
+          if (ending.kind === 'expired') targets = await askForTargets(order, signal);
+        }
+        onFile(file);
+      }
+      return Array.isArray(targets) ? { kind: 'sent' } : targets;
+    },
+  };
+}

@@ -1,0 +1,155 @@
+import { randomUUID } from 'node:crypto';
+import type { OwnFile, Uploader, UploadOutcome } from '../files/uploader.ts';
+import { draw, type Random, type Range } from '../random.ts';
+import { pause, type Timers } from '../timers.ts';
+
+/** A call that a device is to have. */
+export interface CallPlan {
+  /** Until it ends. */
+  readonly milliseconds: number;
+  /** Each side of it becomes a movie file, which is uploaded afterwards. */
+  readonly recorded: boolean;
+  /** Who takes part beside the device, 1 to 31. */
+  readonly others: number;
+}
+
+/** Uploads of one device that may wait for each other; what comes on top of that finds no room. */
+const BACKLOG = 8;
+const CONTENT_TYPE = 'video/mp4';
+
+/** What the wearer of a device does: calls, and files of the customer's application. */
+export interface Calls {
+  /** Begins a call. Gives its callId; undefined while there is another one. */
+  call(plan: CallPlan): string | undefined;
+  /** Gives the fileId of a file that is on its way. */
+  uploadFile(): string;
+  /** Calls and uploads under way. */
+  readonly size: number;
+  /** Ends everything where it is, and resolves when nothing is left of it. */
+  stop(): Promise<void>;
+}
+
+export function createCalls({
+  deviceId,
+  uploader,
+  fileSize,
+  random,
+  timers,
+  tell,
+  onOutcome,
+  onSettled,
+}: {
+  deviceId: string;
+  uploader: Uploader;
+  /** Bytes. */
+  fileSize: Range;
+  random: Random;
+  timers: Timers;
+  tell: (type: string, data: Readonly<Record<string, unknown>>) => void;
+  onOutcome: (outcome: UploadOutcome) => void;
+  onSettled: () => void;
+}): Calls {
+  const stopped = new AbortController();
+  const { signal } = stopped;
+  const underWay = new Set<Promise<void>>();
+  let inCall = false;
+  let backlog = 0;
+  let uploads: Promise<unknown> = Promise.resolve();
+
+  function follow(work: Promise<void>): void {
+    const mine = work
+      .catch((error: unknown) => {
+        if (!signal.aborted) throw error;
+      })
+      .finally(() => {
+        underWay.delete(mine);
+        onSettled();
+      });
+    underWay.add(mine);
+  }
+
+  const makeFile = (name: string): OwnFile => ({
+    name,
+    size: Math.round(draw(random, fileSize)),
+    seed: Math.floor(random() * 2 ** 32),
+  });
+
+  /** One after another: the radio of a device is narrow. */
+  async function send(order: Parameters<Uploader['send']>[0]): Promise<UploadOutcome> {
+    if (backlog >= BACKLOG) {
+      return { kind: 'failed', error: { code: 'STORAGE_FULL', message: 'too many files wait to be uploaded' } };
+    }
+    backlog += 1;
+    const outcome = uploads.then(() => uploader.send(order, signal));
+    uploads = outcome.catch(() => {});
+    try {
+      return await outcome;
+    } finally {
+      backlog -= 1;
+    }
+  }
+
+  async function sendRecording(callId: string, connectionIds: readonly string[]): Promise<void> {
+    const files = connectionIds.map((_, index) => makeFile(`${callId}-${index + 1}.mp4`));
+    const asked = files.map(({ name, size }) => ({ name, size, contentType: CONTENT_TYPE }));
+    const outcome = await send({ type: 'recordingUploadUrls', data: { callId, files: asked }, files });
+    onOutcome(outcome);
+    if (outcome.kind === 'sent') {
+      const connections = connectionIds.map((connectionId, index) => ({
+        connectionId,
+        movieFile: files[index]!.name,
+      }));
+      tell('recording.saved', { callId, connections });
+    } else if (outcome.kind === 'failed') tell('recording.failed', { callId, error: outcome.error });
+  }
+
+  async function sendFile(fileId: string): Promise<void> {
+    const file = makeFile(`clip-${fileId.slice(0, 8)}.mp4`);
+    const { name, size } = file;
+    const data = { fileId, name, size, contentType: CONTENT_TYPE };
+    const outcome = await send({ type: 'fileUploadUrl', data, files: [file] });
+    onOutcome(outcome);
+    if (outcome.kind === 'sent') tell('fileUpload.succeeded', { fileId, name, size });
+    else if (outcome.kind === 'failed') tell('fileUpload.failed', { fileId, name, error: outcome.error });
+  }
+
+  async function talk(callId: string, { milliseconds, recorded, others }: CallPlan): Promise<void> {
+    const names = [deviceId, ...Array.from({ length: others }, (_, index) => `operator-${index + 1}`)];
+    const participants = names.map((name) => ({ connectionId: randomUUID(), name }));
+    tell('call.started', { callId, participants });
+    const began = timers.now();
+    await pause(timers, milliseconds, signal);
+    inCall = false;
+    signal.throwIfAborted();
+    const durationSeconds = Math.round(timers.now() - began) / 1000;
+    tell('call.ended', { callId, participants, durationSeconds });
+    if (recorded) {
+      await sendRecording(
+        callId,
+        participants.map(({ connectionId }) => connectionId),
+      );
+    }
+  }
+
+  return {
+    call(plan) {
+      if (inCall) return undefined;
+      inCall = true;
+      const callId = randomUUID();
+      follow(talk(callId, plan));
+      return callId;
+    },
+    uploadFile() {
+      const fileId = randomUUID();
+      follow(sendFile(fileId));
+      return fileId;
+    },
+    get size() {
+      return underWay.size;
+    },
+    async stop() {
+      stopped.abort(new Error('the device is put away'));
+      await Promise.all(underWay);
+    },
+  };
+}

@@ -1,0 +1,181 @@
+import { remember } from '../bounded-map.ts';
+import type { DownloadedFile } from '../files/fetcher.ts';
+import type { Answer, Command, Failure } from '../mqtt/messages.ts';
+import { createRandom, deriveSeed, draw } from '../random.ts';
+import type { Behaviour } from './behaviour.ts';
+import { type Peer, peersOf } from './bluetooth.ts';
+import { type DeviceState, type Equipment, newState, plainEquipment } from './device-state.ts';
+import { isTooOldFor } from './firmware.ts';
+import { operations } from './operations.ts';
+import { freeStorage } from './software.ts';
+
+/** What a device does about a command that came. */
+export type Reaction =
+  /** New: it waits for its turn, `begin` takes it. */
+  | { readonly kind: 'accepted' }
+  /** Done before: the same answer again. */
+  | { readonly kind: 'repeat'; readonly answer: Answer }
+  /** A repetition of one that waits or is being executed: its parameters may carry a newer URL. */
+  | { readonly kind: 'underway' }
+  /** A cancel: `current` when it was being executed, `waiting` when it had not begun, else nothing to stop. */
+  | { readonly kind: 'cancel'; readonly stopped: 'current' | 'waiting' | null }
+  /** An operation that this firmware does not answer, or a repetition of a cancelled command. */
+  | { readonly kind: 'ignored' };
+
+/** A command that is being executed. */
+export interface Execution {
+  readonly command: Command;
+  readonly latency: number;
+  /** What has to be downloaded before the command can be finished, if anything. */
+  readonly download: 'apk' | 'any' | undefined;
+}
+
+/** What a device still knows after a restart. */
+export interface DeviceMemory {
+  readonly state: DeviceState;
+  readonly answers: readonly Answer[];
+}
+
+export interface DeviceModel {
+  readonly state: DeviceState;
+  readonly peers: readonly Peer[];
+  /** transactionId -> how often it was begun: 1, or the device is broken. Bounded like the memory of answers. */
+  readonly executions: ReadonlyMap<number, number>;
+  /** How many commands wait or are being executed. */
+  unfinished(): number;
+  receive(command: Command): Reaction;
+  /** The next command to execute, unless what has been begun has to be finished before it. */
+  begin(): Execution | undefined;
+  /** Ends an execution that `begin` gave, with its effects. One with a download needs what became of that. */
+  finish(transactionId: number, download?: DownloadedFile | Failure): Answer;
+}
+
+type Lane = 'plain' | 'downloads';
+
+const failure = (code: string, message: string): Failure => ({ code, message });
+
+/**
+ * The rules of a device (contract, section 2) without network, time or chance: each transactionId is executed once, a
+ * repeated one gets the answer that it had; commands are executed one after another in the order in which they came,
+ * and so are those with a download, beside the others: a large file holds nothing else up.
+ */
+export function createDeviceModel({
+  deviceId,
+  seed,
+  behaviour,
+  equipment = plainEquipment,
+  memory,
+}: {
+  deviceId: string;
+  seed: number;
+  behaviour: Behaviour;
+  equipment?: Equipment;
+  memory?: DeviceMemory | undefined;
+}): DeviceModel {
+  /** One for each lane, so that what a device goes through depends on its seed alone, not on how long a download takes. */
+  const chances = { plain: createRandom(seed), downloads: createRandom(deriveSeed(seed, 1)) };
+  const state: DeviceState = { ...newState(equipment), ...memory?.state };
+  const peers = peersOf(deviceId);
+  /** null: cancelled, so there never is an answer. */
+  const answers = new Map<number, Answer | null>();
+  for (const answer of memory?.answers ?? []) remember(answers, answer.transactionId, answer, behaviour.memory);
+  const executions = new Map<number, number>();
+  const waiting = new Map<number, Command>();
+  /** At most one with a download and one without. */
+  const current = new Map<number, Execution & { readonly lane: Lane; readonly fails: boolean }>();
+
+  function cancel(transactionId: number): Reaction {
+    if (current.delete(transactionId)) {
+      remember(answers, transactionId, null, behaviour.memory);
+      return { kind: 'cancel', stopped: 'current' };
+    }
+    if (!waiting.delete(transactionId)) return { kind: 'cancel', stopped: null };
+    remember(answers, transactionId, null, behaviour.memory);
+    return { kind: 'cancel', stopped: 'waiting' };
+  }
+
+  /** What keeps a command from being tried at all. */
+  function refusal({ operation: name, parameters }: Command): Failure | undefined {
+    const operation = operations.get(name);
+    if (!operation) return failure('UNSUPPORTED', `this device does not know ${name}`);
+    const fault = operation.fault(parameters);
+    if (fault) return failure('INVALID_PARAMETERS', fault);
+    if (!operation.download) return operation.hindrance?.(state, parameters, peers);
+    // What is replaced stays in place until the new file is there.
+    const free = freeStorage(state, equipment.storage);
+    const size = parameters['size'] as number;
+    return size > free ? failure('STORAGE_FULL', `${size} bytes are needed, ${free} are free`) : undefined;
+  }
+
+  function outcome(
+    command: Command,
+    fails: boolean,
+    download: DownloadedFile | Failure | undefined,
+  ): { error: Failure } | { result?: Readonly<Record<string, unknown>> } {
+    const refused = refusal(command);
+    if (refused) return { error: refused };
+    if (download && 'code' in download) return { error: download };
+    if (fails) return { error: failure('INTERNAL', 'the device could not do it') };
+    const operation = operations.get(command.operation)!;
+    if (operation.download) {
+      if (!download) throw new Error(`${command.operation} is finished without its file`);
+      return operation.apply(state, command.parameters, download);
+    }
+    const result = operation.apply(state, command.parameters, peers);
+    return result ? { result } : {};
+  }
+
+  const laneOf = ({ operation }: Command): Lane => (operations.get(operation)?.download ? 'downloads' : 'plain');
+
+  return {
+    state,
+    peers,
+    executions,
+    unfinished: () => waiting.size + current.size,
+
+    receive(command) {
+      const { transactionId, operation } = command;
+      if (operation === 'cancel') return cancel(transactionId);
+      const answer = answers.get(transactionId);
+      if (answer) return { kind: 'repeat', answer };
+      if (answer === null || behaviour.silentOperations.has(operation) || isTooOldFor(operation, state)) {
+        return { kind: 'ignored' };
+      }
+      if (current.has(transactionId)) return { kind: 'underway' };
+      const known = waiting.has(transactionId);
+      // It keeps its place, with the parameters that came last.
+      waiting.set(transactionId, command);
+      return { kind: known ? 'underway' : 'accepted' };
+    },
+
+    begin() {
+      const taken = new Set([...current.values()].map(({ lane }) => lane));
+      for (const [transactionId, command] of waiting) {
+        const lane = laneOf(command);
+        if (taken.has(lane)) continue;
+        waiting.delete(transactionId);
+        remember(executions, transactionId, (executions.get(transactionId) ?? 0) + 1, behaviour.memory);
+        // Two draws for every command, used or not.
+        const random = chances[lane];
+        const latency = draw(random, behaviour.latency);
+        const wanted = operations.get(command.operation)?.download;
+        const download = wanted && !refusal(command) ? wanted : undefined;
+        const execution = { command, latency, download, lane, fails: random() < behaviour.failureRate };
+        current.set(transactionId, execution);
+        return execution;
+      }
+      return undefined;
+    },
+
+    finish(transactionId, download) {
+      const execution = current.get(transactionId);
+      if (!execution) throw new Error(`${transactionId} is not being executed`);
+      current.delete(transactionId);
+      const end = outcome(execution.command, execution.fails, download);
+      const answer: Answer =
+        'error' in end ? { transactionId, status: 'failed', ...end } : { transactionId, status: 'succeeded', ...end };
+      remember(answers, transactionId, answer, behaviour.memory);
+      return answer;
+    },
+  };
+}

@@ -1,0 +1,40 @@
+import type { DeviceState } from './device-state.ts';
+import { NEW_FIRMWARE } from './firmware-versions.ts';
+
+/** The four operations that came with a firmware, which a device from before it does not know. */
+const BLUETOOTH_OPERATIONS: ReadonlySet<string> = new Set([
+  'getConnectivityState',
+  'setConnectivityState',
+  'listConnectivity',
+  'pairBluetooth',
+]);
+/** Compared by their numbers, part by part: 9.001.0 is 9.1.0. */
+export function isAtLeast(version: string, wanted: string): boolean {
+  const numbers = (text: string): number[] => (text.match(/\d+/g) ?? []).map(Number);
+  const [have, want] = [numbers(version), numbers(wanted)];
+  for (let place = 0; place < Math.max(have.length, want.length); place += 1) {
+    const difference = (have[place] ?? 0) - (want[place] ?? 0);
+    if (difference !== 0) return difference > 0;
+  }
+  return true;
+}
+
+type Versions = Pick<DeviceState, 'firmwareVersion' | 'managementClientVersion'>;
+
+/** Whether a device acknowledges such a command to MQTT and then does nothing with it. */
+export const isTooOldFor = (operation: string, { firmwareVersion, managementClientVersion }: Versions): boolean =>
+  BLUETOOTH_OPERATIONS.has(operation) &&
+  !(
+    isAtLeast(firmwareVersion, NEW_FIRMWARE.firmwareVersion) &&
+    isAtLeast(managementClientVersion, NEW_FIRMWARE.managementClientVersion)
+  );
+
+/** A new firmware brings the management client along that belongs to it. */
+export const updated = ({ managementClientVersion }: Versions, firmwareVersion: string): Versions => ({
+  firmwareVersion,
+  managementClientVersion:
+    isAtLeast(firmwareVersion, NEW_FIRMWARE.firmwareVersion) &&
+    !isAtLeast(managementClientVersion, NEW_FIRMWARE.managementClientVersion)
+      ? NEW_FIRMWARE.managementClientVersion
+      : managementClientVersion,
+});

@@ -1,0 +1,130 @@
+import { readSource } from '../files/source.ts';
+import { isRecord } from '../mqtt/messages.ts';
+import { connectivityOperations } from './connectivity.ts';
+import { updated } from './firmware.ts';
+import type { DownloadOperation, Operation, Parameters } from './operation.ts';
+import { install } from './software.ts';
+
+const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
+const records = (value: unknown): Record<string, unknown>[] | undefined =>
+  Array.isArray(value) && value.every(isRecord) ? value : undefined;
+
+/** Op 11: the passwords that fit a security. */
+const passwordFits: Readonly<Record<string, (password: unknown) => boolean>> = {
+  OPEN: () => true,
+  WEP: (password) => isText(password) && (password.length === 5 || password.length === 13),
+  WPA2: (password) => isText(password) && password.length >= 8 && password.length <= 63,
+  WPA3: (password) => isText(password) && password.length >= 8 && password.length <= 63,
+  WPA2_WPA3: (password) => isText(password) && password.length >= 8 && password.length <= 63,
+};
+
+function networkFault({ ssid, security, password }: Record<string, unknown>): string | undefined {
+  if (!isText(ssid) || Buffer.byteLength(ssid) > 32) return 'an ssid has not 1 to 32 bytes';
+  const fits = isText(security) && Object.hasOwn(passwordFits, security) ? passwordFits[security] : undefined;
+  if (!fits) return 'a security is unknown';
+  return fits(password) ? undefined : 'a password does not fit its security';
+}
+
+const PACKAGE_NAME = /^[A-Za-z]\w*(\.[A-Za-z]\w*)+$/;
+/** The package names that Android knows. */
+export const isPackageName = (value: unknown): value is string =>
+  isText(value) && value.length <= 255 && PACKAGE_NAME.test(value);
+
+function deliveryFault(parameters: Parameters): string | undefined {
+  if (!isPackageName(parameters['package'])) return 'package is no package name';
+  if (!isText(parameters['version'])) return 'version is needed';
+  const source = readSource(parameters);
+  return typeof source === 'string' ? source : undefined;
+}
+
+export const operations: ReadonlyMap<string, Operation | DownloadOperation> = new Map<
+  string,
+  Operation | DownloadOperation
+>([
+  [
+    'activate',
+    {
+      fault: ({ applicationId, clientId }) =>
+        isText(applicationId) && isText(clientId) ? undefined : 'applicationId and clientId are needed',
+      apply(state, { applicationId, clientId }) {
+        state.activation = { applicationId: applicationId as string, clientId: clientId as string };
+        return undefined;
+      },
+    },
+  ],
+  [
+    'deactivate',
+    {
+      fault: ({ applicationId }) => (isText(applicationId) ? undefined : 'applicationId is needed'),
+      apply(state) {
+        state.activation = null;
+        return undefined;
+      },
+    },
+  ],
+  [
+    'setApn',
+    {
+      fault({ apns }) {
+        const entries = records(apns);
+        if (!entries || entries.length > 32) return 'apns is no list of at most 32 entries';
+        return entries.every(({ name, apn }) => isText(name) && isText(apn))
+          ? undefined
+          : 'an entry has no name or apn';
+      },
+      apply(state, { apns }) {
+        state.apns = apns as Record<string, unknown>[];
+        return undefined;
+      },
+    },
+  ],
+  [
+    'setWifi',
+    {
+      fault({ networks }) {
+        const entries = records(networks);
+        if (!entries) return 'networks is no list of entries';
+        for (const entry of entries) {
+          const fault = networkFault(entry);
+          if (fault) return fault;
+        }
+        return undefined;
+      },
+      apply(state, { networks }) {
+        state.networks = networks as Record<string, unknown>[];
+        return undefined;
+      },
+    },
+  ],
+  [
+    'setLanguage',
+    {
+      fault: ({ lang }) => (isText(lang) ? undefined : 'lang is needed'),
+      apply(state, { lang }) {
+        state.lang = lang as string;
+        return undefined;
+      },
+    },
+  ],
+  ...connectivityOperations,
+  [
+    'installSoftware',
+    {
+      fault: deliveryFault,
+      download: 'apk',
+      apply: (state, parameters, file) =>
+        install(state, { package: parameters['package'] as string, version: parameters['version'] as string }, file),
+    },
+  ],
+  [
+    'updateFirmware',
+    {
+      fault: deliveryFault,
+      download: 'any',
+      apply(state, { package: name, version }) {
+        Object.assign(state, updated(state, version as string));
+        return { result: { package: name, version } };
+      },
+    },
+  ],
+]);

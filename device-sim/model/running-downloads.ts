@@ -1,0 +1,111 @@
+import type { Passage } from '../files/download.ts';
+import type { DownloadedFile, Fetcher } from '../files/fetcher.ts';
+import { createSourceHolder, readSource, type SourceHolder } from '../files/source.ts';
+import type { Command, Failure } from '../mqtt/messages.ts';
+import { pause, type Timers } from '../timers.ts';
+import type { Execution } from './device-model.ts';
+
+/** Progress is told at most once in so many percent. */
+const STEP = 10;
+
+/** The download of a device: one at a time, and those before it that were cancelled and still clear themselves away. */
+export interface RunningDownloads {
+  begin(execution: Execution): void;
+  /** The same command came again: its URL is newer. */
+  renew(command: Command): void;
+  /** Stops the one that is under way (if it is that of the transaction, when one is given): it will not finish. */
+  cancel(transactionId?: number): void;
+  /** How many were cancelled and have not cleared away what they had. */
+  clearing(): number;
+  /** Resolves when none of them is left. */
+  cleared(): Promise<void>;
+}
+
+/** Whole steps of a percentage, each one once, whatever is started again in between. */
+function createSteps(onStep: (percent: number) => void): (bytes: number, size: number) => void {
+  let last = 0;
+  return (bytes, size) => {
+    const percent = Math.floor((bytes * 100) / size);
+    if (percent < last + STEP) return;
+    last = percent - (percent % STEP);
+    onStep(percent);
+  };
+}
+
+export function createRunningDownloads({
+  fetcher,
+  timers,
+  onProgress,
+  onPassage,
+  onFinished,
+  onCleared,
+}: {
+  fetcher: Fetcher;
+  timers: Timers;
+  onProgress: (transactionId: number, percent: number) => void;
+  onPassage: (passage: Passage) => void;
+  onFinished: (transactionId: number, file: DownloadedFile | Failure) => void;
+  onCleared: () => void;
+}): RunningDownloads {
+  let current: { transactionId: number; source: SourceHolder; controller: AbortController } | undefined;
+  const clearing = new Set<Promise<void>>();
+  let run: Promise<void> = Promise.resolve();
+
+  async function carryOut(
+    { command: { transactionId }, latency, download }: Execution,
+    source: SourceHolder,
+    signal: AbortSignal,
+  ): Promise<DownloadedFile | Failure | undefined> {
+    try {
+      onProgress(transactionId, 0);
+      const steps = createSteps((percent) => onProgress(transactionId, percent));
+      const order = { transactionId, kind: download ?? 'any', source, signal, onProgress: steps };
+      const { file, passage } = await fetcher.fetch(order);
+      onPassage(passage);
+      // The time that the installation takes.
+      if (latency > 0) await pause(timers, latency, signal);
+      return signal.aborted ? undefined : file;
+    } catch (error) {
+      if (signal.aborted) return undefined;
+      return { code: 'INTERNAL', message: (error as Error).message };
+    }
+  }
+
+  return {
+    begin(execution) {
+      const { transactionId, parameters } = execution.command;
+      const first = readSource(parameters);
+      if (typeof first === 'string') throw new Error(`a download was begun though ${first}`);
+      const source = createSourceHolder(first);
+      const controller = new AbortController();
+      current = { transactionId, source, controller };
+      run = carryOut(execution, source, controller.signal).then((file) => {
+        if (!file) return;
+        current = undefined;
+        onFinished(transactionId, file);
+      });
+    },
+
+    renew({ transactionId, parameters }) {
+      if (current?.transactionId !== transactionId) return;
+      const source = readSource(parameters);
+      if (typeof source !== 'string') current.source.replace(source);
+    },
+
+    cancel(transactionId) {
+      if (!current || (transactionId !== undefined && current.transactionId !== transactionId)) return;
+      current.controller.abort();
+      current = undefined;
+      const mine = run.finally(() => {
+        clearing.delete(mine);
+        onCleared();
+      });
+      clearing.add(mine);
+    },
+
+    clearing: () => clearing.size,
+    async cleared() {
+      await Promise.all(clearing);
+    },
+  };
+}

@@ -1,0 +1,38 @@
+import type { DownloadedFile } from '../files/fetcher.ts';
+import type { Failure } from '../mqtt/messages.ts';
+import type { DeviceState } from './device-state.ts';
+
+/** What became of an operation: it may have had its effects and have failed all the same. */
+export type Outcome = { readonly result: Readonly<Record<string, unknown>> } | { readonly error: Failure };
+
+export function freeStorage({ software }: Readonly<DeviceState>, total: number): number {
+  let used = 0;
+  for (const { size } of Object.values(software)) used += size;
+  return Math.max(0, total - used);
+}
+
+/**
+ * Op 28 on the device. A package that does not fit what was ordered, or replaces a newer or equal one, is not installed;
+ * one whose versionName is not the ordered version is installed, and reported as failed.
+ */
+export function install(
+  state: DeviceState,
+  ordered: { readonly package: string; readonly version: string },
+  { size, apk }: DownloadedFile,
+): Outcome {
+  const fail = (code: string, message: string): Outcome => ({ error: { code, message } });
+  if (!apk) return fail('INTERNAL', 'what was downloaded was not looked at');
+  if (apk.package !== ordered.package) {
+    return fail('PACKAGE_NAME_MISMATCH', `the file is ${apk.package}, not ${ordered.package}; not installed`);
+  }
+  const before = Object.hasOwn(state.software, apk.package) ? state.software[apk.package] : undefined;
+  if (before && apk.versionCode <= before.versionCode) {
+    const codes = `${apk.versionCode} is not higher than ${before.versionCode}`;
+    return fail('VERSION_CODE_NOT_HIGHER', `version code ${codes}, which is installed; not installed`);
+  }
+  const installed = { version: apk.version, versionCode: apk.versionCode, size };
+  state.software = { ...state.software, [apk.package]: installed };
+  return apk.version === ordered.version
+    ? { result: { package: apk.package, version: apk.version, versionCode: apk.versionCode } }
+    : fail('VERSION_NAME_MISMATCH', `installed, but the file is version ${apk.version}, not ${ordered.version}`);
+}

@@ -1,0 +1,54 @@
+import { appendFileSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Answer } from '../mqtt/messages.ts';
+import type { DeviceMemory } from './device-model.ts';
+import type { DeviceState } from './device-state.ts';
+
+/** What survives a restart of the simulator. */
+export interface Journal {
+  /** What was recorded before, or undefined for a new device. */
+  readonly memory: DeviceMemory | undefined;
+  /** Called after each execution, before its answer is sent. */
+  record(answer: Answer, state: Readonly<DeviceState>): void;
+}
+
+interface Line {
+  answer: Answer;
+  state: DeviceState;
+}
+
+/** The whole lines of a journal: a last one that was cut off when the process was killed is as if never written. */
+function readLines(file: string): Line[] {
+  if (!existsSync(file)) return [];
+  const text = readFileSync(file, 'utf8');
+  return text
+    .slice(0, text.lastIndexOf('\n') + 1)
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as Line);
+}
+
+/**
+ * One append-only file for each device, `FOLDER/{deviceId}.ndjson`, a line for each execution. It survives a killed
+ * process, not a power cut: for a simulator that is enough. Rewritten at start with what is still to be remembered.
+ */
+export function createStateFile({
+  folder,
+  deviceId,
+  bound,
+}: {
+  folder: string;
+  deviceId: string;
+  bound: number;
+}): Journal {
+  mkdirSync(folder, { recursive: true });
+  const file = join(folder, `${deviceId}.ndjson`);
+  const lines = readLines(file).slice(-bound);
+  const last = lines.at(-1);
+  writeFileSync(`${file}.new`, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+  renameSync(`${file}.new`, file);
+  return {
+    memory: last && { state: last.state, answers: lines.map(({ answer }) => answer) },
+    record: (answer, state) => appendFileSync(file, `${JSON.stringify({ answer, state })}\n`),
+  };
+}

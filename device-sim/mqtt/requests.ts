@@ -1,0 +1,77 @@
+import { randomUUID } from 'node:crypto';
+import type { Timers } from '../timers.ts';
+import type { Response } from './messages.ts';
+
+/** What came of asking; `timeout`: nothing came in time. */
+export type Reply = Response['answer'] | 'timeout';
+
+/** Asks the service over MQTT: `requests` and `responses` of the contract, section 2. */
+export interface Requests {
+  /**
+   * While offline it waits for the next connection, from which on `wait` milliseconds count. Rejects when `signal` is
+   * aborted.
+   */
+  ask(type: string, data: object, signal: AbortSignal): Promise<Reply>;
+  /** A response came. One to a request that nobody waits for is dropped. */
+  receive(response: Response): void;
+  /** Sends what waited for a connection. */
+  online(): void;
+}
+
+interface Pending {
+  readonly payload: string;
+  readonly resolve: (reply: Reply) => void;
+  sent: boolean;
+  cancel?: () => void;
+}
+
+export function createRequests({
+  isOnline,
+  publish,
+  wait,
+  timers,
+}: {
+  isOnline: () => boolean;
+  /** `done` gets an error when the message was lost with its connection. */
+  publish: (payload: string, done: (error?: Error | null) => void) => void;
+  /** Milliseconds. */
+  wait: number;
+  timers: Timers;
+}): Requests {
+  const pending = new Map<string, Pending>();
+
+  function send(request: Pending): void {
+    if (request.sent || !isOnline()) return;
+    request.sent = true;
+    request.cancel ??= timers.after(wait, () => request.resolve('timeout'));
+    publish(request.payload, (error) => {
+      if (!error) return;
+      request.sent = false;
+      send(request);
+    });
+  }
+
+  return {
+    async ask(type, data, signal) {
+      signal.throwIfAborted();
+      const requestId = randomUUID();
+      const { promise, resolve, reject } = Promise.withResolvers<Reply>();
+      const request: Pending = { payload: JSON.stringify({ requestId, type, data }), resolve, sent: false };
+      const stop = (): void => reject(signal.reason as Error);
+      signal.addEventListener('abort', stop);
+      pending.set(requestId, request);
+      try {
+        send(request);
+        return await promise;
+      } finally {
+        pending.delete(requestId);
+        request.cancel?.();
+        signal.removeEventListener('abort', stop);
+      }
+    },
+    receive: ({ requestId, answer }) => pending.get(requestId)?.resolve(answer),
+    online() {
+      for (const request of pending.values()) send(request);
+    },
+  };
+}

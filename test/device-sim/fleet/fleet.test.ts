@@ -1,0 +1,114 @@
+import { EventEmitter, once } from 'node:events';
+import t from 'tap';
+import { scheduleAbsences } from '../../../device-sim/fleet/absences.ts';
+import { deviceIdFor } from '../../../device-sim/fleet/device-ids.ts';
+import { createFleet } from '../../../device-sim/fleet/fleet.ts';
+import { createPacer } from '../../../device-sim/fleet/pacer.ts';
+import type { Device } from '../../../device-sim/model/device.ts';
+import { createRandom } from '../../../device-sim/random.ts';
+import { formatReport } from '../../../device-sim/report.ts';
+import { startFileServer } from '../files/file-server.ts';
+import { handTimers } from '../hand-timers.ts';
+import { command, startBroker, wifi } from '../plain-broker.ts';
+
+const accounts = Array.from({ length: 5 }, (_, index) => ({ deviceId: deviceIdFor(1, index), credential: 'secret' }));
+
+t.test('a fleet connects, answers, and counts', async (t) => {
+  await using broker = await startBroker();
+  await using fleet = createFleet({ accounts, url: broker.url });
+  t.strictSame(await fleet.connect(), []);
+  t.match(fleet.counts(), { devices: 5, connected: 5, connections: 5, commands: 0 });
+  const acknowledged = fleet.devices.map(({ events }) => once(events, 'acknowledged'));
+  for (const { deviceId } of accounts) broker.send(deviceId, command(1, 'setWifi', wifi('office')));
+  await Promise.all(acknowledged);
+  await fleet.idle();
+  t.match(fleet.counts(), { commands: 5, answers: 5, acknowledged: 5, failures: 0, outstanding: 0, violations: 0 });
+  await fleet.disconnect();
+  t.match(fleet.counts(), { connected: 0, losses: 0 });
+});
+
+t.test('a fleet counts its downloads, and reports them', async (t) => {
+  const content = Buffer.alloc(3 * 1024 ** 2);
+  await using broker = await startBroker();
+  await using server = await startFileServer(content);
+  await using fleet = createFleet({
+    accounts,
+    url: broker.url,
+    equipment: { storage: content.length },
+    downloadFolder: t.testdir(),
+  });
+  await fleet.connect();
+  const parameters = { package: 'com.lapel.firmware', version: '9.002.0', ...server.source() };
+  const acknowledged = fleet.devices.map(({ events }) => once(events, 'acknowledged'));
+  for (const { deviceId } of accounts) broker.send(deviceId, command(1, 'updateFirmware', parameters));
+  await Promise.all(acknowledged);
+  const counts = fleet.counts();
+  t.match(counts, { downloads: 5, downloadedBytes: 5 * content.length, resumed: 0, renewed: 0, failures: 0 });
+  const rest = { seed: 1, seconds: 1, neverConnected: 0, activated: null, load: null, troubles: [] };
+  const report = formatReport({ ...rest, fleet: counts, troublesNotShown: 0 });
+  t.match(report, /^ {2}downloads +5 {2}15\.0 MiB, 0 resumed, 0 fresh URLs$/m);
+});
+
+t.test('devices that are refused are named, and the others connect', async (t) => {
+  await using broker = await startBroker({ password: 'secret' });
+  const [bad, ...good] = accounts;
+  const list = [{ deviceId: bad?.deviceId ?? '', credential: 'wrong' }, ...good];
+  await using fleet = createFleet({ accounts: list, url: broker.url });
+  const givenUp = await fleet.connect();
+  t.match(givenUp, [{ deviceId: bad?.deviceId, error: { message: /Bad username or password/ } }]);
+  t.match(fleet.counts(), { connected: 4, connectFailures: 1 });
+});
+
+t.test('connections are no faster than the rate', async (t) => {
+  const timers = handTimers();
+  const pacer = createPacer({ perSecond: 10, timers });
+  const times: number[] = [];
+  const turns = Array.from({ length: 4 }, () => pacer.turn().then(() => times.push(timers.now())));
+  await turns[0];
+  while ((await timers.next()) !== undefined);
+  await Promise.all(turns);
+  t.strictSame(times, [0, 100, 200, 300]);
+});
+
+t.test('who waits for a turn is released when the fleet leaves', async (t) => {
+  const pacer = createPacer({ perSecond: 0.001, timers: handTimers() });
+  await pacer.turn();
+  const turn = pacer.turn();
+  pacer.release();
+  await t.resolves(turn);
+});
+
+t.test('absences take the wanted share of the time, repeat for a seed, and end', async (t) => {
+  const course = async (seed: number) => {
+    const timers = handTimers();
+    const log: [string, number][] = [];
+    const note = (what: string) => async () => {
+      log.push([what, timers.now()]);
+    };
+    const device = {
+      events: new EventEmitter(),
+      connect: note('back'),
+      disconnect: note('away'),
+      drop: note('dropped'),
+    } as unknown as Device;
+    const stop = scheduleAbsences({
+      device,
+      absence: { share: 0.25, window: { min: 500, max: 1500 } },
+      random: createRandom(seed),
+      timers,
+      onFailure: t.fail,
+    });
+    while (log.length < 1000) await timers.next();
+    stop();
+    t.equal(await timers.next(), undefined, 'nothing more is planned');
+    return log;
+  };
+  const log = await course(9);
+  t.strictSame(await course(9), log);
+  t.notSame(await course(10), log);
+  let away = 0;
+  for (let n = 0; n + 1 < log.length; n += 2) away += (log[n + 1]?.[1] ?? 0) - (log[n]?.[1] ?? 0);
+  const share = away / (log.at(-1)?.[1] ?? 1);
+  t.ok(share > 0.2 && share < 0.3, `away for ${share} of the time`);
+  t.strictSame(new Set(log.map(([what]) => what)), new Set(['away', 'dropped', 'back']));
+});
