@@ -2,7 +2,7 @@ import type { LookupFunction } from 'node:net';
 import type { Clock } from '../clock.ts';
 import { retryAfterSeconds } from './retry-schedule.ts';
 import { createSender } from './sender.ts';
-import { signedHeaders } from './signature.ts';
+import { createSigner } from './signature.ts';
 
 interface Options {
   clock: Clock;
@@ -42,6 +42,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
  */
 export function createCustomerRequests({ clock, allowPrivate, timeoutMs = 10_000, lookup }: Options) {
   const sender = createSender({ clock, allowPrivate, timeoutMs, ...(lookup && { lookup }) });
+  const signedHeaders = createSigner();
 
   const pauseAfter = (retryAfter: string | null): number | null => {
     const pause = Math.max(PAUSE, Math.ceil(retryAfterSeconds(retryAfter, clock.now()) * 1000));

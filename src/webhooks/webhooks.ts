@@ -23,7 +23,7 @@ import {
 import { createReceiverLog } from './receiver-log.ts';
 import { type Answer, judge } from './retry-schedule.ts';
 import { createSender } from './sender.ts';
-import { signedHeaders } from './signature.ts';
+import { createSigner } from './signature.ts';
 
 type Delivery = repository.Delivery;
 
@@ -93,6 +93,7 @@ export function createWebhooks(options: Options) {
     late,
     onCut: () => metrics.deliveryAttemptsCut.inc(),
   });
+  const signedHeaders = createSigner();
   const tellOf = createReceiverLog({ clock, log });
   const receivers = new Map<string, Receiver>();
   let running = false;

@@ -1,7 +1,9 @@
 import { createHmac } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import t from 'tap';
-import { signedHeaders } from '../../src/webhooks/signature.ts';
+import { createSigner } from '../../src/webhooks/signature.ts';
+
+const signedHeaders = createSigner();
 
 void t.test('the published vector of Standard Webhooks is met', async (t) => {
   const headers = signedHeaders('msg_p5jXN8AQM9LWM0D4loKWxJek', 1_614_265_330_000_000, '{"test": 2432232314}', [
@@ -34,6 +36,8 @@ void t.test('both are plain HMAC-SHA256 that any receiver can compute', async (t
 void t.test('a key of another form signs nothing', async (t) => {
   t.throws(() => signedHeaders('msg_3', 0, '{}', ['whsec_!!!']));
   t.throws(() => signedHeaders('msg_3', 0, '{}', ['whsec_']));
+  t.throws(() => signedHeaders('msg_3', 0, '{}', [Buffer.alloc(32, 1).toString('base64')]), 'no prefix');
+  t.throws(() => signedHeaders('msg_3', 0, '{}', []));
 });
 
 void t.test('with a former key there is a second signature, which its holders verify', async (t) => {
