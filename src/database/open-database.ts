@@ -62,7 +62,6 @@ export function openDatabase({ folder, nowMicros, onCommit, onEffectError = reth
     opened.push(reader);
     const group = createGroupCommit({
       connection: writer,
-      sql: createStatements(writer),
       observe(made) {
         writable = !made.failed;
         if (made.committed > 0) truncation.committed();

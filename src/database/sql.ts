@@ -16,7 +16,8 @@ export interface Sql {
 
 /**
  * The statements of one unit of work, and what must happen when its fate is known. Inside a unit await nothing but
- * these methods: units run one after another, and one that waits for anything else holds up all writers.
+ * these methods: units run one after another, and one that waits for anything else holds up all writers. A unit can be
+ * run a second time, after its rollback: what it changes in memory belongs in `onCommit`, or is undone in `onRollback`.
  */
 export interface UnitOfWork extends Sql {
   /** Runs synchronously right after the COMMIT that holds this unit, in the order of the units, before anyone is answered. */

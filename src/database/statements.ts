@@ -1,8 +1,11 @@
 import type SqliteDatabase from 'better-sqlite3';
 import type { Sql, SqlValue } from './sql.ts';
 
-/** The `Sql` port over one better-sqlite3 connection, with a cache of prepared statements by text. */
-export function createStatements(connection: SqliteDatabase.Database): Sql {
+/**
+ * The `Sql` port over one better-sqlite3 connection, with a cache of prepared statements by text. `changed` is told when
+ * one has changed something.
+ */
+export function createStatements(connection: SqliteDatabase.Database, changed: () => void = () => undefined): Sql {
   const prepared = new Map<string, SqliteDatabase.Statement>();
   const prepare = (text: string): SqliteDatabase.Statement => {
     let statement = prepared.get(text);
@@ -13,8 +16,22 @@ export function createStatements(connection: SqliteDatabase.Database): Sql {
     return statement;
   };
   return {
-    all: async <Row>(text: string, ...values: SqlValue[]) => prepare(text).all(...values) as Row[],
-    get: async <Row>(text: string, ...values: SqlValue[]) => prepare(text).get(...values) as Row | undefined,
-    run: async (text: string, ...values: SqlValue[]) => prepare(text).run(...values).changes,
+    async all<Row>(text: string, ...values: SqlValue[]) {
+      const statement = prepare(text);
+      const rows = statement.all(...values) as Row[];
+      if (!statement.readonly) changed();
+      return rows;
+    },
+    async get<Row>(text: string, ...values: SqlValue[]) {
+      const statement = prepare(text);
+      const row = statement.get(...values) as Row | undefined;
+      if (!statement.readonly) changed();
+      return row;
+    },
+    async run(text: string, ...values: SqlValue[]) {
+      const { changes } = prepare(text).run(...values);
+      if (changes > 0) changed();
+      return changes;
+    },
   };
 }

@@ -8,7 +8,7 @@ import type { Metrics } from '../metrics.ts';
 import type { Webhooks } from '../webhooks/webhooks.ts';
 import { fromDeviceTime } from './device-time.ts';
 import type { EventBytes } from './event-bytes.ts';
-import { forgetOldEvents, rememberEvent } from './event-repository.ts';
+import { forgetOldEvents, isRemembered, rememberEvent } from './event-repository.ts';
 import { settingOf } from './event-setting.ts';
 import { requireOwner } from './owner.ts';
 
@@ -71,12 +71,11 @@ export function createDeviceEvents({
     await record(unit, { applicationId, deviceId, setting, type, occurredAt, data });
   }
 
-  async function isRepetition(unit: UnitOfWork, { deviceId, eventId }: Event): Promise<boolean> {
-    const receivedAt = clock.now();
-    await forgetOldEvents(unit, deviceId, receivedAt - REMEMBERED_FOR, FORGOTTEN_AT_ONCE);
-    const isNew = await rememberEvent(unit, { deviceId, eventId, receivedAt });
-    if (!isNew) unit.onCommit(() => metrics.eventsRepeated.inc());
-    return !isNew;
+  async function isRepetition(unit: UnitOfWork, event: Event, now: number): Promise<boolean> {
+    await forgetOldEvents(unit, event.deviceId, now - REMEMBERED_FOR, FORGOTTEN_AT_ONCE);
+    const known = await isRemembered(unit, event);
+    if (known) unit.onCommit(() => metrics.eventsRepeated.inc());
+    return known;
   }
 
   return {
@@ -90,9 +89,13 @@ export function createDeviceEvents({
         // A dropped event is not remembered: if the device repeats it when the setting is there, it is notified.
         const wanted = application.settings[settingOf(type)] !== null;
         if (wanted) {
-          if (await isRepetition(unit, event)) return;
+          const receivedAt = clock.now();
+          if (await isRepetition(unit, event, receivedAt)) return;
+          // Refused before anything is written: a flood of such events must not make others' units run twice.
           const refusal = room.take(deviceId, application.applicationId, bytes);
           if (refusal) throw refusal;
+          unit.onRollback(() => room.giveBack(deviceId, application.applicationId, bytes));
+          await rememberEvent(unit, { deviceId, eventId, receivedAt });
         }
         await notify(unit, application, event);
       });

@@ -43,5 +43,10 @@ export function createEventBytes({ clock, metrics, deviceMebibytes, applicationM
       if (ofApplication) devices.take(deviceId, -bytes); // it gets back what it had no use of
       return ofApplication;
     },
+    /** What was taken for an event that was not stored after all. */
+    giveBack(deviceId: string, applicationId: string, bytes: number): void {
+      devices.take(deviceId, -bytes);
+      applications.take(applicationId, -bytes);
+    },
   };
 }

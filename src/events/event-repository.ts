@@ -1,18 +1,22 @@
 import type { Sql } from '../database/sql.ts';
 
-/** Remembers that a device sent an event; false when it had sent it before. */
+/** Whether a device sent an event before. */
+export async function isRemembered(sql: Sql, event: { deviceId: string; eventId: string }): Promise<boolean> {
+  const text = 'SELECT 1 AS "one" FROM device_events WHERE device_id = ? AND event_id = ?';
+  return (await sql.get(text, event.deviceId, event.eventId)) !== undefined;
+}
+
+/** Remembers that a device sent an event. */
 export async function rememberEvent(
   sql: Sql,
   event: { deviceId: string; eventId: string; receivedAt: number },
-): Promise<boolean> {
-  const inserted = await sql.run(
-    `INSERT INTO device_events (device_id, event_id, received_at) VALUES (?, ?, ?)
-     ON CONFLICT (device_id, event_id) DO NOTHING`,
+): Promise<void> {
+  await sql.run(
+    'INSERT INTO device_events (device_id, event_id, received_at) VALUES (?, ?, ?)',
     event.deviceId,
     event.eventId,
     event.receivedAt,
   );
-  return inserted === 1;
 }
 
 /** Forgets events of a device that came before a time (microseconds), the oldest first, at most so many. */

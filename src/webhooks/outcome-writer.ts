@@ -34,16 +34,14 @@ export function createOutcomeWriter<Written extends Outcome>(options: Options<Wr
   async function writeBatch(): Promise<void> {
     let batch: Written[] = [];
     let counts: boolean[] = [];
-    try {
-      await database.transactSoon(async (unit) => {
-        counts = [];
-        batch = waiting.splice(0, BATCH); // when the unit runs, not when it was asked for: so more share it
-        for (const outcome of batch) counts.push(await saveOutcome(unit, outcome));
+    await database.transactSoon(async (unit) => {
+      counts = [];
+      batch = waiting.splice(0, BATCH); // when the unit runs, not when it was asked for: so more share it
+      unit.onRollback(() => {
+        waiting = [...batch, ...waiting];
       });
-    } catch (cause) {
-      waiting = [...batch, ...waiting];
-      throw cause;
-    }
+      for (const outcome of batch) counts.push(await saveOutcome(unit, outcome));
+    });
     for (const [index, outcome] of batch.entries()) written(outcome, counts[index] === true);
   }
 

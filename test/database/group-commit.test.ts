@@ -1,5 +1,6 @@
 import t from 'tap';
 import { openDatabase } from '../../src/database/open-database.ts';
+import type { UnitOfWork } from '../../src/database/sql.ts';
 
 const open = (folder: string) => openDatabase({ folder, nowMicros: 1_000_000 });
 
@@ -138,4 +139,55 @@ t.test('more units than one commit takes are all committed', async (t) => {
   t.teardown(() => database.close());
   await Promise.all(Array.from({ length: 600 }, (_, i) => database.transact((unit) => unit.run(insert, `d${i}`))));
   t.same(commits, [256, 256, 88]);
+});
+
+t.test(
+  'a unit that fails after a change takes nobody along: the others run again, and their effects happen once',
+  async (t) => {
+    const commits: { committed: number; rolledBack: number }[] = [];
+    const database = openDatabase({ folder: t.testdir(), nowMicros: 0, onCommit: (commit) => commits.push(commit) });
+    t.teardown(() => database.close());
+    let slots = 0;
+    const effects: string[] = [];
+    const takeSlot = (id: string) => async (unit: UnitOfWork) => {
+      slots += 1;
+      unit.onRollback(() => {
+        slots -= 1;
+      });
+      unit.onCommit(() => effects.push(id));
+      await unit.run(insert, id);
+      return slots;
+    };
+    const results = await Promise.allSettled([
+      database.transact(takeSlot('a')),
+      database.transact(async (unit) => {
+        await takeSlot('b')(unit);
+        throw new Error('late');
+      }),
+      database.transact(takeSlot('c')),
+      database.transact(async (unit) => {
+        await unit.get(count);
+        throw new Error('early');
+      }),
+    ]);
+    t.match(results, [{ value: 1 }, { reason: { message: 'late' } }, { value: 2 }, { reason: { message: 'early' } }]);
+    t.strictSame(effects, ['a', 'c']);
+    t.equal(slots, 2);
+    t.match(commits, [{ committed: 2, rolledBack: 2 }], 'in one commit');
+    const rows = await database.read.all<{ id: string }>('SELECT developer_id AS "id" FROM developers ORDER BY 1');
+    t.same(rows, [{ id: 'a' }, { id: 'c' }]);
+  },
+);
+
+t.test('a change by a statement that answers rows is taken back as well', async (t) => {
+  const database = open(t.testdir());
+  t.teardown(() => database.close());
+  for (const method of ['get', 'all'] as const) {
+    const failing = database.transact(async (unit) => {
+      await unit[method](`${insert} RETURNING developer_id`, method);
+      throw new Error('late');
+    });
+    await t.rejects(failing, /late/);
+    t.same(await database.read.get(count), { n: 0 });
+  }
 });
