@@ -45,6 +45,7 @@ const LEAVES = [
   'data-folder',
   'deprecations',
   'errors',
+  'idle',
   'ids',
   'listening',
   'log',

@@ -20,10 +20,11 @@ interface Parts {
 
 /**
  * Reads APKs of strangers in a worker of its own for each: a file that nobody has thought of yet can stop that worker, and
- * not the service. The worker reads the file through this side. Answers and throws what `readApk` does.
+ * not the service. The worker reads the file through this side. Answers and throws what `readApk` does, and the reason of
+ * the signal when that is aborted.
  */
 export function createApkInspector({ clock, module = new URL('./inspector-worker.ts', import.meta.url) }: Parts) {
-  return async function inspect(source: ApkSource): Promise<ApkManifest> {
+  return async function inspect(source: ApkSource, signal?: AbortSignal): Promise<ApkManifest> {
     const { promise, resolve, reject } = Promise.withResolvers<ApkManifest>();
     // Nothing of how this process was started is the worker's business.
     const worker = new Worker(module, { workerData: source.size, resourceLimits: MEMORY, execArgv: [], env: {} });
@@ -55,10 +56,14 @@ export function createApkInspector({ clock, module = new URL('./inspector-worker
       );
     });
     worker.on('exit', () => reject(new Error('the worker ended without an answer')));
+    const end = (): void => reject(signal?.reason);
+    signal?.addEventListener('abort', end);
+    if (signal?.aborted) end();
     think();
     try {
       return await promise;
     } finally {
+      signal?.removeEventListener('abort', end);
       cancel();
       await worker.terminate();
     }

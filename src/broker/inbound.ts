@@ -2,6 +2,7 @@ import type { AedesPublishPacket, Client, PublishPacket } from 'aedes';
 import type { Contracts } from '../contracts/contracts.ts';
 import type { SchemaTypes } from '../contracts/types.ts';
 import { DomainError, type Fault, faultText, toDomainError } from '../errors.ts';
+import { createWork } from '../idle.ts';
 import type { Log } from '../log.ts';
 import type { LogLimit } from '../log-limit.ts';
 import type { Metrics } from '../metrics.ts';
@@ -83,8 +84,7 @@ export function createInbound(parts: Parts) {
   const { contracts, log, logLimit, metrics, handlers, exactlyOnce, rate, respond, reject } = parts;
   const tails = new WeakMap<Client, Promise<Error | null>>();
   const tooFast = new WeakSet<Client>();
-  let running = 0;
-  let whenIdle: (() => void)[] = [];
+  const work = createWork();
 
   /** `transactionId`, `eventId` or `requestId` of a message, where it can be read. */
   function identityOf(kind: Inbound | undefined, message: unknown): object {
@@ -208,16 +208,8 @@ export function createInbound(parts: Parts) {
     const error = await outcome;
     if (!error) packet.payload = NOTHING; // Aedes stores what is of QoS 2, to know it again
     callback(error);
-    finished();
+    work.ended();
   }
-
-  const finished = (): void => {
-    running -= 1;
-    if (running > 0) return;
-    const idle = whenIdle;
-    whenIdle = [];
-    for (const resolve of idle) resolve();
-  };
 
   return {
     authorizePublish(client: Client | null, packet: PublishPacket, callback: (error?: Error | null) => void): void {
@@ -232,13 +224,13 @@ export function createInbound(parts: Parts) {
       packet.retain = false; // nobody can subscribe it, and retained messages have no bound
       packet.dup = false; // [MQTT-3.3.1-3]
       metrics.mqttMessages.inc({ topic: kind ?? 'other' });
-      running += 1;
+      work.begun();
       const outcome = outcomeFor(kind, deviceId, client, packet);
       const before = client && tails.get(client);
       const inOrder = before ? before.then(() => outcome) : outcome;
       if (client) tails.set(client, inOrder);
       void answerLater(inOrder, packet, callback);
     },
-    idle: (): Promise<void> => (running > 0 ? new Promise((resolve) => whenIdle.push(resolve)) : Promise.resolve()),
+    idle: work.idle,
   };
 }

@@ -1,4 +1,5 @@
 import type SqliteDatabase from 'better-sqlite3';
+import { createIdle } from '../idle.ts';
 import type { UnitOfWork } from './sql.ts';
 import { createStatements } from './statements.ts';
 
@@ -58,7 +59,7 @@ export function createGroupCommit({ connection, observe, onEffectError }: Option
   let running = false;
   let soon: NodeJS.Timeout | undefined;
   let closed = false;
-  let whenIdle: (() => void)[] = [];
+  const rest = createIdle(() => running || waiting.length > 0);
 
   const effects = (list: (() => void)[]): void => {
     for (const effect of list) {
@@ -154,11 +155,7 @@ export function createGroupCommit({ connection, observe, onEffectError }: Option
     running = false;
     if (urgent > 0) start();
     else if (waiting.length > 0) startSoon();
-    else {
-      const idle = whenIdle;
-      whenIdle = [];
-      for (const resolve of idle) resolve();
-    }
+    else rest.tell();
   }
 
   function start(): void {
@@ -170,7 +167,7 @@ export function createGroupCommit({ connection, observe, onEffectError }: Option
   }
 
   function startSoon(): void {
-    if (whenIdle.length > 0) start();
+    if (rest.awaited()) start();
     else if (!running) soon ??= setTimeout(start, PATIENCE_MILLISECONDS);
   }
 
@@ -187,9 +184,8 @@ export function createGroupCommit({ connection, observe, onEffectError }: Option
 
   /** Resolves when nothing waits or runs; what would have waited for company goes now. */
   async function idle(): Promise<void> {
-    if (!running && waiting.length === 0) return;
-    const rested = new Promise<void>((resolve) => whenIdle.push(resolve));
-    start();
+    const rested = rest.idle();
+    if (waiting.length > 0) start();
     await rested;
   }
 

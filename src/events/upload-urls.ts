@@ -5,6 +5,7 @@ import { type Clock, toUtc } from '../clock.ts';
 import type { Contracts } from '../contracts/contracts.ts';
 import type { Database } from '../database/sql.ts';
 import { DomainError, faultText } from '../errors.ts';
+import { createWork } from '../idle.ts';
 import type { Ids } from '../ids.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
@@ -50,26 +51,17 @@ export function createUploadUrls(parts: Parts) {
   const { contracts, database, clock, ids, log, metrics, requests, findApplication, raise, allowHttp } = parts;
   const inFlight = createInFlight(UPLOAD_BOUNDS);
   const pauses = new Set<() => void>();
-  let running = 0; // without those that pause
+  const work = createWork(); // without those that pause
   let stopped = false;
-  let whenIdle: (() => void)[] = [];
-
-  function rest(): void {
-    running -= 1;
-    if (running > 0) return;
-    const idle = whenIdle;
-    whenIdle = [];
-    for (const resolve of idle) resolve();
-  }
 
   /** Resolves after the time, or when the service stops. */
   function pause(milliseconds: number): Promise<void> {
-    rest();
+    work.ended();
     return new Promise((resolve) => {
       const resume = (): void => {
         cancel();
         pauses.delete(resume);
-        running += 1;
+        work.begun();
         resolve();
       };
       const cancel = clock.after(milliseconds, resume);
@@ -166,7 +158,7 @@ export function createUploadUrls(parts: Parts) {
     /** Begins with data that obeys its schema, and calls `respond` when the answer is there; never when the service stops before. Throws REQUEST_INVALID. */
     ask(deviceId: string, type: UploadRequest, asked: object, respond: (answer: UploadAnswer) => void): void {
       UPLOAD_FEATURES[type].check?.(asked);
-      running += 1;
+      work.begun();
       void carryOut(deviceId, type, asked).then((answer) => {
         if (answer) {
           metrics.uploadUrlRequests.inc({
@@ -175,19 +167,19 @@ export function createUploadUrls(parts: Parts) {
           });
           respond(answer);
         }
-        rest();
+        work.ended();
       });
     },
 
     /** Resolves when no attempt is under way; one that pauses before its second waits for the clock. */
-    idle: (): Promise<void> => (running > 0 ? new Promise((resolve) => whenIdle.push(resolve)) : Promise.resolve()),
+    idle: work.idle,
 
     /** Ends what is under way: its devices get no answer, and ask again when they are back. */
     async [Symbol.asyncDispose](): Promise<void> {
       stopped = true;
       for (const resume of pauses) resume();
       requests.abortAll();
-      await this.idle();
+      await work.idle();
       await requests[Symbol.asyncDispose]();
     },
   };

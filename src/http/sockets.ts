@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import Koa from 'koa';
 import type { Clock } from '../clock.ts';
+import { createWork } from '../idle.ts';
 import { listenOn } from '../listening.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
@@ -60,9 +61,8 @@ export function createSockets({
   connections = CONNECTIONS,
   requestTimeout = REQUEST_TIMEOUT,
 }: Parts): HttpServer & Pick<SocketBounds, 'works' | 'waits'> {
-  let inFlight = 0;
+  const work = createWork();
   let draining = false;
-  let waiting: (() => void)[] = [];
 
   const koa = new Koa();
   // Koa reports here what breaks after the handler: nearly always a client that went away.
@@ -74,13 +74,6 @@ export function createSockets({
   });
   const respond = koa.callback();
 
-  const released = (): void => {
-    inFlight -= 1;
-    if (inFlight > 0) return;
-    const waiters = waiting;
-    waiting = [];
-    for (const resolve of waiters) resolve();
-  };
   const bounds = createSocketBounds({
     clock,
     limits: { ...connections, stallMs: STALL },
@@ -88,12 +81,12 @@ export function createSockets({
   });
   const take = oneAtATime({
     serve(request, response) {
-      inFlight += 1;
+      work.begun();
       bounds.works(request.socket);
       void respond(request, response);
     },
     onDone(socket) {
-      released();
+      work.ended();
       bounds.waits(socket);
     },
     onRefused: () => metrics.httpRefused.inc({ bound: 'pipelined_requests' }),
@@ -120,7 +113,7 @@ export function createSockets({
   return {
     listen: async (host, port) => ({ port: await listenOn(server, host, port) }),
     drain,
-    idle: () => (inFlight === 0 ? Promise.resolve() : new Promise((resolve) => waiting.push(resolve))),
+    idle: work.idle,
     trouble() {
       if (!server.listening || draining) return 'does not accept connections';
       return bounds.isFull() ? 'has all the connections that it may have' : undefined;

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Clock } from '../clock.ts';
+import { createWork } from '../idle.ts';
 import { type Ids, randomIds } from '../ids.ts';
 import { listenOn } from '../listening.ts';
 import type { Log } from '../log.ts';
@@ -97,12 +98,11 @@ export function createEmbeddedStore(parts: EmbeddedStoreParts) {
   const turn = createTurns(BLOCKS_PER_TURN);
   /** Bytes that running uploads have declared and not yet written. */
   let promised = 0;
-  let inFlight = 0;
+  const work = createWork();
   /** Connections with a request whose answer has not left. */
   const busy = new WeakSet<Socket>();
   let draining = false;
   let stored = { at: Number.NEGATIVE_INFINITY, bytes: Promise.resolve(0) };
-  let waiting: (() => void)[] = [];
 
   const places = (bound: 'uploads' | 'downloads', perKey: number): Transfers =>
     createTransfers({
@@ -241,7 +241,7 @@ export function createEmbeddedStore(parts: EmbeddedStoreParts) {
       busy.delete(socket);
       bounds.waits(socket);
     });
-    inFlight += 1;
+    work.begun();
     const requestId = ids.uuid();
     const exchange: Exchange = {
       request,
@@ -262,12 +262,7 @@ export function createEmbeddedStore(parts: EmbeddedStoreParts) {
       await refuse(exchange, thrown, requestId);
     } finally {
       metrics.objectRequests.inc({ method: knownMethod(request.method), status: response.statusCode });
-      inFlight -= 1;
-      if (inFlight === 0) {
-        const waiters = waiting;
-        waiting = [];
-        for (const resolve of waiters) resolve();
-      }
+      work.ended();
     }
   }
 
@@ -290,9 +285,6 @@ export function createEmbeddedStore(parts: EmbeddedStoreParts) {
   // The service reads its objects through a listener that nobody else knows: all connections of the other may be taken.
   const ownServer = createListener(true);
 
-  const idle = (): Promise<void> =>
-    inFlight === 0 ? Promise.resolve() : new Promise((resolve) => waiting.push(resolve));
-
   async function close(listener: Server): Promise<void> {
     if (!listener.listening) return;
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -304,7 +296,7 @@ export function createEmbeddedStore(parts: EmbeddedStoreParts) {
   async function drain(): Promise<void> {
     draining = true;
     await Promise.all([close(server), close(ownServer)]);
-    await idle(); // what was cut off still removes its drafts
+    await work.idle(); // what was cut off still removes its drafts
   }
 
   return {
@@ -321,7 +313,7 @@ export function createEmbeddedStore(parts: EmbeddedStoreParts) {
     /** Stops accepting, closes idle connections, lets transfers finish within 8 seconds. */
     drain,
     /** Resolves when no request is in flight and nothing is left to clean up. */
-    idle,
+    idle: work.idle,
     [Symbol.asyncDispose]: drain,
   };
 }

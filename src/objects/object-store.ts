@@ -41,6 +41,11 @@ export interface StoredObject {
   sha256?: string;
 }
 
+/** Ends an operation before its deadline: it fails then. */
+interface Ended {
+  signal?: AbortSignal;
+}
+
 export interface UploadUrl {
   url: string;
   /** Unix seconds. */
@@ -61,12 +66,15 @@ export function createObjectStore(parts: ObjectStoreParts) {
   // Presigning makes no connection: this client only knows another address.
   const signing = parts.publicEndpoint ? createClient(parts, parts.publicEndpoint, { deadlineMs, attempts }) : client;
 
-  /** Runs `work` with a signal that ends it at the deadline; `clock` is the one that counts. */
-  async function within<Result>(work: (options: { abortSignal: AbortSignal }) => Promise<Result>): Promise<Result> {
+  /** Runs `work` with a signal that ends it at the deadline, or with the given one; `clock` is the one that counts. */
+  async function within<Result>(
+    work: (options: { abortSignal: AbortSignal }) => Promise<Result>,
+    signal?: AbortSignal,
+  ): Promise<Result> {
     const deadline = new AbortController();
     const cancel = clock.after(deadlineMs, () => deadline.abort(new Error(`no answer within ${deadlineMs} ms`)));
     try {
-      return await work({ abortSignal: deadline.signal });
+      return await work({ abortSignal: signal ? AbortSignal.any([deadline.signal, signal]) : deadline.signal });
     } catch (cause) {
       throw new DomainError('OBJECT_STORE_UNAVAILABLE', { cause });
     } finally {
@@ -105,7 +113,7 @@ export function createObjectStore(parts: ObjectStoreParts) {
     },
 
     /** What is stored under the key, asked afresh; undefined when there is nothing. */
-    head: (key: string): Promise<StoredObject | undefined> =>
+    head: (key: string, { signal }: Ended = {}): Promise<StoredObject | undefined> =>
       within(async (options) => {
         const found = await client.send(new HeadObjectCommand({ Bucket, Key: key }), options).catch(absent);
         if (!found) return undefined;
@@ -113,13 +121,13 @@ export function createObjectStore(parts: ObjectStoreParts) {
         if (size === undefined || !at || !etag) throw new Error('the store answered HEAD without size, date or ETag');
         const digest = parts.etagsAreSha256 ? { sha256: etag.slice(1, -1) } : {};
         return { size, uploadedAt: at.getTime() * 1000, etag, ...digest };
-      }),
+      }, signal),
 
     /**
      * Bytes `start` to `end`, both included; fewer when the object ends before. Meant for small parts: all is held in
      * memory.
      */
-    read: (key: string, start: number, end: number): Promise<Buffer> =>
+    read: (key: string, start: number, end: number, { signal }: Ended = {}): Promise<Buffer> =>
       within(async ({ abortSignal }) => {
         const command = new GetObjectCommand({ Bucket, Key: key, Range: `bytes=${start}-${end}` });
         const { Body, ContentRange, ContentLength } = await client.send(command, { abortSignal });
@@ -129,17 +137,21 @@ export function createObjectStore(parts: ObjectStoreParts) {
           throw new Error(`the store did not answer with the range that was asked for (${ContentRange})`);
         }
         return Buffer.from(await Body.transformToByteArray());
-      }),
+      }, signal),
 
     /** All bytes of the object with that ETag, as they come; the deadline is that of each chunk. */
-    async *stream(key: string, { etag }: { etag: string }): AsyncGenerator<Uint8Array> {
-      const { Body } = await within((options) =>
-        client.send(new GetObjectCommand({ Bucket, Key: key, IfMatch: etag }), options),
+    async *stream(key: string, { etag, signal }: { etag: string } & Ended): AsyncGenerator<Uint8Array> {
+      const { Body } = await within(
+        (options) => client.send(new GetObjectCommand({ Bucket, Key: key, IfMatch: etag }), options),
+        signal,
       );
       const body = Body as (AsyncIterable<Uint8Array> & { destroy(error?: Error): void }) | undefined;
       if (!body) throw new DomainError('OBJECT_STORE_UNAVAILABLE');
       const watch = () => clock.after(deadlineMs, () => body.destroy(new Error(`nothing came for ${deadlineMs} ms`)));
       let unwatch = watch();
+      const end = (): void => body.destroy(new Error('nobody wants it any more'));
+      signal?.addEventListener('abort', end);
+      if (signal?.aborted) end();
       try {
         for await (const chunk of body) {
           unwatch();
@@ -150,6 +162,7 @@ export function createObjectStore(parts: ObjectStoreParts) {
         throw new DomainError('OBJECT_STORE_UNAVAILABLE', { cause });
       } finally {
         unwatch();
+        signal?.removeEventListener('abort', end);
         body.destroy();
       }
     },

@@ -1,6 +1,7 @@
 import type { Clock } from '../clock.ts';
 import { toUtc } from '../clock.ts';
 import type { Database, UnitOfWork } from '../database/sql.ts';
+import { createWork } from '../idle.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { createPreparation, type Prepare } from './preparation.ts';
@@ -100,8 +101,7 @@ export function createOutbox(parts: Parts) {
   const { database, clock, log, metrics, claim, claimCancel, delivered, cancelDelivered, window = 16 } = parts;
   const prepare = createPreparation({ clock, log, prepare: parts.prepare });
   const lanes = new Map<string, Lane>();
-  let work = 0; // claims and preparations under way
-  let whenIdle: (() => void)[] = [];
+  const work = createWork(); // claims and preparations under way
   let stopped = false;
 
   const hasBacklog = (lane: Lane): boolean => lane.backlog || lane.cancelled.size > 0;
@@ -152,11 +152,11 @@ export function createOutbox(parts: Parts) {
     }
     if (due.status !== 'cancelled') lane.unsent.add(due.transactionId);
     lane.turns += 1;
-    if (!lane.paused) begun();
+    if (!lane.paused) work.begun();
     const turn = sendInTurn(lane, due, before, preparation).then(() => {
       if (lane.preparing === turn) lane.preparing = undefined;
       lane.turns -= 1;
-      finished();
+      work.ended();
     });
     lane.preparing = turn;
   }
@@ -182,25 +182,14 @@ export function createOutbox(parts: Parts) {
   function setPaused(lane: Lane, paused: boolean): void {
     lane.paused = paused;
     for (let turn = 0; turn < lane.turns; turn += 1)
-      if (paused) finished();
-      else begun();
+      if (paused) work.ended();
+      else work.begun();
   }
 
   /** Gives back the slot of a command that the device has, or that is not sent. */
   function release(lane: Lane): void {
     lane.inFlight -= 1;
     pump(lane);
-  }
-
-  function begun(): void {
-    work += 1;
-  }
-  function finished(): void {
-    work -= 1;
-    if (work > 0) return;
-    const idle = whenIdle;
-    whenIdle = [];
-    for (const resolve of idle) resolve();
   }
 
   async function claimOnce(lane: Lane): Promise<void> {
@@ -246,7 +235,7 @@ export function createOutbox(parts: Parts) {
       return;
     }
     lane.claiming = true;
-    begun();
+    work.begun();
     claimOnce(lane)
       .then(
         () => {
@@ -261,7 +250,7 @@ export function createOutbox(parts: Parts) {
           });
         },
       )
-      .finally(finished);
+      .finally(work.ended);
   }
 
   function close(lane: Lane): void {
@@ -344,7 +333,7 @@ export function createOutbox(parts: Parts) {
       received(lane, -transactionId);
     },
 
-    idle: (): Promise<void> => (work > 0 ? new Promise((resolve) => whenIdle.push(resolve)) : Promise.resolve()),
+    idle: work.idle,
 
     async [Symbol.asyncDispose](): Promise<void> {
       stopped = true;

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Database } from '../database/sql.ts';
+import { createWork } from '../idle.ts';
 import type { Log } from '../log.ts';
 import { objectKey } from './binary.ts';
 import { findDigest, saveDigest } from './binary-digest-repository.ts';
@@ -21,10 +22,14 @@ export type Digests = ReturnType<typeof createDigests>;
 export function createDigests({ database, log, objects }: Parts) {
   const running = new Map<string, Promise<string>>();
   let last: Promise<unknown> = Promise.resolve();
+  const work = createWork();
+  const stopping = new AbortController();
+  const { signal } = stopping;
 
   async function make(binaryId: string, { etag }: StoredObject): Promise<string> {
+    signal.throwIfAborted();
     const hash = createHash('sha256');
-    for await (const chunk of objects.stream(objectKey(binaryId), { etag })) hash.update(chunk);
+    for await (const chunk of objects.stream(objectKey(binaryId), { etag, signal })) hash.update(chunk);
     const sha256 = hash.digest('hex');
     await database.transactSoon((unit) => saveDigest(unit, { binaryId, etag, sha256 }));
     return sha256;
@@ -34,7 +39,13 @@ export function createDigests({ database, log, objects }: Parts) {
     const key = `${binaryId} ${stored.etag}`;
     const known = running.get(key);
     if (known) return known;
-    const made = last.then(() => make(binaryId, stored)).finally(() => running.delete(key));
+    work.begun();
+    const made = last
+      .then(() => make(binaryId, stored))
+      .finally(() => {
+        running.delete(key);
+        work.ended();
+      });
     last = made.catch(() => undefined);
     running.set(key, made);
     return made;
@@ -44,8 +55,10 @@ export function createDigests({ database, log, objects }: Parts) {
     stored.sha256 ?? (await findDigest(database.read, binaryId, stored.etag));
 
   /** Nobody waits for it; it is begun anew when it is wanted the next time. */
-  function inBackground(work: Promise<unknown>, binaryId: string): void {
-    work.catch((err: unknown) => log.warn({ err, binaryId }, 'the digest of a binary could not be made'));
+  function inBackground(made: Promise<unknown>, binaryId: string): void {
+    made.catch((err: unknown) => {
+      if (!signal.aborted) log.warn({ err, binaryId }, 'the digest of a binary could not be made');
+    });
   }
 
   return {
@@ -70,8 +83,12 @@ export function createDigests({ database, log, objects }: Parts) {
     },
 
     /** Resolves when none is being made. */
-    async idle(): Promise<void> {
-      while (running.size > 0) await Promise.allSettled(running.values());
+    idle: work.idle,
+
+    /** What is being read is left; it is begun anew when it is wanted the next time. */
+    async [Symbol.asyncDispose](): Promise<void> {
+      stopping.abort();
+      await work.idle();
     },
   };
 }

@@ -3,6 +3,7 @@ import { createApkInspector } from '../apk/inspector.ts';
 import type { ApkManifest } from '../apk/manifest.ts';
 import type { Clock } from '../clock.ts';
 import type { Database } from '../database/sql.ts';
+import { createWork } from '../idle.ts';
 import type { Log } from '../log.ts';
 import { objectKey } from './binary.ts';
 import { findEtag, listWarnings, saveContent } from './binary-content-repository.ts';
@@ -41,7 +42,10 @@ function warningOf(registered: Registered, found: ApkManifest): string | null {
  * a version whose file says otherwise is distributed all the same, and its devices report the error.
  */
 export function createInspection({ database, clock, log, objects }: Parts) {
-  const running = new Map<string, Promise<void>>();
+  const running = new Set<string>();
+  const work = createWork();
+  const stopping = new AbortController();
+  const { signal } = stopping;
   const waiting = new Map<string, () => Promise<void>>();
   const inspectApk = createApkInspector({ clock });
 
@@ -52,7 +56,8 @@ export function createInspection({ database, clock, log, objects }: Parts) {
     let found: ApkManifest | null = null;
     let warning: string | null;
     try {
-      found = await inspectApk({ size, read: (start, end) => objects.read(key, start, end) });
+      const read = (start: number, end: number): Promise<Buffer> => objects.read(key, start, end, { signal });
+      found = await inspectApk({ size, read }, signal);
       warning = warningOf(registered, found);
     } catch (thrown) {
       // A store that does not answer is no fault of the file: it is looked at again when it is next seen.
@@ -78,7 +83,7 @@ export function createInspection({ database, clock, log, objects }: Parts) {
 
   /** Nobody waits for it. */
   function begin({ binaryId }: Registered, task: () => Promise<void>): void {
-    if (running.has(binaryId) || waiting.size >= MOST_WAITING) return;
+    if (signal.aborted || running.has(binaryId) || waiting.size >= MOST_WAITING) return;
     waiting.set(binaryId, task);
     startNext();
   }
@@ -88,13 +93,17 @@ export function createInspection({ database, clock, log, objects }: Parts) {
     if (!next || running.size >= AT_A_TIME) return;
     const [binaryId, task] = next;
     waiting.delete(binaryId);
-    const work = task()
-      .catch((err: unknown) => log.error({ err, binaryId }, 'an uploaded binary could not be looked into'))
+    running.add(binaryId);
+    work.begun();
+    task()
+      .catch((err: unknown) => {
+        if (!signal.aborted) log.error({ err, binaryId }, 'an uploaded binary could not be looked into');
+      })
       .finally(() => {
         running.delete(binaryId);
         startNext();
+        work.ended();
       });
-    running.set(binaryId, work);
   }
 
   return {
@@ -104,7 +113,7 @@ export function createInspection({ database, clock, log, objects }: Parts) {
     /** Asks for the binary first (op 26, which needs none to be there). */
     look: (registered: Registered): void =>
       begin(registered, async () => {
-        const stored = await objects.head(objectKey(registered.binaryId));
+        const stored = await objects.head(objectKey(registered.binaryId), { signal });
         if (stored) await inspect(registered, stored);
       }),
 
@@ -112,8 +121,13 @@ export function createInspection({ database, clock, log, objects }: Parts) {
     warnings: (page: { offset: number; limit: number }) => listWarnings(database.read, page),
 
     /** Resolves when no file is being read. */
-    async idle(): Promise<void> {
-      while (running.size > 0) await Promise.all(running.values());
+    idle: work.idle,
+
+    /** What is being read is left: it is looked at again when it is next seen. */
+    async [Symbol.asyncDispose](): Promise<void> {
+      waiting.clear();
+      stopping.abort();
+      await work.idle();
     },
   };
 }

@@ -1,6 +1,7 @@
 import type { LookupFunction } from 'node:net';
 import { type Clock, toUtc } from '../clock.ts';
 import type { Database, UnitOfWork } from '../database/sql.ts';
+import { createIdle } from '../idle.ts';
 import type { Ids } from '../ids.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
@@ -86,7 +87,7 @@ const unanswered = (error: string): Answer => ({ statusCode: null, retryAfter: n
 export function createWebhooks(options: Options) {
   const { database, clock, ids, log, metrics, endpointOf, allowPrivate, timeoutMs = 15_000, drainMs = 3_000 } = options;
   const sender = createSender({ clock, allowPrivate, timeoutMs, ...(options.lookup && { lookup: options.lookup }) });
-  const writer = createOutcomeWriter<Written>({ database, clock, log, written, rested: tellIdle });
+  const writer = createOutcomeWriter<Written>({ database, clock, log, written, rested: tell });
   const places = createPlaces<Receiver>({
     clock,
     resume: pump,
@@ -103,8 +104,9 @@ export function createWebhooks(options: Options) {
   let wakeAt = Number.POSITIVE_INFINITY;
   let lastWake = Number.NEGATIVE_INFINITY;
   let cancelWake = (): void => undefined;
-  const whenIdle: (() => void)[] = [];
-  const whenDrained: (() => void)[] = [];
+  let stopped = false;
+  const drained = createIdle(() => attempts > 0 || reads > 0);
+  const idle = createIdle(() => !stopped && (attempts > 0 || reads > 0 || writer.busy() || places.waits()));
 
   function receiverOf(name: ReceiverName): Receiver {
     const key = `${name.setting} ${name.applicationId}`;
@@ -177,7 +179,7 @@ export function createWebhooks(options: Options) {
     reads -= 1;
     pump(receiver);
     forget(receiver);
-    tellIdle();
+    tell();
   }
 
   async function attempt(receiver: Receiver, delivery: Delivery, place: Place<Receiver>): Promise<void> {
@@ -200,7 +202,7 @@ export function createWebhooks(options: Options) {
     receiver.inFlight -= 1;
     attempts -= 1;
     pump(receiver);
-    tellIdle();
+    tell();
   }
 
   async function post(
@@ -286,14 +288,9 @@ export function createWebhooks(options: Options) {
     if (next !== Number.POSITIVE_INFINITY) armWake(next);
   }
 
-  function isBusy(): boolean {
-    return attempts > 0 || reads > 0 || writer.busy() || places.waits();
-  }
-
-  function tellIdle(): void {
-    if (attempts === 0 && reads === 0) for (const resolve of whenDrained.splice(0)) resolve();
-    if (isBusy()) return;
-    for (const resolve of whenIdle.splice(0)) resolve();
+  function tell(): void {
+    drained.tell();
+    idle.tell();
   }
 
   return {
@@ -346,24 +343,22 @@ export function createWebhooks(options: Options) {
     },
 
     /** Resolves when nothing is under way and nothing is due. */
-    idle: (): Promise<void> => (isBusy() ? new Promise((resolve) => whenIdle.push(resolve)) : Promise.resolve()),
+    idle: idle.idle,
 
     /** Begins nothing more and lets what is under way end within the bound; what does not stays pending. */
     async [Symbol.asyncDispose](): Promise<void> {
       running = false;
       cancelWake();
-      if (attempts > 0 || reads > 0) {
-        const drained = new Promise<void>((resolve) => whenDrained.push(resolve));
-        const cancel = clock.after(drainMs, () => {
-          aborted = true;
-          sender.abortAll();
-        });
-        await drained;
-        cancel();
-      }
+      const cancel = clock.after(drainMs, () => {
+        aborted = true;
+        sender.abortAll();
+      });
+      await drained.idle();
+      cancel();
       await writer.close();
       await sender[Symbol.asyncDispose]();
-      for (const resolve of whenIdle.splice(0)) resolve();
+      stopped = true;
+      idle.tell();
     },
   };
 }
