@@ -44,14 +44,55 @@ function openFiles(): number {
   return typeof soft === 'number' ? soft : 65_536;
 }
 
-/** The settings on the command line. Throws a UsageError. */
-function serveOptions(args: readonly string[]): Record<string, string | undefined> {
+/** The settings on the command line, and what else the command knows. Throws a UsageError. */
+function readOptions(args: readonly string[], others: Options = {}) {
   const known = SETTINGS.map(({ name, description }) => [optionName(name), { value: 'V', text: description }] as const);
-  const given = readArguments(args, Object.fromEntries(known) satisfies Options);
+  const given = readArguments(args, { ...Object.fromEntries(known), ...others } satisfies Options);
   const [surplus] = given.positionals;
   if (surplus !== undefined) throw new UsageError(surplus, 'is no setting');
   if (given.flag('json')) throw new UsageError('--json', 'is no setting');
-  return Object.fromEntries(known.map(([name]) => [name, given.text(name)]));
+  return { settings: Object.fromEntries(known.map(([name]) => [name, given.text(name)])), flag: given.flag };
+}
+
+const DOCTOR_HELP = `Looks at the settings and the data folder, and changes nothing; with a service on the folder or without one.
+
+  lapel doctor                        what a start looks at
+  lapel doctor --check-database       reads the whole database too, in one go: a service on the folder is slower meanwhile
+  lapel doctor --data-dir DIR         any setting of lapel serve may be given
+
+Exit codes: 0 all is well, 1 something is damaged, 78 a setting is wrong.
+`;
+
+async function doctor(args: string[]): Promise<void> {
+  if (args.includes('--help') || args.includes('-h')) {
+    process.stdout.write(DOCTOR_HELP);
+    return;
+  }
+  try {
+    const check = 'check-database';
+    const { settings: options, flag } = readOptions(args, { [check]: { text: 'reads the whole database' } });
+    const { dataDir } = readConfig({ env: process.env, options, openFiles: openFiles() });
+    const { examineDatabase } = await import('./database/examine.ts');
+    const whole = flag(check);
+    const { bytes, missing, faults } = examineDatabase(dataDir, { whole });
+    const say = (part: string, text: string): boolean => process.stdout.write(`${part.padEnd(10)} ${text}\n`);
+    say('settings', 'good');
+    if (bytes === undefined) say('database', `none in ${dataDir} yet; the first start makes it`);
+    for (const fault of faults) say('database', `damaged: ${fault}; restore a backup`);
+    if (bytes !== undefined && faults.length === 0) {
+      const size = `${(bytes / 1024 ** 2).toFixed(1)} MiB`;
+      const news = missing === 0 ? '' : `; ${missing} migrations to make, at the next start`;
+      say(
+        'database',
+        `${size}, ${whole ? 'sound: all of it was read' : 'opens: --check-database reads all of it'}${news}`,
+      );
+    }
+    process.exitCode = faults.length === 0 ? 0 : 1;
+  } catch (error) {
+    if (error instanceof UsageError) return fail(`${error.message}\nSee: lapel doctor --help`, BAD_USAGE);
+    if (error instanceof DomainError) return fail(error.message, BAD_SETTING);
+    throw error;
+  }
 }
 
 async function serve(args: string[]): Promise<void> {
@@ -61,7 +102,7 @@ async function serve(args: string[]): Promise<void> {
   }
   let options: Record<string, string | undefined>;
   try {
-    options = serveOptions(args);
+    options = readOptions(args).settings;
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
     return fail(`${error.message}\nSee: lapel serve --help`, BAD_USAGE);
@@ -120,6 +161,7 @@ process.umask(0o077); // the data folder holds keys and what devices are told: n
 
 const [command, ...rest] = process.argv.slice(2);
 if (command === 'serve') await serve(rest);
+else if (command === 'doctor') await doctor(rest);
 else if (command === '--version') {
   process.stdout.write(`${ownVersion()}\n`);
 } else await runClient(process.argv.slice(2));

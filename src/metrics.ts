@@ -98,6 +98,12 @@ export function createMetrics() {
       labelNames: ['file'],
       registers,
     }),
+    databaseCheck: new Gauge({
+      name: 'lapel_database_check',
+      help: 'What the reading of the whole database after the start has found: 1 for the state that holds',
+      labelNames: ['state'],
+      registers,
+    }),
     commitSeconds: histogram('database_commit_duration_seconds', 'Time of one group commit'),
     commitUnits: counter('database_units_total', 'Units of work', ['outcome']),
   };

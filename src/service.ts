@@ -12,6 +12,7 @@ import { type Clock, createLocalTime, createLocalTimeReader, systemClock } from 
 import type { Config } from './config.ts';
 import { loadContracts } from './contracts/contracts.ts';
 import { adminToken, makeFolder, openFileFault } from './data-folder.ts';
+import { createDatabaseCheck } from './database/database-check.ts';
 import { openDatabase } from './database/open-database.ts';
 import { createDeprecations } from './deprecations.ts';
 import { hasActivatedDevice } from './devices/device-repository.ts';
@@ -91,6 +92,7 @@ export async function createService(config: Config, { log, clock = systemClock, 
     onEffectError: (err) => log.error({ err }, 'something after a commit failed'),
   });
   stack.defer(() => database.close());
+  const check = stack.use(createDatabaseCheck({ sql: database.aside, clock, log, metrics }));
   const token = adminToken(config, ids);
 
   const developers = createDevelopers({ database, clock, ids });
@@ -221,7 +223,10 @@ export async function createService(config: Config, { log, clock = systemClock, 
 
   const readiness = createReadiness({ clock });
   readiness.set('service', () => 'is starting');
-  readiness.set('database', async () => ((await database.healthy()) ? undefined : 'does not answer'));
+  readiness.set(
+    'database',
+    async () => check.trouble() ?? ((await database.healthy()) ? undefined : 'does not answer'),
+  );
   readiness.set('files', () => openFileFault(config.dataDir));
   const edge = {
     applications,
@@ -344,6 +349,7 @@ export async function createService(config: Config, { log, clock = systemClock, 
         await software.digests.idle();
         await webhooks.idle();
         await embedded?.idle();
+        await check.idle();
         await database.idle();
       } while (commits !== before);
     },

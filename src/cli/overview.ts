@@ -2,14 +2,17 @@ import { GROUPS } from './commands.ts';
 import { EXIT_CODES } from './line/command.ts';
 
 const SECTIONS: readonly [title: string, groups: readonly string[]][] = [
-  ['Service', ['serve']],
+  ['Service', ['serve', 'doctor']],
   ['Who you are', ['login', 'logout', 'profiles']],
   ['Devices of an application', ['device', 'settings', 'webhook']],
   ['Software for devices', ['app', 'package', 'version']],
   ['Administration', ['admin']],
   ['Shell', ['completion']],
 ];
-const SERVE = 'Starts the service; lapel serve --help shows all settings';
+const SERVICE: Record<string, string> = {
+  serve: 'Starts the service; lapel serve --help shows all settings',
+  doctor: 'Looks at the settings and the data folder, and reads the database whole with --check-database',
+};
 
 /** The words below a group, as often as they fit: `list|show|activate`. */
 function wordsOf(name: string): string {
@@ -24,7 +27,7 @@ export function overview(): string {
     '',
     title,
     ...names.flatMap((name) => {
-      const about = name === 'serve' ? SERVE : (GROUPS.find((group) => group.name === name)?.about ?? '');
+      const about = SERVICE[name] ?? GROUPS.find((group) => group.name === name)?.about ?? '';
       const words = wordsOf(name);
       return [`  lapel ${name.padEnd(12)} ${about}`, ...(words === '' ? [] : [`  ${' '.repeat(18)} ${words}`])];
     }),

@@ -36,7 +36,7 @@ function answerWithHelp(args: readonly string[], { stdout, stderr }: Terminal): 
   for (const [index, word] of words.entries()) {
     const known =
       index === 0
-        ? ['serve', ...GROUPS.map(({ name }) => name)]
+        ? ['serve', 'doctor', ...GROUPS.map(({ name }) => name)]
         : [...new Set(some.map(({ name }) => name.split(' ')[index] ?? ''))];
     if (!known.includes(word)) {
       const name = words.slice(0, index).join(' ');

@@ -10,7 +10,7 @@ export interface Question {
   text: string;
   values: SqlValue[];
 }
-export type Answer = { id: number } & ({ result: unknown } | { error: string });
+export type Answer = { id: number } & ({ result: unknown } | { error: string; code: string | undefined });
 
 if (!parentPort) throw new Error('this module is a worker');
 const port = parentPort;
@@ -20,6 +20,6 @@ port.on('message', ({ id, kind, text, values }: Question) => {
   const told = (answer: Answer): void => port.postMessage(answer);
   sql[kind](text, ...values).then(
     (result) => told({ id, result }),
-    (cause: unknown) => told({ id, error: String(cause) }),
+    (cause: Error & { code?: string }) => told({ id, error: cause.message, code: cause.code }),
   );
 });

@@ -42,7 +42,7 @@ export function createAside(file: string) {
     started.on('message', ({ id, ...answer }: Answer) => {
       const one = waiting.get(id);
       waiting.delete(id);
-      if ('error' in answer) one?.reject(new Error(answer.error));
+      if ('error' in answer) one?.reject(Object.assign(new Error(answer.error), { code: answer.code }));
       else one?.resolve(answer.result);
       if (waiting.size > 0) return;
       started.unref();

@@ -25,13 +25,13 @@ export function readMigrations(folder: string = FOLDER): Migration[] {
 }
 
 /**
- * Brings the database to the newest version: each missing migration in one commit with its record. Refuses a database
- * that was written by a newer service, or whose history differs from the files (an edited migration).
+ * What a database still lacks. Throws when it was written by a newer service, or its history differs from the files (an
+ * edited migration).
  */
-export function migrate(connection: SqliteDatabase.Database, nowMicros: number, migrations = readMigrations()): void {
-  connection.exec(`CREATE TABLE IF NOT EXISTS migrations (
-    number INTEGER PRIMARY KEY, name TEXT NOT NULL, sha256 TEXT NOT NULL, applied_at BIGINT NOT NULL
-  )`);
+export function missingMigrations(
+  connection: SqliteDatabase.Database,
+  migrations: readonly Migration[] = readMigrations(),
+): Migration[] {
   const applied = connection
     .prepare('SELECT number, name, sha256 FROM migrations ORDER BY number')
     .all() as Migration[];
@@ -45,8 +45,17 @@ export function migrate(connection: SqliteDatabase.Database, nowMicros: number, 
       );
     }
   }
+  return migrations.slice(applied.length);
+}
+
+/** Brings the database to the newest version: each missing migration in one commit with its record. Refuses as above. */
+export function migrate(connection: SqliteDatabase.Database, nowMicros: number, migrations = readMigrations()): void {
+  connection.exec(`CREATE TABLE IF NOT EXISTS migrations (
+    number INTEGER PRIMARY KEY, name TEXT NOT NULL, sha256 TEXT NOT NULL, applied_at BIGINT NOT NULL
+  )`);
+  const missing = missingMigrations(connection, migrations);
   const record = connection.prepare('INSERT INTO migrations (number, name, sha256, applied_at) VALUES (?, ?, ?, ?)');
-  for (const migration of migrations.slice(applied.length)) {
+  for (const migration of missing) {
     connection.transaction(() => {
       connection.exec(migration.text);
       record.run(migration.number, migration.name, migration.sha256, nowMicros);

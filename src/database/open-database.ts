@@ -7,6 +7,7 @@ import { createGroupCommit } from './group-commit.ts';
 import { createLogTruncation } from './log-truncation.ts';
 import { migrate } from './migrations.ts';
 import type { Database } from './sql.ts';
+import { checkStart, damaged, isDamage } from './start-check.ts';
 import { createStatements } from './statements.ts';
 
 interface Options {
@@ -40,7 +41,7 @@ const WRITE_SOMETHING = 'UPDATE migrations SET applied_at = applied_at WHERE num
 
 const bytesOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 
-/** Opens (and creates, migrates, checks) the database. Throws with a clear message when it must not be used. */
+/** Opens (and creates, migrates, looks at) the database: the same time for any size. Throws with a clear message when it must not be used. */
 export function openDatabase({ folder, nowMicros, onCommit, onEffectError = rethrow, quietMs }: Options): Database {
   const unlock = lockFolder(folder);
   const opened: Sqlite.Database[] = [];
@@ -53,8 +54,7 @@ export function openDatabase({ folder, nowMicros, onCommit, onEffectError = reth
       const actual = writer.pragma(name, { simple: true });
       if (actual !== value) throw new Error(`SQLite refuses ${name} = ${value}: it says ${String(actual)}`);
     }
-    const damage = writer.pragma('quick_check(1)', { simple: true });
-    if (damage !== 'ok') throw new Error(`the database is damaged (${String(damage)}); restore a backup`);
+    checkStart(writer);
     migrate(writer, nowMicros);
     const reader = new Sqlite(file, { readonly: true });
     const aside = createAside(file);
@@ -103,6 +103,6 @@ export function openDatabase({ folder, nowMicros, onCommit, onEffectError = reth
   } catch (cause) {
     for (const connection of opened) connection.close();
     unlock();
-    throw cause;
+    throw isDamage(cause) ? damaged((cause as Error).message, cause) : cause;
   }
 }

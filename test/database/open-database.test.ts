@@ -1,4 +1,14 @@
-import { copyFileSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  copyFileSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import t from 'tap';
@@ -50,25 +60,38 @@ t.test('migrations are numbered without gaps', async (t) => {
   t.throws(() => readMigrations(join(folder, 'm')), /0003-three\.sql does not continue the numbering at 2/);
 });
 
-t.test('a damaged database is refused', async (t) => {
-  const folder = t.testdir();
-  const database = open(folder);
-  for (let i = 0; i < 200; i += 1) {
-    await database.transact((unit) =>
-      unit.run('INSERT INTO developers (developer_id, name, created_at) VALUES (?, ?, 0)', `d${i}`, 'x'.repeat(500)),
-    );
-  }
-  await database.close();
-  const file = join(folder, 'lapel.db');
-  const raw = new Sqlite(file);
-  const pages = raw.pragma('page_count', { simple: true }) as number;
-  const size = raw.pragma('page_size', { simple: true }) as number;
+t.test('a database that is damaged where it begins, or cut short, is refused', async (t) => {
+  const made = async (name: string) => {
+    const folder = t.testdir({ [name]: {} });
+    const database = open(join(folder, name));
+    await database.transact((unit) => unit.run(`INSERT INTO sessions (client_id, created_at) VALUES ('1', 0)`));
+    await database.close();
+    return { folder: join(folder, name), file: join(folder, name, 'lapel.db') };
+  };
+  const overwrite = (file: string, at: number, length: number): void => {
+    const handle = openSync(file, 'r+');
+    writeSync(handle, Buffer.alloc(length, 0xff), 0, length, at);
+    closeSync(handle);
+  };
+  const damaged = /^the database is damaged \(.+\); restore a backup$/;
+  const head = await made('head');
+  overwrite(head.file, 0, 100);
+  t.throws(() => open(head.folder), { message: damaged }, 'its head');
+  const schema = await made('schema');
+  overwrite(schema.file, 100, 2000);
+  t.throws(() => open(schema.folder), { message: damaged }, 'its schema');
+  t.throws(() => open(schema.folder), { message: damaged }, 'the refusal gives the folder back');
+  const short = await made('short');
+  truncateSync(short.file, statSync(short.file).size - 4096);
+  t.throws(() => open(short.folder), { message: damaged }, 'its end is missing');
+  const page = await made('page');
+  const raw = new Sqlite(page.file);
+  const { root } = raw.prepare(`SELECT rootpage AS root FROM sqlite_schema WHERE name = 'sessions'`).get() as {
+    root: number;
+  };
   raw.close();
-  const { openSync, writeSync, closeSync } = await import('node:fs');
-  const handle = openSync(file, 'r+');
-  writeSync(handle, Buffer.alloc(size * 3, 0xff), 0, size * 3, (pages - 4) * size);
-  closeSync(handle);
-  t.throws(() => open(folder), /damaged|malformed/);
+  overwrite(page.file, (root - 1) * 4096, 4096);
+  t.throws(() => open(page.folder), { message: damaged }, 'the first page of a table');
 });
 
 t.test('every commit is synchronous and in the write-ahead log', async (t) => {

@@ -128,8 +128,23 @@ t.test('a database that cannot be used is told of in words at any log level', { 
   const folder = t.testdir({ 'lapel.db': 'this is no database'.repeat(100) });
   const { code, stderr, stdout } = await runMain(t, ['serve'], { LAPEL_DATA_DIR: folder, LAPEL_LOG_LEVEL: 'silent' });
   t.equal(code, 70);
-  t.match(stderr, /^lapel: cannot start: SqliteError: file is not a database/);
+  t.match(stderr, /^lapel: cannot start: Error: the database is damaged \(file is not a database\); restore a backup/);
   t.equal(stdout, '');
+});
+
+t.test('lapel doctor looks at a folder, whether a service has it or not', { buffered: true }, async (t) => {
+  const folders = t.testdir({ good: {}, bad: { 'lapel.db': 'this is no database'.repeat(100) } });
+  const folder = join(folders, 'good');
+  const doctor = (...options: string[]) => runMain(t, ['doctor', '--data-dir', folder, ...options]);
+  t.match(await doctor(), { code: 0, stdout: /^settings +good\ndatabase +none in .+ yet/ });
+  await startProcess(t, { LAPEL_DATA_DIR: folder });
+  t.match(await doctor(), { code: 0, stdout: /^database +0\.\d MiB, opens/m });
+  t.match(await doctor('--check-database'), { code: 0, stdout: /^database +0\.\d MiB, sound: all of it was read$/m });
+  t.match(await doctor('--http-port', 'x'), { code: 78, stderr: /LAPEL_HTTP_PORT/ });
+  t.match(await doctor('--check-data'), { code: 2, stderr: /--check-data[\s\S]*lapel doctor --help/ });
+  t.match(await doctor('--help'), { code: 0, stdout: /--check-database/ });
+  const bad = await runMain(t, ['doctor', '--check-database'], { LAPEL_DATA_DIR: join(folders, 'bad') });
+  t.match(bad, { code: 1, stdout: /^database +damaged: file is not a database; restore a backup$/m });
 });
 
 t.test('standard output is one JSON line with the addresses, at any log level', { buffered: true }, async (t) => {

@@ -1,0 +1,135 @@
+import { closeSync, openSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import Sqlite from 'better-sqlite3';
+import t, { type Test } from 'tap';
+import { checkPieces } from '../../src/database/check-pieces.ts';
+import { openDatabase } from '../../src/database/open-database.ts';
+import { startWorld } from '../world.ts';
+
+const PAGE = 4096;
+
+/** Overwrites a page of a kind of one table or index. */
+function damage(folder: string, name: string, kind: 'leaf' | 'overflow'): void {
+  const file = join(folder, 'lapel.db');
+  const raw = new Sqlite(file);
+  raw.pragma('wal_checkpoint(TRUNCATE)');
+  // Of a long value the first one: in the last one there is nothing that a check could hold it against.
+  const order = kind === 'leaf' ? 'DESC' : 'ASC';
+  const page = raw
+    .prepare(`SELECT pageno FROM dbstat WHERE name = ? AND pagetype = ? ORDER BY path ${order} LIMIT 1`)
+    .pluck()
+    .get(name, kind) as number;
+  raw.close();
+  const handle = openSync(file, 'r+');
+  writeSync(handle, Buffer.alloc(PAGE, 0xff), 0, PAGE, (page - 1) * PAGE);
+  closeSync(handle);
+}
+
+const DEVELOPER = `INSERT INTO developers (developer_id, name, created_at) VALUES (?, ?, 0)`;
+
+t.test('a service with a damaged page starts, finds it, and says so', async (t) => {
+  const dataDir = t.testdir();
+  const before = await startWorld(t, { dataDir });
+  await before.admin().post('/admin/v1/developers', { json: { developerId: 'dev', name: 'dev' } });
+  await before.service[Symbol.asyncDispose]();
+  const raw = new Sqlite(join(dataDir, 'lapel.db'));
+  for (let row = 0; row < 100; row += 1) raw.prepare(DEVELOPER).run(`z${row}`, 'x'.repeat(200));
+  raw.close();
+  damage(dataDir, 'developers', 'leaf');
+
+  const world = await startWorld(t, { dataDir });
+  const probe = world.anonymousAdmin();
+  t.match(await probe.get('/readyz'), { status: 200 }, 'what is not checked yet is ready');
+  t.match((await probe.get('/metrics')).body, /^lapel_database_check\{state="checking"\} 1$/m);
+  world.clock.advance(5_000);
+  await world.idle();
+  const { status, body } = await probe.get('/readyz');
+  t.equal(status, 503);
+  t.match(JSON.stringify(body), /"part":"database","reason":"is damaged \(table developers: .+\); restore a backup"/);
+  t.match((await probe.get('/metrics')).body, /^lapel_database_check\{state="damaged"\} 1$/m);
+  t.match((await world.admin().get('/admin/v1/developers/dev')).body, { name: 'dev' }, 'the rest goes on');
+});
+
+t.test('a sound one stays ready', async (t) => {
+  const world = await startWorld(t);
+  world.clock.advance(5_000);
+  await world.idle();
+  const probe = world.anonymousAdmin();
+  t.match(await probe.get('/readyz'), { status: 200 });
+  t.match((await probe.get('/metrics')).body, /^lapel_database_check\{state="sound"\} 1$/m);
+});
+
+t.test('of a large table every page is read in pieces, and those of its indexes', async (t) => {
+  const sizes = { wholeUpTo: 10, rowsPerPiece: 100 };
+
+  async function fill(t: Test): Promise<string> {
+    const folder = t.testdir();
+    const database = openDatabase({ folder, nowMicros: 0 });
+    await database.transact(async (unit) => {
+      for (let row = 0; row < 1000; row += 1) {
+        const deviceId = `d${row % 7}`;
+        await unit.run(
+          `INSERT INTO transactions (device_id, application_id, operation, parameters, status, due, attempts, created_at,
+             updated_at, result) VALUES (?, 'a', 'setWifi', ?, 'queued', ?, 0, ?, 0, ?)`,
+          deviceId,
+          row % 50 === 49 ? 'p'.repeat(9_000) : null,
+          row % 2,
+          row,
+          row % 3 === 0 ? '{}' : null,
+        );
+        await unit.run(
+          `INSERT INTO deliveries (application_id, delivery_id, setting, type, body, status, attempts, next_attempt_at,
+             created_at, updated_at) VALUES (?, ?, 'deviceEvent', 't', 'b', ?, 0, ?, 0, 0)`,
+          `a${row % 2}`,
+          `msg_${String(row).padStart(6, '0')}`,
+          row % 3 === 0 ? 'pending' : 'delivered',
+          row % 3 === 0 ? row % 5 : null,
+        );
+        const hash = Buffer.from(`key ${row}`);
+        const keep = `INSERT INTO idempotency_keys (application_id, key_hash, request_hash, answer, created_at) VALUES ('a', ?, ?, '{}', ?)`;
+        await unit.run(keep, hash, hash, row);
+      }
+    });
+    await database.close();
+    return folder;
+  }
+
+  async function look(t: Test, folder: string): Promise<string[]> {
+    const database = openDatabase({ folder, nowMicros: 0 });
+    const pieces = [];
+    try {
+      for await (const piece of checkPieces(database.aside, sizes)) pieces.push(piece);
+    } finally {
+      await database.close();
+    }
+    t.ok(pieces.length > 0);
+    return pieces;
+  }
+
+  const pieces = await look(t, await fill(t));
+  const count = (what: string): number => pieces.filter((piece) => piece === what).length;
+  t.equal(count('table transactions'), 11, 'each piece is bounded');
+  t.equal(count('index transactions_by_device'), 11);
+  t.equal(count('index transactions_due'), 6, 'a partial one by its own rows');
+  t.equal(count('index sqlite_autoindex_deliveries_1'), 11);
+  t.equal(count('table devices'), 1, 'a small one is checked whole');
+
+  for (const [name, kind, found] of [
+    ['transactions', 'leaf', 'table transactions'],
+    ['transactions', 'overflow', 'table transactions'],
+    ['transactions_by_device', 'leaf', 'index transactions_by_device'],
+    ['deliveries_due', 'leaf', 'index deliveries_due'],
+    ['sqlite_autoindex_idempotency_keys_1', 'leaf', 'index sqlite_autoindex_idempotency_keys_1'],
+  ] as const) {
+    await t.test(`a ${kind} of ${name}`, async (t) => {
+      const folder = await fill(t);
+      damage(folder, name, kind);
+      const database = openDatabase({ folder, nowMicros: 0 });
+      t.teardown(() => database.close());
+      const all = async (): Promise<void> => {
+        for await (const _ of checkPieces(database.aside, sizes));
+      };
+      await t.rejects(all(), { name: 'Error', message: new RegExp(`^${found}: .*malformed`) });
+    });
+  }
+});
