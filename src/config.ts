@@ -12,7 +12,7 @@ interface Setting {
   description: string;
 }
 
-/** Every setting of the service; `lapel serve --help` and the README's table print this. */
+/** Every setting of the service; `lapel serve --help` and docs/reference.md print this. */
 // biome-ignore format: a table is read by its rows
 export const SETTINGS = [
   { name: 'LAPEL_DATA_DIR', kind: 'text', fallback: './data', description: 'Folder of the database, the administrator token, the embedded object store with its key, and the lock' },

@@ -29,7 +29,7 @@ interface ErrorRow {
   shape: 'message' | 'reason';
   /** The text of it; `{name}` is filled from the error's values. On MQTT it is the `reason` of the errors topic. */
   text: string;
-  /** When it happens, for the README's table. */
+  /** When it happens, for docs/reference.md. */
   when: string;
 }
 

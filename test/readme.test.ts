@@ -1,72 +1,117 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, symlinkSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
-import t from 'tap';
-import { optionName, SETTINGS } from '../src/config.ts';
-import { ERRORS } from '../src/errors.ts';
-import { nextStatus, TRANSACTION_STATUSES, type TransactionEvent } from '../src/transactions/transaction.ts';
+import t, { type Test } from 'tap';
 
 const ROOT = join(import.meta.dirname, '..');
-const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
+const README = readFileSync(join(ROOT, 'README.md'), 'utf8');
+const BLOCKS = [...README.matchAll(/^```sh\n(.*?)^```/gms)].map(([, block = '']) => block);
+const [SHOWN = ''] = /^\S+ {2}transaction\.succeeded .*$/m.exec(README) ?? [];
 
-/** The body rows of the table between two marks. */
-function rows(mark: string): string[][] {
-  const text = readme.split(`<!-- ${mark} -->`)[1]?.split(`<!-- /${mark} -->`)[0] ?? '';
-  const lines = text.split('\n').filter((line) => line.startsWith('|'));
-  return lines.slice(2).map((line) =>
-    line
-      .split('|')
-      .slice(1, -1)
-      .map((cell) => cell.trim()),
-  );
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  server.close();
+  return port;
 }
 
-t.test('the table of settings is the code’s', async (t) => {
-  const expected = SETTINGS.map(({ name, fallback, description }) => [
-    `\`${name}\``,
-    `\`--${optionName(name)}\``,
-    fallback === null ? '' : `\`${fallback}\``,
-    description,
-  ]);
-  t.same(rows('settings'), expected);
-});
-
-t.test('the table of errors is the code’s', async (t) => {
-  const expected = Object.entries(ERRORS).map(([code, { status, text, when }]) => [
-    `\`${code}\``,
-    String(status),
-    `\`${text}\``,
-    when,
-  ]);
-  t.same(rows('errors'), expected);
-});
-
-t.test('the table of states is the state machine’s', async (t) => {
-  const events = TRANSACTION_STATUSES.filter((status) => status !== 'queued') as TransactionEvent[];
-  const expected = TRANSACTION_STATUSES.map((status) => [
-    `\`${status}\``,
-    events
-      .filter((event) => nextStatus(status, event))
-      .map((event) => `\`${event}\``)
-      .join(', '),
-  ]);
-  t.same(
-    rows('states').map(([state, , next]) => [state, next]),
-    expected,
-  );
-});
-
-t.test('the tree has a line for every room, and every line is there', async (t) => {
-  const tree = readme.split('## The tree')[1] ?? '';
-  for (const entry of readdirSync(join(ROOT, 'src'), { withFileTypes: true })) {
-    t.ok(tree.includes(entry.isDirectory() ? `src/${entry.name}/` : `src/${entry.name}`), entry.name);
+/** A terminal: what it says, and what it is told. Whatever runs in it ends with the test. */
+function openTerminal(t: Test, command: readonly string[], options: SpawnOptions) {
+  const [program = '', ...args] = command;
+  const child: ChildProcess = spawn(program, args, { ...options, detached: true, stdio: 'pipe' });
+  let output = '';
+  const waiting = new Set<() => void>();
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.on('data', (chunk) => {
+      output += String(chunk);
+      for (const look of waiting) look();
+    });
   }
-  for (const [, path = ''] of tree.matchAll(/^([a-z-]+\/[a-z/.-]*)/gm)) t.ok(existsSync(join(ROOT, path)), path);
-});
-
-t.test('every npm script that the README or another script names exists', async (t) => {
-  const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
-    scripts: Record<string, string>;
+  const gone = once(child, 'close');
+  child.once('close', () => {
+    for (const look of waiting) look();
+  });
+  t.teardown(async () => {
+    if (child.exitCode === null && child.signalCode === null) process.kill(-child.pid!, 'SIGTERM');
+    await gone;
+  });
+  return {
+    write: (text: string) => child.stdin?.write(text),
+    /** Resolves when it says this; throws, with what it said, when it ends before. */
+    async says(words: RegExp | string): Promise<string> {
+      const { promise, resolve, reject } = Promise.withResolvers<string>();
+      const look = (): void => {
+        if (typeof words === 'string' ? output.includes(words) : words.test(output)) resolve(output);
+        else if (child.exitCode !== null) reject(new Error(`${command.join(' ')} ended without ${words}:\n${output}`));
+      };
+      waiting.add(look);
+      look();
+      return promise.finally(() => waiting.delete(look));
+    },
   };
-  const texts = [readme, ...Object.values(scripts)].join('\n');
-  for (const [, name = ''] of texts.matchAll(/npm run ([a-z]+(?::[a-z]+)*)/g)) t.ok(scripts[name], name);
+}
+
+/** A folder that looks like a fresh checkout: the service makes its data there. */
+function freshFolder(t: Test): string {
+  const folder = t.testdir({ home: {} });
+  for (const name of [
+    'package.json',
+    'package-lock.json',
+    'node_modules',
+    'bin',
+    'scripts',
+    'src',
+    'schemas',
+    'device-sim',
+  ])
+    symlinkSync(join(ROOT, name), join(folder, name));
+  return folder;
+}
+
+t.test('the path by hand ends in a verified webhook, and the first commands go on from there', async (t) => {
+  const cwd = freshFolder(t);
+  // Other ports than those of the README: somebody may be using those.
+  const port: Record<string, number> = {};
+  for (const known of ['8080', '8081', '8082', '1883', '9000']) port[known] = await freePort();
+  const blocks = BLOCKS.map((block) =>
+    block
+      .replaceAll(/\b(8080|8081|9000)\b/g, (known) => String(port[known]))
+      .replace('npm run sim --', `npm run sim -- --mqtt mqtt://127.0.0.1:${port['1883']}`),
+  );
+  const env = {
+    PATH: process.env['PATH'],
+    HOME: join(cwd, 'home'),
+    LAPEL_HTTP_PORT: String(port['8080']),
+    LAPEL_ADMIN_PORT: String(port['8081']),
+    LAPEL_OBJECTS_PORT: String(port['8082']),
+    LAPEL_MQTT_PORT: String(port['1883']),
+    LAPEL_URL: `http://127.0.0.1:${port['8080']}`,
+  };
+  const mine = openTerminal(t, ['bash', '--norc', '-eu'], { cwd, env });
+  mine.write('shopt -s expand_aliases\n');
+  const stays = (block: string) => openTerminal(t, ['bash', '--norc', '-euc', block], { cwd, env });
+  let receiver: ReturnType<typeof stays> | undefined;
+  for (const [index, block] of blocks.entries()) {
+    if (block.includes('npm run serve')) await stays(block).says('"msg":"listening"');
+    else if (block.includes('npm run sim')) stays(block);
+    else if (block.includes('webhook listen')) {
+      receiver = stays(block);
+      await receiver.says('listening at');
+    } else {
+      // A person would be asked for it, and paste it.
+      if (block.includes('lapel login')) mine.write('export LAPEL_APPLICATION_SECRET=$SECRET\n');
+      mine.write(`${block}echo done ${index}\n`);
+      await mine.says(`done ${index}\n`);
+    }
+  }
+  const words = SHOWN.replace(/^\S+/, '').trim();
+  t.ok(words.length > 0, 'the README shows what the receiver shows');
+  t.match(await receiver?.says(words), /^\d\d:\d\d:\d\d\.\d{3} {2}transaction\.succeeded/m);
+  const said = await mine.says(/transaction\.succeeded +delivered/);
+  t.match(said, /"transactionId":1\b/);
+  t.match(said, /Logged in to .* as patrol/);
+  t.match(said, /setLanguage/);
 });

@@ -1,64 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
-import t from 'tap';
+import t, { type Test } from 'tap';
+import { CLI_ROOMS, LEAVES, ROOMS, type Room, SIMULATOR_LEAVES, SIMULATOR_ROOMS } from './rooms.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const SRC = join(ROOT, 'src');
-
-// Who may import whom: each room, the rooms that it may import, and the libraries that only it may import.
-const ROOMS: Record<string, { rooms: string[]; owns?: string[] }> = {
-  contracts: { rooms: [], owns: ['ajv', 'yaml'] },
-  database: { rooms: [], owns: ['better-sqlite3'] },
-  objects: { rooms: [], owns: ['@aws-sdk', '@smithy'] },
-  apk: { rooms: [], owns: ['yauzl'] },
-  applications: { rooms: ['contracts', 'database'], owns: ['jose'] },
-  devices: { rooms: ['contracts', 'database'] },
-  sessions: { rooms: ['database'] },
-  webhooks: { rooms: ['contracts', 'database'], owns: ['undici', 'standardwebhooks', 'ipaddr.js'] },
-  outbox: { rooms: ['contracts', 'database'] },
-  software: { rooms: ['contracts', 'database', 'objects', 'apk'] },
-  transactions: { rooms: ['contracts', 'database', 'applications', 'devices', 'software', 'webhooks', 'outbox'] },
-  events: { rooms: ['contracts', 'database', 'applications', 'devices', 'webhooks'] },
-  http: { rooms: ['contracts'], owns: ['koa'] },
-  docs: { rooms: ['contracts'], owns: ['swagger-ui-dist'] },
-  broker: { rooms: ['contracts', 'devices', 'sessions', 'outbox', 'transactions', 'events'], owns: ['aedes', 'ws'] },
-  api: { rooms: ['http', 'contracts', 'docs', 'applications', 'devices', 'transactions', 'webhooks', 'software'] },
-  imports: { rooms: [], owns: ['csv-parse'] },
-  admin: { rooms: ['http', 'contracts', 'applications', 'devices', 'software', 'imports'] },
-  client: { rooms: ['contracts'], owns: ['standardwebhooks'] },
-  cli: { rooms: ['apk', 'client', 'imports'], owns: ['string-width'] },
-};
-// The rooms of the command line, each with those that it may import; the files above them put the commands together.
-const CLI: Record<string, string[]> = {
-  show: [],
-  line: ['show'],
-  account: ['line', 'show'],
-  device: ['account', 'line', 'show'],
-  webhook: ['account', 'line', 'show'],
-  import: ['account', 'line', 'show'],
-  software: ['device', 'account', 'line', 'show'],
-  admin: ['import', 'software', 'account', 'line', 'show'],
-};
-const LEAVES = [
-  'clock',
-  'config',
-  'data-folder',
-  'deprecations',
-  'errors',
-  'idle',
-  'ids',
-  'listening',
-  'log',
-  'log-limit',
-  'metrics',
-  'open-files',
-  'readiness',
-  'secret-hash',
-  'socket-bounds',
-  'token-buckets',
-  'turns',
-  'version',
-];
+const FOLDERS = ['src', 'device-sim', 'demo', 'bench', 'scripts', 'test'];
 
 const typeScriptIn = (folder: string): string[] =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
@@ -67,21 +14,37 @@ const importsOf = (path: string): string[] =>
 const files = typeScriptIn(SRC);
 const roomOf = (file: string): string => (file.includes('/') ? file.split('/')[0]! : file.replace('.ts', ''));
 
-/** Files of a folder that import one another in a circle; none when there is no circle. */
-function circleIn(folder: string): string[] {
-  const root = join(ROOT, folder);
-  const imports = new Map(
-    typeScriptIn(root).map((file) => [
-      file,
-      importsOf(join(root, file)).map((name) => relative(root, resolve(root, dirname(file), name))),
-    ]),
-  );
-  // Whoever imports none of those that are left is in no circle.
+const importedBy = (path: string): string[] =>
+  importsOf(join(ROOT, path))
+    .filter((name) => name.startsWith('.'))
+    .map((name) => relative(ROOT, resolve(ROOT, dirname(path), name)));
+
+/** The files of circles of imports, and those between two circles; none when there is no circle. */
+function circles(): string[] {
+  const paths = FOLDERS.flatMap((folder) => typeScriptIn(join(ROOT, folder)).map((file) => join(folder, file)));
+  const imports = new Map(paths.map((path) => [path, importedBy(path)]));
+  // Who imports none of those that are left, or is imported by none of them, is in no circle.
   for (let before = -1; before !== imports.size; ) {
     before = imports.size;
-    for (const [file, names] of imports) if (!names.some((name) => imports.has(name))) imports.delete(file);
+    const imported = new Set([...imports.values()].flat());
+    for (const [path, targets] of imports)
+      if (!imported.has(path) || !targets.some((target) => imports.has(target))) imports.delete(path);
   }
   return [...imports.keys()];
+}
+
+t.test('no file imports one that imports it, by whatever way', async (t) => t.same(circles(), []));
+
+/** Holds the files in rooms of a folder against the table of its rooms; what is outside of the folder is not looked at. */
+function checkRooms(t: Test, folder: string, rooms: Readonly<Record<string, Room>>, leaves: readonly string[]): void {
+  const inRooms = typeScriptIn(join(ROOT, folder)).filter((file) => file.includes('/'));
+  t.same([...new Set(inRooms.map(roomOf))].sort(), Object.keys(rooms).sort());
+  for (const file of inRooms) {
+    const room = roomOf(file);
+    const allowed = [room, ...leaves, ...(rooms[room]?.rooms ?? [])];
+    for (const target of importedBy(join(folder, file)).map((path) => relative(folder, path)))
+      if (!target.startsWith('../')) t.ok(allowed.includes(roomOf(target)), `${file} imports ${target}`);
+  }
 }
 
 t.test('every folder below src is a room of the table', async (t) => {
@@ -91,14 +54,14 @@ t.test('every folder below src is a room of the table', async (t) => {
 
 t.test('the leaf files are a closed list', async (t) => {
   const top = files.filter((file) => !file.includes('/')).map(roomOf);
-  t.same(top.sort(), [...LEAVES, 'main', 'service'].sort());
+  t.same(top.sort(), [...Object.keys(LEAVES), 'main', 'service'].sort());
 });
 
 for (const file of files) {
   const room = roomOf(file);
   if (room === 'main' || room === 'service') continue;
   t.test(`src/${file} imports only what its room may`, async (t) => {
-    const allowed = new Set([room, ...LEAVES, ...(ROOMS[room]?.rooms ?? [])]);
+    const allowed = new Set([room, ...Object.keys(LEAVES), ...(ROOMS[room]?.rooms ?? [])]);
     for (const name of importsOf(join(SRC, file))) {
       if (name.startsWith('.')) {
         const target = roomOf(relative(SRC, resolve(SRC, dirname(file), name)));
@@ -115,18 +78,9 @@ for (const file of files) {
   });
 }
 
-t.test('the rooms of the command line import only each other’s as they may', async (t) => {
-  const inRooms = files.filter((file) => /^cli\/.*\//.test(file));
-  const cliRoomOf = (path: string): string => path.split('/')[1]!;
-  t.same([...new Set(inRooms.map(cliRoomOf))].sort(), Object.keys(CLI).sort());
-  for (const file of inRooms) {
-    const targets = importsOf(join(SRC, file)).filter((name) => name.startsWith('.'));
-    for (const target of targets.map((name) => relative(SRC, resolve(SRC, dirname(file), name)))) {
-      if (!target.startsWith('cli/')) continue;
-      t.ok([cliRoomOf(file), ...CLI[cliRoomOf(file)]!].includes(cliRoomOf(target)), `${file} imports ${target}`);
-    }
-  }
-});
+t.test('the rooms of the command line import only each other’s as they may', async (t) =>
+  checkRooms(t, 'src/cli', CLI_ROOMS, []),
+);
 
 t.test('nothing outside main.ts uses process.* or imports service.ts', async (t) => {
   for (const file of files.filter((name) => name !== 'main.ts')) {
@@ -138,32 +92,18 @@ t.test('nothing outside main.ts uses process.* or imports service.ts', async (t)
   }
 });
 
-// The rooms of the simulator, and which of the others each may import.
-const SIMULATOR: Record<string, string[]> = {
-  mqtt: [],
-  files: ['mqtt'],
-  model: ['mqtt', 'files'],
-  fleet: ['mqtt', 'files', 'model'],
-  customer: ['mqtt', 'files', 'model', 'fleet'],
-};
-const SIMULATOR_LEAVES = ['back-off', 'bounded-map', 'random', 'timers', 'usage-error'];
+t.test('the rooms of the simulator import only each other’s as they may', async (t) =>
+  checkRooms(t, 'device-sim', SIMULATOR_ROOMS, SIMULATOR_LEAVES),
+);
 
 // Its devices read the contract on their own. The driver of the load is a customer's program, and uses what customers use.
-t.test('the simulator imports what its rooms may, and of the service the client only, in its driver', async (t) => {
-  const root = join(ROOT, 'device-sim');
-  for (const file of typeScriptIn(root)) {
-    const room = roomOf(file);
-    const allowed = file.includes('/') ? [room, ...SIMULATOR_LEAVES, ...(SIMULATOR[room] ?? [])] : undefined;
-    for (const name of importsOf(join(root, file)).filter((name) => name.startsWith('.'))) {
-      const target = relative(root, resolve(root, dirname(file), name));
-      if (target.startsWith('../'))
-        t.ok(file === 'customer/application.ts' && target.startsWith('../src/client/'), file);
-      else t.ok(allowed?.includes(roomOf(target)) ?? true, `${file} imports ${name}`);
-    }
+t.test('the simulator imports of the service the client only, in its driver', async (t) => {
+  for (const file of typeScriptIn(join(ROOT, 'device-sim')).map((name) => join('device-sim', name))) {
+    const outside = importedBy(file).filter((target) => !target.startsWith('device-sim/'));
+    const allowed = file === 'device-sim/customer/application.ts' ? /^src\/client\// : /^$/;
+    for (const target of outside) t.match(target, allowed, file);
   }
 });
-
-t.test('no files of the simulator import one another in a circle', async (t) => t.same(circleIn('device-sim'), []));
 
 t.test('what is not documented of Aedes is in one file', async (t) => {
   for (const file of files.filter((name) => name.startsWith('broker/') && name !== 'broker/aedes-internals.ts')) {
@@ -172,7 +112,7 @@ t.test('what is not documented of Aedes is in one file', async (t) => {
 });
 
 t.test('no file is longer than 400 lines', async (t) => {
-  for (const folder of ['src', 'device-sim', 'demo', 'bench', 'scripts', 'test']) {
+  for (const folder of FOLDERS) {
     for (const file of typeScriptIn(join(ROOT, folder)).filter((name) => name !== 'contracts/types.ts')) {
       t.ok(readFileSync(join(ROOT, folder, file), 'utf8').split('\n').length <= 401, `${folder}/${file}`);
     }

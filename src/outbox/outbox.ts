@@ -4,6 +4,7 @@ import type { Database, UnitOfWork } from '../database/sql.ts';
 import { createWork } from '../idle.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
+import type { Due } from './due.ts';
 import { createPreparation, type Prepare } from './preparation.ts';
 
 /** A command as it goes over the wire: the schema mqtt/command. */
@@ -21,18 +22,6 @@ export interface DeviceLink {
   deviceId: string;
   /** Writes one command; `acknowledged` runs at most once, when its PUBACK came (or, at QoS 0, when it was written). */
   publish(command: Command, acknowledged: () => void): void;
-}
-
-/** What is due for a device: an unfinished transaction, or the cancel of one that it may have got. */
-export interface Due {
-  transactionId: number;
-  applicationId: string;
-  operation: string;
-  parameters: object;
-  status: string;
-  attempts: number;
-  createdAt: number;
-  updatedAt: number;
 }
 
 interface Lane {

@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
-import type { Due } from './outbox.ts';
+import type { Due } from './due.ts';
 
 // Milliseconds between two tries, doubled each time: what a command needs may be away for an hour, and comes back at once.
 const FIRST_PAUSE = 1_000;

@@ -3,7 +3,7 @@ import { toUtc } from '../clock.ts';
 import type { Database, UnitOfWork } from '../database/sql.ts';
 import { DomainError } from '../errors.ts';
 import type { Log } from '../log.ts';
-import type { Due } from '../outbox/outbox.ts';
+import type { Due } from '../outbox/due.ts';
 import type { Software } from '../software/software.ts';
 import { isFinished } from './transaction.ts';
 import { findParameters, findTransaction } from './transaction-repository.ts';

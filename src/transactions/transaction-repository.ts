@@ -1,6 +1,6 @@
 import { newestFirst, type Page, type PageQuery } from '../database/newest-first.ts';
 import type { Sql, SqlValue } from '../database/sql.ts';
-import type { Due } from '../outbox/outbox.ts';
+import type { Due } from '../outbox/due.ts';
 import { isFinished, type Operation, type TransactionStatus } from './transaction.ts';
 
 export interface TransactionRecord {

@@ -1,11 +1,15 @@
-import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import t from 'tap';
 import { createSigner } from '../../src/webhooks/signature.ts';
+import { createFakeClock } from '../fake-clock.ts';
+import { startWorld } from '../world.ts';
 
-const readme = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8');
-const snippetOf = (language: string): string => readme.split(`\`\`\`${language}\n`)[1]?.split('\n```')[0] ?? '';
+const guide = readFileSync(join(import.meta.dirname, '../../docs/application-developers.md'), 'utf8');
+const snippetOf = (language: string): string => guide.split(`\`\`\`${language}\n`)[1]?.split('\n```')[0] ?? '';
 const has = (command: string, argument: string): boolean => spawnSync(command, [argument]).status === 0;
 
 const KEY = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
@@ -20,7 +24,7 @@ const CASES: [title: string, headers: Record<string, string>, body: string, good
 ];
 
 t.test(
-  'the README’s verification in Python tells webhooks from others',
+  'the documented verification in Python tells webhooks from others',
   {
     skip: has('python3', '--version') ? false : 'there is no python3',
   },
@@ -37,7 +41,7 @@ print(verify(headers, body.encode(), key))`;
 );
 
 t.test(
-  'the README’s verification in Go tells webhooks from others',
+  'the documented verification in Go tells webhooks from others',
   {
     skip: has('go', 'version') ? false : 'there is no Go',
   },
@@ -83,3 +87,33 @@ func main() {
     }
   },
 );
+
+t.test('the documented receiver in TypeScript activates a device and takes the webhook of it', async (t) => {
+  const world = await startWorld(t, { clock: createFakeClock(Date.now() * 1000) });
+  const { applicationId, secret } = await world.createTenant('dev', { key: false, deviceEvent: false });
+  const device = await world.registerDevice();
+  const link = await world.connect(device);
+  const probe = createServer().listen(0, '127.0.0.1');
+  await once(probe, 'listening');
+  const { port } = probe.address() as { port: number };
+  probe.close();
+  const program = snippetOf('ts')
+    .replaceAll("'./src/", `'${join(import.meta.dirname, '../../src')}/`)
+    .replaceAll('http://127.0.0.1:8080', world.service.addresses.http)
+    .replaceAll('9000', String(port))
+    .replaceAll('490154203237518', device.deviceId)
+    .replaceAll('patrol', applicationId);
+  const file = join(t.testdir(), 'receiver.ts');
+  writeFileSync(file, program);
+  const child = spawn(process.execPath, [file], { env: { LAPEL_APPLICATION_SECRET: secret } });
+  t.teardown(() => child.kill('SIGKILL'));
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += String(chunk)));
+  const closed = once(child, 'close');
+  const command = await link.command();
+  link.puback(command.packet);
+  await link.ack({ transactionId: command.transactionId, status: 'succeeded' });
+  t.same(await closed, [0, null], output);
+  t.match(output, /transaction\.succeeded \{/);
+  t.match(output, /operation: 'activate'/);
+});

@@ -6,13 +6,13 @@ import { DatabaseSync } from 'node:sqlite';
 import t, { type Test } from 'tap';
 import { startWorld, transactionIdOf } from '../world.ts';
 
-const PAGE = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'device.md'), 'utf8');
+const PAGE = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'devices.md'), 'utf8');
 const APK = { package: 'com.example.camera', version: '1.0.0' };
 
 /** The program of the page in a language. */
 function programOf(language: string): string {
   const [, program] = new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\``, 'ms').exec(PAGE) ?? [];
-  if (program === undefined) throw new Error(`docs/device.md has no program in ${language}`);
+  if (program === undefined) throw new Error(`docs/devices.md has no program in ${language}`);
   return program;
 }
 
@@ -108,7 +108,7 @@ async function liveOf(t: Test, language: string, command: string): Promise<void>
 }
 
 for (const { language, command, skip } of LANGUAGES) {
-  t.test(`the device of docs/device.md in ${language} does what a device must do`, { skip }, (t) =>
+  t.test(`the device of docs/devices.md in ${language} does what a device must do`, { skip }, (t) =>
     liveOf(t, language, command),
   );
 }

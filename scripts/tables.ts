@@ -1,0 +1,90 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { overview } from '../src/cli/overview.ts';
+import { optionName, SETTINGS } from '../src/config.ts';
+import { ERRORS } from '../src/errors.ts';
+import { createMetrics } from '../src/metrics.ts';
+import { CLI_ROOMS, LEAVES, ROOMS, type Room, SIMULATOR_ROOMS } from '../test/rooms.ts';
+
+const ROOT = join(import.meta.dirname, '..');
+
+const code = (text: string): string => `\`${text}\``;
+const list = (words: readonly string[]): string => words.map(code).join(', ');
+const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
+  [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+const rooms = (folder: string, all: Readonly<Record<string, Room>>): string =>
+  table(
+    ['Room', 'What is in it', 'May import', 'Alone imports'],
+    Object.entries(all).map(([name, room]) => [
+      code(`${folder}/${name}/`),
+      room.about,
+      list(room.rooms),
+      list(room.owns ?? []),
+    ]),
+  );
+
+interface Metric {
+  name: string;
+  type: string;
+  help: string;
+  labelNames?: string[];
+}
+const metrics = (): string =>
+  table(
+    ['Metric', 'Type', 'Labels', ''],
+    (createMetrics().registry.getMetricsAsArray() as unknown as Metric[]).map(({ name, type, help, labelNames }) => [
+      code(name),
+      type,
+      list(labelNames ?? []),
+      help,
+    ]),
+  );
+
+/** What the documents say that the code says: by file, by the mark around it. */
+const TABLES: Readonly<Record<string, Readonly<Record<string, () => string>>>> = {
+  'docs/reference.md': {
+    settings: () =>
+      table(
+        ['Setting', 'Option', 'Default', ''],
+        SETTINGS.map(({ name, fallback, description }) => [
+          code(name),
+          code(`--${optionName(name)}`),
+          fallback === null ? '' : code(fallback),
+          description,
+        ]),
+      ),
+    errors: () =>
+      table(
+        ['Code', 'Status', 'Text', 'When'],
+        Object.entries(ERRORS).map(([name, { status, text, when }]) => [code(name), String(status), code(text), when]),
+      ),
+    metrics,
+  },
+  'docs/application-developers.md': { overview: () => `\`\`\`\n${overview()}\`\`\`` },
+  'docs/architecture.md': {
+    rooms: () => rooms('src', ROOMS),
+    'rooms of the command line': () => rooms('src/cli', CLI_ROOMS),
+    'rooms of the simulator': () => rooms('device-sim', SIMULATOR_ROOMS),
+    'leaf files': () =>
+      table(
+        ['File', 'What is in it'],
+        Object.entries(LEAVES).map(([name, about]) => [code(`src/${name}.ts`), about]),
+      ),
+  },
+};
+
+/** The documents that have such tables: what is in each file now, and what should be. Throws where a mark is missing. */
+export function documents(): { file: string; now: string; wanted: string }[] {
+  return Object.entries(TABLES).map(([name, tables]) => {
+    const file = join(ROOT, name);
+    const now = readFileSync(file, 'utf8');
+    let wanted = now;
+    for (const [mark, text] of Object.entries(tables)) {
+      const [before, rest = ''] = wanted.split(`<!-- ${mark} -->`);
+      const after = rest.split(`<!-- /${mark} -->`)[1];
+      if (after === undefined) throw new Error(`${name} has no marks for the table of ${mark}`);
+      wanted = `${before}<!-- ${mark} -->\n\n${text()}\n\n<!-- /${mark} -->${after}`;
+    }
+    return { file, now, wanted };
+  });
+}

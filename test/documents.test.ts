@@ -1,0 +1,76 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import t from 'tap';
+import { documents } from '../scripts/tables.ts';
+import { nextStatus, TRANSACTION_STATUSES, type TransactionEvent } from '../src/transactions/transaction.ts';
+
+const ROOT = join(import.meta.dirname, '..');
+const pages = ['.', 'docs']
+  .flatMap((folder) => readdirSync(join(ROOT, folder)).map((name) => join(folder, name)))
+  .filter((file) => file.endsWith('.md'));
+const textOf = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
+
+t.test('tables of the documents are the code’s', async (t) => {
+  for (const { file, now, wanted } of documents()) t.equal(now, wanted, `${file}: npm run generate`);
+});
+
+t.test('the table of states is the state machine’s', async (t) => {
+  const text = textOf('docs/reference.md').split('<!-- states -->')[1]?.split('<!-- /states -->')[0] ?? '';
+  const rows = text
+    .split('\n')
+    .filter((line) => line.startsWith('| `'))
+    .map((line) => line.split('|').map((cell) => cell.trim()));
+  const events = TRANSACTION_STATUSES.filter((status) => status !== 'queued') as TransactionEvent[];
+  const expected = TRANSACTION_STATUSES.map((status) => [
+    `\`${status}\``,
+    events
+      .filter((event) => nextStatus(status, event))
+      .map((event) => `\`${event}\``)
+      .join(', '),
+  ]);
+  t.same(
+    rows.map(([, state, , next]) => [state, next]),
+    expected,
+  );
+});
+
+/** The anchor that a heading gets. */
+const anchorOf = (heading: string): string =>
+  heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N} _-]/gu, '')
+    .replaceAll(' ', '-');
+
+t.test('a link between documents leads somewhere', async (t) => {
+  for (const page of pages) {
+    const words = textOf(page).replace(/^```.*?^```$/gms, '');
+    for (const [, link = ''] of words.matchAll(/\]\((?!https?:)([^)\s]+)\)/g)) {
+      const [path = '', anchor] = link.split('#');
+      const target = path === '' ? page : join(dirname(page), path);
+      t.ok(existsSync(join(ROOT, target)), `${page}: ${link}`);
+      if (anchor === undefined) continue;
+      const headings = [...textOf(target).matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) => anchorOf(heading));
+      t.ok(headings.includes(anchor), `${page}: ${link}`);
+    }
+  }
+});
+
+t.test('files and folders that the documents name are there', async (t) => {
+  for (const page of pages.filter((page) => page !== 'CHANGELOG.md')) {
+    const names = textOf(page).matchAll(
+      /`((?:src|test|device-sim|demo|bench|scripts|schemas|docs|bin|\.ci)\/[\w./-]*)`/g,
+    );
+    for (const [, name = ''] of names) t.ok(existsSync(join(ROOT, name)), `${page}: ${name}`);
+  }
+});
+
+t.test('every npm script that a document or another script names exists', async (t) => {
+  const { scripts } = JSON.parse(textOf('package.json')) as { scripts: Record<string, string> };
+  const texts = [...pages.map(textOf), ...Object.values(scripts)].join('\n');
+  for (const [, name = ''] of texts.matchAll(/npm run ([a-z]+(?::[a-z]+)*)/g)) t.ok(scripts[name], name);
+});
+
+t.test('every document is reached from the README', async (t) => {
+  for (const page of pages.filter((page) => page !== 'README.md'))
+    t.ok(textOf('README.md').includes(`(${page})`), page);
+});

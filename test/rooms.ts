@@ -1,0 +1,150 @@
+/** A room of src/: what is in it, the rooms that it may import besides the leaf files, and the libraries that only it may import. */
+export interface Room {
+  about: string;
+  rooms: readonly string[];
+  owns?: readonly string[];
+}
+
+/**
+ * Who may import whom. `structure.test.ts` holds the code against this, and `npm run generate` writes it into
+ * docs/architecture.md. `service.ts` imports everything, and is imported by `main.ts` alone.
+ */
+export const ROOMS: Readonly<Record<string, Room>> = {
+  contracts: { about: 'the schemas, compiled; the types generated from them', rooms: [], owns: ['ajv', 'yaml'] },
+  database: {
+    about: 'the Sql port over SQLite: group commit, migrations, the lock of the data folder',
+    rooms: [],
+    owns: ['better-sqlite3'],
+  },
+  objects: {
+    about: 'the object store: S3 client and presigner, the embedded S3-compatible store',
+    rooms: [],
+    owns: ['@aws-sdk', '@smithy'],
+  },
+  apk: { about: 'what is inside an uploaded file, by ranged reads', rooms: [], owns: ['yauzl'] },
+  applications: {
+    about: 'developers, applications, settings, authenticationKey, access tokens',
+    rooms: ['contracts', 'database'],
+    owns: ['jose'],
+  },
+  devices: { about: 'devices, credentials, activation, status', rooms: ['contracts', 'database'] },
+  sessions: {
+    about: 'MQTT sessions, subscriptions and wills; when devices were last heard of',
+    rooms: ['database'],
+  },
+  webhooks: {
+    about: 'deliveries, attempts, signature, retry schedule, address guard',
+    rooms: ['contracts', 'database'],
+    owns: ['undici', 'standardwebhooks', 'ipaddr.js'],
+  },
+  outbox: { about: 'what is due for a connected device, in order', rooms: ['contracts', 'database'] },
+  software: {
+    about: 'packages, versions, binaries, distributions, system packages, firmware',
+    rooms: ['contracts', 'database', 'objects', 'apk'],
+  },
+  transactions: {
+    about: 'the state machine, submission, settlement, cancel',
+    rooms: ['contracts', 'database', 'applications', 'devices', 'software', 'webhooks', 'outbox'],
+  },
+  events: {
+    about: 'events of devices, upload URLs that devices ask customers for',
+    rooms: ['contracts', 'database', 'applications', 'devices', 'webhooks'],
+  },
+  http: {
+    about: 'what the two REST edges share: route table, bodies, errors, sockets',
+    rooms: ['contracts'],
+    owns: ['koa'],
+  },
+  docs: {
+    about: 'the documents of the API in one piece, and the reference in the browser',
+    rooms: ['contracts'],
+    owns: ['swagger-ui-dist'],
+  },
+  broker: {
+    about: 'the MQTT edge: login, access rules, inbound, outbound, bounds of connections',
+    rooms: ['contracts', 'devices', 'sessions', 'outbox', 'transactions', 'events'],
+    owns: ['aedes', 'ws'],
+  },
+  api: {
+    about: 'the REST edge: `routes.ts` is the whole API on one page',
+    rooms: ['http', 'contracts', 'docs', 'applications', 'devices', 'transactions', 'webhooks', 'software'],
+  },
+  admin: {
+    about: 'administration, metrics and probes',
+    rooms: ['http', 'contracts', 'applications', 'devices', 'software', 'imports'],
+  },
+  imports: {
+    about: 'the lines of a file of devices, as the service and the command line read them',
+    rooms: [],
+    owns: ['csv-parse'],
+  },
+  client: {
+    about: 'typed client of the REST API, verification of webhooks',
+    rooms: ['contracts'],
+    owns: ['standardwebhooks'],
+  },
+  cli: {
+    about: 'the command line: a client of the two APIs',
+    rooms: ['apk', 'client', 'imports'],
+    owns: ['string-width'],
+  },
+};
+
+/** The rooms of the command line; the files above them put the commands together. */
+export const CLI_ROOMS: Readonly<Record<string, Room>> = {
+  show: { about: 'tables, records, colours, progress, failures in words: what people see', rooms: [] },
+  line: { about: 'a command and its options; reading arguments, help, suggestions, completion', rooms: ['show'] },
+  account: { about: 'who one is and where the service is; login and profiles', rooms: ['line', 'show'] },
+  device: { about: 'devices of an application, transactions and their end', rooms: ['account', 'line', 'show'] },
+  webhook: {
+    about: 'the receiver for development, deliveries, the settings that say where webhooks go',
+    rooms: ['account', 'line', 'show'],
+  },
+  import: { about: 'many devices from a file, in flat memory', rooms: ['account', 'line', 'show'] },
+  software: { about: 'packages, versions, uploads, installations', rooms: ['device', 'account', 'line', 'show'] },
+  admin: {
+    about: 'administration: a table of resources and their verbs',
+    rooms: ['import', 'software', 'account', 'line', 'show'],
+  },
+};
+
+/** The files directly in src/ that every room may import: a closed list, each with the one thing that it is about. */
+export const LEAVES: Readonly<Record<string, string>> = {
+  clock: 'time, and the formats that it has in bodies',
+  config: 'the settings',
+  'data-folder': 'the folder of the data, and the administrator token in it',
+  deprecations: 'what is deprecated, and until which release it is served',
+  errors: 'every error, with its status and its text',
+  idle: 'waiting until a part has nothing to do',
+  ids: 'randomness',
+  listening: 'an address that cannot be had',
+  log: 'the log',
+  'log-limit': 'one line a minute for what anybody can cause',
+  metrics: 'every metric',
+  'open-files': 'how many of the open files each listener may have',
+  readiness: 'what `/readyz` asks',
+  'secret-hash': 'how secrets of devices and applications are kept',
+  'socket-bounds': 'bounds of connections',
+  'token-buckets': 'how rates are limited, of callers and of devices',
+  turns: 'how long work shares the event loop',
+  version: 'which Lapel this is',
+};
+
+/** The rooms of the simulator; its leaf files are for all of them. */
+export const SIMULATOR_ROOMS: Readonly<Record<string, Room>> = {
+  mqtt: { about: 'a connection that comes back, topics and messages', rooms: [] },
+  files: { about: 'downloads, uploads and movies; what is inside an APK file', rooms: ['mqtt'] },
+  model: {
+    about: 'one device: its state and what it remembers, what it does, how it answers',
+    rooms: ['mqtt', 'files'],
+  },
+  fleet: {
+    about: 'many devices: their numbers and their lives, when they are away',
+    rooms: ['mqtt', 'files', 'model'],
+  },
+  customer: {
+    about: 'the customer beside them: registration and the driver of the load',
+    rooms: ['mqtt', 'files', 'model', 'fleet'],
+  },
+};
+export const SIMULATOR_LEAVES: readonly string[] = ['back-off', 'bounded-map', 'random', 'timers', 'usage-error'];
