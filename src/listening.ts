@@ -14,10 +14,23 @@ export async function listenOn(server: Server, host: string, port: number): Prom
   return (server.address() as AddressInfo).port;
 }
 
-/** Listens, or says which setting asked for an address that cannot be had. */
-export async function listening<Result>(setting: string, host: string, port: number, listen: () => Promise<Result>) {
+interface Address {
+  host: string;
+  port: number;
+}
+
+const urlHost = (host: string): string => (host.includes(':') ? `[${host}]` : host);
+
+/**
+ * Listens at the address of a setting and answers the URL, with the port in use. Throws SETTING_INVALID when it cannot be
+ * had.
+ */
+export async function listenAt(
+  { setting, scheme = 'http', host, port }: Address & { setting: string; scheme?: string },
+  listen: (host: string, port: number) => Promise<number>,
+): Promise<string> {
   try {
-    return await listen();
+    return `${scheme}://${urlHost(host)}:${await listen(host, port)}`;
   } catch (cause) {
     const { code = 'unknown' } = cause as NodeJS.ErrnoException;
     const problem = `cannot listen on ${host}:${port} (${code})`;
@@ -25,4 +38,18 @@ export async function listening<Result>(setting: string, host: string, port: num
   }
 }
 
-export const urlHost = (host: string): string => (host.includes(':') ? `[${host}]` : host);
+/** A server that listens at its address when it is started, and knows its URL from then on. */
+export function servedAt<Server extends { listen(host: string, port: number): Promise<{ port: number }> }>(
+  setting: string,
+  { host, port }: Address,
+  server: Server,
+) {
+  let url = '';
+  return {
+    ...server,
+    url: (): string => url,
+    async start(): Promise<void> {
+      url = await listenAt({ setting, host, port }, async (...at) => (await server.listen(...at)).port);
+    },
+  };
+}

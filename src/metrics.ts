@@ -108,3 +108,18 @@ export function createMetrics() {
     commitUnits: counter('database_units_total', 'Units of work', ['outcome']),
   };
 }
+
+/** Counts the commits of a database, and what they take. */
+export function commitMetrics({ commitSeconds, commitUnits }: Pick<Metrics, 'commitSeconds' | 'commitUnits'>) {
+  let commits = 0;
+  return {
+    /** How many there were. */
+    count: (): number => commits,
+    observe({ seconds, committed, rolledBack }: { seconds: number; committed: number; rolledBack: number }): void {
+      commits += 1;
+      commitSeconds.observe(seconds);
+      commitUnits.inc({ outcome: 'committed' }, committed);
+      if (rolledBack > 0) commitUnits.inc({ outcome: 'rolled_back' }, rolledBack);
+    },
+  };
+}

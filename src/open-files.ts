@@ -1,6 +1,9 @@
 import { open } from 'node:fs/promises';
 import { devNull } from 'node:os';
 import type { Clock } from './clock.ts';
+import type { Log } from './log.ts';
+import type { LogLimit } from './log-limit.ts';
+import type { Metrics } from './metrics.ts';
 
 /** Connections at most of each kind of listener, together below the limit of open files with what the service opens itself. */
 interface OpenFileShares {
@@ -30,9 +33,19 @@ const LOOK_MILLISECONDS = 5_000;
 
 /**
  * Looks every few seconds whether the process may open a file. At the limit the kernel's new connections are closed before
- * anything of the service hears of them, on every listener: only this tells. The returned function ends it.
+ * anything of the service hears of them, on every listener: only this tells.
  */
-export function watchOpenFiles({ clock, onFull }: { clock: Clock; onFull(error: Error): void }): () => void {
+export function watchOpenFiles({
+  clock,
+  log,
+  logLimit,
+  metrics,
+}: {
+  clock: Clock;
+  log: Log;
+  logLimit: LogLimit;
+  metrics: Pick<Metrics, 'filesExhausted'>;
+}): AsyncDisposable {
   let cancel: () => void;
   let stopped = false;
   const arm = (): void => {
@@ -43,13 +56,19 @@ export function watchOpenFiles({ clock, onFull }: { clock: Clock; onFull(error: 
   async function look(): Promise<void> {
     try {
       await using _ = await open(devNull);
-    } catch (error) {
-      if (FULL.has((error as NodeJS.ErrnoException).code ?? '')) onFull(error as Error);
+    } catch (err) {
+      if (!FULL.has((err as NodeJS.ErrnoException).code ?? '')) return;
+      metrics.filesExhausted.inc();
+      const leftOut = logLimit('files');
+      if (leftOut !== undefined)
+        log.error({ err, leftOut }, 'no more files can be opened: connections are closed unheard');
     }
   }
   arm();
-  return () => {
-    stopped = true;
-    cancel();
+  return {
+    async [Symbol.asyncDispose]() {
+      stopped = true;
+      cancel();
+    },
   };
 }

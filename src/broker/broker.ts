@@ -58,6 +58,8 @@ interface Parts {
 // A device that does not read is cut off after this time; until then the publishes to it wait, nobody else's.
 const STUCK_READER_MILLISECONDS = 5_000;
 
+export type Broker = Awaited<ReturnType<typeof createBroker>>;
+
 /** The MQTT edge: Aedes with the access rules, the sessions and the order of things that the promises need. */
 export async function createBroker(parts: Parts) {
   const { sessions, clock, ids, log, metrics, authenticate, handlers, open, presence } = parts;

@@ -46,11 +46,14 @@ export function createPreparation({ clock, log, prepare }: Parts) {
 
   async function persist(due: Due, first: Promise<object | null>, waiter: Waiter): Promise<object | null> {
     const { signal } = waiter;
+    // Who waits no longer does not wait for an object store either.
+    const ended = new Promise<null>((resolve) => signal.addEventListener('abort', () => resolve(null), { once: true }));
     let attempt: Promise<object | null> | undefined = first;
     for (let wait = FIRST_PAUSE; attempt && !signal.aborted; wait = Math.min(wait * 2, LONGEST_PAUSE)) {
       try {
-        return await attempt;
+        return await Promise.race([attempt, ended]);
       } catch (err) {
+        if (signal.aborted) break;
         const { transactionId, operation } = due;
         log.warn({ err, transactionId, operation, seconds: wait / 1000 }, 'a command waits: it could not be prepared');
       }

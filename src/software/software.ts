@@ -43,5 +43,16 @@ export function createSoftware(given: Parts) {
     installs: createInstalls(parts),
     systemPackages: createServiceSoftware({ ...parts, catalogue: 'software' }),
     firmware: createServiceSoftware({ ...parts, catalogue: 'firmware' }),
+
+    /** Resolves when no binary is being read. */
+    async idle(): Promise<void> {
+      await inspection.idle();
+      await digests.idle();
+    },
+
+    /** Binaries that are being read are left. */
+    async [Symbol.asyncDispose](): Promise<void> {
+      await Promise.all([inspection[Symbol.asyncDispose](), digests[Symbol.asyncDispose]()]);
+    },
   };
 }

@@ -1,6 +1,11 @@
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { Writable } from 'node:stream';
 import t from 'tap';
+import { createLog } from '../../src/log.ts';
 import { startWorld } from '../world.ts';
 
 const apk = (name: string): Buffer => readFileSync(join(import.meta.dirname, '..', 'apks', name));
@@ -56,3 +61,46 @@ t.test(
     t.equal((await warnings()).length, 2, 'a version that is removed takes its warning along');
   },
 );
+
+t.test('a file that is being read when the service stops is left, and nothing is written or told of it', async (t) => {
+  process.env['AWS_ACCESS_KEY_ID'] = 'AKIATEST';
+  process.env['AWS_SECRET_ACCESS_KEY'] = 'a secret of the test';
+  const store = createServer((request, response) => {
+    response.setHeader('etag', '"one"').setHeader('last-modified', 'Fri, 20 Nov 2026 09:30:00 GMT');
+    if (request.method === 'HEAD') response.setHeader('content-length', 1_000_000).end();
+    else store.emit('asked', request.headers.range); // and never answered
+  });
+  store.listen(0, '127.0.0.1');
+  await once(store, 'listening');
+  t.teardown(() => store.close());
+  const lines: Record<string, unknown>[] = [];
+  const destination = new Writable({
+    write(chunk: Buffer, _, done) {
+      lines.push(JSON.parse(chunk.toString()) as Record<string, unknown>);
+      done();
+    },
+  });
+  const log = createLog({ level: 'warn', pretty: false, destination });
+  const env = { LAPEL_S3_ENDPOINT: `http://127.0.0.1:${(store.address() as AddressInfo).port}` };
+  const world = await startWorld(t, { env, log });
+  const tenant = await world.createTenant();
+  const json = { package: 'com.example.camera', version: '1.0.0', fileSize: 1_000_000 };
+  await tenant.api.post(`${tenant.path}/apps`, { json });
+
+  const asked = (whole: boolean) =>
+    new Promise<void>((resolve) => {
+      store.on('asked', (range?: string) => (range === undefined) === whole && resolve());
+    });
+  const both = [asked(true), asked(false)];
+  const device = await world.activatedDevice(tenant);
+  world.clock.advance(1000); // what was delivered is written down
+  await tenant.api.post(`${tenant.path}/packages/com.example.camera/versions/1.0.0/distributions`);
+  const wanted = { package: json.package, version: json.version };
+  t.equal((await tenant.api.put(`${device.path}/apps`, { json: wanted })).status, 201);
+  await Promise.all(both); // its manifest is looked for, and its digest is made
+  await world.service[Symbol.asyncDispose]();
+  t.equal(world.clock.timers(), 0, 'nobody waits for the store any more');
+  t.same(lines, []);
+  await world.restart();
+  t.same((await world.admin().get('/admin/v1/binary-warnings')).body.warnings, []);
+});
