@@ -197,6 +197,5 @@ export async function createService(config: Config, { log, clock = systemClock, 
     /** Resolves when nothing is left to do until a caller, a device, a receiver or the clock does something. */
     idle: () => parts.idle(commits.count),
     [Symbol.asyncDispose]: () => everything[Symbol.asyncDispose](),
-  const check = parts.add(createDatabaseCheck({ sql: database.aside, clock, log, metrics }));
   };
 }

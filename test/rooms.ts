@@ -122,6 +122,7 @@ export const LEAVES: Readonly<Record<string, string>> = {
   'log-limit': 'one line a minute for what anybody can cause',
   metrics: 'every metric',
   'open-files': 'how many of the open files each listener may have',
+  parts: 'the parts of the service: registered once, started in order, stopped in reverse',
   readiness: 'what `/readyz` asks',
   'secret-hash': 'how secrets of devices and applications are kept',
   'socket-bounds': 'bounds of connections',

@@ -126,9 +126,11 @@ export function createAuthentication(parts: Parts) {
       // would else be stored over what the next one has.
       const { promise, resolve } = Promise.withResolvers<void>();
       logins.set(client, resolve);
-      client.conn.once('close', () => clock.after(LOST_MILLISECONDS, resolve));
+      const lost = (): void => void clock.after(LOST_MILLISECONDS, resolve);
+      client.conn.once('close', lost);
       accept();
       await promise;
+      client.conn.off('close', lost);
     });
     if (refused) await turnAway(client, refused);
   }
