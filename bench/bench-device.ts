@@ -53,3 +53,15 @@ export async function connectBenchDevice(options: {
   socket.on('connect', () => socket.write(mqttPacket.generate(connectPacket)));
   return ready.promise;
 }
+
+export async function connectBenchDevices(
+  port: number,
+  deviceIds: string[],
+  credentialOf: (deviceId: string) => string,
+): Promise<Socket[]> {
+  const sockets: Socket[] = [];
+  for (const deviceId of deviceIds) {
+    sockets.push(await connectBenchDevice({ port, deviceId, credential: credentialOf(deviceId) }));
+  }
+  return sockets;
+}

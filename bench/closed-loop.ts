@@ -51,7 +51,7 @@ export interface Target {
   receiver: Receiver;
 }
 
-const BODY = JSON.stringify([{ ssid: 'office', password: 'correct horse', security: 'WPA2' }]);
+export const BODY = JSON.stringify([{ ssid: 'office', password: 'correct horse', security: 'WPA2' }]);
 
 export interface Measurement {
   /** Loops per second. */

@@ -1,66 +1,70 @@
-// npm run bench: the closed loop (REST call -> command -> ack -> webhook) against the floor, side by side in one run.
-// Figures of one machine on one day mean little; the ratio in the last column is what counts.
+// npm run bench: what Lapel does beside what the same libraries do without its rules, side by side in one run. Figures of
+// one machine on one day mean little; the ratios are what counts. Markdown goes to the output.
+import { readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { type Measurement, runClosedLoop } from './closed-loop.ts';
-import { type RunningTarget, startFloor, startLapel } from './targets.ts';
+import type { Options } from './measure.ts';
+import { makeReport, type Report, type Table, toMarkdown } from './report.ts';
+import { runRing } from './ring.ts';
+import { runBacklog } from './scale/backlog.ts';
+import { runGrowth } from './scale/growth.ts';
 
+const SCALE: Record<string, (options: Options) => Promise<Table>> = { backlog: runBacklog, growth: runGrowth };
+
+const HELP = `npm run bench -- [options]
+
+  --seconds N      of each measurement (4)
+  --rounds N       measurements of each figure, of which the median counts (3)
+  --devices N      connected (200)
+  --callers LIST   (1,8,64)
+  --scale[=LIST]   what grows with the years and the fleet instead: ${Object.keys(SCALE).join(', ')}
+  --rows N         that the database is filled with for it (1000000)
+  --json FILE      writes the report as JSON too
+  --compare FILE   prints what changed since a report that was written so
+  --profile DIR    leaves a profile of the service's processor time there (.cpuprofile)
+`;
+
+const flags = process.argv.slice(2).map((argument) => (argument === '--scale' ? '--scale=' : argument));
 const { values } = parseArgs({
+  args: flags,
   options: {
     seconds: { type: 'string', default: '4' },
     rounds: { type: 'string', default: '3' },
     devices: { type: 'string', default: '200' },
     callers: { type: 'string', default: '1,8,64' },
-    json: { type: 'boolean', default: false },
+    scale: { type: 'string' },
+    rows: { type: 'string', default: '1000000' },
+    json: { type: 'string' },
+    compare: { type: 'string' },
+    profile: { type: 'string' },
+    help: { type: 'boolean', default: false },
   },
 });
-const seconds = Number(values.seconds);
-const rounds = Number(values.rounds);
-const callerCounts = values.callers.split(',').map(Number);
 
-const median = (numbers: number[]): number =>
-  numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? Number.NaN;
+const options: Options = {
+  seconds: Number(values.seconds),
+  rounds: Number(values.rounds),
+  devices: Number(values.devices),
+  callers: values.callers.split(',').map(Number),
+  rows: Number(values.rows),
+  profile: values.profile,
+};
 
-interface Sample extends Measurement {
-  /** Processor time of the service per loop, in microseconds. */
-  cpu: number;
-}
-
-async function measure(target: RunningTarget, callers: number): Promise<Sample> {
-  const before = target.cpuSeconds();
-  const measured = await runClosedLoop(target, callers, seconds);
-  const loops = measured.rate * seconds;
-  return { ...measured, cpu: ((target.cpuSeconds() - before) / loops) * 1e6 };
-}
-
-const rows = [];
-{
-  // Whatever happens, no process stays behind.
-  await using stack = new AsyncDisposableStack();
-  const open = async (target: Promise<RunningTarget>): Promise<RunningTarget> =>
-    stack.adopt(await target, (running) => running.close());
-  const floor = await open(startFloor(Number(values.devices)));
-  const lapel = await open(startLapel(Number(values.devices)));
-  await runClosedLoop(floor, 64, 2); // warm up both
-  await runClosedLoop(lapel, 64, 2);
-  for (const callers of callerCounts) {
-    const pairs: { floor: Sample; lapel: Sample }[] = [];
-    for (let round = 0; round < rounds; round += 1) {
-      pairs.push({ floor: await measure(floor, callers), lapel: await measure(lapel, callers) });
-    }
-    const of = (side: 'floor' | 'lapel', figure: keyof Sample): number =>
-      median(pairs.map((pair) => pair[side][figure]));
-    rows.push({
-      callers,
-      'floor loops/s': Math.round(of('floor', 'rate')),
-      'lapel loops/s': Math.round(of('lapel', 'rate')),
-      'floor p50 ms': Number(of('floor', 'p50').toFixed(2)),
-      'lapel p50 ms': Number(of('lapel', 'p50').toFixed(2)),
-      'lapel p99 ms': Number(of('lapel', 'p99').toFixed(2)),
-      'floor cpu us/loop': Math.round(of('floor', 'cpu')),
-      'lapel cpu us/loop': Math.round(of('lapel', 'cpu')),
-      ratio: Number(median(pairs.map((pair) => pair.lapel.rate / pair.floor.rate)).toFixed(2)),
-    });
+async function measured(): Promise<Table[]> {
+  if (values.scale === undefined) return [await runRing(options)];
+  const names = values.scale === '' ? Object.keys(SCALE) : values.scale.split(',');
+  const tables: Table[] = [];
+  for (const name of names) {
+    const run = SCALE[name];
+    if (!run) throw new Error(`--scale knows ${Object.keys(SCALE).join(', ')}, not ${name}`);
+    tables.push(await run(options));
   }
+  return tables;
 }
-if (values.json) console.log(JSON.stringify(rows));
-else console.table(rows);
+
+if (values.help) process.stdout.write(HELP);
+else {
+  const before = values.compare && (JSON.parse(readFileSync(values.compare, 'utf8')) as Report);
+  const report = makeReport(await measured());
+  if (values.json) writeFileSync(values.json, `${JSON.stringify(report, null, 2)}\n`);
+  process.stdout.write(`${toMarkdown(report, before || undefined)}\n`);
+}

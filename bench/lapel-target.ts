@@ -1,0 +1,146 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { connectBenchDevices } from './bench-device.ts';
+import { deviceIds } from './bench-ids.ts';
+import { createReceiver, type Receiver } from './closed-loop.ts';
+import { type Process, startProcess } from './processes.ts';
+import { pathOf, type RunningTarget } from './running-target.ts';
+
+interface Options {
+  devices: number;
+  /** Devices of the application that never connect. */
+  offline?: number;
+  profile?: string | undefined;
+  /** Settings on top of those that every bench needs. */
+  env?: Record<string, string>;
+  /** Fills the database of the stopped service before it starts again. */
+  fill?(folder: string): void;
+}
+
+export interface LapelTarget extends RunningTarget {
+  /** The administration address, and its authorization header. */
+  admin: string;
+  root: string;
+  mqttPort: number;
+  offlineIds: string[];
+  credentialOf(deviceId: string): string;
+}
+
+const SCOPE = 'svc:application:read svc:application:write svc:device:read svc:device:write';
+/** Lines of one import. */
+const AT_ONCE = 5_000;
+
+const start = (folder: string, { profile, env }: Options): Promise<Process> => {
+  const ports = ['http', 'admin', 'mqtt', 'objects'].flatMap((name) => [`--${name}-port`, '0']);
+  return startProcess(['src/main.ts', 'serve', '--data-dir', folder, ...ports, '--log-level', 'warn'], {
+    profile,
+    env: { LAPEL_WEBHOOK_ALLOW_PRIVATE: 'true', LAPEL_RATE_LIMIT: '1000000', ...env }, // counted, and never reached
+  });
+};
+
+export async function call(
+  url: string,
+  { method, token, body, type = 'application/json' }: { method: string; token: string; body?: unknown; type?: string },
+): Promise<string> {
+  const headers = { authorization: token, ...(body === undefined ? {} : { 'content-type': type }) };
+  const text = body === undefined ? null : typeof body === 'string' ? body : JSON.stringify(body);
+  const answer = await fetch(url, { method, headers, body: text });
+  if (!answer.ok) throw new Error(`${method} ${url}: ${answer.status} ${await answer.text()}`);
+  return answer.text();
+}
+
+/** Registers devices; answers their credentials. */
+async function register(admin: string, root: string, ids: string[]): Promise<Map<string, string>> {
+  const credentials = new Map<string, string>();
+  for (let first = 0; first < ids.length; first += AT_ONCE) {
+    const lines = ids.slice(first, first + AT_ONCE).map((deviceId) => JSON.stringify({ deviceId }));
+    const answer = await call(`${admin}/admin/v1/developers/bench/devices/import`, {
+      method: 'POST',
+      token: root,
+      body: `${lines.join('\n')}\n`,
+      type: 'application/x-ndjson',
+    });
+    for (const line of answer.split('\n').filter((each) => each !== '')) {
+      const { deviceId, credential } = JSON.parse(line) as { deviceId?: string; credential?: string };
+      if (deviceId !== undefined && credential !== undefined) credentials.set(deviceId, credential);
+    }
+  }
+  if (credentials.size !== ids.length) throw new Error(`${credentials.size} of ${ids.length} devices were registered`);
+  return credentials;
+}
+
+async function makeApplication(http: string, admin: string, root: string, receiver: Receiver, deviceLimit: number) {
+  const developer = { developerId: 'bench', name: 'bench', deviceLimit };
+  await call(`${admin}/admin/v1/developers`, { method: 'POST', token: root, body: developer });
+  const application = { applicationId: 'bench', name: 'bench' };
+  const path = `${admin}/admin/v1/developers/bench/applications`;
+  const { secret } = JSON.parse(await call(path, { method: 'POST', token: root, body: application })) as {
+    secret: string;
+  };
+  const bearer = await logIn(http, secret);
+  const base = `${http}/v1/applications/bench`;
+  await call(`${base}/refresh_authkey`, { method: 'POST', token: bearer });
+  await call(base, { method: 'PATCH', token: bearer, body: { deviceEvent: receiver.url } });
+  return { secret, bearer };
+}
+
+async function logIn(http: string, secret: string): Promise<string> {
+  const answer = await call(`${http}/api/v1/authenticate`, {
+    method: 'POST',
+    token: `Basic ${Buffer.from(`bench:${secret}`).toString('base64')}`,
+    body: new URLSearchParams({ grant_type: 'client_credentials', scope: SCOPE }).toString(),
+    type: 'application/x-www-form-urlencoded',
+  });
+  return `Bearer ${(JSON.parse(answer) as Record<string, string>)['access_token']}`;
+}
+
+/** Lapel with an application, whose devices are connected and activated. */
+export async function startLapel(options: Options): Promise<LapelTarget> {
+  const { devices, offline = 0, fill } = options;
+  const folder = mkdtempSync(join(tmpdir(), 'lapel-bench-'));
+  const receiver = await createReceiver();
+  let running = await start(folder, fill ? { ...options, profile: undefined } : options);
+  const root = `Bearer ${readFileSync(join(folder, 'admin-token'), 'utf8').trim()}`;
+  const of = (name: string): string => running.addresses[name] ?? '';
+  const ids = deviceIds(devices);
+  const offlineIds = deviceIds(offline, 500_000);
+  const { secret, bearer } = await makeApplication(of('http'), of('admin'), root, receiver, devices + offline);
+  const credentials = await register(of('admin'), root, [...ids, ...offlineIds]);
+  const credentialOf = (deviceId: string): string => credentials.get(deviceId) ?? '';
+  const connect = () => connectBenchDevices(Number(new URL(of('mqtt')).port), ids, credentialOf);
+  let sockets = await connect();
+  for (const deviceId of ids) {
+    const url = `${of('http')}/v1/applications/bench/devices/${deviceId}`;
+    const answer = await call(url, { method: 'POST', token: bearer, body: {} });
+    await receiver.result((JSON.parse(answer) as { transactionId: number }).transactionId);
+  }
+  let token = bearer;
+  if (fill) {
+    for (const socket of sockets) socket.destroy();
+    await running.stop();
+    fill(folder);
+    running = await start(folder, options);
+    token = await logIn(of('http'), secret);
+    sockets = await connect();
+  }
+  return {
+    process: running,
+    origin: of('http'),
+    admin: of('admin'),
+    root,
+    mqttPort: Number(new URL(of('mqtt')).port),
+    headers: { authorization: token },
+    path: pathOf,
+    deviceIds: ids,
+    offlineIds,
+    credentialOf,
+    receiver,
+    async close() {
+      for (const socket of sockets) socket.destroy();
+      await running.stop();
+      receiver.close();
+      rmSync(folder, { recursive: true });
+    },
+  };
+}

@@ -1,0 +1,35 @@
+import { type Measurement, runClosedLoop } from './closed-loop.ts';
+import type { RunningTarget } from './running-target.ts';
+
+export interface Options {
+  /** Of each measurement. */
+  seconds: number;
+  /** Measurements of each figure, of which the median counts. */
+  rounds: number;
+  devices: number;
+  /** Numbers of callers. */
+  callers: number[];
+  /** Rows that the database is filled with. */
+  rows: number;
+  /** Folder for the profile of the service's processor time. */
+  profile: string | undefined;
+}
+
+export interface Sample extends Measurement {
+  /** Processor time of the service per loop, in microseconds. */
+  cpu: number;
+}
+
+/** The closed loop, with the processor time that it takes. */
+export async function measureLoop(target: RunningTarget, callers: number, seconds: number): Promise<Sample> {
+  const before = target.process.cpuSeconds();
+  const measured = await runClosedLoop(target, callers, seconds);
+  const loops = measured.rate * seconds;
+  return { ...measured, cpu: ((target.process.cpuSeconds() - before) / loops) * 1e6 };
+}
+
+/** The median of a figure; of an even number of them the higher one of the two in the middle. */
+export function medianOf<Of>(samples: Of[], figure: (sample: Of) => number): number {
+  const sorted = samples.map(figure).toSorted((a, b) => a - b);
+  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
+}

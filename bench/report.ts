@@ -1,0 +1,99 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { cpus, release, totalmem } from 'node:os';
+import { join } from 'node:path';
+import Sqlite from 'better-sqlite3';
+
+type Cell = string | number;
+/** The first column names a row. */
+export type Row = Record<string, Cell>;
+
+export interface Table {
+  name: string;
+  /** What is measured, and beside what. */
+  about: string;
+  rows: Row[];
+}
+
+export interface Report {
+  /** ISO 8601. */
+  at: string;
+  revision: string;
+  machine: string;
+  versions: string;
+  tables: Table[];
+}
+
+const ROOT = join(import.meta.dirname, '..');
+
+const git = (...args: string[]): string => spawnSync('git', args, { cwd: ROOT, encoding: 'utf8' }).stdout?.trim() ?? '';
+
+function sqliteVersion(): string {
+  const database = new Sqlite(':memory:');
+  const { version } = database.prepare('SELECT sqlite_version() AS version').get() as { version: string };
+  database.close();
+  return version;
+}
+
+/** What was measured, on what. */
+export function makeReport(tables: Table[]): Report {
+  const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string };
+  const changed = git('status', '--porcelain') === '' ? '' : ' with changes';
+  return {
+    at: new Date().toISOString(),
+    revision: `${git('rev-parse', '--short', 'HEAD') || 'unknown'}${changed}`,
+    machine: `${cpus().length} x ${cpus()[0]?.model ?? 'unknown'}, ${Math.round(totalmem() / 1024 ** 3)} GiB, ${process.platform} ${release()}`,
+    versions: `Lapel ${version}, Node ${process.versions.node}, SQLite ${sqliteVersion()}`,
+    tables,
+  };
+}
+
+const isNumber = (cell: Cell | undefined): cell is number => typeof cell === 'number' && Number.isFinite(cell);
+
+/** The cell as it is now; where it was measured before too, with that figure and the change. */
+function compared(now: Cell, before: Cell | undefined): string {
+  if (!isNumber(now) || !isNumber(before) || before === 0) return String(now);
+  const percent = Math.round((now / before - 1) * 100);
+  return `${now} (${before}, ${percent >= 0 ? '+' : ''}${percent} %)`;
+}
+
+const keyOf = (row: Row): Cell | undefined => Object.values(row)[0];
+
+function tableLines({ name, about, rows }: Table, before: Table | undefined): string[] {
+  const columns = Object.keys(rows[0] ?? {});
+  const line = (cells: string[]): string => `| ${cells.join(' | ')} |`;
+  return [
+    `## ${name}`,
+    '',
+    about,
+    '',
+    line(columns),
+    line(columns.map((column) => (isNumber(rows[0]?.[column]) ? '---:' : '---'))),
+    ...rows.map((row) => {
+      const former = before?.rows.find((other) => keyOf(other) === keyOf(row));
+      return line(
+        columns.map((column, index) => compared(row[column] ?? '', index === 0 ? undefined : former?.[column])),
+      );
+    }),
+    '',
+  ];
+}
+
+/** Markdown; with a report of before, each figure is followed by what it was and how it changed. */
+export function toMarkdown(report: Report, before?: Report): string {
+  const { at, revision, machine, versions, tables } = report;
+  const than = before && [`Compared with revision ${before.revision} of ${before.at}: (before, change).`, ''];
+  return [
+    `# Lapel bench, revision ${revision}`,
+    '',
+    `${at}; ${versions}; ${machine}. The load generator runs on the same machine: only ratios of one run mean something.`,
+    '',
+    ...(than ?? []),
+    ...tables.flatMap((table) =>
+      tableLines(
+        table,
+        before?.tables.find(({ name }) => name === table.name),
+      ),
+    ),
+  ].join('\n');
+}
