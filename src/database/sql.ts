@@ -20,6 +20,8 @@ export interface Sql {
  * run a second time, after its rollback: what it changes in memory belongs in `onCommit`, or is undone in `onRollback`.
  */
 export interface UnitOfWork extends Sql {
+  /** For an INSERT of one row to which the database gives its number: answers that number. */
+  insert(text: string, ...values: SqlValue[]): Promise<number>;
   /** Runs synchronously right after the COMMIT that holds this unit, in the order of the units, before anyone is answered. */
   onCommit(effect: () => void): void;
   /** Runs when this unit, or the whole commit, is rolled back: at once, latest first, before the next unit runs. */

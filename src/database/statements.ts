@@ -1,11 +1,11 @@
 import type SqliteDatabase from 'better-sqlite3';
-import type { Sql, SqlValue } from './sql.ts';
+import type { SqlValue, UnitOfWork } from './sql.ts';
 
 /**
  * The `Sql` port over one better-sqlite3 connection, with a cache of prepared statements by text. `changed` is told when
  * one has changed something.
  */
-export function createStatements(connection: SqliteDatabase.Database, changed: () => void = () => undefined): Sql {
+export function createStatements(connection: SqliteDatabase.Database, changed: () => void = () => undefined) {
   const prepared = new Map<string, SqliteDatabase.Statement>();
   const prepare = (text: string): SqliteDatabase.Statement => {
     let statement = prepared.get(text);
@@ -15,7 +15,7 @@ export function createStatements(connection: SqliteDatabase.Database, changed: (
     }
     return statement;
   };
-  return {
+  const statements: Pick<UnitOfWork, 'all' | 'get' | 'run' | 'insert'> = {
     async all<Row>(text: string, ...values: SqlValue[]) {
       const statement = prepare(text);
       const rows = statement.all(...values) as Row[];
@@ -33,5 +33,12 @@ export function createStatements(connection: SqliteDatabase.Database, changed: (
       if (changes > 0) changed();
       return changes;
     },
+    // Not by RETURNING: SQLite makes a table for its rows each time, which costs as much as the INSERT.
+    async insert(text: string, ...values: SqlValue[]) {
+      const { lastInsertRowid } = prepare(text).run(...values);
+      changed();
+      return Number(lastInsertRowid);
+    },
   };
+  return statements;
 }

@@ -1,5 +1,5 @@
 import { newestFirst, type Page, type PageQuery } from '../database/newest-first.ts';
-import type { Sql, SqlValue } from '../database/sql.ts';
+import type { Sql, SqlValue, UnitOfWork } from '../database/sql.ts';
 import type { Due } from '../outbox/due.ts';
 import { isFinished, type Operation, type TransactionStatus } from './transaction.ts';
 
@@ -54,14 +54,14 @@ const toListed = ({ result, ...row }: Row): TransactionRecord => ({
 
 /** Stores a queued transaction with its parameters as JSON; identifiers rise and are never used twice. */
 export async function insertTransaction(
-  sql: Sql,
+  unit: UnitOfWork,
   transaction: Pick<TransactionRecord, 'deviceId' | 'applicationId' | 'operation' | 'attempts' | 'createdAt'>,
   parameters: string,
 ): Promise<number> {
-  const row = await sql.get<{ transactionId: number }>(
+  return unit.insert(
     `INSERT INTO transactions
        (device_id, application_id, operation, parameters, status, due, attempts, created_at, updated_at)
-     VALUES (?, ?, ?, ?, 'queued', 1, ?, ?, ?) RETURNING transaction_id AS "transactionId"`,
+     VALUES (?, ?, ?, ?, 'queued', 1, ?, ?, ?)`,
     transaction.deviceId,
     transaction.applicationId,
     transaction.operation,
@@ -70,8 +70,6 @@ export async function insertTransaction(
     transaction.createdAt,
     transaction.createdAt,
   );
-  if (!row) throw new Error('an INSERT gave no transaction id');
-  return row.transactionId;
 }
 
 export async function findTransaction(sql: Sql, transactionId: number): Promise<TransactionRecord | undefined> {
