@@ -58,6 +58,8 @@ export const SETTINGS = [
   { name: 'LAPEL_TIME_ZONE', kind: 'timeZone', fallback: null, description: 'Time zone of the local date-times in REST bodies; by default the machine’s' },
   { name: 'LAPEL_ALLOW_HTTP_WEBHOOKS', kind: 'flag', fallback: 'false', description: 'Allows `http` webhook URLs on hosts that are not loopback' },
   { name: 'LAPEL_WEBHOOK_ALLOW_PRIVATE', kind: 'flag', fallback: 'false', description: 'Allows webhook targets that resolve to loopback, private, link-local or metadata addresses' },
+  { name: 'LAPEL_RETENTION_DAYS', kind: 'number', fallback: '90', description: 'Days after which a finished transaction is removed, unless its webhook or its cancel is still to be delivered; 0 keeps them for ever' },
+  { name: 'LAPEL_DELIVERY_RETENTION_DAYS', kind: 'number', fallback: '30', description: 'The same for webhook deliveries that have their outcome: until then they are listed and can be sent again' },
   { name: 'LAPEL_LOG_LEVEL', kind: 'level', fallback: 'info', description: '`fatal`, `error`, `warn`, `info`, `debug`, `trace` or `silent`' },
 ] as const satisfies readonly Setting[];
 
@@ -104,6 +106,8 @@ export interface Config {
   tokenRateLimit: number;
   failedLoginLimit: number;
   timeZone: string;
+  /** Days; 0 is for ever. */
+  retention: { transactions: number; deliveries: number };
   allowHttpWebhooks: boolean;
   webhookAllowPrivate: boolean;
   logLevel: string;
@@ -304,6 +308,10 @@ export function readConfig({ env, options = {}, openFiles = 4096 }: Source): Con
     tokenRateLimit: Number(text('LAPEL_TOKEN_RATE_LIMIT')),
     failedLoginLimit: Number(text('LAPEL_FAILED_LOGIN_LIMIT')),
     timeZone: optional('LAPEL_TIME_ZONE') ?? Intl.DateTimeFormat().resolvedOptions().timeZone,
+    retention: {
+      transactions: Number(text('LAPEL_RETENTION_DAYS')),
+      deliveries: Number(text('LAPEL_DELIVERY_RETENTION_DAYS')),
+    },
     allowHttpWebhooks: flag('LAPEL_ALLOW_HTTP_WEBHOOKS'),
     webhookAllowPrivate: flag('LAPEL_WEBHOOK_ALLOW_PRIVATE'),
     logLevel: text('LAPEL_LOG_LEVEL'),

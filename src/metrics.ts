@@ -22,6 +22,8 @@ export function createMetrics() {
     labelNames: ['version', 'node'],
     registers,
   }).set({ version: ownVersion(), node: process.version }, 1);
+  const labelled = <Label extends string>(name: string, help: string, labelNames: Label[]) =>
+    new Gauge<Label>({ name: `lapel_${name}`, help, labelNames, registers });
   const histogram = <Label extends string>(name: string, help: string, labelNames: Label[] = []) =>
     new Histogram<Label>({ name: `lapel_${name}`, help, labelNames, buckets: SECONDS, registers });
   return {
@@ -92,18 +94,21 @@ export function createMetrics() {
     objectsRefused: counter('object_refused_total', 'Transfers refused by a bound of the embedded store', ['bound']),
     objectStored: gauge('objects_stored_bytes', 'Bytes of the objects in the embedded store'),
     diskFree: gauge('disk_free_bytes', 'Bytes that the disk of the data folder has left'),
-    databaseBytes: new Gauge({
-      name: 'lapel_database_bytes',
-      help: 'Size of the database and of its write-ahead log',
-      labelNames: ['file'],
-      registers,
-    }),
-    databaseCheck: new Gauge({
-      name: 'lapel_database_check',
-      help: 'What the reading of the whole database after the start has found: 1 for the state that holds',
-      labelNames: ['state'],
-      registers,
-    }),
+    databaseBytes: labelled('database_bytes', 'Size of the database and of its write-ahead log', ['file']),
+    databaseFree: gauge('database_free_bytes', 'Bytes of the database that are free and are used again'),
+    retentionRemoved: counter('retention_removed_total', 'What had served its time and was removed', ['kind']),
+    retentionOldest: labelled('retention_oldest_seconds', 'Age of the oldest that is kept, at the last sweep', [
+      'kind',
+    ]),
+    retentionBehind: labelled('retention_behind_seconds', 'For how long the oldest of it should have been gone', [
+      'kind',
+    ]),
+    retentionSwept: labelled('retention_last_sweep_timestamp_seconds', 'When a sweep last came to its end', ['kind']),
+    databaseCheck: labelled(
+      'database_check',
+      'What the reading of the whole database after the start has found: 1 for the state that holds',
+      ['state'],
+    ),
     commitSeconds: histogram('database_commit_duration_seconds', 'Time of one group commit'),
     commitUnits: counter('database_units_total', 'Units of work', ['outcome']),
   };

@@ -22,6 +22,7 @@ import { createDocs } from './docs/docs.ts';
 import { createDeviceEvents } from './events/device-events.ts';
 import { createEventBytes } from './events/event-bytes.ts';
 import { deleteEvents } from './events/event-repository.ts';
+import { eventSweep } from './events/event-sweep.ts';
 import { createUploadUrls } from './events/upload-urls.ts';
 import { type Ids, randomIds } from './ids.ts';
 import { servedAt } from './listening.ts';
@@ -32,15 +33,20 @@ import { openObjects } from './objects/open-objects.ts';
 import { watchOpenFiles } from './open-files.ts';
 import { createParts } from './parts.ts';
 import { createReadiness } from './readiness.ts';
+import { createRetention } from './retention/retention.ts';
 import { createPresence } from './sessions/presence.ts';
 import { createSessions } from './sessions/sessions.ts';
 import { ownerOfObject } from './software/owner.ts';
 import { createSoftware } from './software/software.ts';
+import { idempotencySweep } from './transactions/idempotency-sweep.ts';
 import { surveyDue } from './transactions/transaction-repository.ts';
+import { transactionSweep } from './transactions/transaction-sweep.ts';
 import { createTransactions } from './transactions/transactions.ts';
 import { createCustomerRequests } from './webhooks/customer-requests.ts';
 import { createDeliveryLog } from './webhooks/delivery-log.ts';
 import { surveyPending } from './webhooks/delivery-repository.ts';
+import { deliverySweep } from './webhooks/delivery-sweep.ts';
+import { findPendingTransactions } from './webhooks/delivery-sweep-repository.ts';
 import { createSettingUrlRule } from './webhooks/webhook-url.ts';
 import { createWebhooks } from './webhooks/webhooks.ts';
 
@@ -179,6 +185,13 @@ export async function createService(config: Config, { log, clock = systemClock, 
     ),
   );
   readiness.set('api', api.trouble);
+  const sweeps = [
+    deliverySweep({ keptDays: config.retention.deliveries }),
+    transactionSweep({ keptDays: config.retention.transactions, pendingBefore: findPendingTransactions }),
+    eventSweep(),
+    idempotencySweep(),
+  ];
+  parts.add(createRetention({ ...common, sweeps, sweepObjects: software.sweepObjects }));
   parts.add({
     start: () => readiness.set('service', () => undefined),
     [Symbol.asyncDispose]: async () => readiness.set('service', () => 'is stopping'),

@@ -50,6 +50,10 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     about: 'events of devices, upload URLs that devices ask customers for',
     rooms: ['contracts', 'database', 'applications', 'devices', 'webhooks'],
   },
+  retention: {
+    about: 'what has served its time is removed, in steps that nobody feels',
+    rooms: ['database'],
+  },
   http: {
     about: 'what the two REST edges share: route table, bodies, errors, sockets',
     rooms: ['contracts'],

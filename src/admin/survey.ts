@@ -16,7 +16,7 @@ interface Parts {
   /** Webhooks that are pending; microseconds. */
   pending(): Promise<{ count: number; earliestDueAt: number | null }>;
   /** Bytes. */
-  databaseSize(): { database: number; log: number };
+  databaseSize(): { database: number; log: number; free: number };
   /** Bytes of stored objects, and that the disk has left; undefined when the store is not ours. */
   objects(): Promise<{ stored: number; free: number } | undefined>;
 }
@@ -36,7 +36,8 @@ export function createSurvey(parts: Parts) {
       metrics.oldestCommandDue.set(age(due.oldestAt));
       metrics.deliveriesPending.set(pending.count);
       metrics.oldestDeliveryDue.set(age(pending.earliestDueAt));
-      const { database, log: walBytes } = parts.databaseSize();
+      const { database, log: walBytes, free } = parts.databaseSize();
+      metrics.databaseFree.set(free);
       metrics.databaseBytes.set({ file: 'database' }, database);
       metrics.databaseBytes.set({ file: 'wal' }, walBytes);
       if (objects) {

@@ -58,6 +58,8 @@ export function openDatabase({ folder, nowMicros, onCommit, onEffectError = reth
     migrate(writer, nowMicros);
     const reader = new Sqlite(file, { readonly: true });
     const aside = createAside(file);
+    const pageSize = reader.pragma('page_size', { simple: true }) as number;
+    const freePages = (): number => reader.pragma('freelist_count', { simple: true }) as number;
     let writable = true;
     opened.push(reader);
     const group = createGroupCommit({
@@ -85,7 +87,7 @@ export function openDatabase({ folder, nowMicros, onCommit, onEffectError = reth
       transactSoon: group.transactSoon,
       idle: group.idle,
       aside: aside.sql,
-      size: () => ({ database: bytesOf(file), log: bytesOf(`${file}-wal`) }),
+      size: () => ({ database: bytesOf(file), log: bytesOf(`${file}-wal`), free: freePages() * pageSize }),
       async healthy() {
         // Nobody may be sent here any more, so nobody else would find out that the disk has room again.
         if (!writable) await group.transact((unit) => unit.run(WRITE_SOMETHING));

@@ -33,8 +33,8 @@ export interface Database {
   readonly read: Sql;
   /** The same on a thread of its own: for what looks at many rows, and no caller waits for. */
   readonly aside: Sql;
-  /** Bytes of the database and of its write-ahead log. */
-  size(): { database: number; log: number };
+  /** Bytes of the database and of its write-ahead log; `free` are bytes of the database that are used again. */
+  size(): { database: number; log: number; free: number };
   /** Runs `work` in its own savepoint of a shared commit; settles after the commit. A `work` that throws rolls back alone. */
   transact<Result>(work: (unit: UnitOfWork) => Promise<Result>): Promise<Result>;
   /** The same for work that nobody waits for: it joins a commit that others ask for, or gets one after a few milliseconds. */

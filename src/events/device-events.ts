@@ -35,7 +35,7 @@ interface Parts {
 export type DeviceEvents = ReturnType<typeof createDeviceEvents>;
 
 /** Microseconds: so long a repetition of an event is known as one. */
-const REMEMBERED_FOR = 30 * 24 * 3600 * 1_000_000;
+export const REMEMBERED_FOR = 30 * 24 * 3600 * 1_000_000;
 // More than one for each that comes, so that what is too old gets less; few, so that no event waits for a clean-up.
 const FORGOTTEN_AT_ONCE = 100;
 

@@ -35,3 +35,46 @@ export async function forgetOldEvents(sql: Sql, deviceId: string, before: number
 export async function deleteEvents(sql: Sql, deviceId: string): Promise<void> {
   await sql.run('DELETE FROM device_events WHERE device_id = ?', deviceId);
 }
+
+/** The next devices behind one that sent events, each with the time of the oldest that is remembered. */
+export async function findOldestOfDevices(
+  sql: Sql,
+  after: string,
+  limit: number,
+): Promise<{ deviceId: string; at: number }[]> {
+  return sql.all(
+    `WITH RECURSIVE seen (device_id) AS (
+       SELECT MIN(device_id) FROM device_events WHERE device_id > ?
+       UNION ALL
+       SELECT (SELECT MIN(device_id) FROM device_events e WHERE e.device_id > seen.device_id) FROM seen
+       WHERE seen.device_id IS NOT NULL)
+     SELECT device_id AS "deviceId", (SELECT MIN(received_at) FROM device_events e WHERE e.device_id = seen.device_id) AS at
+     FROM seen WHERE device_id IS NOT NULL LIMIT ?`,
+    after,
+    limit,
+  );
+}
+
+/** Events of a device that came before a time, the oldest first. */
+export async function findOldEvents(sql: Sql, deviceId: string, before: number, limit: number): Promise<string[]> {
+  const rows = await sql.all<{ eventId: string }>(
+    `SELECT event_id AS "eventId" FROM device_events WHERE device_id = ? AND received_at < ? ORDER BY received_at LIMIT ?`,
+    deviceId,
+    before,
+    limit,
+  );
+  return rows.map(({ eventId }) => eventId);
+}
+
+/** Removes such an event; answers 0 when it may not go. */
+export const removeOldEvent = (
+  sql: Sql,
+  { deviceId, eventId }: { deviceId: string; eventId: string },
+  before: number,
+): Promise<number> =>
+  sql.run(
+    'DELETE FROM device_events WHERE device_id = ? AND event_id = ? AND received_at < ?',
+    deviceId,
+    eventId,
+    before,
+  );

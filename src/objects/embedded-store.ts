@@ -310,6 +310,10 @@ export function createEmbeddedStore(parts: EmbeddedStoreParts) {
       if (clock.now() - stored.at > STORED_KEPT) stored = { at: clock.now(), bytes: files.stored() };
       return { stored: await stored.bytes, free: await files.free() };
     },
+    /** All objects whose keys begin so, in pages; for the service itself, without a signature. */
+    async *list(prefix: string): AsyncGenerator<{ key: string; uploadedAt: number }[]> {
+      for await (const page of files.list()) yield page.filter(({ key }) => key.startsWith(prefix));
+    },
     /** Stops accepting, closes idle connections, lets transfers finish within 8 seconds. */
     drain,
     /** Resolves when no request is in flight and nothing is left to clean up. */

@@ -34,6 +34,8 @@ export type ObjectFiles = ReturnType<typeof createObjectFiles>;
 // A file is the object's bytes, then its description as JSON, then the description's length and this mark: one file, so
 // that one rename replaces both.
 const MARK = Buffer.from('lapel-object');
+/** Objects in one page of a list. */
+const LISTED = 100;
 const FOOTER = 4 + MARK.length;
 // A key of 1024 bytes takes six times as much when JSON must escape all of it; the content type is bounded by the headers.
 const LONGEST_DESCRIPTION = 32 * 1024;
@@ -135,6 +137,19 @@ export function createObjectFiles(folder: string) {
       return true;
     },
 
+    /** All objects, in pages, in no order. One that cannot be read is left out. */
+    async *list(): AsyncGenerator<ObjectInfo[]> {
+      let page: ObjectInfo[] = [];
+      for await (const { name } of await opendir(objects)) {
+        const info = await describeFile(join(objects, name)).catch(() => undefined);
+        if (info) page.push(info);
+        if (page.length < LISTED) continue;
+        yield page;
+        page = [];
+      }
+      yield page;
+    },
+
     /** Bytes of all objects; each file is looked at. */
     async stored(): Promise<number> {
       let bytes = 0;
@@ -151,6 +166,15 @@ export function createObjectFiles(folder: string) {
       return bavail * bsize;
     },
   };
+}
+
+async function describeFile(file: string): Promise<ObjectInfo> {
+  const handle = await open(file, 'r');
+  try {
+    return await describe(handle);
+  } finally {
+    await handle.close();
+  }
 }
 
 async function describe(handle: FileHandle): Promise<ObjectInfo> {

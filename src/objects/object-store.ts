@@ -2,6 +2,7 @@ import {
   DeleteObjectCommand,
   GetObjectCommand,
   HeadObjectCommand,
+  ListObjectsV2Command,
   PutObjectCommand,
   S3Client,
   type S3ClientConfig,
@@ -25,9 +26,11 @@ interface ObjectStoreParts {
   credentials?: { accessKeyId: string; secretAccessKey: string };
   /** The ETags of the store are the SHA-256 of its objects, as those of the embedded one are. */
   etagsAreSha256?: boolean;
+  /** How a store lists its objects that has no such operation. */
+  listing?(prefix: string): AsyncIterable<{ key: string; uploadedAt: number }[]>;
   clock: Clock;
-  /** Bounds of one operation: milliseconds of the whole of it, and attempts within them. */
-  limits?: { deadlineMs?: number; attempts?: number };
+  /** Bounds of one operation: milliseconds of the whole of it, attempts within them, and objects in a page of a list. */
+  limits?: { deadlineMs?: number; attempts?: number; listed?: number };
 }
 
 export interface StoredObject {
@@ -61,7 +64,7 @@ export interface UploadUrl {
  */
 export function createObjectStore(parts: ObjectStoreParts) {
   const { bucket: Bucket, clock, limits = {} } = parts;
-  const { deadlineMs = 8_000, attempts = 3 } = limits;
+  const { deadlineMs = 8_000, attempts = 3, listed = 1000 } = limits;
   const client = createClient(parts, parts.endpoint, { deadlineMs, attempts });
   // Presigning makes no connection: this client only knows another address.
   const signing = parts.publicEndpoint ? createClient(parts, parts.publicEndpoint, { deadlineMs, attempts }) : client;
@@ -172,6 +175,22 @@ export function createObjectStore(parts: ObjectStoreParts) {
       within(async (options) => {
         await client.send(new DeleteObjectCommand({ Bucket, Key: key }), options).catch(absent);
       }),
+
+    /** All objects whose keys begin so, in pages. */
+    async *list(prefix: string): AsyncGenerator<{ key: string; uploadedAt: number }[]> {
+      if (parts.listing) {
+        yield* parts.listing(prefix);
+        return;
+      }
+      for (let token: string | undefined, first = true; first || token !== undefined; first = false) {
+        const command = new ListObjectsV2Command({ Bucket, Prefix: prefix, MaxKeys: listed, ContinuationToken: token });
+        const page = await within((options) => client.send(command, options));
+        yield (page.Contents ?? []).flatMap(({ Key: key, LastModified: at }) =>
+          key !== undefined && at ? [{ key, uploadedAt: at.getTime() * 1000 }] : [],
+        );
+        token = page.IsTruncated ? page.NextContinuationToken : undefined;
+      }
+    },
 
     async [Symbol.asyncDispose](): Promise<void> {
       client.destroy();

@@ -42,7 +42,7 @@ export async function openObjects({ config, ownerOf, ...parts }: Parts) {
       publicEndpoint: publicUrl ?? url,
       region,
       bucket,
-      ...(embedded && { credentials: embedded.store.credentials, etagsAreSha256: true }),
+      ...(embedded && { credentials: embedded.store.credentials, etagsAreSha256: true, listing: embedded.store.list }),
       clock: parts.clock,
     }),
   );

@@ -12,6 +12,14 @@ export interface ObjectStore {
   stream(key: string, options: { etag: string; signal?: AbortSignal }): AsyncIterable<Uint8Array>;
   /** Nothing happens when there is no such object. */
   remove(key: string): Promise<void>;
+  /** All objects whose keys begin so, in pages. */
+  list(prefix: string): AsyncIterable<ListedObject[]>;
+}
+
+export interface ListedObject {
+  key: string;
+  /** Microseconds since the epoch. */
+  uploadedAt: number;
 }
 
 export interface UploadUrl {

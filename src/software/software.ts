@@ -9,6 +9,7 @@ import { createDistributions } from './distributions.ts';
 import { createInspection } from './inspection.ts';
 import { createInstalls } from './installs.ts';
 import type { ObjectStore } from './object-store.ts';
+import { createObjectSweep } from './object-sweep.ts';
 import { createPackages } from './packages.ts';
 import { createServiceSoftware } from './service-software.ts';
 import { createUploads } from './uploads.ts';
@@ -42,6 +43,7 @@ export function createSoftware(given: Parts) {
     available: createAvailable(parts),
     installs: createInstalls(parts),
     systemPackages: createServiceSoftware({ ...parts, catalogue: 'software' }),
+    sweepObjects: createObjectSweep(parts),
     firmware: createServiceSoftware({ ...parts, catalogue: 'firmware' }),
 
     /** Resolves when no binary is being read. */

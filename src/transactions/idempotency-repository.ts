@@ -48,3 +48,31 @@ export async function forgetAnswers(sql: Sql, before: number, limit: number): Pr
     limit,
   );
 }
+
+export interface KeyName {
+  applicationId: string;
+  keyHash: Buffer;
+}
+
+/** Answers that are older than `before`, the oldest first. */
+export async function findOldAnswers(
+  sql: Sql,
+  before: number,
+  limit: number,
+): Promise<(KeyName & { createdAt: number })[]> {
+  return sql.all(
+    `SELECT application_id AS "applicationId", key_hash AS "keyHash", created_at AS "createdAt" FROM idempotency_keys
+     WHERE created_at < ? ORDER BY created_at LIMIT ?`,
+    before,
+    limit,
+  );
+}
+
+/** Forgets such an answer; answers 0 when the key has come again. */
+export const removeOldAnswer = (sql: Sql, { applicationId, keyHash }: KeyName, before: number): Promise<number> =>
+  sql.run(
+    'DELETE FROM idempotency_keys WHERE application_id = ? AND key_hash = ? AND created_at < ?',
+    applicationId,
+    keyHash,
+    before,
+  );

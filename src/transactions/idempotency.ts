@@ -6,7 +6,7 @@ import type { Metrics } from '../metrics.ts';
 import { findKeptAnswer, forgetAnswers, keepAnswer } from './idempotency-repository.ts';
 
 /** Microseconds that a key stands for its first answer. */
-const LIFETIME = 24 * 3600 * 1_000_000;
+export const LIFETIME = 24 * 3600 * 1_000_000;
 /** Every key that comes sweeps out so many whose time is over: there are never many more than 24 hours' worth. */
 const SWEPT_PER_KEY = 2;
 

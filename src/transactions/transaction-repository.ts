@@ -1,5 +1,6 @@
 import { newestFirst, type Page, type PageQuery } from '../database/newest-first.ts';
 import type { Sql, SqlValue, UnitOfWork } from '../database/sql.ts';
+import { ROWS_PER_LOOK } from '../database/sweep.ts';
 import type { Due } from '../outbox/due.ts';
 import { isFinished, type Operation, type TransactionStatus } from './transaction.ts';
 
@@ -244,3 +245,37 @@ export async function surveyDue(sql: Sql): Promise<{ count: number; oldestAt: nu
   );
   return row ?? { count: 0, oldestAt: null };
 }
+
+/** The next rows behind a transactionId: the last of them, and the earliest time at which one was stored. */
+export async function lookOver(
+  sql: Sql,
+  after: number,
+  limit = ROWS_PER_LOOK,
+): Promise<{ last: number; firstAt: number } | undefined> {
+  const seen = await sql.get<{ last: number | null; firstAt: number }>(
+    `SELECT MAX(transaction_id) AS last, MIN(created_at) AS "firstAt" FROM
+       (SELECT transaction_id, created_at FROM transactions WHERE transaction_id > ? ORDER BY transaction_id LIMIT ?) AS seen`,
+    after,
+    limit,
+  );
+  return seen && seen.last !== null ? { last: seen.last, firstAt: seen.firstAt } : undefined;
+}
+
+/** Those in a range that ended before a time, and of which no device has to hear any more. */
+export async function findEnded(
+  sql: Sql,
+  { after, upTo, before }: { after: number; upTo: number; before: number },
+): Promise<number[]> {
+  const rows = await sql.all<{ transactionId: number }>(
+    `SELECT transaction_id AS "transactionId" FROM transactions
+     WHERE transaction_id > ? AND transaction_id <= ? AND completed_at < ? AND due = 0`,
+    after,
+    upTo,
+    before,
+  );
+  return rows.map(({ transactionId }) => transactionId);
+}
+
+/** Removes such a transaction; answers 0 when it may not go. */
+export const removeEnded = (sql: Sql, transactionId: number, before: number): Promise<number> =>
+  sql.run('DELETE FROM transactions WHERE transaction_id = ? AND completed_at < ? AND due = 0', transactionId, before);

@@ -51,6 +51,23 @@ const FACTS: Record<string, (t: Test, running: RunningStore) => Promise<void>> =
     await t.rejects(whole('"another"'), { code: 'OBJECT_STORE_UNAVAILABLE' });
     await t.rejects(store.read(KEY, body.length, body.length + 5), { code: 'OBJECT_STORE_UNAVAILABLE' });
   },
+  'all objects that begin so are listed, in pages': async (t, { store }) => {
+    const keys = Array.from({ length: 8 }, (_, number) => `listed/${number} ü&<.apk`);
+    for (const key of [...keys, 'other/1'])
+      t.equal((await put((await store.uploadUrl(key, { expiresIn: 60 })).url, 'x')).status, 200);
+    const all = async (prefix: string) => {
+      const found = [];
+      for await (const page of store.list(prefix)) found.push(...page);
+      return found;
+    };
+    const found = await all('listed/');
+    t.same(found.map(({ key }) => key).sort(), keys);
+    const now = Date.now() * 1000;
+    for (const { uploadedAt } of found) t.ok(Math.abs(uploadedAt - now) < 120_000_000, 'with the time of its upload');
+    for (const key of keys) await store.remove(key);
+    t.same(await all('listed/'), []);
+    await store.remove('other/1');
+  },
   'a download can be resumed by range': async (t, { store }) => {
     const body = bytes(100_000);
     await put((await store.uploadUrl(KEY, { expiresIn: 60 })).url, body);

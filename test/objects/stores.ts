@@ -31,7 +31,12 @@ const shifted = (milliseconds: number): Clock => ({
 
 type Address = Pick<RunningStore, 'endpoint' | 'region' | 'bucket' | 'credentials' | 'refusals'>;
 
-function clients(t: Test, address: Address, idle: () => Promise<void>): RunningStore {
+function clients(
+  t: Test,
+  address: Address,
+  idle: () => Promise<void>,
+  own: { listing?: (prefix: string) => AsyncIterable<{ key: string; uploadedAt: number }[]> } = {},
+): RunningStore {
   const as: RunningStore['as'] = ({ aheadMs = 0, region = address.region, ...credentials }) => {
     const store = createObjectStore({
       endpoint: address.endpoint,
@@ -39,6 +44,8 @@ function clients(t: Test, address: Address, idle: () => Promise<void>): RunningS
       region,
       credentials: { ...address.credentials, ...credentials },
       clock: shifted(aheadMs),
+      limits: { listed: 3 },
+      ...own,
     });
     t.teardown(() => store[Symbol.asyncDispose]());
     return store;
@@ -62,7 +69,7 @@ export async function startEmbedded(t: Test, parts: Partial<EmbeddedStoreParts> 
     credentials,
     refusals: [403],
   };
-  return { ...clients(t, address, idle), embedded, metrics, folder, port };
+  return { ...clients(t, address, idle, { listing: embedded.list }), embedded, metrics, folder, port };
 }
 
 // The system's own Python: the one that Debian's packages are installed for.

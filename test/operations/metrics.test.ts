@@ -116,6 +116,7 @@ t.test('metrics after a whole life of a device', async (t) => {
           'outcome',
           'reason',
           'route',
+          'state',
           'status',
           'topic',
           'type',

@@ -24,6 +24,9 @@ t.test('what an install asks of software', async (t) => {
     async *stream() {
       yield Buffer.from('content');
     },
+    async *list() {
+      yield [];
+    },
   };
   const log = createLog({ level: 'silent', pretty: false });
   const software = createSoftware({ log, database, clock, ids: randomIds, objects, reservedPrefix: 'com.lapel.' });

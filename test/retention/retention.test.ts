@@ -1,0 +1,188 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import Sqlite from 'better-sqlite3';
+import t, { type Test } from 'tap';
+import { createLog } from '../../src/log.ts';
+import { startWorld, transactionIdOf, WIFI } from '../world.ts';
+
+const DAY = 86_400_000;
+const SWEEP = 600_000;
+
+async function setUp(t: Test, env: Record<string, string> = {}) {
+  const lines: Record<string, unknown>[] = [];
+  const destination = new PassThrough().on('data', (line: Buffer) => lines.push(JSON.parse(line.toString())));
+  const log = createLog({ level: 'info', pretty: false, destination });
+  const world = await startWorld(t, { env, log });
+  const file = new Sqlite(join(world.dataDir, 'lapel.db'));
+  t.teardown(() => file.close());
+  const ids = (table: string, column: string): unknown[] =>
+    file.prepare(`SELECT ${column} FROM ${table} ORDER BY 1`).pluck().all();
+  /** Lets time pass, and the sweep that comes then. */
+  async function pass(days: number): Promise<void> {
+    world.clock.advance(days * DAY);
+    await world.idle();
+    world.clock.advance(SWEEP);
+    await world.idle();
+  }
+  const metric = async (name: string, labels: Record<string, string>): Promise<number | undefined> => {
+    const found = await world.service.metrics.registry.getSingleMetric(`lapel_${name}`)?.get();
+    return found?.values.find(({ labels: own }) => Object.entries(labels).every(([key, value]) => own[key] === value))
+      ?.value;
+  };
+  return { world, file, ids, pass, metric, lines };
+}
+
+t.test('what is finished goes when its days are over; what is unfinished or pending stays', async (t) => {
+  const { world, ids, pass, metric, lines } = await setUp(t);
+  const tenant = await world.createTenant();
+  const device = await world.activatedDevice(tenant); // transaction 1
+  const put = async () => transactionIdOf(await tenant.api.put(`${device.path}/settings/wifi`, { json: WIFI }));
+  const read = async (id: number) => (await tenant.api.get(`${device.path}/transactions/${id}`)).status;
+  const done = await put();
+  await device.link.ack({ transactionId: (await device.link.command()).transactionId, status: 'succeeded' });
+  await tenant.event();
+  const unfinished = await put();
+  await device.link.command();
+  const cancelled = await put();
+  await device.link.command();
+  await device.link.drop();
+  await tenant.api.delete(`${device.path}/transactions/${cancelled}`);
+  await tenant.event();
+  const telling = await put(); // never published: its cancel ends it at once
+  tenant.receiver.answer({ status: 500 });
+  await tenant.api.delete(`${device.path}/transactions/${telling}`);
+  await tenant.event();
+  await world.idle();
+  const deliveries = `${tenant.path}/webhooks/deliveries`;
+  t.equal((await tenant.api.get(deliveries)).body.total, 4);
+
+  await pass(29);
+  await tenant.renew();
+  t.equal((await tenant.api.get(deliveries)).body.total, 4);
+  await pass(2);
+  await tenant.renew();
+  const left = (await tenant.api.get(deliveries)).body;
+  t.match(left, { total: 1, deliveries: [{ status: 'pending' }] }, 'of the deliveries the pending one stays');
+  t.same(ids('transactions', 'transaction_id'), [1, done, unfinished, cancelled, telling]);
+  t.equal(await metric('retention_removed_total', { kind: 'deliveries' }), 3);
+
+  await pass(60);
+  await tenant.renew();
+  t.same(ids('transactions', 'transaction_id'), [unfinished, cancelled, telling]);
+  t.same([await read(done), await read(unfinished)], [404, 200]);
+  t.match((await tenant.api.get(`${device.path}/transactions`)).body, { total: 3 });
+  t.equal(await metric('retention_removed_total', { kind: 'transactions' }), 2);
+  t.ok(((await metric('retention_oldest_seconds', { kind: 'transactions' })) ?? 0) > 91 * 86_400);
+  t.equal(await metric('retention_behind_seconds', { kind: 'transactions' }), 0);
+  t.ok((await metric('retention_last_sweep_timestamp_seconds', { kind: 'transactions' }))! > 1_700_000_000);
+  t.same(
+    lines.filter(({ msg }) => msg === 'what has served its time was removed').map(({ removed }) => removed),
+    [{ deliveries: 3 }, { transactions: 2 }],
+    'a line for each sweep that removed something',
+  );
+
+  // The device comes back and hears of what it must; then that goes as well.
+  tenant.receiver.answer({ status: 200 });
+  const link = await world.connect(device);
+  t.match(await link.command(), { transactionId: unfinished, operation: 'setWifi' });
+  const { packet } = await link.command();
+  link.puback(packet);
+  await link.ack({ transactionId: unfinished, status: 'succeeded' });
+  world.clock.advance(DAY); // the webhook that was refused is sent again
+  await world.idle();
+  await pass(91);
+  t.same(ids('transactions', 'transaction_id'), []);
+  await pass(31);
+  t.same(ids('deliveries', 'status'), []);
+});
+
+t.test('0 days keep everything', async (t) => {
+  const { world, ids, pass } = await setUp(t, { LAPEL_RETENTION_DAYS: '0', LAPEL_DELIVERY_RETENTION_DAYS: '0' });
+  await world.activatedDevice(await world.createTenant());
+  await pass(95);
+  t.same(ids('transactions', 'status'), ['succeeded']);
+  t.same(ids('deliveries', 'status'), ['delivered']);
+});
+
+t.test('events and keys that nobody sends again are forgotten', async (t) => {
+  const { world, file, ids, pass, metric } = await setUp(t);
+  const now = world.clock.now();
+  const event = file.prepare('INSERT INTO device_events (device_id, event_id, received_at) VALUES (?, ?, ?)');
+  for (let device = 0; device < 600; device += 1) event.run(`d${1000 + device}`, 'e', now);
+  event.run('d1003', 'later', now + 20 * DAY * 1000);
+  const key = file.prepare(`INSERT INTO idempotency_keys VALUES ('a', ?, ?, '{}', ?)`);
+  for (let number = 0; number < 3; number += 1) key.run(Buffer.from(`${number}`), Buffer.from('r'), now);
+  await pass(0.9);
+  t.equal(ids('idempotency_keys', 'created_at').length, 3);
+  await pass(0.2);
+  t.equal(ids('idempotency_keys', 'created_at').length, 0);
+  await pass(28);
+  t.equal(ids('device_events', 'event_id').length, 601);
+  await pass(2);
+  t.same(ids('device_events', 'event_id'), ['later']);
+  t.equal(await metric('retention_removed_total', { kind: 'device_events' }), 600);
+});
+
+t.test(
+  'much is removed in many small steps between which others have their turns, and a restart goes on',
+  async (t) => {
+    const { world, file, pass } = await setUp(t);
+    const ROWS = 30_000;
+    const at = world.clock.now();
+    file.transaction(() => {
+      const insert = file.prepare(
+        `INSERT INTO transactions (device_id, application_id, operation, status, due, attempts, created_at, updated_at, completed_at)
+       VALUES (?, 'a', 'setWifi', ?, ?, 1, ?, ?, ?)`,
+      );
+      for (let row = 0; row < ROWS; row += 1) {
+        const isQueued = row % 3 === 0;
+        insert.run(`d${row % 50}`, isQueued ? 'queued' : 'succeeded', isQueued ? 1 : 0, at, at, isQueued ? null : at);
+      }
+    })();
+    const count = (): number => file.prepare('SELECT count(*) FROM transactions').pluck().get() as number;
+    await pass(10);
+    t.equal(count(), ROWS);
+    world.clock.advance(90 * DAY);
+    const probe = world.anonymousAdmin();
+    const answers = new Set<number>();
+    while (count() === ROWS) answers.add((await probe.get('/readyz')).status);
+    answers.add((await probe.get('/readyz')).status);
+    t.same([...answers], [200]);
+    await world.restart();
+    t.ok(count() > ROWS / 3, 'it was broken off');
+    await pass(1);
+    t.equal(count(), ROWS / 3, 'and what is unfinished stays');
+  },
+);
+
+t.test('an object that no version refers to is removed after a day, and no other', async (t) => {
+  const { world, pass, lines } = await setUp(t);
+  const tenant = await world.createTenant();
+  const packages = `${tenant.path}/packages`;
+  await tenant.api.post(packages, { json: { package: 'com.example.camera' } });
+  const versions = `${packages}/com.example.camera/versions`;
+  const upload = async (version: string): Promise<string> => {
+    await tenant.api.post(versions, { json: { version } });
+    return (await tenant.api.post(`${versions}/${version}/binaries`)).body.urlList[0].uploadUrl;
+  };
+  const put = async (url: string) => (await fetch(url, { method: 'PUT', body: 'binary' })).status;
+  const objects = (): number => readdirSync(join(world.dataDir, 'objects', 'objects')).length;
+  t.equal(await put(await upload('1.0.0')), 200);
+  const url = await upload('2.0.0');
+  t.equal((await tenant.api.delete(`${versions}/2.0.0`)).status, 204);
+  t.equal(await put(url), 200, 'the URL is valid, though its version is gone');
+  t.equal(objects(), 2);
+  await pass(0.9);
+  t.equal(objects(), 2);
+  await pass(0.3);
+  t.equal(objects(), 2, 'now it is known');
+  t.equal(lines.filter(({ msg }) => /will be removed in a day/.test(String(msg))).length, 1);
+  await world.restart();
+  await pass(1.1);
+  t.equal(objects(), 1);
+  await tenant.renew();
+  t.match((await tenant.api.get(`${versions}/1.0.0/binaries`)).body, { appFileExists: true });
+  await pass(100);
+  t.equal(objects(), 1, 'what a version refers to stays');
+});
