@@ -2,12 +2,11 @@
 import { constants, homedir } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import { createPrompt } from './cli/account/prompt.ts';
-import { readArguments } from './cli/line/command-line.ts';
-import type { Options } from './cli/line/options.ts';
+import { readServiceCommand, SERVICE_COMMANDS } from './cli/line/service-commands.ts';
 import { UsageError } from './cli/line/usage-error.ts';
 import { INTERRUPTED, runCli } from './cli/run-cli.ts';
 import type { Terminal } from './cli/show/terminal.ts';
-import { optionName, readConfig, SETTINGS } from './config.ts';
+import { readConfig } from './config.ts';
 import { DomainError } from './errors.ts';
 import { createLog, type Log } from './log.ts';
 import type { Service } from './service.ts';
@@ -23,14 +22,6 @@ const DRAIN_MILLISECONDS = 10_000;
 /** A terminal sends Ctrl-C to a process and to its parent, which passes it on: only a later one is a second one. */
 const SAME_KEYSTROKE_MILLISECONDS = 500;
 
-function settingsTable(): string {
-  const rows = SETTINGS.map(({ name, fallback, description }) => {
-    const option = `--${optionName(name)}`;
-    return `  ${option.padEnd(28)} ${name.padEnd(28)} ${(fallback ?? '-').padEnd(12)} ${description}`;
-  });
-  return `Settings of lapel serve (option, environment variable, default):\n\n${rows.join('\n')}\n`;
-}
-
 function fail(message: string, code: number): never {
   process.stderr.write(`lapel: ${message}\n`);
   process.exit(code);
@@ -44,36 +35,16 @@ function openFiles(): number {
   return typeof soft === 'number' ? soft : 65_536;
 }
 
-/** The settings on the command line, and what else the command knows. Throws a UsageError. */
-function readOptions(args: readonly string[], others: Options = {}) {
-  const known = SETTINGS.map(({ name, description }) => [optionName(name), { value: 'V', text: description }] as const);
-  const given = readArguments(args, { ...Object.fromEntries(known), ...others } satisfies Options);
-  const [surplus] = given.positionals;
-  if (surplus !== undefined) throw new UsageError(surplus, 'is no setting');
-  if (given.flag('json')) throw new UsageError('--json', 'is no setting');
-  return { settings: Object.fromEntries(known.map(([name]) => [name, given.text(name)])), flag: given.flag };
-}
-
-const DOCTOR_HELP = `Looks at the settings and the data folder, and changes nothing; with a service on the folder or without one.
-
-  lapel doctor                        what a start looks at
-  lapel doctor --check-database       reads the whole database too, in one go: a service on the folder is slower meanwhile
-  lapel doctor --data-dir DIR         any setting of lapel serve may be given
-
-Exit codes: 0 all is well, 1 something is damaged, 78 a setting is wrong.
-`;
-
 async function doctor(args: string[]): Promise<void> {
   if (args.includes('--help') || args.includes('-h')) {
-    process.stdout.write(DOCTOR_HELP);
+    process.stdout.write(SERVICE_COMMANDS.doctor.help());
     return;
   }
   try {
-    const check = 'check-database';
-    const { settings: options, flag } = readOptions(args, { [check]: { text: 'reads the whole database' } });
+    const { settings: options, flag } = readServiceCommand('doctor', args);
     const { dataDir } = readConfig({ env: process.env, options, openFiles: openFiles() });
     const { examineDatabase } = await import('./database/examine.ts');
-    const whole = flag(check);
+    const whole = flag('check-database');
     const { bytes, missing, faults } = examineDatabase(dataDir, { whole });
     const say = (part: string, text: string): boolean => process.stdout.write(`${part.padEnd(10)} ${text}\n`);
     say('settings', 'good');
@@ -97,12 +68,12 @@ async function doctor(args: string[]): Promise<void> {
 
 async function serve(args: string[]): Promise<void> {
   if (args.includes('--help') || args.includes('-h')) {
-    process.stdout.write(settingsTable());
+    process.stdout.write(SERVICE_COMMANDS.serve.help());
     return;
   }
   let options: Record<string, string | undefined>;
   try {
-    options = readOptions(args).settings;
+    options = readServiceCommand('serve', args).settings;
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
     return fail(`${error.message}\nSee: lapel serve --help`, BAD_USAGE);

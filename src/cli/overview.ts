@@ -1,18 +1,19 @@
 import { GROUPS } from './commands.ts';
 import { EXIT_CODES } from './line/command.ts';
+import { SERVICE_COMMANDS } from './line/service-commands.ts';
 
 const SECTIONS: readonly [title: string, groups: readonly string[]][] = [
-  ['Service', ['serve', 'doctor']],
+  ['Service', Object.keys(SERVICE_COMMANDS)],
   ['Who you are', ['login', 'logout', 'profiles']],
   ['Devices of an application', ['device', 'settings', 'webhook']],
   ['Software for devices', ['app', 'package', 'version']],
   ['Administration', ['admin']],
   ['Shell', ['completion']],
 ];
-const SERVICE: Record<string, string> = {
-  serve: 'Starts the service; lapel serve --help shows all settings',
-  doctor: 'Looks at the settings and the data folder, and reads the database whole with --check-database',
-};
+const ABOUT = new Map<string, string>([
+  ...Object.entries(SERVICE_COMMANDS).map(([name, { summary }]) => [name, summary] as const),
+  ...GROUPS.map(({ name, about }) => [name, about] as const),
+]);
 
 /** The words below a group, as often as they fit: `list|show|activate`. */
 function wordsOf(name: string): string {
@@ -27,9 +28,11 @@ export function overview(): string {
     '',
     title,
     ...names.flatMap((name) => {
-      const about = SERVICE[name] ?? GROUPS.find((group) => group.name === name)?.about ?? '';
       const words = wordsOf(name);
-      return [`  lapel ${name.padEnd(12)} ${about}`, ...(words === '' ? [] : [`  ${' '.repeat(18)} ${words}`])];
+      return [
+        `  lapel ${name.padEnd(12)} ${ABOUT.get(name)}`,
+        ...(words === '' ? [] : [`  ${' '.repeat(18)} ${words}`]),
+      ];
     }),
   ]);
   return `Lapel: an MQTT device broker with an embedded management API.

@@ -3,6 +3,7 @@ import { type Command, commandHelp, type Group, groupHelp } from './line/command
 import { checkPositionals, readArguments } from './line/command-line.ts';
 import { Interrupted } from './line/interrupted.ts';
 import { nearest } from './line/nearest.ts';
+import { SERVICE_COMMANDS } from './line/service-commands.ts';
 import { UsageError } from './line/usage-error.ts';
 import { overview } from './overview.ts';
 import { Failure, failureBody, failureText } from './show/failure.ts';
@@ -36,7 +37,7 @@ function answerWithHelp(args: readonly string[], { stdout, stderr }: Terminal): 
   for (const [index, word] of words.entries()) {
     const known =
       index === 0
-        ? ['serve', 'doctor', ...GROUPS.map(({ name }) => name)]
+        ? [...Object.keys(SERVICE_COMMANDS), ...GROUPS.map(({ name }) => name)]
         : [...new Set(some.map(({ name }) => name.split(' ')[index] ?? ''))];
     if (!known.includes(word)) {
       const name = words.slice(0, index).join(' ');

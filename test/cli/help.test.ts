@@ -172,8 +172,9 @@ t.test('bash completes commands, options and their values', async (t) => {
   const { code, stdout } = await run(['completion', 'bash']);
   t.equal(code, 0);
   const lines = [
-    ['', /^serve login .*device.*completion$/],
+    ['', /^serve doctor login .*device.*completion$/],
     ['serve --http-p', /^--http-port$/],
+    ['doctor --check', /^--check-database$/],
     ['dev', /^device$/],
     ['device b', /^bluetooth$/],
     ['device bluetooth ', /^state on off list pair$/],

@@ -1,6 +1,6 @@
-import { optionName, SETTINGS } from '../../config.ts';
 import type { Command } from './command.ts';
 import { type Argument, COMMON, type Option } from './options.ts';
+import { SERVICE_COMMANDS } from './service-commands.ts';
 
 const SHELLS = ['bash', 'zsh'];
 
@@ -12,13 +12,7 @@ interface Table {
   commands: readonly Shape[];
 }
 
-/** `lapel serve` is no client, but is completed as well. */
-const SERVE: Shape = {
-  name: 'serve',
-  options: Object.fromEntries(
-    SETTINGS.map(({ name, description }) => [optionName(name), { value: 'V', text: description }]),
-  ),
-};
+const SERVICE: readonly Shape[] = Object.entries(SERVICE_COMMANDS).map(([name, { options }]) => ({ name, options }));
 
 function tableOf(commands: readonly Shape[]): Table {
   const words = new Map<string, string[]>();
@@ -166,7 +160,7 @@ zsh:  put  eval "$(lapel completion zsh)"   into ~/.zshrc, below compinit`,
   options: {},
   examples: ['eval "$(lapel completion bash)"', 'lapel completion zsh > ~/.zfunc/_lapel'],
   async run({ positionals: [shell] }) {
-    const table = tableOf([SERVE, ...all()]);
+    const table = tableOf([...SERVICE, ...all()]);
     const script = shell === 'zsh' ? zsh(table) : bash(table);
     return { json: { ok: true, shell, script }, text: script };
   },
