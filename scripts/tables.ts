@@ -4,7 +4,7 @@ import { overview } from '../src/cli/overview.ts';
 import { optionName, SETTINGS } from '../src/config.ts';
 import { ERRORS } from '../src/errors.ts';
 import { createMetrics } from '../src/metrics.ts';
-import { CLI_ROOMS, LEAVES, ROOMS, type Room, SIMULATOR_ROOMS } from '../test/rooms.ts';
+import { CLI_ROOMS, LEAVES, ROOMS, type Room, RULES, SIMULATOR_ROOMS } from '../test/rooms.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 
@@ -65,6 +65,7 @@ const TABLES: Readonly<Record<string, Readonly<Record<string, () => string>>>> =
     rooms: () => rooms('src', ROOMS),
     'rooms of the command line': () => rooms('src/cli', CLI_ROOMS),
     'rooms of the simulator': () => rooms('device-sim', SIMULATOR_ROOMS),
+    rules: () => list(RULES.map((name) => `src/${name}.ts`)),
     'leaf files': () =>
       table(
         ['File', 'What is in it'],

@@ -153,3 +153,18 @@ export const SIMULATOR_ROOMS: Readonly<Record<string, Room>> = {
   },
 };
 export const SIMULATOR_LEAVES: readonly string[] = ['back-off', 'bounded-map', 'random', 'timers', 'usage-error'];
+
+/** Rules: files that know no database, no clock and no waiting. They import the errors, types of schemas, and one another. */
+export const RULES: readonly string[] = [
+  'applications/key-rotation',
+  'applications/scopes',
+  'broker/packet-rules',
+  'broker/topics',
+  'events/event-setting',
+  'software/distribution-date',
+  'software/firmware-state',
+  'software/version',
+  'transactions/firmware-warning',
+  'transactions/transaction',
+  'webhooks/retry-schedule',
+];

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import t, { type Test } from 'tap';
-import { CLI_ROOMS, LEAVES, ROOMS, type Room, SIMULATOR_LEAVES, SIMULATOR_ROOMS } from './rooms.ts';
+import { CLI_ROOMS, LEAVES, ROOMS, type Room, RULES, SIMULATOR_LEAVES, SIMULATOR_ROOMS } from './rooms.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const SRC = join(ROOT, 'src');
@@ -77,6 +77,18 @@ for (const file of files) {
     }
   });
 }
+
+t.test('rules know no database, no clock and no waiting', async (t) => {
+  const allowed = [...RULES, 'errors', 'contracts/types'].map((name) => `src/${name}.ts`);
+  for (const file of RULES.map((name) => `src/${name}.ts`)) {
+    t.notMatch(
+      readFileSync(join(ROOT, file), 'utf8'),
+      /\b(async|await|Promise|Date\.now|performance|setTimeout)\b/,
+      file,
+    );
+    for (const target of importedBy(file)) t.ok(allowed.includes(target), `${file} imports ${target}`);
+  }
+});
 
 t.test('the rooms of the command line import only each other’s as they may', async (t) =>
   checkRooms(t, 'src/cli', CLI_ROOMS, []),
