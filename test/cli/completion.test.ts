@@ -1,0 +1,45 @@
+import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { run } from './run.ts';
+
+t.test('bash completes commands, options and their values', async (t) => {
+  const folder = t.testdir({ 'devices.csv': '' });
+  const { code, stdout } = await run(['completion', 'bash']);
+  t.equal(code, 0);
+  const lines = [
+    ['', /^serve doctor login .*device.*completion$/],
+    ['serve --http-p', /^--http-port$/],
+    ['doctor --check', /^--check-database$/],
+    ['dev', /^device$/],
+    ['device b', /^bluetooth$/],
+    ['device bluetooth ', /^state on off list pair$/],
+    ['admin device im', /^import$/],
+    ['admin device import --dev', /^--developer$/],
+    ['admin device import --format ', /^ndjson csv$/],
+    ['admin device import dev', /^devices\.csv$/],
+    ['admin device import devices.csv --output dev', /^devices\.csv$/],
+    ['device transactions --application device 12 --status f', /^failed$/],
+    ['webhook test c', /^callEvent callFileSendEvent$/],
+    ['completion ', /^bash zsh$/],
+    ['device show 1 --nothing ', /^$/],
+  ] as const;
+  const script = `${stdout}
+try() { COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMPREPLY=(); _lapel; echo "\${COMPREPLY[*]}"; }
+${lines.map(([line]) => `try lapel ${line.replace(/(^| )$/, "$1''")}`).join('\n')}\n`;
+  writeFileSync(join(folder, 'try.bash'), script);
+  const bash = spawnSync('bash', ['--norc', 'try.bash'], { cwd: folder, encoding: 'utf8' });
+  t.same([bash.stderr, bash.status], ['', 0]);
+  const answers = bash.stdout.split('\n');
+  for (const [index, [line, words]] of lines.entries()) t.match(answers[index], words, line);
+});
+
+t.test(
+  'zsh takes its completion',
+  { skip: spawnSync('zsh', ['--version']).status === 0 ? false : 'no zsh' },
+  async (t) => {
+    const { stdout } = await run(['completion', 'zsh']);
+    t.same(spawnSync('zsh', ['-n'], { input: stdout, encoding: 'utf8' }).stderr, '');
+  },
+);
