@@ -114,7 +114,13 @@ export interface Config {
 }
 
 /** Of the commands that are clients, which may run in the same shell. */
-const CLIENTS_OWN = ['LAPEL_APPLICATION', 'LAPEL_APPLICATION_SECRET', 'LAPEL_URL', 'LAPEL_ADMIN_URL', 'LAPEL_PROFILE'];
+export const CLIENTS_OWN = [
+  'LAPEL_APPLICATION',
+  'LAPEL_APPLICATION_SECRET',
+  'LAPEL_URL',
+  'LAPEL_ADMIN_URL',
+  'LAPEL_PROFILE',
+];
 const LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1|\[::1\])$/;
 const ADMIN_TOKEN_LENGTH = 32;

@@ -2,6 +2,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import t from 'tap';
 import { documents } from '../scripts/tables.ts';
+import { CLIENTS_OWN, SETTINGS } from '../src/config.ts';
+import { createMetrics } from '../src/metrics.ts';
 import { nextStatus, TRANSACTION_STATUSES, type TransactionEvent } from '../src/transactions/transaction.ts';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -61,6 +63,19 @@ t.test('files and folders that the documents name are there', async (t) => {
       /`((?:src|test|device-sim|demo|bench|scripts|schemas|docs|bin|\.ci)\/[\w./-]*)`/g,
     );
     for (const [, name = ''] of names) t.ok(existsSync(join(ROOT, name)), `${page}: ${name}`);
+  }
+});
+
+t.test('settings and metrics that the documents name are those that there are', async (t) => {
+  const settings = new Set<string>([...SETTINGS.map(({ name }) => name), ...CLIENTS_OWN, 'LAPEL_CREDENTIAL']);
+  const metrics = new Set(
+    createMetrics()
+      .registry.getMetricsAsArray()
+      .map(({ name }) => name),
+  );
+  for (const page of pages) {
+    for (const [name] of textOf(page).matchAll(/\bLAPEL_[A-Z0-9_]+\b/g)) t.ok(settings.has(name), `${page}: ${name}`);
+    for (const [name] of textOf(page).matchAll(/\blapel_[a-z0-9_]+\b/g)) t.ok(metrics.has(name), `${page}: ${name}`);
   }
 });
 
