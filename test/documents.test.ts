@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import t from 'tap';
+import { readCommandLine } from '../device-sim/command-line.ts';
 import { documents } from '../scripts/tables.ts';
 import { CLIENTS_OWN, SETTINGS } from '../src/config.ts';
 import { createMetrics } from '../src/metrics.ts';
@@ -83,6 +84,16 @@ t.test('every npm script that a document or another script names exists', async 
   const { scripts } = JSON.parse(textOf('package.json')) as { scripts: Record<string, string> };
   const texts = [...pages.map(textOf), ...Object.values(scripts)].join('\n');
   for (const [, name = ''] of texts.matchAll(/npm run ([a-z]+(?::[a-z]+)*)/g)) t.ok(scripts[name], name);
+});
+
+t.test('calls of the simulator in the documents are ones that it takes', async (t) => {
+  const calls = pages.flatMap((page) => [
+    ...textOf(page)
+      .replaceAll('\\\n', ' ')
+      .matchAll(/^npm run sim -- (.*)$/gm),
+  ]);
+  t.ok(calls.length >= 3);
+  for (const [call, args = ''] of calls) t.doesNotThrow(() => readCommandLine(args.trim().split(/ +/), {}), call);
 });
 
 t.test('every document is reached from the README', async (t) => {
