@@ -74,24 +74,31 @@ const known = ({ words, commands }: Table): string =>
     .map(quote)
     .join('|');
 
-function bash(table: Table): string {
-  return `# Completion of lapel for bash: eval "$(lapel completion bash)"
-_lapel() {
-  local current="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD-1]}"
-  local path='' words='' options='' values='' place='' takes='' skip='' count=0 word index next
-  for ((index = 1; index < COMP_CWORD; index += 1)); do
-    word="\${COMP_WORDS[index]}"
-    next="\${path:+$path }$word"
+/** The loop over the words before the current one: how far they are a path, and how many arguments follow it. */
+const walk = (
+  table: Table,
+  { words, path, from, until }: Record<'words' | 'path' | 'from' | 'until', string>,
+): string =>
+  `  for ((index = ${from}; index < ${until}; index += 1)); do
+    word="\${${words}[index]}"
+    next="\${${path}:+$${path} }$word"
     if [[ $skip ]]; then skip=''; continue; fi
     case "$word" in
     ${valued(table)}) skip=1; continue ;;
     -*) continue ;;
     esac
     case "$next" in
-    ${known(table)}) [[ $count == 0 ]] && path="$next" ;;
+    ${known(table)}) [[ $count == 0 ]] && ${path}="$next" ;;
     *) count=$((count + 1)) ;;
     esac
-  done
+  done`;
+
+function bash(table: Table): string {
+  return `# Completion of lapel for bash: eval "$(lapel completion bash)"
+_lapel() {
+  local current="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD-1]}"
+  local path='' words='' options='' values='' place='' takes='' skip='' count=0 word index next
+${walk(table, { words: 'COMP_WORDS', path: 'path', from: '1', until: 'COMP_CWORD' })}
   case "$path" in
 ${cases(table)}
   esac
@@ -120,19 +127,7 @@ _lapel() {
   local current="\${words[CURRENT]}" before="\${words[CURRENT-1]}"
   local path_='' offered='' options='' values='' place='' takes='' skip='' count=0 word index next
   local -a all; all=("\${words[@]}")
-  for ((index = 2; index < CURRENT; index += 1)); do
-    word="\${all[index]}"
-    next="\${path_:+$path_ }$word"
-    if [[ $skip ]]; then skip=''; continue; fi
-    case "$word" in
-    ${valued(table)}) skip=1; continue ;;
-    -*) continue ;;
-    esac
-    case "$next" in
-    ${known(table)}) [[ $count == 0 ]] && path_="$next" ;;
-    *) count=$((count + 1)) ;;
-    esac
-  done
+${walk(table, { words: 'all', path: 'path_', from: '2', until: 'CURRENT' })}
   local following=''
   case "$path_" in
 ${cases(table).replaceAll(' words=', ' following=').replaceAll('case "$path" in', 'case "$path_" in')}
