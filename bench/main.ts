@@ -7,8 +7,13 @@ import { makeReport, type Report, type Table, toMarkdown } from './report.ts';
 import { runRing } from './ring.ts';
 import { runBacklog } from './scale/backlog.ts';
 import { runGrowth } from './scale/growth.ts';
+import { runYear } from './scale/year.ts';
 
-const SCALE: Record<string, (options: Options) => Promise<Table>> = { backlog: runBacklog, growth: runGrowth };
+const SCALE: Record<string, (options: Options) => Promise<Table>> = {
+  backlog: runBacklog,
+  growth: runGrowth,
+  year: runYear,
+};
 
 const HELP = `npm run bench -- [options]
 

@@ -21,6 +21,8 @@ interface Parts {
   sweeps: readonly Sweep[];
   /** Removes what rows do not know of: objects. Answers how many; undefined when it is not time. Rejects when the store is away. */
   sweepObjects(pace: Pace): Promise<number | undefined>;
+  /** How many times as long as a step took it rests. */
+  pauseFactor?: number;
 }
 
 /** How long what is done at leisure rests after a piece of work, so that nobody feels it. Resolves to false when it is to end. */
@@ -34,7 +36,8 @@ export type Retention = ReturnType<typeof createRetention>;
  * of others and are nine times as far apart as they took. One that is broken off goes on where the next one begins: at
  * the oldest that is left.
  */
-export function createRetention({ database, clock, log, metrics, sweeps, sweepObjects }: Parts) {
+export function createRetention(parts: Parts) {
+  const { database, clock, log, metrics, sweeps, sweepObjects, pauseFactor = PAUSE_FACTOR } = parts;
   const stopping = new AbortController();
   const { signal } = stopping;
   let running: Promise<void> | undefined;
@@ -43,7 +46,7 @@ export function createRetention({ database, clock, log, metrics, sweeps, sweepOb
   const pace: Pace = async (workedMs) => {
     if (signal.aborted) return false;
     const { promise, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, Math.max(SHORTEST_PAUSE, workedMs * PAUSE_FACTOR)).unref();
+    const timer = setTimeout(resolve, Math.max(pauseFactor && SHORTEST_PAUSE, workedMs * pauseFactor)).unref();
     signal.addEventListener('abort', () => resolve(), { once: true });
     await promise;
     clearTimeout(timer);

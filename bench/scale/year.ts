@@ -1,0 +1,152 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Clock } from '../../src/clock.ts';
+import { openDatabase } from '../../src/database/open-database.ts';
+import type { Database } from '../../src/database/sql.ts';
+import { randomIds } from '../../src/ids.ts';
+import { createLog } from '../../src/log.ts';
+import { createMetrics } from '../../src/metrics.ts';
+import { createRetention } from '../../src/retention/retention.ts';
+import * as transactions from '../../src/transactions/transaction-repository.ts';
+import { transactionSweep } from '../../src/transactions/transaction-sweep.ts';
+import * as deliveries from '../../src/webhooks/delivery-repository.ts';
+import { deliverySweep } from '../../src/webhooks/delivery-sweep.ts';
+import { findPendingTransactions } from '../../src/webhooks/delivery-sweep-repository.ts';
+import type { Options } from '../measure.ts';
+import type { Row, Table } from '../report.ts';
+
+const DAY = 86_400_000_000;
+const DAYS = 365;
+const KEPT = { transactions: 90, deliveries: 30 };
+const PER_UNIT = 200;
+const DEVICES = 50;
+/** Of a hundred commands so many are never answered. */
+const UNANSWERED = 1;
+const MEBIBYTE = 1024 ** 2;
+
+/** A clock that stands where it is put; what is to happen later is called by hand. */
+function createHandClock() {
+  let now = Date.UTC(2026, 0, 1) * 1000;
+  let task = (): void => undefined;
+  const clock: Clock = {
+    now: () => now,
+    after: (_, next) => {
+      task = next;
+      return () => undefined;
+    },
+  };
+  const pass = (micros: number): void => {
+    now += micros;
+  };
+  return { clock, pass, next: () => task() };
+}
+
+/** A command, its acknowledgement, its webhook and the answer to that, as the service writes them. */
+async function runCommands(database: Database, clock: Clock, number: number, count: number): Promise<void> {
+  for (let done = 0; done < count; done += PER_UNIT) {
+    await database.transact(async (unit) => {
+      for (let one = done; one < Math.min(count, done + PER_UNIT); one += 1) {
+        const at = clock.now();
+        const deviceId = `35700000${String((number + one) % DEVICES).padStart(7, '0')}`;
+        const made = { deviceId, applicationId: 'year', operation: 'setWifi', attempts: 1, createdAt: at } as const;
+        const parameters = '{"networks":[{"ssid":"office","password":"correct horse","security":"WPA2"}]}';
+        const transactionId = await transactions.insertTransaction(unit, made, parameters);
+        if (one % 100 < UNANSWERED) continue;
+        const record = await transactions.findTransaction(unit, transactionId);
+        if (!record) throw new Error('a transaction was not stored');
+        const ended = { status: 'succeeded', updatedAt: at, deliveredAt: at, completedAt: at, result: {} } as const;
+        await transactions.updateTransaction(unit, { ...record, ...ended }, false);
+        const deliveryId = randomIds.next('msg', at);
+        const name = { applicationId: 'year', deliveryId, deviceId };
+        const body = JSON.stringify({
+          type: 'transaction.succeeded',
+          data: { ...name, transaction: { ...record, ...ended } },
+        });
+        const event = { setting: 'deviceEvent', type: 'transaction.succeeded', transactionId } as const;
+        await deliveries.insertDelivery(unit, { ...name, ...event, body, attempts: 0, createdAt: at });
+        const outcome = { status: 'delivered', statusCode: 200, error: null, nextAttemptAt: null } as const;
+        const url = 'https://patrol.example.com/lapel/events';
+        await deliveries.saveOutcome(unit, { ...name, ...outcome, round: 0, attempts: 1, url, at });
+      }
+    });
+  }
+}
+
+/**
+ * The course of the database over a year, with fewer commands than a service of a hundred a second has, and the same days of
+ * retention: each figure of rows and bytes is to be multiplied, the shape of the course is the same.
+ */
+export async function runYear({ rows: count }: Options): Promise<Table> {
+  const folder = mkdtempSync(join(tmpdir(), 'lapel-bench-'));
+  const { clock, pass, next } = createHandClock();
+  const steps: number[] = [];
+  const opened = openDatabase({ folder, nowMicros: clock.now() });
+  const database: Database = {
+    ...opened,
+    async transactSoon(work) {
+      let began = 0;
+      const result = await opened.transactSoon((unit) => {
+        began = performance.now();
+        return work(unit);
+      });
+      steps.push(performance.now() - began); // its commit is in it
+      return result;
+    },
+  };
+  const retention = createRetention({
+    database,
+    clock,
+    log: createLog({ level: 'silent', pretty: false }),
+    metrics: createMetrics(),
+    sweeps: [
+      deliverySweep({ keptDays: KEPT.deliveries }),
+      transactionSweep({ keptDays: KEPT.transactions, pendingBefore: findPendingTransactions }),
+    ],
+    sweepObjects: async () => undefined,
+    pauseFactor: 0, // a year has no time for pauses
+  });
+  const rows: Row[] = [];
+  const awake = setInterval(() => undefined, 60_000); // what the service does at leisure keeps no process alive
+  try {
+    await retention.start();
+    const perDay = Math.ceil(count / DAYS);
+    let written = 0;
+    let days = 0;
+    for (let day = 1; day <= DAYS; day += 1) {
+      const began = performance.now();
+      await runCommands(database, clock, day, perDay);
+      written += performance.now() - began;
+      days += 1;
+      pass(DAY);
+      next();
+      await retention.idle();
+      if (day % 30 !== 0 && day !== DAYS) continue;
+      const { database: bytes, free } = database.size();
+      const kept = async (table: string): Promise<number> =>
+        (await database.read.get<{ n: number }>(`SELECT count(*) AS n FROM ${table}`))?.n ?? 0;
+      steps.sort((a, b) => a - b);
+      rows.push({
+        day,
+        transactions: await kept('transactions'),
+        deliveries: await kept('deliveries'),
+        'file MiB': Number((bytes / MEBIBYTE).toFixed(1)),
+        'of it free MiB': Number((free / MEBIBYTE).toFixed(1)),
+        'commands/s written': Math.round((perDay * days) / (written / 1000)),
+        'step p99 ms': Number((steps[Math.floor(steps.length * 0.99)] ?? 0).toFixed(1)),
+        'longest ms': Number((steps.at(-1) ?? 0).toFixed(1)),
+      });
+      written = 0;
+      days = 0;
+      steps.length = 0;
+    }
+  } finally {
+    clearInterval(awake);
+    await retention[Symbol.asyncDispose]();
+    await opened.close();
+    rmSync(folder, { recursive: true });
+  }
+  const scale = Math.round((100 * 86_400 * DAYS) / count);
+  const about = `A year of a hundred commands a second with one in ${scale} of them, swept daily: ${KEPT.transactions} days of transactions, ${KEPT.deliveries} of deliveries; one command in a hundred is never answered.`;
+  return { name: 'A year', about, rows };
+}
