@@ -6,12 +6,14 @@ import type { Options } from './measure.ts';
 import { makeReport, type Report, type Table, toMarkdown } from './report.ts';
 import { runRing } from './ring.ts';
 import { runBacklog } from './scale/backlog.ts';
+import { runFanOut } from './scale/fan-out.ts';
 import { runGrowth } from './scale/growth.ts';
 import { runYear } from './scale/year.ts';
 
 const SCALE: Record<string, (options: Options) => Promise<Table>> = {
   backlog: runBacklog,
   growth: runGrowth,
+  'fan-out': runFanOut,
   year: runYear,
 };
 

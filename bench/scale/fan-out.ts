@@ -1,0 +1,255 @@
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Pool } from 'undici';
+import { call, type LapelTarget, startLapel } from '../lapel-target.ts';
+import { medianOf, type Options } from '../measure.ts';
+import type { Row, Table } from '../report.ts';
+
+const HEALTHY = 80;
+const HANGING = 1000;
+/** Webhooks that wait for each of those that hang. */
+const WAITING = 8;
+const BUSY = 16;
+const SLOW_MS = 500;
+
+interface Sink {
+  url: string;
+  /** Resolves when the next webhook for an application has come. */
+  next(applicationId: string): Promise<void>;
+  /** Webhooks that were answered, so far. */
+  answered(): number;
+  /** How it answers from now on: never, at once, or after so many milliseconds. */
+  answers(after: number): void;
+  close(): void;
+}
+
+async function createSink(): Promise<Sink> {
+  const waiting = new Map<string, (() => void)[]>();
+  let delay = 0;
+  let count = 0;
+  const end = (response: ServerResponse): void => {
+    count += 1;
+    response.writeHead(200, { 'content-length': 0 }).end();
+  };
+  const server: Server = createServer((request, response) => {
+    request.resume().on('end', () => {
+      if (delay === 0) end(response);
+      else if (delay !== Number.POSITIVE_INFINITY) setTimeout(end, delay, response);
+      waiting.get(request.url?.slice(1) ?? '')?.shift()?.();
+    });
+  });
+  server.keepAliveTimeout = 60_000;
+  await new Promise<void>((resolve) => server.listen({ host: '127.0.0.1', port: 0, backlog: 4096 }, resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    next: (applicationId) =>
+      new Promise((resolve) => {
+        const own = waiting.get(applicationId) ?? [];
+        waiting.set(applicationId, own);
+        own.push(resolve);
+      }),
+    answered: () => count,
+    answers: (after) => {
+      delay = after;
+    },
+    close() {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+const SCOPE = 'svc:application:read svc:application:write';
+
+/** An application whose deviceEvent is the sink; answers how a `test` event is sent to it. */
+async function makeApplication(
+  target: LapelTarget,
+  pool: Pool,
+  name: string,
+  sink: Sink,
+): Promise<() => Promise<void>> {
+  const { admin, root, origin } = target;
+  const made = await call(`${admin}/admin/v1/developers/bench/applications`, {
+    method: 'POST',
+    token: root,
+    body: { applicationId: name, name },
+  });
+  const basic = Buffer.from(`${name}:${(JSON.parse(made) as { secret: string }).secret}`).toString('base64');
+  const form = new URLSearchParams({ grant_type: 'client_credentials', scope: SCOPE }).toString();
+  const type = 'application/x-www-form-urlencoded';
+  const issued = await call(`${origin}/api/v1/authenticate`, {
+    method: 'POST',
+    token: `Basic ${basic}`,
+    body: form,
+    type,
+  });
+  const token = `Bearer ${(JSON.parse(issued) as Record<string, string>)['access_token']}`;
+  const base = `/v1/applications/${name}`;
+  await call(`${origin}${base}/refresh_authkey`, { method: 'POST', token });
+  await call(`${origin}${base}`, { method: 'PATCH', token, body: { deviceEvent: `${sink.url}/${name}` } });
+  const request = {
+    method: 'POST',
+    path: `${base}/webhooks/test`,
+    headers: { authorization: token, 'content-type': 'application/json' },
+    body: '{"setting":"deviceEvent"}',
+  } as const;
+  return async () => {
+    const answer = await pool.request(request);
+    const text = await answer.body.text();
+    if (answer.statusCode !== 202) throw new Error(`${answer.statusCode} ${text}`);
+  };
+}
+
+type Send = () => Promise<void>;
+
+/** Runs work for each number, some at a time. */
+async function forEach(count: number, atATime: number, work: (number: number) => Promise<void>): Promise<void> {
+  let next = 0;
+  const worker = async (): Promise<void> => {
+    while (next < count) {
+      const own = next;
+      next += 1;
+      await work(own);
+    }
+  };
+  await Promise.all(Array.from({ length: atATime }, worker));
+}
+
+interface World {
+  target: LapelTarget;
+  add(prefix: string, count: number, sink: Sink): Promise<Map<string, Send>>;
+  close(): Promise<void>;
+}
+
+async function open(): Promise<World> {
+  const target = await startLapel({ devices: 1 });
+  const pool = new Pool(target.origin, { connections: 128, pipelining: 1 });
+  return {
+    target,
+    async add(prefix, count, sink) {
+      const made = new Map<string, Send>();
+      await forEach(count, 8, async (number) => {
+        const name = `${prefix}-${number}`;
+        made.set(name, await makeApplication(target, pool, name, sink));
+      });
+      return made;
+    },
+    async close() {
+      await pool.close();
+      await target.close();
+    },
+  };
+}
+
+/** Each application in turn: an event, its webhook, the next event. Webhooks per second, and the longest wait for one in milliseconds. */
+async function loop(applications: Map<string, Send>, sink: Sink, seconds: number) {
+  const began = performance.now();
+  let count = 0;
+  let longest = 0;
+  await Promise.all(
+    [...applications].map(async ([name, send]) => {
+      while (performance.now() < began + seconds * 1000) {
+        const started = performance.now();
+        const came = sink.next(name);
+        await send();
+        await came;
+        longest = Math.max(longest, performance.now() - started);
+        count += 1;
+      }
+    }),
+  );
+  return { rate: count / ((performance.now() - began) / 1000), longest };
+}
+
+async function besideHanging({ seconds, rounds }: Options, stack: AsyncDisposableStack): Promise<Row> {
+  const sink = stack.adopt(await createSink(), (each) => each.close());
+  const dead = stack.adopt(await createSink(), (each) => each.close());
+  dead.answers(Number.POSITIVE_INFINITY);
+  const alone = stack.adopt(await open(), (world) => world.close());
+  const beside = stack.adopt(await open(), (world) => world.close());
+  const healthy = { alone: await alone.add('well', HEALTHY, sink), beside: await beside.add('well', HEALTHY, sink) };
+  await loop(healthy.alone, sink, 2);
+  await loop(healthy.beside, sink, 2);
+  const hanging = await beside.add('hanging', HANGING, dead);
+  for (let event = 0; event < WAITING; event += 1) {
+    const sends = [...hanging.values()];
+    await forEach(sends.length, 64, async (number) => sends[number]?.());
+  }
+  const pairs: { alone: number; beside: number; longest: number }[] = [];
+  for (let round = 0; round < rounds; round += 1) {
+    const { rate } = await loop(healthy.alone, sink, seconds);
+    const other = await loop(healthy.beside, sink, seconds);
+    pairs.push({ alone: rate, beside: other.rate, longest: other.longest });
+  }
+  return {
+    case: `${HANGING} hang`,
+    'floor webhooks/s': Math.round(medianOf(pairs, (pair) => pair.alone)),
+    'webhooks/s': Math.round(medianOf(pairs, (pair) => pair.beside)),
+    'longest wait ms': Math.round(Math.max(...pairs.map(({ longest }) => longest))),
+    ratio: Number(medianOf(pairs, (pair) => pair.beside / pair.alone).toFixed(2)),
+  };
+}
+
+/** Receivers that had all the attempts that they could get stop answering, all at once, while events for them go on. */
+async function busyThatHang({ seconds }: Options, stack: AsyncDisposableStack): Promise<Row> {
+  const sink = stack.adopt(await createSink(), (each) => each.close());
+  const busySink = stack.adopt(await createSink(), (each) => each.close());
+  const world = stack.adopt(await open(), (each) => each.close());
+  const healthy = await world.add('well', HEALTHY, sink);
+  const busy = await world.add('busy', BUSY, busySink);
+  let stopped = false;
+  busySink.answers(20);
+  const flood = Promise.all(
+    [...busy.values()].flatMap((send) =>
+      Array.from({ length: 4 }, async () => {
+        while (!stopped) await send();
+      }),
+    ),
+  );
+  await loop(healthy, sink, 3);
+  const before = await loop(healthy, sink, seconds);
+  busySink.answers(Number.POSITIVE_INFINITY);
+  const after = await loop(healthy, sink, seconds);
+  stopped = true;
+  await flood;
+  return {
+    case: `${BUSY} busy ones begin to hang`,
+    'floor webhooks/s': Math.round(before.rate),
+    'webhooks/s': Math.round(after.rate),
+    'longest wait ms': Math.round(after.longest),
+    ratio: Number((after.rate / before.rate).toFixed(2)),
+  };
+}
+
+/** One that takes half a second for each: whether it gets what comes for it. */
+async function slowOne({ seconds }: Options, stack: AsyncDisposableStack): Promise<Row> {
+  const sink = stack.adopt(await createSink(), (each) => each.close());
+  sink.answers(SLOW_MS);
+  const world = stack.adopt(await open(), (each) => each.close());
+  const [send] = (await world.add('slow', 1, sink)).values();
+  if (!send) throw new Error('there is no application');
+  const most = 256 / (SLOW_MS / 1000);
+  await forEach(most * (seconds + 8), 64, send);
+  while (sink.answered() < most * 2) await new Promise((resolve) => setTimeout(resolve, 50));
+  const before = sink.answered();
+  await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
+  const rate = (sink.answered() - before) / seconds;
+  return {
+    case: `one takes ${SLOW_MS} ms`,
+    'floor webhooks/s': most,
+    'webhooks/s': Math.round(rate),
+    'longest wait ms': '',
+    ratio: Number((rate / most).toFixed(2)),
+  };
+}
+
+/** Receivers that hang, or are slow: what the others feel of it, and what a slow one gets. */
+export async function runFanOut(options: Options): Promise<Table> {
+  const rows: Row[] = [];
+  for (const work of [besideHanging, busyThatHang, slowOne]) {
+    await using stack = new AsyncDisposableStack();
+    rows.push(await work(options, stack));
+  }
+  const about = `${HEALTHY} receivers that answer at once, each with one event after another, beside the same without those that hang (before they hang); of a slow one the most that 256 attempts at a time can be.`;
+  return { name: 'Fan-out', about, rows };
+}
