@@ -57,7 +57,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   http: {
     about: 'what the two REST edges share: route table, bodies, errors, sockets',
     rooms: ['contracts'],
-    owns: ['koa'],
+    owns: ['koa', '@koa/router', 'koa-body'],
   },
   docs: {
     about: 'the documents of the API in one piece, and the reference in the browser',

@@ -16,10 +16,10 @@ import { checkQueryParameters } from './query-parameters.ts';
 import type { RateLimitVerdict } from './rate-limit.ts';
 import { BODY_LIMIT, FORM_LIMIT, isUnread, readForm, readJson } from './read-body.ts';
 import { createReport } from './report.ts';
-import { requestId } from './request-id.ts';
+import { createRequestIds } from './request-id.ts';
 import { readTarget, type Target } from './request-target.ts';
 import type { Answer, Input, Route } from './route.ts';
-import { createRouteMatcher } from './route-matcher.ts';
+import { createRouter } from './router.ts';
 import { createSend } from './send.ts';
 import { checkSingleHeaders } from './single-headers.ts';
 import { createSockets, type HttpServer, type SocketLimits } from './sockets.ts';
@@ -61,8 +61,13 @@ interface Parts<Services, Caller> extends ListenerParts {
 /** What is known of a request while it is served. */
 interface Exchange<Services, Caller> {
   context: Context;
+  target: Target;
   route: Route<Services, Caller> | undefined;
   applicationId: string | undefined;
+  /** Of its route. */
+  answer: Answer | undefined;
+  /** What the answer has besides its own. */
+  headers: Record<string, string>;
 }
 
 const MAX_IN_FLIGHT = 1000;
@@ -77,31 +82,19 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
   const { name, services, authorize, applicationOf, contracts, clock, ids, log, metrics, baseUrl } = parts;
   const { maxInFlight = MAX_IN_FLIGHT, maxInFlightOfSource = MAX_IN_FLIGHT_OF_SOURCE } = parts;
   const { strictPaths = [], limit, requestTimeout, connections, failedLoginLimit = 0 } = parts;
-  const match = createRouteMatcher(parts.routes);
+  const dispatch = createRouter({ lines: parts.routes, strictPaths, serve: serveLine });
   const work = createInFlight();
   const bytes = createBodyBytes({ metrics });
   const costly = createCostlyReads({ metrics });
   const logins = createLoginGuard({ clock, name, perSecond: failedLoginLimit, metrics });
   const send = createSend();
+  const requestIdOf = createRequestIds(ids);
   const report = createReport({ name, clock, log, metrics });
 
-  function find(method: string, path: string): { route: Route<Services, Caller>; params: Record<string, string> } {
-    const found = match(method, path);
-    const own = found?.methods.get(method);
-    const asGet = method === 'HEAD' ? found?.methods.get('GET') : undefined;
-    const route = own ?? (asGet?.head && asGet);
-    if (found && route) return { route, params: found.params };
-    const [other] = found?.methods.values() ?? [];
-    if (found && other && strictPaths.includes(other.path)) {
-      throw new DomainError('METHOD_NOT_ALLOWED', { values: { allow: [...found.methods.keys()].join(', ') } });
-    }
-    throw new DomainError('WRONG_URL');
-  }
-
-  function admit(context: Context, caller: Caller): void {
+  function admit({ headers }: Exchange<Services, Caller>, caller: Caller): void {
     const verdict = limit?.(caller);
     if (!verdict) return;
-    context.set(verdict.headers);
+    Object.assign(headers, verdict.headers);
     if (verdict.allowed) return;
     metrics.httpRefused.inc({ bound: 'rate_limit' });
     throw new DomainError('RATE_LIMITED', { values: { seconds: verdict.waitSeconds } });
@@ -146,9 +139,9 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
   async function serve(
     exchange: Exchange<Services, Caller>,
     route: Route<Services, Caller>,
-    { target, raw, caller }: { target: Target; raw: Record<string, string>; caller: Caller | undefined },
+    { raw, caller }: { raw: Record<string, string>; caller: Caller | undefined },
   ): Promise<Answer> {
-    const { context, applicationId } = exchange;
+    const { context, target, applicationId } = exchange;
     const { req, res } = context;
     const params = checkPathParameters(contracts, raw);
     const query = checkQueryParameters(contracts, route.query, target.query);
@@ -164,43 +157,60 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
     return route.handler(services, input as Input<never, never, never, Caller>);
   }
 
-  /** The answer that the route table gives. Who calls is found out first: bounds hold for each caller, then for all. */
+  /** Serves a request for a line of the table. Who calls is found out first: bounds hold for each caller, then for all. */
+  async function serveLine(
+    context: Context,
+    route: Route<Services, Caller>,
+    raw: Record<string, string>,
+  ): Promise<void> {
+    const exchange = context.state['exchange'] as Exchange<Services, Caller>;
+    exchange.route = route;
+    if (route.scope === null) {
+      exchange.answer = await serve(exchange, route, { raw, caller: undefined });
+      return;
+    }
+    const caller = await authorize(context.req.headers.authorization, route.scope, raw);
+    const applicationId = applicationOf?.(caller);
+    exchange.applicationId = applicationId;
+    admit(exchange, caller);
+    if (applicationId === undefined) {
+      exchange.answer = await serve(exchange, route, { raw, caller });
+      return;
+    }
+    try {
+      if (work.enterOf(applicationId) > maxInFlightOfSource) {
+        refuse('requests_in_flight_per_application', new DomainError('RATE_LIMITED', { values: SOON }));
+      }
+      exchange.answer = await serve(exchange, route, { raw, caller });
+    } finally {
+      work.leaveOf(applicationId);
+    }
+  }
+
+  /** The answer that the route table gives. */
   async function answer(exchange: Exchange<Services, Caller>): Promise<Answer> {
-    const { context } = exchange;
+    const { context, target } = exchange;
     const { req } = context;
-    let entered: string | undefined;
     work.enter();
     try {
       if (work.all() > maxInFlight) refuse('requests_in_flight', new DomainError('OVERLOADED'));
       checkSingleHeaders(req.rawHeaders, req.httpVersion);
-      const target = readTarget(req.url ?? '');
-      const { route, params: raw } = find(context.method, target.path);
-      exchange.route = route;
-      if (route.scope === null) return await serve(exchange, route, { target, raw, caller: undefined });
-      const caller = await authorize(req.headers.authorization, route.scope, raw);
-      exchange.applicationId = applicationOf?.(caller);
-      admit(context, caller);
-      if (exchange.applicationId !== undefined) {
-        entered = exchange.applicationId;
-        if (work.enterOf(entered) > maxInFlightOfSource) {
-          refuse('requests_in_flight_per_application', new DomainError('RATE_LIMITED', { values: SOON }));
-        }
-      }
-      return await serve(exchange, route, { target, raw, caller });
+      context.state['exchange'] = exchange;
+      await dispatch(context, target.path);
+      return exchange.answer!;
     } finally {
       work.leave();
-      if (entered !== undefined) work.leaveOf(entered);
     }
   }
 
   /** The answer for an error, and what the error is in the end. */
-  async function answerError({ context, route }: Exchange<Services, Caller>, thrown: unknown) {
+  async function answerError({ context, route, headers }: Exchange<Services, Caller>, thrown: unknown) {
     let error = toDomainError(thrown);
     if (logins.concerns(error)) {
       sockets.waits(context.req.socket);
       error = await logins.judge(error, addressOf(context));
     }
-    if (isUnread(context.req) && UNREAD.has(error.code)) context.set('Connection', 'close');
+    if (isUnread(context.req) && UNREAD.has(error.code)) headers['Connection'] = 'close';
     const scope = route?.scope ?? null;
     const own = route?.errors?.(error);
     const given = own
@@ -211,8 +221,15 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
 
   async function handle(context: Context): Promise<void> {
     const startedAt = clock.now();
-    const id = requestId(context.req.headers['x-request-id'], ids);
-    const exchange: Exchange<Services, Caller> = { context, route: undefined, applicationId: undefined };
+    const requestId = requestIdOf(context.req.headers['x-request-id']);
+    const exchange: Exchange<Services, Caller> = {
+      context,
+      target: readTarget(context.req.url ?? ''),
+      route: undefined,
+      applicationId: undefined,
+      answer: undefined,
+      headers: { 'X-Request-Id': requestId },
+    };
     let given: Answer;
     let error: DomainError | undefined;
     try {
@@ -224,10 +241,11 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
     } catch (thrown) {
       ({ error, given } = await answerError(exchange, thrown));
     }
-    context.set('X-Request-Id', id);
-    if (!send(context, given)) sockets.waits(context.req.socket);
+    // Node closes idle connections by itself; this closes the ones that were in use, after their answer.
+    if (sockets.isDraining()) exchange.headers['Connection'] = 'close';
+    if (!send(context, given, exchange.headers)) sockets.waits(context.req.socket);
     report({
-      requestId: id,
+      requestId,
       method: context.method,
       route: exchange.route?.path ?? 'unknown',
       status: given.status,

@@ -1,7 +1,7 @@
 import { setTimeout as after } from 'node:timers/promises';
 
 /** Characters that are parsed as soon as they are there: in some milliseconds. */
-const SMALL = 64 * 1024;
+export const SMALL = 64 * 1024;
 
 // There is one event loop, so one lane, however many services and listeners share it.
 let lane: Promise<void> = Promise.resolve();

@@ -34,11 +34,12 @@ export function createSend() {
       },
     });
 
-  function sendBytes(context: Context, body: string | Buffer): boolean {
+  function sendBytes(context: Context, status: number, headers: Headers, body: string | Buffer): void {
     if (body.length <= SLICE) {
-      context.body = body;
-      return false;
+      sendWhole(context, status, headers, body);
+      return;
     }
+    begin(context, status, headers);
     const bytes = typeof body === 'string' ? Buffer.from(body) : body;
     let sent = 0;
     context.body = inTurns(() => {
@@ -47,14 +48,18 @@ export function createSend() {
       return slice.length > 0 ? slice : undefined;
     });
     context.length = bytes.length;
-    return false;
   }
 
-  function sendSlices(context: Context, body: JsonSlices): boolean {
-    context.set('Content-Type', JSON_CONTENT);
+  /** True when there is more than one slice. */
+  function sendSlices(context: Context, status: number, headers: Headers, body: JsonSlices): boolean {
+    headers['Content-Type'] = JSON_CONTENT;
     const slices = body.slices();
     let next: IteratorResult<string, string> | undefined = slices.next();
-    if (next.done) return sendBytes(context, next.value);
+    if (next.done) {
+      sendBytes(context, status, headers, next.value);
+      return false;
+    }
+    begin(context, status, headers);
     context.body = inTurns(() => {
       const { value, done } = next ?? slices.next();
       next = done ? END : undefined;
@@ -63,27 +68,47 @@ export function createSend() {
     return true;
   }
 
-  /** True when the handler goes on making the answer while it is sent. */
-  return (context: Context, { status, body, headers }: Answer): boolean => {
-    context.status = status;
-    if (headers) context.set(headers);
+  /** Sends an answer, with headers besides its own. True when the handler goes on making it while it is sent. */
+  return (context: Context, { status, body, headers }: Answer, others: Headers): boolean => {
+    const all = headers ? { ...others, ...headers } : others;
     if (body instanceof Readable) {
+      begin(context, status, all);
       context.body = body;
       return true;
     }
-    if (body instanceof JsonSlices) return sendSlices(context, body);
-    if (typeof body === 'object' && !Buffer.isBuffer(body)) {
-      context.set('Content-Type', JSON_CONTENT);
-      return sendBytes(context, JSON.stringify(body));
-    }
-    if (body !== undefined) return sendBytes(context, body);
-    if (status !== 204) {
-      // Koa takes an unset body for "no answer was made" and would write the status text.
-      context.body = '';
-      context.remove('Content-Type');
+    if (body instanceof JsonSlices) return sendSlices(context, status, all, body);
+    if (body === undefined) {
+      sendWhole(context, status, all, undefined);
+    } else if (typeof body === 'string' || Buffer.isBuffer(body)) {
+      sendBytes(context, status, all, body);
+    } else {
+      all['Content-Type'] = JSON_CONTENT;
+      sendBytes(context, status, all, JSON.stringify(body));
     }
     return false;
   };
 }
+
+type Headers = Record<string, string>;
+
+/** An answer that Koa sends as it comes. */
+function begin(context: Context, status: number, headers: Headers): void {
+  context.status = status;
+  context.set(headers);
+}
+
+/** What is there whole goes out in one piece, head and body; Koa would set one header after another. */
+function sendWhole(context: Context, status: number, headers: Headers, body: string | Buffer | undefined): void {
+  const { res } = context;
+  context.respond = false;
+  if (res.destroyed) return;
+  if (!BODILESS.has(status)) headers['Content-Length'] = String(body === undefined ? 0 : Buffer.byteLength(body));
+  res.writeHead(status, headers);
+  if (context.method === 'HEAD') res.end();
+  else res.end(body);
+}
+
+/** Statuses whose answers have no body, and say no length (RFC 9110 8.6). */
+const BODILESS: ReadonlySet<number> = new Set([204, 304]);
 
 const END: IteratorResult<string, string> = { done: true, value: '' };

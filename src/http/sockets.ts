@@ -60,18 +60,14 @@ export function createSockets({
   onDrain,
   connections = CONNECTIONS,
   requestTimeout = REQUEST_TIMEOUT,
-}: Parts): HttpServer & Pick<SocketBounds, 'works' | 'waits'> {
+}: Parts): HttpServer & Pick<SocketBounds, 'works' | 'waits'> & { isDraining(): boolean } {
   const work = createWork();
   let draining = false;
 
   const koa = new Koa();
   // Koa reports here what breaks after the handler: nearly always a client that went away.
   koa.on('error', (error: Error) => log.debug({ err: error }, 'answer could not be sent'));
-  koa.use(async (context) => {
-    await handle(context);
-    // Node closes idle connections by itself; this closes the ones that were in use, after their answer.
-    if (draining) context.set('Connection', 'close');
-  });
+  koa.use(handle);
   const respond = koa.callback();
 
   const bounds = createSocketBounds({
@@ -118,6 +114,7 @@ export function createSockets({
       if (!server.listening || draining) return 'does not accept connections';
       return bounds.isFull() ? 'has all the connections that it may have' : undefined;
     },
+    isDraining: () => draining,
     works: bounds.works,
     waits: bounds.waits,
     [Symbol.asyncDispose]: drain,
