@@ -8,12 +8,14 @@ import { runRing } from './ring.ts';
 import { runBacklog } from './scale/backlog.ts';
 import { runFanOut } from './scale/fan-out.ts';
 import { runGrowth } from './scale/growth.ts';
+import { runStorm } from './scale/storm.ts';
 import { runYear } from './scale/year.ts';
 
 const SCALE: Record<string, (options: Options) => Promise<Table>> = {
   backlog: runBacklog,
   growth: runGrowth,
   'fan-out': runFanOut,
+  storm: runStorm,
   year: runYear,
 };
 
@@ -25,6 +27,7 @@ const HELP = `npm run bench -- [options]
   --callers LIST   (1,8,64)
   --scale[=LIST]   what grows with the years and the fleet instead: ${Object.keys(SCALE).join(', ')}
   --rows N         that the database is filled with for it (1000000)
+  --fleet N        devices of a storm (4000)
   --json FILE      writes the report as JSON too
   --compare FILE   prints what changed since a report that was written so
   --profile DIR    leaves a profile of the service's processor time there (.cpuprofile)
@@ -40,6 +43,7 @@ const { values } = parseArgs({
     callers: { type: 'string', default: '1,8,64' },
     scale: { type: 'string' },
     rows: { type: 'string', default: '1000000' },
+    fleet: { type: 'string', default: '4000' },
     json: { type: 'string' },
     compare: { type: 'string' },
     profile: { type: 'string' },
@@ -53,6 +57,7 @@ const options: Options = {
   devices: Number(values.devices),
   callers: values.callers.split(',').map(Number),
   rows: Number(values.rows),
+  fleet: Number(values.fleet),
   profile: values.profile,
 };
 

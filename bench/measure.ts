@@ -9,6 +9,8 @@ export interface Options {
   devices: number;
   /** Numbers of callers. */
   callers: number[];
+  /** Devices of a storm. */
+  fleet: number;
   /** Rows that the database is filled with. */
   rows: number;
   /** Folder for the profile of the service's processor time. */

@@ -10,6 +10,10 @@ const UNITS_PER_COMMIT = 256;
 // no business of the injected clock.
 const PATIENCE_MILLISECONDS = 10;
 
+// More of one kind in so many milliseconds are a crowd.
+const CROWD = 10;
+const CROWD_MILLISECONDS = 50;
+
 interface Waiting {
   work: (unit: UnitOfWork) => Promise<unknown>;
   resolve: (value: unknown) => void;
@@ -27,6 +31,23 @@ interface Options {
   /** `failed`: the commit as a whole could not be made. */
   observe(commit: { seconds: number; committed: number; rolledBack: number; failed: boolean }): void;
   onEffectError(cause: unknown): void;
+}
+
+/** Counts what comes; true when it is a crowd, also in the moment after one. */
+function createCrowd(): () => boolean {
+  let began = 0;
+  let count = 0;
+  let before = 0;
+  return () => {
+    const age = performance.now() - began;
+    if (age > CROWD_MILLISECONDS) {
+      before = age > 2 * CROWD_MILLISECONDS ? 0 : count;
+      began += age;
+      count = 0;
+    }
+    count += 1;
+    return Math.max(count, before) > CROWD;
+  };
 }
 
 /** How the last of them failed, if it did. */
@@ -55,6 +76,7 @@ export function createGroupCommit({ connection, observe, onEffectError }: Option
   const release = connection.prepare('RELEASE unit');
   const rollbackTo = connection.prepare('ROLLBACK TO unit');
   const waiting: Waiting[] = [];
+  const isCrowd = createCrowd();
   let urgent = 0; // how many of the waiting were asked for by `transact`
   let running = false;
   let soon: NodeJS.Timeout | undefined;
@@ -191,6 +213,7 @@ export function createGroupCommit({ connection, observe, onEffectError }: Option
 
   return {
     transact: <Result>(work: (unit: UnitOfWork) => Promise<Result>): Promise<Result> => submit(work, true),
+    transactInCrowd: <Result>(work: (unit: UnitOfWork) => Promise<Result>): Promise<Result> => submit(work, !isCrowd()),
     transactSoon: <Result>(work: (unit: UnitOfWork) => Promise<Result>): Promise<Result> => submit(work, false),
     idle,
     /** True while a commit is being made. */

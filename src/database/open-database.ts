@@ -85,6 +85,7 @@ export function openDatabase({ folder, nowMicros, onCommit, onEffectError = reth
       read: createStatements(reader),
       transact: group.transact,
       transactSoon: group.transactSoon,
+      transactInCrowd: group.transactInCrowd,
       idle: group.idle,
       aside: aside.sql,
       size: () => ({ database: bytesOf(file), log: bytesOf(`${file}-wal`), free: freePages() * pageSize }),

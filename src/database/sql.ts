@@ -39,6 +39,8 @@ export interface Database {
   transact<Result>(work: (unit: UnitOfWork) => Promise<Result>): Promise<Result>;
   /** The same for work that nobody waits for: it joins a commit that others ask for, or gets one after a few milliseconds. */
   transactSoon<Result>(work: (unit: UnitOfWork) => Promise<Result>): Promise<Result>;
+  /** The same for work that can come in crowds, as when a fleet connects: little of it goes at once, much of it shares commits. */
+  transactInCrowd<Result>(work: (unit: UnitOfWork) => Promise<Result>): Promise<Result>;
   /** Resolves when no unit of work is waiting or running. */
   idle(): Promise<void>;
   /** True while the database answers and can be written; the readiness probe asks. */

@@ -68,6 +68,8 @@ interface Parts {
 }
 
 const CLAIM_RETRY_MILLISECONDS = 1000;
+// Without a reason one would be made, with a stack, for every connection that ends.
+const CLOSED = new Error('the connection has ended');
 
 export type Outbox = ReturnType<typeof createOutbox>;
 
@@ -182,7 +184,7 @@ export function createOutbox(parts: Parts) {
   }
 
   async function claimOnce(lane: Lane): Promise<void> {
-    await database.transact(async (unit) => {
+    await database.transactInCrowd(async (unit) => {
       const room = window - lane.inFlight;
       if (!lane.open || room <= 0) return;
       const cancels = await claimCancels(unit, lane, room);
@@ -245,7 +247,7 @@ export function createOutbox(parts: Parts) {
   function close(lane: Lane): void {
     if (!lane.open) return;
     lane.open = false;
-    lane.closing.abort();
+    lane.closing.abort(CLOSED);
     metrics.commandsInFlight.dec(lane.written.size);
     if (lanes.get(lane.link.deviceId) === lane) lanes.delete(lane.link.deviceId);
   }

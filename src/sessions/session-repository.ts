@@ -54,7 +54,8 @@ export async function upsertSubscription(sql: Sql, subscription: StoredSubscript
   const { clientId, topic, qos, properties } = subscription;
   await sql.run(
     `INSERT INTO subscriptions (client_id, topic, qos, properties) VALUES (?, ?, ?, ?)
-     ON CONFLICT (client_id, topic) DO UPDATE SET qos = excluded.qos, properties = excluded.properties`,
+     ON CONFLICT (client_id, topic) DO UPDATE SET qos = excluded.qos, properties = excluded.properties
+     WHERE subscriptions.qos <> excluded.qos OR subscriptions.properties IS DISTINCT FROM excluded.properties`,
     clientId,
     topic,
     qos,

@@ -18,7 +18,9 @@ const WILLS_PER_READ = 100;
 
 /** What an MQTT server keeps between connections: sessions, their subscriptions, inbound messages of QoS 2, and wills. */
 export function createSessions({ database, clock }: Parts) {
-  const { read, transact } = database;
+  const { read } = database;
+  // A whole fleet connects at once, after an outage: a commit for each device would take the time of everybody's commands.
+  const transact = database.transactInCrowd;
 
   return {
     /** Opens a persistent session; true when there was one already [MQTT-3.1.2-4]. */

@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import t from 'tap';
 import { openDatabase } from '../../src/database/open-database.ts';
 import type { UnitOfWork } from '../../src/database/sql.ts';
@@ -190,4 +191,23 @@ t.test('a change by a statement that answers rows is taken back as well', async 
     await t.rejects(failing, /late/);
     t.same(await database.read.get(count), { n: 0 });
   }
+});
+
+t.test('work that comes in crowds shares commits, and little of it is committed at once', async (t) => {
+  const commits: number[] = [];
+  const database = openDatabase({ folder: t.testdir(), nowMicros: 0, onCommit: (c) => commits.push(c.committed) });
+  t.teardown(() => database.close());
+  await database.transactInCrowd((unit) => unit.run(insert, 'alone'));
+  t.same(commits, [1]);
+  const crowd: Promise<unknown>[] = [];
+  for (let n = 0; n < 300; n += 1) {
+    crowd.push(database.transactInCrowd((unit) => unit.run(insert, `d${n}`)));
+    await turn(); // each comes in a turn of the event loop of its own
+  }
+  await Promise.all(crowd);
+  t.equal(
+    commits.reduce((sum, count) => sum + count, 0),
+    301,
+  );
+  t.ok(commits.length < 150, `${commits.length} commits`);
 });

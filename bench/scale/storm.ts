@@ -1,0 +1,109 @@
+import type { Socket } from 'node:net';
+import { connectBenchDevice } from '../bench-device.ts';
+import { deviceIds } from '../bench-ids.ts';
+import { runClosedLoop } from '../closed-loop.ts';
+import { startFloor } from '../floor-target.ts';
+import { startLapel } from '../lapel-target.ts';
+import type { Options } from '../measure.ts';
+import type { Table } from '../report.ts';
+import type { RunningTarget } from '../running-target.ts';
+
+/** Devices that are connecting at the same time: as many as the kernel keeps waiting at a listener. */
+const AT_ONCE = 500;
+/** Callers of the loop that goes on meanwhile. */
+const CALLERS = 8;
+
+/** Connects all, each with its subscription; answers their sockets. */
+async function connectAll(port: number, ids: string[], credentialOf: (id: string) => string): Promise<Socket[]> {
+  const sockets: Socket[] = [];
+  const left = ids.values();
+  const one = async (): Promise<void> => {
+    for (const deviceId of left) {
+      sockets.push(await connectBenchDevice({ port, deviceId, credential: credentialOf(deviceId) }));
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, one));
+  return sockets;
+}
+
+const rested = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds));
+
+async function leave(sockets: Socket[]): Promise<void> {
+  const gone = sockets.map((socket) => new Promise<void>((resolve) => socket.once('close', () => resolve())));
+  for (const socket of sockets) socket.resetAndDestroy();
+  await Promise.all(gone);
+  await rested(1000); // the other side sees it, and what it keeps for them goes
+}
+
+interface Storms {
+  firstMs: number;
+  againMs: number;
+  /** Of the loop while the devices connect again, beside the same just before. */
+  loop: number;
+  firstKiB: number;
+  againKiB: number;
+}
+
+async function measureStorms(
+  target: RunningTarget,
+  { port, ids, credentialOf }: { port: number; ids: string[]; credentialOf(id: string): string },
+): Promise<Storms> {
+  const rss = target.process.rssBytes();
+  const kibEach = (): number => Math.round((target.process.rssBytes() - rss) / ids.length / 102.4) / 10;
+  const storm = async (): Promise<{ ms: number; kib: number; sockets: Socket[] }> => {
+    const began = performance.now();
+    const sockets = await connectAll(port, ids, credentialOf);
+    const ms = performance.now() - began;
+    await rested(1000);
+    return { ms, kib: kibEach(), sockets };
+  };
+  const first = await storm();
+  await leave(first.sockets);
+  const again = await storm();
+  await leave(again.sockets);
+  const quiet = await runClosedLoop(target, CALLERS, 2);
+  let over = false;
+  const third = connectAll(port, ids, credentialOf).finally(() => {
+    over = true;
+  });
+  const rates: number[] = [];
+  while (!over) rates.push((await runClosedLoop(target, CALLERS, 0.5)).rate);
+  await leave(await third);
+  const loop = rates.reduce((sum, rate) => sum + rate, 0) / rates.length / quiet.rate;
+  return { firstMs: first.ms, againMs: again.ms, loop, firstKiB: first.kib, againKiB: again.kib };
+}
+
+/** A fleet that connects at once: with new sessions, again with those that are there, and while others work. */
+export async function runStorm({ devices, fleet, profile }: Options): Promise<Table> {
+  await using stack = new AsyncDisposableStack();
+  const floor = stack.adopt(await startFloor({ devices }), (target) => target.close());
+  const env = { LAPEL_MQTT_ADDRESS_LOGINS: '0' }; // all of them come from one address here
+  const lapel = stack.adopt(await startLapel({ devices, offline: fleet, env, profile }), (target) => target.close());
+  const ids = deviceIds(fleet, 500_000);
+  await runClosedLoop(floor, CALLERS, 2); // warm up both
+  await runClosedLoop(lapel, CALLERS, 2);
+  const plain = await measureStorms(floor, {
+    port: Number(floor.process.addresses['mqtt']),
+    ids,
+    credentialOf: () => 'none',
+  });
+  const { mqttPort: port, credentialOf } = lapel;
+  const ours = await measureStorms(lapel, { port, ids, credentialOf });
+  const row = (what: string, figure: (storms: Storms) => number, unit: string) => ({
+    what: `${what}, ${unit}`,
+    'plain Aedes': figure(plain),
+    lapel: figure(ours),
+    ratio: Number((figure(unit === 'ms' ? plain : ours) / figure(unit === 'ms' ? ours : plain)).toFixed(2)),
+  });
+  return {
+    name: 'Storm',
+    about: `${fleet} devices connect and subscribe at once, beside Aedes alone: no credentials, no durable sessions.`,
+    rows: [
+      row('first storm', ({ firstMs }) => Math.round(firstMs), 'ms'),
+      row('second storm', ({ againMs }) => Math.round(againMs), 'ms'),
+      row('the loop meanwhile', ({ loop }) => Number(loop.toFixed(2)), 'of its rate before'),
+      row('memory after the first', ({ firstKiB }) => firstKiB, 'KiB a device'),
+      row('memory after the second', ({ againKiB }) => againKiB, 'KiB a device'),
+    ],
+  };
+}
