@@ -50,7 +50,8 @@ function answerWithHelp(args: readonly string[], { stdout, stderr }: Terminal): 
     group ??= GROUPS.find(({ name }) => name === word);
     some = (index === 0 ? (group?.commands ?? []) : some).filter(({ name }) => name.split(' ')[index] === word);
   }
-  const text = group ? groupHelp({ ...group, name: words.join(' '), commands: some }) : overview();
+  const service = Object.entries(SERVICE_COMMANDS).find(([name]) => name === words[0])?.[1];
+  const text = group ? groupHelp({ ...group, name: words.join(' '), commands: some }) : (service?.help() ?? overview());
   (asked ? stdout : stderr).write(text);
   return asked ? GOOD : BAD_USAGE;
 }

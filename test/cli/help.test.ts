@@ -92,6 +92,8 @@ t.test('an unknown command is told the nearest one, and what there is', async (t
   t.match(await run(['admin', 'device']), { code: 2, stderr: /lapel admin device import FILE/ });
   t.match(await run(['help']), { code: 0, stdout: /^Lapel: / });
   t.match(await run(['help', 'device', 'wifi']), { code: 0, stdout: /\n {2}lapel device wifi DEVICE \[options\]\n/ });
+  t.match(await run(['help', 'serve']), { code: 0, stdout: /^Settings of lapel serve/ });
+  t.match(await run(['help', 'doctor']), { code: 0, stdout: /lapel doctor --check-database/ });
   t.match(await run(['help', 'settings']), { code: 0, stdout: /^Where the webhooks of an application go/ });
   const sub = await run(['admin', 'developer', '--help']);
   t.match(sub, { code: 0, stdout: /lapel admin developer update/ });
