@@ -1,6 +1,6 @@
 import dns from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
-import { buildConnector } from 'undici';
+import { buildConnector, errors } from 'undici';
 import { refusedAddress } from './address-guard.ts';
 
 /** The target leads to where webhooks must not go. To which address an inside name leads is nobody's business outside. */
@@ -40,7 +40,25 @@ export function createConnector(options: { allowPrivate: boolean; timeoutMs: num
   const guarded: typeof connect = (target, callback) => {
     const refused = !allowPrivate && isIP(target.hostname) > 0 && refusedAddress(target.hostname) !== undefined;
     if (refused) return callback(new AddressRefused(), null);
-    return connect(target, callback);
+    return connect(target, (cause, socket) => {
+      if (!socket) return callback(cause as Error, null);
+      // Before undici listens, which hands on this very error.
+      socket.on('error', (error) => {
+        if (socket.bytesRead > 0) ofKeptConnection.add(error);
+      });
+      return callback(null, socket);
+    });
   };
   return guarded;
+}
+
+const ofKeptConnection = new WeakSet<Error>();
+
+/**
+ * Whether a connection on which answers had come before was closed by the other side: as often as not because it was idle,
+ * in the very moment in which the next request went out on it (RFC 9112 9.3.1).
+ */
+export function keptConnectionEnded(cause: Error): boolean {
+  if (cause instanceof errors.SocketError) return (cause.socket?.bytesRead ?? 0) > 0;
+  return ofKeptConnection.has(cause);
 }

@@ -1,7 +1,7 @@
 import type { LookupFunction } from 'node:net';
 import { Agent, type Dispatcher } from 'undici';
 import type { Clock } from '../clock.ts';
-import { createConnector } from './guarded-connect.ts';
+import { createConnector, keptConnectionEnded } from './guarded-connect.ts';
 import type { Answer } from './retry-schedule.ts';
 
 // Of the answer to a webhook nothing is used but its status; what is read of it keeps the connection open for the next.
@@ -42,7 +42,11 @@ function describe(cause: Error & { address?: unknown; errors?: Error[] }): strin
 
 const systemError = (cause: NodeJS.ErrnoException): string => `${cause.syscall ?? 'connect'} ${cause.code ?? 'failed'}`;
 
-/** Sends one message at a time per connection, keeps connections for the next, follows no redirect, never throws for what a receiver does. */
+/**
+ * Sends one message at a time per connection, keeps connections for the next, follows no redirect, never throws for what a
+ * receiver does. A receiver may close a connection that it kept in the moment in which the next message goes out on it: that
+ * one is sent once more at once, in the same attempt; not where the answer is wanted, which is asked for as often as told.
+ */
 export function createSender({ clock, allowPrivate, timeoutMs, lookup }: Options) {
   const agent = new Agent({
     connect: createConnector({ allowPrivate, timeoutMs, ...(lookup && { lookup }) }),
@@ -60,6 +64,7 @@ export function createSender({ clock, allowPrivate, timeoutMs, lookup }: Options
         const chunks: Buffer[] = [];
         let stop: (() => void) | undefined;
         let over = false;
+        let again = !readsAnswer;
 
         // A request that has not got its connection yet cannot be taken back; it is dropped when it gets one.
         const end = (result: Answer | undefined): void => {
@@ -101,14 +106,21 @@ export function createSender({ clock, allowPrivate, timeoutMs, lookup }: Options
             } else if (readsAnswer) chunks.push(chunk);
           },
           onResponseEnd: () => end(answer && readsAnswer ? { ...answer, body: Buffer.concat(chunks) } : answer),
-          onResponseError: (_controller, cause) => fail(describe(cause)),
+          onResponseError(_controller, cause) {
+            if (!again || over || answer || !keptConnectionEnded(cause)) return fail(describe(cause));
+            again = false;
+            dispatch();
+          },
         };
-        try {
-          const { origin, pathname, search } = new URL(url);
-          agent.dispatch({ origin, path: pathname + search, method: 'POST', headers, body }, handler);
-        } catch (cause) {
-          fail(describe(cause as Error));
+        function dispatch(): void {
+          try {
+            const { origin, pathname, search } = new URL(url);
+            agent.dispatch({ origin, path: pathname + search, method: 'POST', headers, body }, handler);
+          } catch (cause) {
+            fail(describe(cause as Error));
+          }
         }
+        dispatch();
       }),
 
     /** Ends every request at once; their outcome is unknown. */

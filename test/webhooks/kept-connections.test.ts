@@ -1,0 +1,80 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import t, { type Test } from 'tap';
+import { createSetUp } from './set-up.ts';
+
+/** A receiver by hand: `answer` gets each request with its number on its connection, from 1 on. */
+async function startReceiver(t: Test, answer: (socket: Socket, onThis: number, connection: number) => void) {
+  const seen: string[] = [];
+  let connections = 0;
+  const server = createServer((socket) => {
+    connections += 1;
+    const connection = connections;
+    let requests = 0;
+    let text = '';
+    socket.on('error', () => undefined);
+    socket.setEncoding('utf8').on('data', (more: string) => {
+      text += more;
+      const [head = '', body] = text.split('\r\n\r\n');
+      const length = Number(/content-length: (\d+)/i.exec(head)?.[1]);
+      if (body === undefined || Buffer.byteLength(body) < length) return;
+      text = '';
+      requests += 1;
+      seen.push(/webhook-id: (\S+)/i.exec(head)?.[1] ?? '');
+      answer(socket, requests, connection);
+    });
+    t.teardown(() => socket.destroy());
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.teardown(() => server.close());
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, seen, connections: () => connections };
+}
+
+const ok = (socket: Socket): unknown => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n');
+
+for (const [how, close] of [
+  ['closes', (socket: Socket): unknown => socket.end()],
+  ['resets', (socket: Socket): unknown => socket.resetAndDestroy()],
+] as const) {
+  t.test(`a kept connection that the receiver ${how} as the next webhook comes costs no attempt`, async (t) => {
+    const receiver = await startReceiver(t, (socket, onThis) => (onThis === 1 ? ok(socket) : close(socket)));
+    const { open, row } = await createSetUp(t, receiver.url);
+    const { webhooks, record } = await open();
+    const first = await record();
+    await webhooks.idle();
+    const second = await record();
+    await webhooks.idle(); // and no time has passed
+    t.match(await row(first), { status: 'delivered', attempts: 1 });
+    t.match(await row(second), { status: 'delivered', attempts: 1, error: null });
+    t.same(receiver.seen, [first, second, second]);
+    t.equal(receiver.connections(), 2);
+  });
+
+  t.test(
+    `one that ${how} every connection after its first answer gets it twice in an attempt, and no more`,
+    async (t) => {
+      const receiver = await startReceiver(t, (socket, onThis, connection) =>
+        connection === 1 && onThis === 1 ? ok(socket) : close(socket),
+      );
+      const { open, row } = await createSetUp(t, receiver.url);
+      const { webhooks, record } = await open();
+      await record();
+      await webhooks.idle();
+      const second = await record();
+      await webhooks.idle();
+      t.match(await row(second), { status: 'pending', attempts: 1, error: /closed|ECONNRESET/ });
+      t.equal(receiver.seen.filter((id) => id === second).length, 2);
+    },
+  );
+
+  t.test(`a new connection that the receiver ${how} is an attempt that failed`, async (t) => {
+    const receiver = await startReceiver(t, (socket) => close(socket));
+    const { open, row } = await createSetUp(t, receiver.url);
+    const { webhooks, record } = await open();
+    const only = await record();
+    await webhooks.idle();
+    t.match(await row(only), { status: 'pending', attempts: 1 });
+    t.same(receiver.seen, [only]);
+  });
+}
