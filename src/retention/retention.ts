@@ -10,7 +10,7 @@ const BETWEEN = 600_000;
 // Milliseconds of the event loop in one unit of work, and how much longer everybody else has it then. It is about the
 // loop's time, not the domain's, so it is no business of the injected clock.
 const STEP = 2;
-const PAUSE_FACTOR = 9;
+const PAUSE_FACTOR = 19;
 const SHORTEST_PAUSE = 5;
 
 interface Parts {
@@ -33,7 +33,7 @@ export type Retention = ReturnType<typeof createRetention>;
 /**
  * Removes what has served its time: every ten minutes, kind by kind. What may go is looked for on a thread of its own,
  * along the primary keys from the oldest on, and is removed in units of work of two milliseconds, which share the commits
- * of others and are nine times as far apart as they took. One that is broken off goes on where the next one begins: at
+ * of others and are so far apart that they take a twentieth of the time. One that is broken off goes on where the next one begins: at
  * the oldest that is left.
  */
 export function createRetention(parts: Parts) {

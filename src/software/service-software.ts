@@ -6,6 +6,7 @@ import { type AvailableVersion, listServiceSoftware } from './available-reposito
 import { objectKey, UPLOAD_SECONDS, type UploadTicket, uploadTicket } from './binary.ts';
 import type { Catalogue } from './catalogue.ts';
 import type { ObjectStore } from './object-store.ts';
+import { forgetBinary } from './orphan-repository.ts';
 import { requireServiceVersion, type VersionName } from './ownership.ts';
 import { deletePackage, findPackage, insertPackage, updatePackage } from './package-repository.ts';
 import { deleteVersion, findVersion, hasVersions, insertVersion, updateVersion } from './version-repository.ts';
@@ -63,8 +64,9 @@ export function createServiceSoftware({ database, clock, ids, objects, catalogue
       const { binaryId } = await requireServiceVersion(database.read, catalogue, name);
       await objects.remove(objectKey(binaryId));
       await database.transact(async (unit) => {
-        await requireServiceVersion(unit, catalogue, name);
+        const known = await requireServiceVersion(unit, catalogue, name);
         await deleteVersion(unit, catalogue, name.package, name.version);
+        await forgetBinary(unit, known.binaryId);
         if (!(await hasVersions(unit, catalogue, name.package))) await deletePackage(unit, catalogue, name.package);
       });
     },

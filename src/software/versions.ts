@@ -4,6 +4,7 @@ import { DomainError } from '../errors.ts';
 import type { Ids } from '../ids.ts';
 import { objectKey } from './binary.ts';
 import type { ObjectStore } from './object-store.ts';
+import { forgetBinary } from './orphan-repository.ts';
 import { requirePackage, requireVersion, type VersionName } from './ownership.ts';
 import * as repository from './version-repository.ts';
 
@@ -62,6 +63,7 @@ export function createVersions({ database, clock, ids, objects }: Parts) {
         if (known.binaryId !== seen.binaryId) throw new DomainError('VERSION_NOT_FOUND');
         if (hasBinary || known.distributionStartedAt !== null) throw new DomainError('VERSION_IN_USE');
         await repository.deleteVersion(unit, 'software', name.package, name.version);
+        await forgetBinary(unit, known.binaryId);
       });
     },
   };
