@@ -1,5 +1,3 @@
-export type Idle = ReturnType<typeof createIdle>;
-
 /** For those who wait until a part has nothing to do. The part says when something may have changed about that. */
 export function createIdle(isBusy: () => boolean) {
   let waiting: (() => void)[] = [];

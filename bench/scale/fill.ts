@@ -5,7 +5,7 @@ import Sqlite from 'better-sqlite3';
 
 type Expressions = Record<string, string>;
 
-export interface Filling {
+interface Filling {
   database: Sqlite.Database;
   /** Copies the newest row of a table `count` times; `n` counts from 0 in the SQL expressions of the columns that differ. */
   copy(table: string, count: number, expressions: Expressions): void;

@@ -10,7 +10,7 @@ export interface Percentiles {
 }
 
 /** Measures, in milliseconds, from a request to the command that it caused; either may be seen first. */
-export interface Durations {
+interface Durations {
   requested(transactionId: number, at: number): void;
   arrived(transactionId: number, at: number): void;
   percentiles(): Percentiles;

@@ -27,7 +27,7 @@ export function readTarget(value: unknown): UploadTarget | string {
 }
 
 /** How an attempt ended: `again`, `expired` (with another URL) or `over` say what to do next. */
-export type UploadEnding = { kind: 'done' } | { kind: 'again' | 'expired' | 'over'; why: string };
+type UploadEnding = { kind: 'done' } | { kind: 'again' | 'expired' | 'over'; why: string };
 
 function ending(status: number): UploadEnding {
   if (status >= 200 && status < 300) return { kind: 'done' };

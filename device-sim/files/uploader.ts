@@ -16,7 +16,7 @@ export interface OwnFile {
 }
 
 /** Files that one request gets the URLs for. */
-export interface UploadOrder {
+interface UploadOrder {
   readonly type: 'recordingUploadUrls' | 'fileUploadUrl';
   readonly data: Readonly<Record<string, unknown>>;
   readonly files: readonly OwnFile[];

@@ -39,7 +39,7 @@ export interface Fleet extends AsyncDisposable {
   counts(): FleetCounts;
 }
 
-export interface FleetOptions {
+interface FleetOptions {
   accounts: readonly DeviceAccount[];
   url: string;
   seed?: number;

@@ -1,7 +1,7 @@
 import type { Timers } from '../timers.ts';
 
 /** Hands out turns at a fixed rate. */
-export interface Pacer {
+interface Pacer {
   /** Resolves when it is the caller's turn, in the order asked for. */
   turn(): Promise<void>;
   /** Everyone who waits gets the turn now. */

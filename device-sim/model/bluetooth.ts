@@ -14,7 +14,7 @@ export interface Bluetooth {
 }
 
 /** What comes and goes. */
-export interface PeerChange {
+interface PeerChange {
   readonly type: 'bluetooth.connected' | 'bluetooth.disconnected';
   readonly peer: Peer;
 }

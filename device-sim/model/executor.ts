@@ -7,7 +7,7 @@ import type { DeviceModel, Execution, Reaction } from './device-model.ts';
 import { createRunningDownloads } from './running-downloads.ts';
 
 /** Carries out what comes in, on the time that passes. */
-export interface Executor {
+interface Executor {
   /** Commands not finished, and cancelled downloads that have not cleared away what they had. */
   outstanding(): number;
   receive(command: Command): void;

@@ -29,7 +29,7 @@ export function statusOf(
 }
 
 /** Tells the service what it does not know yet. */
-export interface StatusReport {
+interface StatusReport {
   /** Everything, as at a new connection. */
   whole(): void;
   /** What is not as it was last told; waits for the next connection while there is none. */

@@ -22,13 +22,6 @@ export interface Failure {
   readonly message: string;
 }
 
-/** That a command was begun, on the same topic. */
-export interface Processing {
-  readonly transactionId: number;
-  readonly status: 'processing';
-  readonly progress: number;
-}
-
 /** What a device publishes on `devices/{deviceId}/events`. */
 export interface DeviceEvent {
   /** The same in every repetition. */

@@ -5,7 +5,7 @@ import type { DeviceEvent } from './messages.ts';
 const KEPT = 200;
 
 /** `events` of the contract, section 2: each is kept until the service has acknowledged it. */
-export interface OutgoingEvents {
+interface OutgoingEvents {
   /** Beyond what a device keeps the oldest that waits is lost. */
   add(type: string, data: Readonly<Record<string, unknown>>): void;
   /** Sends what waited for a connection. */

@@ -4,7 +4,7 @@ import type { Timers } from '../timers.ts';
 import { isRefusal } from './mqtt-link.ts';
 
 /** Keeps a device connected for as long as it is wanted. */
-export interface Reconnector {
+interface Reconnector {
   connect(): Promise<void>;
   /** From now on the device is wanted offline; a pause or an attempt under way ends without another. */
   stop(): void;

@@ -20,8 +20,6 @@ interface Parts {
   sizes?: Parameters<typeof checkPieces>[1];
 }
 
-export type DatabaseCheck = ReturnType<typeof createDatabaseCheck>;
-
 /**
  * Reads the whole database once after the start, however large it is, at an even pace that nobody feels: so a file whose
  * pages were damaged while nobody looked is found, and not first by a caller. Opening has checked its head and schema.

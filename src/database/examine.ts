@@ -7,7 +7,7 @@ import { checkStart } from './start-check.ts';
 /** Faults that are named at most. */
 const MOST = 20;
 
-export interface Examined {
+interface Examined {
   /** Undefined when there is no database yet. */
   bytes: number | undefined;
   /** Migrations that the next start makes. */

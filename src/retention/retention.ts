@@ -28,8 +28,6 @@ interface Parts {
 /** How long what is done at leisure rests after a piece of work, so that nobody feels it. Resolves to false when it is to end. */
 export type Pace = (workedMs: number) => Promise<boolean>;
 
-export type Retention = ReturnType<typeof createRetention>;
-
 /**
  * Removes what has served its time: every ten minutes, kind by kind. What may go is looked for on a thread of its own,
  * along the primary keys from the oldest on, and is removed in units of work of two milliseconds, which share the commits

@@ -1,6 +1,6 @@
 import type { Sql } from '../database/sql.ts';
 
-export interface Orphan {
+interface Orphan {
   binaryId: string;
   /** Microseconds. */
   foundAt: number;

@@ -12,8 +12,6 @@ interface Prepared {
   text: KeyObject;
 }
 
-export type Signer = ReturnType<typeof createSigner>;
-
 /** A key is `whsec_` and base64 (op 3). Throws when it has another form. */
 function prepare(key: string): Prepared {
   const encoded = key.startsWith(PREFIX) ? key.slice(PREFIX.length) : '';

@@ -13,7 +13,7 @@ export const LEGACY_SCOPES: Record<string, string> = {
 };
 export const ALL_LEGACY = Object.values(LEGACY_SCOPES).join(' ');
 
-export interface LegacyKey {
+interface LegacyKey {
   kid: string;
   alg: string;
   privateKey: CryptoKey;
@@ -58,5 +58,3 @@ export async function createLegacyIssuer(t: Test, clock: FakeClock) {
     },
   };
 }
-
-export type LegacyTestIssuer = Awaited<ReturnType<typeof createLegacyIssuer>>;

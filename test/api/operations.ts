@@ -68,7 +68,6 @@ export const OPERATIONS: Operation[] = [
 
 export const ON_DEVICES: Operation[] = OPERATIONS.filter(({ path }) => path.includes('{deviceId}'));
 export const WITH_BODY: Operation[] = OPERATIONS.filter(({ json }) => json !== undefined);
-export const ON_PACKAGES: Operation[] = OPERATIONS.filter(({ path }) => path.includes('{package}'));
 /** Those whose path names the application. */
 export const ON_APPLICATIONS: Operation[] = OPERATIONS.filter(({ path }) => !path.startsWith('/v1'));
 /** Those that make a transaction for an activated device. */

@@ -50,8 +50,6 @@ export async function startSoftware(t: Test, options: WorldOptions = {}) {
   return { world, tenant, other, second, api, path, versionPath, register, put, upload };
 }
 
-export type SoftwareWorld = Awaited<ReturnType<typeof startSoftware>>;
-
 /** Follows the `Link` headers of a list and answers what `read` finds on every page, one after another. */
 export async function allPages<Row>(
   api: CheckedClient,

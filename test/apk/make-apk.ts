@@ -10,7 +10,7 @@ const u32 = (...values: number[]): Buffer => Buffer.from(new Uint32Array(values)
 const chunk = (type: number, head: Buffer, body: Buffer): Buffer =>
   Buffer.concat([u16(type, 8 + head.length), u32(8 + head.length + body.length), head, body]);
 
-export interface MadeAttribute {
+interface MadeAttribute {
   name: string;
   /** A text, a number, or a raw Res_value. */
   value: string | number | { type: number; data: number };
@@ -82,7 +82,7 @@ export function makeDocument(made: MadeDocument): Buffer {
 
 export const makeChunk = chunk;
 
-export interface MadeFile {
+interface MadeFile {
   name: string;
   bytes: Buffer;
   stored?: boolean;

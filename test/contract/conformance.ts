@@ -3,7 +3,7 @@ import type { ConformanceWorld } from './conformance-world.ts';
 import { REFERENCED, type Row, SPECIFICATION } from './specification.ts';
 
 /** How one status of a row is produced: in words, and through HTTP. */
-export interface Case {
+interface Case {
   title: string;
   run(world: ConformanceWorld): Promise<{ status: number }>;
 }

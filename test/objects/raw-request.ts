@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 
-export interface RawAnswer {
+interface RawAnswer {
   status: number;
   /** Everything that came, heads and bodies, also of `100 Continue`. */
   text: string;

@@ -1,8 +1,6 @@
 import type { Test } from 'tap';
 import { type Tenant, transactionIdOf, type World } from '../world.ts';
 
-export type Neighbour = Awaited<ReturnType<typeof createNeighbour>>;
-
 const LOOPS = 40;
 
 /** The value that so many of a hundred lie below. */

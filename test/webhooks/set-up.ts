@@ -8,7 +8,7 @@ import { createWebhooks, type WebhookEvent } from '../../src/webhooks/webhooks.t
 import { createTenant } from '../applications/tenant.ts';
 
 // Four bytes that make the random number 0.5: no jitter.
-export const steadyIds: Ids = { ...randomIds, bytes: (count) => Buffer.from(`${'00'.repeat(count - 1)}80`, 'hex') };
+const steadyIds: Ids = { ...randomIds, bytes: (count) => Buffer.from(`${'00'.repeat(count - 1)}80`, 'hex') };
 
 interface Choices {
   ids?: Ids;

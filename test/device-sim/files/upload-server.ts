@@ -46,5 +46,3 @@ export async function startUploadServer() {
     },
   };
 }
-
-export type UploadServer = Awaited<ReturnType<typeof startUploadServer>>;
