@@ -6,6 +6,10 @@ import { createStatements } from './statements.ts';
 // One commit takes at most so many units, so that a burst cannot hold the event loop for long.
 const UNITS_PER_COMMIT = 256;
 
+// Where several write at once, so many turns of the event loop are waited for as many units as the last commit had: a turn
+// takes some 50 microseconds, a commit several times that. Whoever writes alone waits for one.
+const TURNS = 4;
+
 // A unit that nobody waits for looks so long for a commit to join. It is about the disk's time, not the domain's, so it is
 // no business of the injected clock.
 const PATIENCE_MILLISECONDS = 10;
@@ -58,7 +62,7 @@ const failureOf = (done: Done[]): { cause: unknown } | undefined => {
 
 /**
  * Group commit, in three phases that repeat while anything waits. Gather: units that arrive in one turn of the event
- * loop wait for its end (setImmediate), so that requests from many sockets share one fsync. Run: BEGIN, then the units,
+ * loop, or a few, wait for its end (setImmediate), so that requests from many sockets share one fsync. Run: BEGIN, then the units,
  * one after another; one that throws before it has changed anything is out of it. When one throws later, all of them are
  * rolled back and run once more, each in a savepoint of its own, so that it is rolled back alone: savepoints cost an
  * eighth of the statements' time, and hardly ever is one needed. Settle: COMMIT, then the units' effects in order, then
@@ -79,6 +83,7 @@ export function createGroupCommit({ connection, observe, onEffectError }: Option
   const isCrowd = createCrowd();
   let urgent = 0; // how many of the waiting were asked for by `transact`
   let running = false;
+  let lastBatch = 0; // units of the last commit
   let soon: NodeJS.Timeout | undefined;
   let closed = false;
   const rest = createIdle(() => running || waiting.length > 0);
@@ -172,6 +177,7 @@ export function createGroupCommit({ connection, observe, onEffectError }: Option
 
   async function drain(): Promise<void> {
     const batch = waiting.splice(0, UNITS_PER_COMMIT);
+    lastBatch = batch.length;
     urgent = waiting.length; // what did not fit goes next
     await commitOnce(batch);
     running = false;
@@ -180,12 +186,20 @@ export function createGroupCommit({ connection, observe, onEffectError }: Option
     else rest.tell();
   }
 
+  /** Goes when so many have come as last time, or after so many turns of the event loop without them. */
+  function gather(turns: number): void {
+    setImmediate(() => {
+      if (turns > 1 && waiting.length < lastBatch) gather(turns - 1);
+      else void drain();
+    });
+  }
+
   function start(): void {
     clearTimeout(soon);
     soon = undefined;
     if (running) return;
     running = true;
-    setImmediate(() => void drain());
+    gather(TURNS);
   }
 
   function startSoon(): void {
