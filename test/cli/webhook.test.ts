@@ -102,6 +102,15 @@ t.test('lapel settings and lapel webhook', async (t) => {
     t.equal(after['callEvent'], undefined);
   });
 
+  t.test('listen says what is sent here already, and how something will be', async (t) => {
+    t.match((await lapel('webhook listen --timeout 1')).stderr, /nothing is sent here yet: .* --set deviceEvent\n/);
+    const url = 'https://me.tunnel.example.com/';
+    await lapel(`settings set --call-event ${url}`);
+    const { stderr } = await lapel(`webhook listen --public-url ${url} --timeout 1`);
+    t.match(stderr, /^listening at \S+\nsent here: callEvent\n/);
+    await lapel('settings set --no-call-event');
+  });
+
   t.test('what is not signed with the key is refused; --json prints an object a line', async (t) => {
     const { stdout } = await listen('--json', '"refused"', async (url) => {
       t.equal((await fetch(url)).status, 405);

@@ -142,6 +142,14 @@ async function pointSettings(application: Application, settings: readonly EventS
   };
 }
 
+/** Which settings point here, when none was asked to; or how one does. */
+function sentHere(current: Partial<Record<EventSetting, string>>, url: string): string {
+  const { href } = new URL(url); // a slash at the end or none is the same
+  const here = EVENT_SETTINGS.filter((setting) => current[setting] && new URL(current[setting]).href === href);
+  if (here.length > 0) return `sent here: ${here.join(', ')}`;
+  return `nothing is sent here yet: lapel settings set --device-event ${url}, or --set deviceEvent`;
+}
+
 /** Says what to do by hand when the service does not let it. */
 async function putBack({ old, restore }: Awaited<ReturnType<typeof pointSettings>>, screen: Screen): Promise<void> {
   try {
@@ -204,7 +212,8 @@ the settings point here while it runs, and a test event shows whether webhooks c
     const limit = given.text('timeout');
     const publicUrl = given.text('public-url');
     const application = await openApplication(given, terminal);
-    const { authenticationKey } = await application.call('read the settings', (lapel) => lapel.readSettings());
+    const current = await application.call('read the settings', (lapel) => lapel.readSettings());
+    const { authenticationKey } = current;
     if (authenticationKey === undefined) {
       throw new Failure('authenticationKey is not issued.', { advice: ['issue it first: lapel settings key'] });
     }
@@ -228,7 +237,7 @@ the settings point here while it runs, and a test event shows whether webhooks c
           screen.line(`${setting} points here until the end (before: ${old ?? 'nowhere'})`);
         }
         await tryOut(application, { setting: settings[0]!, arrived, teller, terminal });
-      } else screen.line(`nothing is sent here yet: lapel settings set --device-event ${url}, or --set deviceEvent`);
+      } else screen.line(sentHere(current, url));
       if (screen.live) screen.show(['waiting for webhooks: Ctrl-C ends it']);
       const forEver = 2 ** 31 - 1;
       const wait = limit === undefined ? forEver : 1000 * readSeconds('timeout', limit);
