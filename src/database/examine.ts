@@ -16,6 +16,28 @@ interface Examined {
   faults: string[];
 }
 
+/** Every page, and all entries of all indexes. */
+function readWhole(connection: Sqlite.Database): string[] {
+  const faults = (what: string | number): string[] =>
+    (connection.pragma(`integrity_check(${what})`) as { integrity_check: string }[])
+      .map((row) => row.integrity_check)
+      .filter((text) => text !== 'ok');
+  try {
+    return faults(MOST);
+  } catch (error) {
+    // A page that is none ends the check without a word of where it is: that is asked table by table.
+    const tables = connection.prepare(`SELECT name FROM sqlite_schema WHERE type = 'table'`).pluck().all() as string[];
+    const named = tables.flatMap((name) => {
+      try {
+        return faults(`"${name}"`);
+      } catch (cause) {
+        return [`table ${name}: ${(cause as Error).message}`];
+      }
+    });
+    return named.length > 0 ? named.slice(0, MOST) : [(error as Error).message];
+  }
+}
+
 /**
  * Looks at the database of a data folder and changes nothing, also while a service uses it: what the start looks at, and when
  * `whole` is true every page, with all entries of all indexes, in one go.
@@ -29,12 +51,7 @@ export function examineDatabase(folder: string, { whole }: { whole: boolean }): 
     connection = new Sqlite(file, { readonly: true });
     checkStart(connection);
     const missing = missingMigrations(connection).length;
-    const found = whole
-      ? (connection.pragma(`integrity_check(${MOST})`) as { integrity_check: string }[]).map(
-          (row) => row.integrity_check,
-        )
-      : [];
-    return { bytes, missing, faults: found.filter((text) => text !== 'ok') };
+    return { bytes, missing, faults: whole ? readWhole(connection) : [] };
   } catch (error) {
     return { bytes, missing: 0, faults: [(error as Error).message] };
   } finally {

@@ -15,5 +15,12 @@ export function checkStart(connection: SqliteDatabase.Database): void {
   const tables = connection
     .prepare(`SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'`)
     .all() as { name: string }[];
-  for (const { name } of tables) connection.prepare(`SELECT 1 FROM "${name}" NOT INDEXED LIMIT 1`).get();
+  for (const { name } of tables) {
+    try {
+      connection.prepare(`SELECT 1 FROM "${name}" NOT INDEXED LIMIT 1`).get();
+    } catch (cause) {
+      const { message, code } = cause as Error & { code?: string };
+      throw Object.assign(new Error(`table ${name}: ${message}`, { cause }), { code });
+    }
+  }
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import t, { type Test } from 'tap';
 import { checkPieces } from '../../src/database/check-pieces.ts';
+import { examineDatabase } from '../../src/database/examine.ts';
 import { openDatabase } from '../../src/database/open-database.ts';
 import { startWorld } from '../world.ts';
 
@@ -36,6 +37,8 @@ t.test('a service with a damaged page starts, finds it, and says so', async (t) 
   for (let row = 0; row < 100; row += 1) raw.prepare(DEVELOPER).run(`z${row}`, 'x'.repeat(200));
   raw.close();
   damage(dataDir, 'developers', 'leaf');
+  t.same(examineDatabase(dataDir, { whole: false }).faults, [], 'it is not found at a glance');
+  t.match(examineDatabase(dataDir, { whole: true }).faults, [/^table developers: /], 'lapel doctor names the place');
 
   const world = await startWorld(t, { dataDir });
   const probe = world.anonymousAdmin();
