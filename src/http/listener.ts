@@ -10,6 +10,7 @@ import { createBodyBytes } from './body-bytes.ts';
 import { createCostlyReads } from './costly-reads.ts';
 import { errorAnswer, errorHeaders } from './error-answer.ts';
 import { createInFlight } from './in-flight.ts';
+import { linger } from './linger.ts';
 import { createLoginGuard } from './login-guard.ts';
 import { checkPathParameters } from './path-parameters.ts';
 import { checkQueryParameters } from './query-parameters.ts';
@@ -210,7 +211,10 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
       sockets.waits(context.req.socket);
       error = await logins.judge(error, addressOf(context));
     }
-    if (isUnread(context.req) && UNREAD.has(error.code)) headers['Connection'] = 'close';
+    if (isUnread(context.req) && UNREAD.has(error.code)) {
+      headers['Connection'] = 'close';
+      linger(context.req);
+    }
     const scope = route?.scope ?? null;
     const own = route?.errors?.(error);
     const given = own
