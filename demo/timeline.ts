@@ -5,7 +5,7 @@ export type Output = NodeJS.WriteStream;
 
 type Colour = 'cyan' | 'green' | 'magenta' | 'yellow' | 'red' | 'bold' | 'dim';
 
-export interface Arrow {
+interface Arrow {
   from: string;
   to: string;
   text: string;
