@@ -45,8 +45,10 @@ export function createRetention(parts: Parts) {
     if (signal.aborted) return false;
     const { promise, resolve } = Promise.withResolvers<void>();
     const timer = setTimeout(resolve, Math.max(pauseFactor && SHORTEST_PAUSE, workedMs * pauseFactor)).unref();
-    signal.addEventListener('abort', () => resolve(), { once: true });
+    const giveUp = (): void => resolve();
+    signal.addEventListener('abort', giveUp);
     await promise;
+    signal.removeEventListener('abort', giveUp); // else each pause of all the years would be kept
     clearTimeout(timer);
     return !signal.aborted;
   };
