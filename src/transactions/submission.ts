@@ -8,7 +8,7 @@ import type { Ids } from '../ids.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import { type Installation, type InstallName, type InstallOperation, isInstall } from './installation.ts';
-import { requireRoom } from './queue-bounds.ts';
+import { createQueueBounds } from './queue-bounds.ts';
 import { insertTransaction } from './transaction-repository.ts';
 
 /** What a caller asks of a device; each operation with its own parameters, already valid by its schema. */
@@ -42,6 +42,8 @@ interface Owner {
 
 /** Stores what a caller asks of a device as a transaction. When the promise resolves it is on the disk. */
 export function createSubmission({ database, clock, ids, metrics, outbox, findApplication, installation }: Parts) {
+  const requireRoom = createQueueBounds(metrics);
+
   /** Checks the operation's own rules and takes what it holds; answers the command's parameters. */
   async function admit(unit: UnitOfWork, submission: Submission, owner: Owner, hasBinary: boolean): Promise<object> {
     const { deviceId } = submission;
@@ -90,7 +92,7 @@ export function createSubmission({ database, clock, ids, metrics, outbox, findAp
       if (application.settings.deviceEvent === null) throw new DomainError('NOTIFICATION_NOT_CONFIGURED');
       const parameters = await admit(unit, submission, application, hasBinary);
       const text = JSON.stringify(parameters);
-      await requireRoom(unit, metrics, { applicationId, deviceId, operation, text });
+      await requireRoom(unit, { applicationId, deviceId, operation, text });
       const createdAt = clock.now();
       const slot = outbox.reserve(unit, deviceId);
       const attempts = slot ? 1 : 0;

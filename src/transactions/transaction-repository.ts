@@ -126,15 +126,20 @@ export async function markCancelDelivered(sql: Sql, transactionId: number): Prom
   await sql.run(`UPDATE transactions SET due = 0 WHERE transaction_id = ? AND status = 'cancelled'`, transactionId);
 }
 
-/**
- * True when the device has `bound` unfinished transactions or more. What is due is counted first, for which the index is
- * enough: a device that has been away for long has many, and to look at each row would cost every new one dearly.
- */
-export async function hasUnfinished(sql: Sql, deviceId: string, bound: number): Promise<boolean> {
-  const due = 'SELECT 1 AS "one" FROM transactions WHERE device_id = ? AND due = 1';
-  if ((await sql.get(`${due} LIMIT 1 OFFSET ?`, deviceId, bound - 1)) === undefined) return false;
-  const unfinished = await sql.get(`${due} AND completed_at IS NULL LIMIT 1 OFFSET ?`, deviceId, bound - 1);
-  return unfinished !== undefined;
+/** How many transactions a device must still hear of, at most `most`; the index alone is read. */
+export async function countDue(sql: Sql, deviceId: string, most: number): Promise<number> {
+  const row = await sql.get<{ count: number }>(
+    'SELECT count(*) AS count FROM (SELECT 1 FROM transactions WHERE device_id = ? AND due = 1 LIMIT ?) AS due',
+    deviceId,
+    most,
+  );
+  return row?.count ?? 0;
+}
+
+/** How many of them are unfinished: the others are cancels that are not yet delivered. */
+export async function countUnfinished(sql: Sql, deviceId: string): Promise<number> {
+  const text = 'SELECT count(*) AS count FROM transactions WHERE device_id = ? AND due = 1 AND completed_at IS NULL';
+  return (await sql.get<{ count: number }>(text, deviceId))?.count ?? 0;
 }
 
 /** Characters above which the parameters of an unfinished transaction are large: the index `transactions_large` has them. */
