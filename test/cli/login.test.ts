@@ -88,6 +88,11 @@ t.test('profiles', async (t) => {
 });
 
 t.test('a person is asked on the terminal; what is hidden is not shown', async (t) => {
+  const { TERM = '' } = process.env;
+  process.env['TERM'] = 'xterm'; // a dumb one, as some builders set it, has no key that takes back
+  t.teardown(() => {
+    process.env['TERM'] = TERM;
+  });
   const input = new PassThrough();
   const output = new PassThrough();
   let interruptions = 0;
