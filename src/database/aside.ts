@@ -44,7 +44,8 @@ export function createAside(file: string) {
       waiting.delete(id);
       if ('error' in answer) one?.reject(Object.assign(new Error(answer.error), { code: answer.code }));
       else one?.resolve(answer.result);
-      if (waiting.size > 0) return;
+      // One that is being ended holds the process until it has: a last answer of it must not let the process go before.
+      if (waiting.size > 0 || worker !== started) return;
       started.unref();
       idle = setTimeout(() => void end(), IDLE).unref();
     });

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import {
   closeSync,
   copyFileSync,
@@ -205,4 +206,11 @@ t.test('what looks at many rows is read on a thread of its own', async (t) => {
   await t.rejects(aside.get('SELECT nonsense'), { message: /nonsense/ });
   await t.rejects(aside.run('DELETE FROM sessions'), { message: 'this connection only reads' });
   t.same(await aside.get(text, '1'), { at: 7 }, 'after an error it goes on');
+});
+
+t.test('a close comes to its end, also when the last answer of the reading thread comes meanwhile', async (t) => {
+  const program = join(import.meta.dirname, 'aside-close.ts');
+  const { status, stdout } = spawnSync(process.execPath, [program, t.testdir()], { encoding: 'utf8' });
+  t.equal(stdout, 'closed\n');
+  t.equal(status, 0);
 });

@@ -1,0 +1,13 @@
+// Closes databases while the last answer of their reading thread is on its way, with nothing else that keeps the process.
+import { openDatabase } from '../../src/database/open-database.ts';
+
+const [folder = ''] = process.argv.slice(2);
+for (let round = 1; round <= 30; round += 1) {
+  const database = openDatabase({ folder, nowMicros: 0 });
+  await database.aside.get('SELECT 1 AS one');
+  void database.aside.get('SELECT 1 AS one').catch(() => undefined);
+  const began = performance.now();
+  while (performance.now() - began < round / 10);
+  await database.close();
+}
+console.log('closed');
