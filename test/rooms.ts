@@ -152,7 +152,14 @@ export const SIMULATOR_ROOMS: Readonly<Record<string, Room>> = {
     rooms: ['mqtt', 'files', 'model', 'fleet'],
   },
 };
-export const SIMULATOR_LEAVES: readonly string[] = ['back-off', 'bounded-map', 'random', 'timers', 'usage-error'];
+export const SIMULATOR_LEAVES: readonly string[] = [
+  'back-off',
+  'bounded-map',
+  'histogram',
+  'random',
+  'timers',
+  'usage-error',
+];
 
 /** Rules: files that know no database, no clock and no waiting. They import the errors, types of schemas, and one another. */
 export const RULES: readonly string[] = [
