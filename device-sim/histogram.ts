@@ -1,81 +1,73 @@
-/** Neighbouring buckets differ by this factor: what is read from them is at most 2 % too high. */
-const GROWTH = 1.02;
-const LOG_GROWTH = Math.log(GROWTH);
-/** Milliseconds. What is shorter, or longer (eleven days), counts as these. */
-const SHORTEST = 0.01;
-const LONGEST = 1e9;
-
-/** How often there were values of up to `upTo` milliseconds, and above the bucket before. */
-export interface Bucket {
-  readonly upTo: number;
+/** Durations counted in buckets: plain data, so that those of several processes can be added up. Milliseconds. */
+export interface HistogramData {
   readonly count: number;
-}
-
-/** Durations in milliseconds, in memory that does not grow with their number; two of them can be made into one. */
-export interface Histogram {
-  readonly count: number;
-  /** The highest, as it was recorded; 0 without any. */
+  readonly sum: number;
+  readonly min: number;
   readonly max: number;
-  record(milliseconds: number): void;
-  /** The value that `percent` (0 to 100) of all do not exceed, at most 2 % too high; undefined without any. */
-  percentile(percent: number): number | undefined;
-  /** Those that are not empty, in rising order. */
-  buckets(): Bucket[];
-  add(buckets: readonly Bucket[]): void;
+  /** `[bucket, count]` of the buckets that are not empty, in their order; `upperBound` says what a bucket is. */
+  readonly buckets: readonly (readonly [bucket: number, count: number])[];
 }
 
-const placeOf = (milliseconds: number): number =>
-  Math.ceil(Math.log(Math.min(LONGEST, Math.max(SHORTEST, milliseconds)) / SHORTEST) / LOG_GROWTH - 1e-9);
-const endOf = (place: number): number => SHORTEST * GROWTH ** place;
+export interface Histogram {
+  record(milliseconds: number): void;
+  /** Adds what another one has counted. */
+  add(other: HistogramData): void;
+  data(): HistogramData;
+}
 
-export function createHistogram(from: readonly Bucket[] = []): Histogram {
-  const counts: number[] = [];
+/** Steps to each doubling: a percentile is at most 1/32 of itself too high. */
+const STEPS = 32;
+/** Milliseconds; what is shorter is in the first bucket. */
+const SHORTEST = 0.01;
+/** Up to about twelve days. */
+const BUCKETS = STEPS * 37;
+
+const bucketOf = (milliseconds: number): number =>
+  milliseconds <= SHORTEST ? 0 : Math.min(BUCKETS - 1, Math.ceil(Math.log2(milliseconds / SHORTEST) * STEPS));
+
+/** The longest duration in a bucket. Milliseconds. */
+export const upperBound = (bucket: number): number => SHORTEST * 2 ** (bucket / STEPS);
+
+/** The duration that a share (0 to 1) of those counted did not exceed; 0 when nothing was counted. Milliseconds. */
+export function percentile({ count, min, max, buckets }: HistogramData, share: number): number {
+  const wanted = Math.max(1, Math.ceil(share * count));
+  let seen = 0;
+  for (const [bucket, some] of buckets) {
+    seen += some;
+    if (seen >= wanted) return Math.min(max, Math.max(min, upperBound(bucket)));
+  }
+  return 0;
+}
+
+export const mean = ({ count, sum }: HistogramData): number => (count === 0 ? 0 : sum / count);
+
+export function createHistogram(): Histogram {
+  const counts = new Map<number, number>();
   let count = 0;
+  let sum = 0;
+  let min = 0;
   let max = 0;
 
-  function put(place: number, times: number): void {
-    while (counts.length <= place) counts.push(0);
-    counts[place]! += times;
-    count += times;
+  function widen(low: number, high: number): void {
+    min = count === 0 ? low : Math.min(min, low);
+    max = count === 0 ? high : Math.max(max, high);
   }
-  const add = (buckets: readonly Bucket[]): void => {
-    for (const { upTo, count: times } of buckets) {
-      put(placeOf(upTo), times);
-      max = Math.max(max, upTo);
-    }
-  };
-  add(from);
 
   return {
-    get count() {
-      return count;
-    },
-    get max() {
-      return max;
-    },
     record(milliseconds) {
-      put(placeOf(milliseconds), 1);
-      max = Math.max(max, milliseconds);
+      const bucket = bucketOf(milliseconds);
+      counts.set(bucket, (counts.get(bucket) ?? 0) + 1);
+      widen(milliseconds, milliseconds);
+      count += 1;
+      sum += milliseconds;
     },
-    percentile(percent) {
-      const wanted = Math.max(1, Math.ceil((count * percent) / 100));
-      let seen = 0;
-      for (let place = 0; place < counts.length; place += 1) {
-        seen += counts[place]!;
-        if (seen >= wanted && seen > 0) return Math.min(endOf(place), max);
-      }
-      return undefined;
+    add(other) {
+      if (other.count === 0) return;
+      for (const [bucket, some] of other.buckets) counts.set(bucket, (counts.get(bucket) ?? 0) + some);
+      widen(other.min, other.max);
+      count += other.count;
+      sum += other.sum;
     },
-    buckets: () => counts.flatMap((times, place) => (times > 0 ? [{ upTo: endOf(place), count: times }] : [])),
-    add,
+    data: () => ({ count, sum, min, max, buckets: [...counts].sort(([a], [b]) => a - b) }),
   };
-}
-
-/** What came to `now` after `before`, which is what the same histogram had earlier. */
-export function since(now: readonly Bucket[], before: readonly Bucket[]): Bucket[] {
-  const had = new Map(before.map(({ upTo, count }) => [upTo, count]));
-  return now.flatMap(({ upTo, count }) => {
-    const more = count - (had.get(upTo) ?? 0);
-    return more > 0 ? [{ upTo, count: more }] : [];
-  });
 }

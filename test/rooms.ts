@@ -139,17 +139,21 @@ export const LEAVES: Readonly<Record<string, string>> = {
 export const SIMULATOR_ROOMS: Readonly<Record<string, Room>> = {
   mqtt: { about: 'a connection that comes back, topics and messages', rooms: [] },
   files: { about: 'downloads, uploads and movies; what is inside an APK file', rooms: ['mqtt'] },
+  faults: {
+    about: 'what can befall a device, and whether it does: decided by seed and occasion',
+    rooms: ['mqtt', 'files'],
+  },
   model: {
     about: 'one device: its state and what it remembers, what it does, how it answers',
-    rooms: ['mqtt', 'files'],
+    rooms: ['mqtt', 'files', 'faults'],
   },
   fleet: {
     about: 'many devices: their numbers and their lives, when they are away',
-    rooms: ['mqtt', 'files', 'model'],
+    rooms: ['mqtt', 'files', 'faults', 'model'],
   },
   customer: {
-    about: 'the customer beside them: registration and the driver of the load',
-    rooms: ['mqtt', 'files', 'model', 'fleet'],
+    about: 'the customer beside them: registration, actions, a receiver that verifies, books of every transaction',
+    rooms: ['mqtt', 'files', 'faults', 'model', 'fleet'],
   },
 };
 export const SIMULATOR_LEAVES: readonly string[] = [
