@@ -127,7 +127,10 @@ export function createDevice({
     credential,
     clean,
     timers,
-    onMessage: receive,
+    onMessage(topic, payload, dup) {
+      receive(topic, payload, dup);
+      return undefined;
+    },
     onOnline(sessionPresent) {
       if (reportStatus) status.whole();
       else status.changes();
@@ -158,8 +161,8 @@ export function createDevice({
   const sendTo =
     (topic: string) =>
     (payload: string, done: (error?: Error | null) => void): void =>
-      link.publish(topic, payload, (error) => {
-        done(error);
+      link.publish(topic, payload, () => {
+        done();
         settle();
       });
   const isOnline = (): boolean => link.online;
@@ -230,9 +233,8 @@ export function createDevice({
       unsent.push(answer);
       return;
     }
-    link.publish('acks', JSON.stringify(answer), (error) => {
-      if (error) unsent.push(answer);
-      else events.emit('acknowledged', answer);
+    link.publish('acks', JSON.stringify(answer), () => {
+      events.emit('acknowledged', answer);
       settle();
     });
   }

@@ -1,0 +1,51 @@
+import mqttPacket, { type Packet } from 'mqtt-packet';
+
+/** More than any message of the service: what claims to be larger is no message. */
+const LARGEST_PACKET = 1024 * 1024;
+
+// One parser for all connections: it is only ever given whole packets, so nothing stays in it between two of them.
+const parser = mqttPacket.parser({ protocolVersion: 4 });
+let parsed: Packet[] = [];
+let broken: Error | undefined;
+parser.on('packet', (packet) => parsed.push(packet));
+parser.on('error', (error) => {
+  broken = error;
+});
+
+/** Bytes of the packet that begins at `start`, as far as its fixed header tells [MQTT-2.2.3]; undefined: not yet. */
+function packetLength(bytes: Buffer, start: number): number | undefined {
+  let length = 0;
+  for (let place = 0; place < 4; place += 1) {
+    const byte = bytes[start + 1 + place];
+    if (byte === undefined) return undefined;
+    length += (byte & 0x7f) * 128 ** place;
+    if (byte < 0x80) {
+      if (length > LARGEST_PACKET) throw new Error(`a packet of ${length} bytes`);
+      return 2 + place + length;
+    }
+  }
+  throw new Error('a remaining length of more than four bytes');
+}
+
+/** What is there of a packet whose end has not come; none most of the time. */
+export type Rest = Buffer | undefined;
+
+/**
+ * The whole packets in what came. Payloads are views of `bytes`: they hold until that is used again. Throws an Error that
+ * says what is no MQTT 3.1.1.
+ */
+export function readPackets(rest: Rest, bytes: Buffer): { packets: readonly Packet[]; rest: Rest } {
+  const all = rest ? Buffer.concat([rest, bytes]) : bytes;
+  let end = 0;
+  for (let length = packetLength(all, end); length !== undefined && end + length <= all.length; ) {
+    end += length;
+    length = packetLength(all, end);
+  }
+  parsed = [];
+  broken = undefined;
+  if (end > 0) parser.parse(end === all.length ? all : all.subarray(0, end));
+  if (broken) throw broken;
+  return { packets: parsed, rest: end === all.length ? undefined : Buffer.from(all.subarray(end)) };
+}
+
+export const packetBytes = (packet: Packet): Buffer => mqttPacket.generate(packet);
