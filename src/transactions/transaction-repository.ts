@@ -223,17 +223,18 @@ export async function listTransactions(
   const filters: [condition: string, value: SqlValue][] = [];
   if (status !== undefined) filters.push(['status = ?', status]);
   if (operation !== undefined) filters.push(['operation = ?', operation]);
-  // What is unfinished has an index of its own, without the application.
   const isDue = status !== undefined && !isFinished(status);
-  if (isDue) filters.push(['application_id = ?', applicationId]);
+  const own = 'SELECT * FROM transactions WHERE device_id = ? AND application_id = ?';
+  // What is due and what is not are two indexes: a new command writes to one of them. SQLite merges the two ranges.
+  const ranges = isDue ? [`${own} AND due = 1`] : [`${own} AND due = 1`, `${own} AND due = 0`];
   const found = await newestFirst<Row, number>(sql, {
-    table: 'transactions',
+    table: `(${ranges.join(' UNION ALL ')}) AS own`,
     key: 'transaction_id',
     keyOf: ({ transactionId }) => transactionId,
     sizeOf: ({ result }) => result?.length ?? 0,
     columns: COLUMNS,
-    where: isDue ? 'device_id = ? AND due = 1' : 'device_id = ? AND application_id = ?',
-    values: isDue ? [deviceId] : [deviceId, applicationId],
+    where: '1 = 1',
+    values: ranges.flatMap(() => [deviceId, applicationId]),
     filter: filters.length > 0 ? filters.map(([condition]) => condition).join(' AND ') : null,
     filterValues: filters.map(([, value]) => value),
     page,

@@ -65,12 +65,14 @@ t.test('what began on or before 2026-03-26 began at that day', async (t) => {
     [Date.UTC(2026, 2, 26, 15), '2026-03-27T00:00:00.000000'],
     [Date.UTC(2026, 2, 27, 15), '2026-03-28T00:00:00.000000'],
   ] as const) {
-    const clock = createFakeClock(utc * 1000);
-    const software = await startSoftware(t, { clock, dataDir: t.testdir() });
-    await software.register(CAMERA, '1.0.0');
-    const at = `${software.versionPath(CAMERA, '1.0.0')}/distributions`;
-    t.match((await software.api.post(at)).body, { distributionDate: shown });
-    t.match((await software.api.get(at)).body, { distributionDate: shown });
+    await t.test(shown, async (t) => {
+      const clock = createFakeClock(utc * 1000);
+      const software = await startSoftware(t, { clock });
+      await software.register(CAMERA, '1.0.0');
+      const at = `${software.versionPath(CAMERA, '1.0.0')}/distributions`;
+      t.match((await software.api.post(at)).body, { distributionDate: shown });
+      t.match((await software.api.get(at)).body, { distributionDate: shown });
+    });
   }
 });
 
@@ -80,19 +82,21 @@ t.test('exist is served by the releases before 2026-09, with headers that say wh
     ['2026-09', false],
     ['2026-11', false],
   ] as const) {
-    const software = await startSoftware(t, { dataDir: t.testdir(), env: { LAPEL_API_RELEASE: release } });
-    const { api, versionPath } = software;
-    await software.register(CAMERA, '1.0.0');
-    const at = `${versionPath(CAMERA, '1.0.0')}/distributions`;
-    for (const distributable of [false, true]) {
-      if (distributable) t.equal('exist' in (await api.post(at)).body, false, 'only in op 25');
-      const { body, headers } = await api.get(at);
-      t.equal(body.exist, served ? distributable : undefined, release);
-      t.equal(headers['deprecation'], served ? '@1772323200' : undefined, '2026-03-01, six months before');
-      t.equal(headers['sunset'], served ? 'Tue, 01 Sep 2026 00:00:00 GMT' : undefined);
-      const row = `${software.world.service.addresses.http}/docs/deprecations#exist`;
-      t.equal(headers['link'], served ? `<${row}>; rel="deprecation"; type="text/html"` : undefined);
-    }
+    await t.test(release, async (t) => {
+      const software = await startSoftware(t, { env: { LAPEL_API_RELEASE: release } });
+      const { api, versionPath } = software;
+      await software.register(CAMERA, '1.0.0');
+      const at = `${versionPath(CAMERA, '1.0.0')}/distributions`;
+      for (const distributable of [false, true]) {
+        if (distributable) t.equal('exist' in (await api.post(at)).body, false, 'only in op 25');
+        const { body, headers } = await api.get(at);
+        t.equal(body.exist, served ? distributable : undefined, release);
+        t.equal(headers['deprecation'], served ? '@1772323200' : undefined, '2026-03-01, six months before');
+        t.equal(headers['sunset'], served ? 'Tue, 01 Sep 2026 00:00:00 GMT' : undefined);
+        const row = `${software.world.service.addresses.http}/docs/deprecations#exist`;
+        t.equal(headers['link'], served ? `<${row}>; rel="deprecation"; type="text/html"` : undefined);
+      }
+    });
   }
 });
 

@@ -112,15 +112,15 @@ t.test('of a large table every page is read in pieces, and those of its indexes'
   const pieces = await look(t, await fill(t));
   const count = (what: string): number => pieces.filter((piece) => piece === what).length;
   t.equal(count('table transactions'), 11, 'each piece is bounded');
-  t.equal(count('index transactions_by_device'), 11);
-  t.equal(count('index transactions_due'), 6, 'a partial one by its own rows');
+  t.equal(count('index transactions_done'), 6, 'a partial one by its own rows');
+  t.equal(count('index transactions_due'), 6);
   t.equal(count('index sqlite_autoindex_deliveries_1'), 11);
   t.equal(count('table devices'), 1, 'a small one is checked whole');
 
   for (const [name, kind, found] of [
     ['transactions', 'leaf', 'table transactions'],
     ['transactions', 'overflow', 'table transactions'],
-    ['transactions_by_device', 'leaf', 'index transactions_by_device'],
+    ['transactions_done', 'leaf', 'index transactions_done'],
     ['deliveries_due', 'leaf', 'index deliveries_due'],
     ['sqlite_autoindex_idempotency_keys_1', 'leaf', 'index sqlite_autoindex_idempotency_keys_1'],
   ] as const) {
