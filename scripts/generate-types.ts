@@ -1,10 +1,10 @@
-// Writes src/contracts/types.ts from schemas/; with --check it writes nothing and fails when the file is out of date.
+// Writes src/contracts/types.ts from schemas/, and the type of a scenario from its schema; with --check it writes nothing and
+// fails when a file is out of date.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { compile, type JSONSchema } from 'json-schema-to-typescript';
 
 const schemas = fileURLToPath(new URL('../schemas/', import.meta.url));
-const output = fileURLToPath(new URL('../src/contracts/types.ts', import.meta.url));
 
 const names = readdirSync(schemas, { recursive: true, encoding: 'utf8' })
   .filter((file) => file.endsWith('.json'))
@@ -21,17 +21,39 @@ const root = {
   additionalProperties: false,
 } as const;
 
-const generated = await compile(root as unknown as JSONSchema, 'SchemaTypes', {
-  cwd: schemas,
-  bannerComment: '// Generated from schemas/ by `npm run generate`; edit the schemas instead.',
+const style = {
   additionalProperties: false,
   ignoreMinAndMaxItems: true,
   style: { singleQuote: true, printWidth: 120 },
-});
+};
+const scenario = fileURLToPath(new URL('../device-sim/scenario/scenario.schema.json', import.meta.url));
 
-if (!process.argv.includes('--check')) {
-  writeFileSync(output, generated);
-} else if (readFileSync(output, 'utf8') !== generated) {
-  console.error('src/contracts/types.ts does not match schemas/. Run `npm run generate` and commit the result.');
-  process.exitCode = 1;
+const outputs = [
+  {
+    file: 'src/contracts/types.ts',
+    from: 'schemas/',
+    generated: await compile(root as unknown as JSONSchema, 'SchemaTypes', {
+      cwd: schemas,
+      bannerComment: '// Generated from schemas/ by `npm run generate`; edit the schemas instead.',
+      ...style,
+    }),
+  },
+  {
+    file: 'device-sim/scenario/scenario-file.ts',
+    from: 'its schema',
+    generated: await compile(JSON.parse(readFileSync(scenario, 'utf8')) as JSONSchema, 'ScenarioFile', {
+      bannerComment: '// Generated from scenario.schema.json by `npm run generate`; edit that instead.',
+      ...style,
+    }),
+  },
+];
+
+for (const { file, from, generated } of outputs) {
+  const path = fileURLToPath(new URL(`../${file}`, import.meta.url));
+  if (!process.argv.includes('--check')) {
+    writeFileSync(path, generated);
+  } else if (readFileSync(path, 'utf8') !== generated) {
+    console.error(`${file} does not match ${from}. Run \`npm run generate\` and commit the result.`);
+    process.exitCode = 1;
+  }
 }

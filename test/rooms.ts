@@ -155,11 +155,18 @@ export const SIMULATOR_ROOMS: Readonly<Record<string, Room>> = {
     about: 'the customer beside them: registration, actions, a receiver that verifies, books of every transaction',
     rooms: ['mqtt', 'files', 'faults', 'model', 'fleet'],
   },
+  report: { about: 'what is kept of a run; the page, the table, JUnit, what is seen meanwhile', rooms: ['customer'] },
+  scenario: {
+    about: 'stories: reading them, playing them, what has to hold at their end',
+    rooms: ['faults', 'model', 'fleet', 'customer', 'report'],
+    owns: ['ajv', 'yaml'],
+  },
 };
 export const SIMULATOR_LEAVES: readonly string[] = [
   'back-off',
   'bounded-map',
   'histogram',
+  'plain-text',
   'random',
   'timers',
   'usage-error',

@@ -5,6 +5,7 @@ import { CLI_ROOMS, LEAVES, ROOMS, type Room, RULES, SIMULATOR_LEAVES, SIMULATOR
 
 const ROOT = join(import.meta.dirname, '..');
 const SRC = join(ROOT, 'src');
+const GENERATED = ['src/contracts/types.ts', 'device-sim/scenario/scenario-file.ts'];
 const FOLDERS = ['src', 'device-sim', 'demo', 'bench', 'scripts', 'test'];
 
 const typeScriptIn = (folder: string): string[] =>
@@ -125,7 +126,7 @@ t.test('what is not documented of Aedes is in one file', async (t) => {
 
 t.test('no file is longer than 400 lines', async (t) => {
   for (const folder of FOLDERS) {
-    for (const file of typeScriptIn(join(ROOT, folder)).filter((name) => name !== 'contracts/types.ts')) {
+    for (const file of typeScriptIn(join(ROOT, folder)).filter((name) => !GENERATED.includes(`${folder}/${name}`))) {
       t.ok(readFileSync(join(ROOT, folder, file), 'utf8').split('\n').length <= 401, `${folder}/${file}`);
     }
   }

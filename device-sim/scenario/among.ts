@@ -1,0 +1,23 @@
+/** How many single letters have to be changed to make one word of the other, up to `most`. */
+function distance(one: string, other: string): number {
+  let row = Array.from({ length: other.length + 1 }, (_, place) => place);
+  for (let i = 1; i <= one.length; i += 1) {
+    const next = [i];
+    for (let j = 1; j <= other.length; j += 1) {
+      const same = one[i - 1] === other[j - 1] ? 0 : 1;
+      next.push(Math.min(next[j - 1]! + 1, row[j]! + 1, row[j - 1]! + same));
+    }
+    row = next;
+  }
+  return row[other.length]!;
+}
+
+/** For a name that there is not: the one that is probably meant, and all that there are. */
+export function among(name: string, names: readonly string[]): string {
+  const near = names
+    .map((other) => ({ other, apart: distance(name.toLowerCase(), other.toLowerCase()) }))
+    .filter(({ other, apart }) => apart <= Math.max(2, Math.floor(other.length / 3)))
+    .sort((a, b) => a.apart - b.apart)[0];
+  const all = `there are ${names.join(', ')}`;
+  return near ? `did you mean "${near.other}"? ${all}` : all;
+}

@@ -1,0 +1,74 @@
+import { readFileSync } from 'node:fs';
+import type { ErrorObject } from 'ajv';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { among } from './among.ts';
+import type { ScenarioFile } from './scenario-file.ts';
+
+/** Where something is in a document: keys and places of lists. */
+export type Path = readonly (string | number)[];
+
+/** What is wrong, and where. */
+export interface Fault {
+  readonly path: Path;
+  readonly text: string;
+}
+
+const SCHEMA = new URL('scenario.schema.json', import.meta.url);
+/** The JSON Schema of scenarios, as text. */
+export const schemaText = (): string => readFileSync(SCHEMA, 'utf8');
+
+/** Above that many faults the rest is as good as unread. */
+const MOST_FAULTS = 20;
+
+const decode = (pointer: string): Path =>
+  pointer
+    .split('/')
+    .slice(1)
+    .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'))
+    .map((key) => (/^\d+$/.test(key) ? Number(key) : key));
+
+const keysOf = (schema: unknown): string[] => Object.keys((schema as { properties?: object }).properties ?? {});
+
+/** A sentence of a fault that the schema has found. */
+function faultOf({ keyword, instancePath, params, parentSchema = {}, data, message }: ErrorObject): Fault {
+  const path = decode(instancePath);
+  const { errorMessage, enum: words } = parentSchema as { errorMessage?: string; enum?: string[] };
+  if (keyword === 'additionalProperties') {
+    const name = String(params['additionalProperty']);
+    return { path: [...path, name], text: `is unknown here; ${among(name, keysOf(parentSchema))}` };
+  }
+  if (keyword === 'required') return { path: [...path, String(params['missingProperty'])], text: 'is needed' };
+  if (words) return { path, text: `there is no ${JSON.stringify(data)}; ${among(String(data), words)}` };
+  return { path, text: errorMessage ?? message ?? 'is wrong' };
+}
+
+let compiled: ReturnType<typeof compile> | undefined;
+function compile() {
+  const ajv = new Ajv2020({ allErrors: true, verbose: true, allowUnionTypes: true, strictTypes: false });
+  ajv.addKeyword('errorMessage');
+  return ajv.compile<ScenarioFile>(JSON.parse(schemaText()) as object);
+}
+
+/** All that the schema finds wrong with a document; empty: it is a scenario in form. */
+export function checkShape(document: unknown): Fault[] {
+  compiled ??= compile();
+  if (compiled(document)) return [];
+  const errors = compiled.errors ?? [];
+  // What is wrong with each of the forms that something may have is said once, by the form itself.
+  const forms = errors.filter(({ keyword }) => keyword === 'anyOf').map(({ instancePath }) => instancePath);
+  const seen = new Set<string>();
+  const faults: Fault[] = [];
+  for (const error of errors) {
+    const { instancePath, keyword } = error;
+    if (keyword !== 'anyOf' && forms.some((form) => instancePath === form)) {
+      // An object where only its members are wrong: they say more than the form does.
+      if (keyword !== 'additionalProperties') continue;
+    }
+    const fault = faultOf(error);
+    const key = JSON.stringify(fault.path);
+    if (seen.has(key)) continue;
+    seen.add(key);
+    faults.push(fault);
+  }
+  return faults.slice(0, MOST_FAULTS);
+}

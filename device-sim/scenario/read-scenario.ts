@@ -1,0 +1,78 @@
+import { readFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { type Document, isMap, isNode, isPair, LineCounter, parseDocument, type Scalar } from 'yaml';
+import { checkShape, type Path } from './check-shape.ts';
+import type { Scenario } from './scenario.ts';
+import { ScenarioError, type ScenarioFault } from './scenario-error.ts';
+import type { ScenarioFile } from './scenario-file.ts';
+import { understand } from './understand.ts';
+
+const written = (path: Path): string =>
+  path.map((key, place) => (typeof key === 'number' ? `[${key}]` : place === 0 ? key : `.${key}`)).join('');
+
+/** The line of what is at a path; where it is missing, of what it is missing in. */
+function lineOf(document: Document, lines: LineCounter, path: Path): number | null {
+  for (let length = path.length; length > 0; length -= 1) {
+    const parent = length === 1 ? document.contents : document.getIn(path.slice(0, length - 1), true);
+    const key = path[length - 1];
+    const pair = isMap(parent) ? parent.items.find((item) => isPair(item) && (item.key as Scalar).value === key) : null;
+    const node = pair?.key ?? document.getIn(path.slice(0, length), true);
+    if (isNode(node) && node.range) return lines.linePos(node.range[0]).line;
+  }
+  return isNode(document.contents) && document.contents.range ? lines.linePos(document.contents.range[0]).line : null;
+}
+
+/** A scenario that was read, as it was written and as it was understood. */
+export interface ReadScenario {
+  readonly file: ScenarioFile;
+  readonly scenario: Scenario;
+}
+
+/**
+ * Reads a scenario (YAML, or JSON, which is YAML). `name` is what errors call it. Throws a ScenarioError with everything that is wrong, each
+ * with its line and its path.
+ */
+export function readScenario(text: string, name: string): ReadScenario {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
+  const broken = document.errors.map(
+    ({ message, pos }): ScenarioFault => ({ path: '', line: lines.linePos(pos[0]).line, text: message }),
+  );
+  if (broken.length > 0) throw new ScenarioError(name, broken);
+  const refuse = (faults: readonly { path: Path; text: string }[]): never => {
+    const placed = faults.map(({ path, text }) => ({ path: written(path), line: lineOf(document, lines, path), text }));
+    throw new ScenarioError(
+      name,
+      placed.sort((a, b) => (a.line ?? 0) - (b.line ?? 0)),
+    );
+  };
+  // Aliases that refer to aliases could make a small file a large one.
+  const value: unknown = document.toJS({ maxAliasCount: 100 });
+  const misshapen = checkShape(value);
+  if (misshapen.length > 0) refuse(misshapen);
+  const file = value as ScenarioFile;
+  const understood = understand(file);
+  if (Array.isArray(understood)) return refuse(understood);
+  return { file, scenario: understood };
+}
+
+/** Reads the scenario of a file. Throws a ScenarioError. */
+export function readScenarioFile(path: string): ReadScenario {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new ScenarioError(path, [{ path: '', line: null, text: `cannot be read: ${(error as Error).message}` }]);
+  }
+  const { file, scenario } = readScenario(text, path);
+  const beside = (name: string): string => resolve(dirname(path), name);
+  const phases = scenario.phases.map((phase) => ({
+    ...phase,
+    actions: phase.actions.map((action) =>
+      action.release?.file === undefined
+        ? action
+        : { ...action, release: { ...action.release, file: beside(action.release.file) } },
+    ),
+  }));
+  return { file, scenario: { ...scenario, phases } };
+}

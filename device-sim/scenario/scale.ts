@@ -1,0 +1,57 @@
+import type { Range } from '../random.ts';
+import { countsOf } from './groups.ts';
+import type { Group, Phase, PlannedAction, Scenario } from './scenario.ts';
+
+/** The same story in another size. */
+export interface Scale {
+  /** How many devices there shall be; the groups keep their shares, and rates over all devices change with their number. */
+  readonly devices?: number | undefined;
+  /** How many times faster time goes: everything is shorter, and what happens by rates happens as much more often. */
+  readonly faster?: number | undefined;
+}
+
+const shorter = ({ min, max }: Range, faster: number): Range => ({ min: min / faster, max: max / faster });
+
+function fasterGroup(group: Group, faster: number): Group {
+  const { life, absence } = group;
+  return {
+    ...group,
+    absence: { ...absence, window: shorter(absence.window, faster) },
+    life: {
+      ...life,
+      statusInterval: life.statusInterval / faster,
+      peerMoves: life.peerMoves * faster,
+      alarms: life.alarms * faster,
+      calls: life.calls * faster,
+      callLength: shorter(life.callLength, faster),
+      fileUploads: life.fileUploads * faster,
+    },
+    faults: group.faults.map((rule) => (rule.delay ? { ...rule, delay: shorter(rule.delay, faster) } : rule)),
+  };
+}
+
+function scaleAction({ pace, ...action }: PlannedAction, size: number, faster: number): PlannedAction {
+  if ('perSecond' in pace) return { ...action, pace: { perSecond: pace.perSecond * size * faster } };
+  return { ...action, pace: { ...pace, within: pace.within === null ? null : pace.within / faster } };
+}
+
+/** How long the customer waits, and what counts as late, are promises of the service: they stay as they are. */
+export function scaled(scenario: Scenario, { devices, faster = 1 }: Scale): Scenario {
+  const before = scenario.groups.reduce((sum, { count }) => sum + count, 0);
+  const after = devices ?? before;
+  const size = after / before;
+  const counts = countsOf(
+    after,
+    scenario.groups.map(({ name, count }) => ({ name, share: count / before })),
+  ) as number[];
+  const phases = scenario.phases.map(
+    (phase): Phase => ({
+      ...phase,
+      duration: phase.duration === null ? null : phase.duration / faster,
+      untilIdle: phase.untilIdle,
+      actions: phase.actions.map((action) => scaleAction(action, size, faster)),
+    }),
+  );
+  const groups = scenario.groups.map((group, place) => ({ ...fasterGroup(group, faster), count: counts[place]! }));
+  return { ...scenario, groups, phases };
+}

@@ -1,0 +1,167 @@
+import type { Release } from '../customer/action.ts';
+import type { FaultRule } from '../faults/fault.ts';
+import { WHOLE_RUN } from '../report/record.ts';
+import { among } from './among.ts';
+import type { Fault, Path } from './check-shape.ts';
+import { type Expectation, readExpectation } from './expectation.ts';
+import { countsOf, devicesOf } from './groups.ts';
+import { bytes, duration, durations, rate, share } from './quantities.ts';
+import type { Phase, PlannedAction, Scenario } from './scenario.ts';
+import type * as file from './scenario-file.ts';
+
+/** The parts of a run before and after the phases, which reports and expectations name like phases. */
+export const START = 'start';
+export const SETTLE = 'settle';
+const TAKEN = [WHOLE_RUN, START, SETTLE];
+const NEED_RELEASE: readonly string[] = ['install', 'updateFirmware'];
+
+const rateOrNone = (text: string): number | null => rate(text) || null;
+
+/** The names that come twice, or that are taken: what is wrong with each. */
+function nameFaults(named: readonly { name: string }[], list: string, taken: readonly string[]): Fault[] {
+  return named.flatMap(({ name }, place) => {
+    if (taken.includes(name)) return [{ path: [list, place, 'name'], text: `"${name}" is taken; choose another one` }];
+    const first = named.findIndex((other) => other.name === name);
+    return first < place ? [{ path: [list, place, 'name'], text: `"${name}" is there already` }] : [];
+  });
+}
+
+function releaseOf({ size, ...rest }: file.Release): Release {
+  return { ...rest, ...(size !== undefined && { size: bytes(size) }) } as Release;
+}
+
+const ruleOf = ({ fault, probability, operations, delay }: file.Fault): FaultRule => ({
+  fault,
+  probability: share(probability),
+  ...(operations && { operations }),
+  ...(delay !== undefined && { delay: durations(delay) }),
+});
+
+/** What is said of the fleet as a whole, with what is usual where nothing is said. */
+const plain = (given: file.ScenarioFile) => ({
+  name: given.name,
+  about: given.about ?? '',
+  seed: given.seed ?? 1,
+  connectRate: rateOrNone(given.connectRate ?? '200/s'),
+  activate: given.activate ?? true,
+  activationPatience: duration(given.activationPatience ?? '30s'),
+  lateAfter: duration(given.lateAfter ?? '60s'),
+  settle: duration(given.settle ?? '30s'),
+  rounds: given.rounds ?? 1,
+});
+
+/** A scenario whose form is right, in full; a list is what is wrong with it. */
+export function understand(given: file.ScenarioFile): Scenario | Fault[] {
+  const groups = given.groups ?? [{ name: 'all' }];
+  const faults = [...nameFaults(groups, 'groups', []), ...nameFaults(given.phases, 'phases', TAKEN)];
+  const wrong = (path: Path, text: string): void => {
+    faults.push({ path, text });
+  };
+
+  const counts = countsOf(given.devices, groups);
+  if (typeof counts === 'string') wrong(['groups'], counts);
+
+  const names = groups.map(({ name }) => name);
+  const known = [...new Set([...names, ...groups.flatMap(({ tags = [] }) => tags)])];
+  /** The groups of a list of names and tags. */
+  function groupsOf(wanted: readonly string[] | undefined, path: Path): readonly string[] {
+    if (!wanted) return names;
+    wanted.forEach((name, place) => {
+      if (!known.includes(name)) wrong([...path, place], `there is no group or tag "${name}"; ${among(name, known)}`);
+    });
+    return groups
+      .filter(({ name, tags = [] }) => [name, ...tags].some((one) => wanted.includes(one)))
+      .map((g) => g.name);
+  }
+
+  function actionOf(action: file.Action, path: Path, phase: file.Phase): PlannedAction {
+    const { each, within, release } = action;
+    if ((action.rate === undefined) === (each === undefined)) wrong(path, 'needs either a rate, or each');
+    if (within !== undefined && each === undefined) wrong([...path, 'within'], 'goes with each');
+    if (each !== undefined && within === undefined && phase.duration === undefined)
+      wrong([...path, 'within'], 'is needed: the phase has no duration');
+    if (NEED_RELEASE.includes(action.do) !== (release !== undefined))
+      wrong([...path, 'release'], release ? `is nothing that ${action.do} takes` : `is needed by ${action.do}`);
+    return {
+      do: action.do,
+      groups: groupsOf(action.groups, [...path, 'groups']),
+      share: share(action.share ?? 1),
+      pace:
+        each === undefined
+          ? { perSecond: rate(action.rate ?? '0/s') }
+          : { each, within: within === undefined ? null : duration(within) },
+      ...(release && { release: releaseOf(release) }),
+    };
+  }
+
+  const phases = given.phases.map((phase, place): Phase => {
+    const path = ['phases', place];
+    const { connect, disconnect, receiver } = phase;
+    if (
+      phase.duration === undefined &&
+      phase.untilIdle === undefined &&
+      (place < given.phases.length - 1 || given.rounds)
+    )
+      wrong(path, 'needs a duration, or untilIdle: nothing comes after a phase that never ends');
+    return {
+      name: phase.name,
+      about: phase.about ?? '',
+      duration: phase.duration === undefined ? null : duration(phase.duration),
+      untilIdle: phase.untilIdle === undefined ? null : duration(phase.untilIdle),
+      connect: connect
+        ? {
+            groups: groupsOf(connect.groups, [...path, 'connect', 'groups']),
+            rate: connect.rate === undefined ? undefined : rateOrNone(connect.rate),
+          }
+        : null,
+      disconnect: disconnect
+        ? {
+            groups: groupsOf(disconnect.groups, [...path, 'disconnect', 'groups']),
+            share: share(disconnect.share ?? 1),
+            cut: disconnect.how === 'cut',
+          }
+        : null,
+      receiver: receiver ? { fault: receiver.fault, share: share(receiver.share ?? 1) } : null,
+      actions: (phase.actions ?? []).map((action, at) => actionOf(action, [...path, 'actions', at], phase)),
+    };
+  });
+
+  /** The rules of a group: its own, and those of phases that are about it. */
+  const rulesOf = (group: file.Group): FaultRule[] => [
+    ...(group.faults ?? []).map(ruleOf),
+    ...given.phases.flatMap((phase, place) =>
+      (phase.faults ?? [])
+        .filter((fault, at) => groupsOf(fault.groups, ['phases', place, 'faults', at, 'groups']).includes(group.name))
+        .map((fault) => ({ ...ruleOf(fault), phases: [phase.name] })),
+    ),
+  ];
+
+  groups.forEach(({ network }, place) => {
+    const away = typeof network === 'object' && network.away !== undefined ? share(network.away) : 0;
+    if (away > 0.95) wrong(['groups', place, 'network', 'away'], 'must be at most 95 %');
+  });
+
+  const chapters = [START, ...phases.map(({ name }) => name), SETTLE];
+  const expectations = (given.expectations ?? []).map((one, place): Expectation | null => {
+    const { expect, phase = null } = typeof one === 'string' ? { expect: one } : one;
+    const read = readExpectation(expect, phase);
+    if (typeof read === 'string') wrong(['expectations', place], read);
+    if (phase !== null && !chapters.includes(phase))
+      wrong(['expectations', place, 'phase'], `there is no phase "${phase}"; ${among(phase, chapters)}`);
+    return typeof read === 'string' ? null : read;
+  });
+
+  const understood = groups.map((group, place) => ({
+    name: group.name,
+    count: typeof counts === 'string' ? 0 : counts[place]!,
+    ...devicesOf(group),
+    faults: rulesOf(group),
+  }));
+  if (faults.length > 0) return uniqueFaults(faults);
+  return { ...plain(given), groups: understood, phases, expectations: expectations.filter((one) => one !== null) };
+}
+
+/** Rules of phases are looked at once for each group. */
+const uniqueFaults = (faults: readonly Fault[]): Fault[] => [
+  ...new Map(faults.map((fault) => [JSON.stringify(fault), fault])).values(),
+];

@@ -1,0 +1,74 @@
+import t from 'tap';
+import type { Figures } from '../../../device-sim/customer/figures.ts';
+import { createHistogram } from '../../../device-sim/histogram.ts';
+import type { Chapter } from '../../../device-sim/report/record.ts';
+import { judge, readExpectation } from '../../../device-sim/scenario/expectation.ts';
+
+function chapter(figures: Partial<Figures>, milliseconds: readonly number[] = []): Chapter {
+  const delivered = createHistogram();
+  for (const one of milliseconds) delivered.record(one);
+  const none = createHistogram().data();
+  const latency = { accepted: none, delivered: delivered.data(), answered: none, settled: none };
+  return {
+    name: 'run',
+    spans: [],
+    figures: { refused: {}, failures: {}, latency, ...figures } as Figures,
+    fleet: { devices: 200, connected: 190, memoryPerDevice: 25_500 },
+  };
+}
+
+function verdict(text: string, of: Chapter) {
+  const read = readExpectation(text, null);
+  if (typeof read === 'string') throw new Error(read);
+  const { holds, shown } = judge(read, of);
+  return `${holds}: ${shown}`;
+}
+
+t.test('counts, shares and percentiles are compared in their units', async (t) => {
+  const of = chapter({ lost: 0, accepted: 400, succeeded: 398, requests: 500, refused: { 429: 60, 404: 40 } });
+  t.equal(verdict('lost == 0', of), 'true: 0');
+  t.equal(verdict('lost!=0', of), 'false: 0');
+  t.equal(verdict('accepted > 400', of), 'false: 400');
+  t.equal(verdict('accepted >= 400', of), 'true: 400');
+  t.equal(verdict('succeeded >= 99 %', of), 'true: 99.5 %');
+  t.equal(verdict('succeeded >= 99.6%', of), 'false: 99.5 %');
+  t.equal(verdict('refused < 10 %', of), 'false: 20 %');
+  t.equal(verdict('refused(404) == 40', of), 'true: 40');
+  t.equal(verdict('failed(STORAGE_FULL) >= 1', chapter({ failures: { STORAGE_FULL: 2 } })), 'true: 2');
+  t.equal(verdict('connected >= 95 %', of), 'true: 95 %');
+  t.equal(verdict('memoryPerDevice < 30 kB', of), 'true: 25.5 kB');
+});
+
+t.test('percentiles are of the stage in parentheses', async (t) => {
+  const of = chapter({}, [...Array.from({ length: 98 }, () => 10), 1500, 3000]);
+  t.match(verdict('p50(delivered) < 20 ms', of), /^true: 10/);
+  t.match(verdict('p99(delivered) < 2 s', of), /^true: 1\.5\d s/);
+  t.match(verdict('p100(delivered) < 2 s', of), 'false: 3 s');
+  t.match(verdict('max(delivered) <= 3s', of), 'true: 3 s');
+});
+
+t.test('where there is nothing to measure an expectation does not hold', async (t) => {
+  t.equal(verdict('p99(settled) < 2 s', chapter({})), 'false: nothing to measure');
+  t.equal(verdict('succeeded >= 0 %', chapter({ accepted: 0, succeeded: 0 })), 'false: nothing to measure');
+  t.equal(verdict('lost == 0', { ...chapter({}), figures: null }), 'false: nothing to measure');
+});
+
+for (const [text, words] of [
+  ['all is well', /must be FIGURE OPERATOR NUMBER/],
+  ['lost = 0', /must be FIGURE OPERATOR NUMBER/],
+  ['lots == 0', /there is no figure "lots"; did you mean "lost"\? there are lost, doubled/],
+  ['p99 < 2 s', /p99 needs a stage: p99\(accepted\), p99\(delivered\)/],
+  ['p99(arrived) < 2 s', /needs a stage/],
+  ['p99(delivered) < 2', /compared with a time, such as 2 s/],
+  ['p99(delivered) < 2 %', /compared with a time/],
+  ['forged < 2 %', /forged is no share of anything/],
+  ['lost < 2 s', /lost is not measured in s/],
+  ['lost(404) == 0', /lost has nothing in parentheses/],
+  ['lost == 1.2.3', /1\.2\.3 is no number/],
+] as const) {
+  t.test(`"${text}" is refused in words`, async (t) => t.match(readExpectation(text, null), words));
+}
+
+t.test('what is of the whole run is not expected of a phase', async (t) => {
+  t.match(readExpectation('memoryPerDevice < 30 kB', 'work'), /is of the whole run/);
+});

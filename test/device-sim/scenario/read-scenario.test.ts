@@ -1,0 +1,210 @@
+import t from 'tap';
+import { ACTIONS } from '../../../device-sim/customer/action.ts';
+import { RECEIVER_FAULTS } from '../../../device-sim/customer/customer.ts';
+import { FAULTS } from '../../../device-sim/faults/fault.ts';
+import { operations } from '../../../device-sim/model/operations.ts';
+import { schemaText } from '../../../device-sim/scenario/check-shape.ts';
+import { readScenario } from '../../../device-sim/scenario/read-scenario.ts';
+import { openScenario, readyNames } from '../../../device-sim/scenario/ready.ts';
+import { scaled } from '../../../device-sim/scenario/scale.ts';
+import { ScenarioError } from '../../../device-sim/scenario/scenario-error.ts';
+
+const plain = 'name: story\ndevices: 10\nphases:\n  - name: work\n    duration: 1m\n';
+const read = (text: string) => readScenario(text, 'story.yaml').scenario;
+/** What is said about a scenario that is refused. */
+function refusal(text: string): string {
+  try {
+    read(text);
+  } catch (error) {
+    if (error instanceof ScenarioError) return error.message;
+    throw error;
+  }
+  return '';
+}
+
+t.test('what is not said is as usual', async (t) => {
+  t.match(read(plain), {
+    name: 'story',
+    seed: 1,
+    connectRate: 200,
+    activate: true,
+    lateAfter: 60_000,
+    settle: 30_000,
+    rounds: 1,
+    groups: [{ name: 'all', count: 10, faults: [], absence: { share: 0 } }],
+    phases: [{ name: 'work', duration: 60_000, untilIdle: null, connect: null, actions: [] }],
+    expectations: [],
+  });
+});
+
+t.test('durations, rates, shares and sizes are numbers afterwards', async (t) => {
+  const { groups, phases } = read(`${plain}    actions:
+      - { do: setWifi, rate: 30/m, share: 10 % }
+      - { do: install, each: 2, within: 20s, release: { version: 1.0.0, size: 2 kB } }
+groups:
+  - name: one
+    storage: 1 GiB
+    network: { profile: lte, away: 0.5 }
+    behaviour: { latency: 50ms-2s, silent: [setApn], fileSize: 1 KiB-1 MiB }
+    life: { calls: 12/h, callLength: 20s-2m, statusInterval: 0s }
+`);
+  t.match(groups, [
+    {
+      equipment: { storage: 1024 ** 3 },
+      behaviour: { latency: { min: 80, max: 2150 }, fileSize: { min: 1024, max: 1024 ** 2 } },
+      absence: { share: 0.5, window: { min: 5000, max: 30_000 } },
+      life: { calls: 12, callLength: { min: 20_000, max: 120_000 }, statusInterval: 0 },
+    },
+  ]);
+  t.match(phases[0]?.actions, [
+    { do: 'setWifi', share: 0.1, pace: { perSecond: 0.5 }, groups: ['one'] },
+    { do: 'install', share: 1, pace: { each: 2, within: 20_000 }, release: { version: '1.0.0', size: 2000 } },
+  ]);
+});
+
+t.test('groups share the devices by count, by share, and evenly', async (t) => {
+  const counts = (groups: string) => read(`${plain}groups: [${groups}]`).groups.map(({ count }) => count);
+  t.strictSame(counts('{ name: a, count: 3 }, { name: b }, { name: c }'), [3, 4, 3]);
+  t.strictSame(counts('{ name: a, share: 33 % }, { name: b, share: 33 % }, { name: c, share: 34 % }'), [3, 3, 4]);
+  t.strictSame(counts('{ name: a, count: 2 }, { name: b, share: 50 % }, { name: c }'), [2, 5, 3]);
+});
+
+t.test('tags are names of several groups, and faults of phases are rules of groups', async (t) => {
+  const { phases, groups } = read(`${plain}    disconnect: { groups: [moves], how: cut }
+    faults: [{ fault: fails, probability: 5 %, groups: [b] }]
+groups: [{ name: a, tags: [moves] }, { name: b, tags: [moves] }, { name: c }]
+`);
+  t.match(phases[0]?.disconnect, { groups: ['a', 'b'], share: 1, cut: true });
+  t.strictSame(
+    groups.map(({ faults }) => faults),
+    [[], [{ fault: 'fails', probability: 0.05, phases: ['work'] }], []],
+  );
+});
+
+t.test('what is wrong is named with its line and its path, all at once', async (t) => {
+  t.equal(
+    refusal('name: story\ndevices: 10\nphases:\n  - name: work\n    duration: ages\n    acitons: []\n'),
+    'story.yaml:5: phases[0].duration: must be a duration such as 30s, 5m, 250ms, 2h or 1d\n' +
+      'story.yaml:6: phases[0].acitons: is unknown here; did you mean "actions"? there are name, about, duration, untilIdle, connect, disconnect, receiver, faults, actions',
+  );
+});
+
+for (const [what, text, words] of [
+  ['no YAML', 'name: [', /^story\.yaml:1: /],
+  ['no mapping', '- 1', /^story\.yaml:1: must be object/],
+  ['nothing', '', /must be object/],
+  ['a missing name', 'devices: 1\nphases: [{ name: a, duration: 1s }]', /^story\.yaml:1: name: is needed/],
+  ['no device', 'name: a\ndevices: 0\nphases: [{ name: a, duration: 1s }]', /^story\.yaml:2: devices: must be >= 1/],
+  [
+    'an unknown action',
+    `${plain}    actions: [{ do: setWify, rate: 1/s }]`,
+    /:6: phases\[0\]\.actions\[0\]\.do: there is no "setWify"; did you mean "setWifi"\?/,
+  ],
+  [
+    'an unknown group',
+    `${plain}    actions: [{ do: setWifi, rate: 1/s, groups: [al] }]`,
+    /:6: phases\[0\]\.actions\[0\]\.groups\[0\]: there is no group or tag "al"; did you mean "all"\? there are all/,
+  ],
+  [
+    'an unknown fault',
+    `${plain}groups: [{ name: a, faults: [{ fault: fail, probability: 1 }] }]`,
+    /groups\[0\]\.faults\[0\]\.fault: there is no "fail"; did you mean "fails"/,
+  ],
+  [
+    'an unknown operation',
+    `${plain}groups: [{ name: a, behaviour: { silent: [setWiFi] } }]`,
+    /silent\[0\]: there is no "setWiFi"; did you mean "setWifi"/,
+  ],
+  [
+    'a share of 200 %',
+    `${plain}groups: [{ name: a, share: 200 % }]`,
+    /groups\[0\]\.share: must be a share such as 0\.1 or 10 %/,
+  ],
+  [
+    'an unknown network',
+    `${plain}groups: [{ name: a, network: 5g }]`,
+    /groups\[0\]\.network: .*good, wifi, lte, tunnel or flaky/,
+  ],
+  [
+    'groups of more devices than there are',
+    `${plain}groups: [{ name: a, count: 11 }]`,
+    /groups: the groups count 11 devices, of 10/,
+  ],
+  ['groups that leave some out', `${plain}groups: [{ name: a, share: 50 % }]`, /groups: the groups make up only 50 %/],
+  ['a group twice', `${plain}groups: [{ name: a }, { name: a }]`, /groups\[1\]\.name: "a" is there already/],
+  [
+    'a phase with a name that is taken',
+    'name: a\ndevices: 1\nphases: [{ name: settle, duration: 1s }]',
+    /phases\[0\]\.name: "settle" is taken/,
+  ],
+  [
+    'an action without a pace',
+    `${plain}    actions: [{ do: setWifi }]`,
+    /phases\[0\]\.actions\[0\]: needs either a rate, or each/,
+  ],
+  [
+    'an action with two paces',
+    `${plain}    actions: [{ do: setWifi, rate: 1/s, each: 1 }]`,
+    /needs either a rate, or each/,
+  ],
+  [
+    'an install of nothing',
+    `${plain}    actions: [{ do: install, each: 1 }]`,
+    /actions\[0\]\.release: is needed by install/,
+  ],
+  [
+    'a release of nothing',
+    `${plain}    actions: [{ do: setWifi, each: 1, release: { version: 1.0.0 } }]`,
+    /release: is nothing that setWifi takes/,
+  ],
+  [
+    'a phase that never ends before another',
+    'name: a\ndevices: 1\nphases: [{ name: b }, { name: c, duration: 1s }]',
+    /phases\[0\]: needs a duration/,
+  ],
+  [
+    'an expectation that is none',
+    `${plain}expectations: [all is well]`,
+    /:6: expectations\[0\]: must be FIGURE OPERATOR NUMBER/,
+  ],
+  [
+    'an expectation of an unknown phase',
+    `${plain}expectations: [{ expect: lost == 0, phase: wrok }]`,
+    /expectations\[0\]\.phase: there is no phase "wrok"; did you mean "work"\? there are start, work, settle/,
+  ],
+] as const) {
+  t.test(`${what} is refused in words`, async (t) => t.match(refusal(text), words));
+}
+
+t.test('the schema knows the actions, faults and operations that there are', async (t) => {
+  const { $defs } = JSON.parse(schemaText());
+  t.strictSame($defs.fault.properties.fault.enum, Object.keys(FAULTS));
+  t.strictSame($defs.phase.properties.receiver.properties.fault.enum, Object.keys(RECEIVER_FAULTS));
+  t.strictSame($defs.action.properties.do.enum.slice(0, -4), Object.keys(ACTIONS));
+  t.strictSame(new Set($defs.operation.enum), new Set(operations.keys()));
+});
+
+t.test('every ready scenario is one, says what it is about, and expects that nothing is lost or doubled', async (t) => {
+  const names = 'bad-release commuter firmware-mix flaky-network hostile month reconnect-storm shift smoke';
+  t.strictSame(readyNames(), names.split(' '));
+  for (const name of readyNames()) {
+    const { scenario } = openScenario(name);
+    t.equal(scenario.name, name);
+    t.ok(scenario.about.length > 20, scenario.about);
+    const texts = scenario.expectations.filter(({ phase }) => phase === null).map(({ text }) => text);
+    t.ok(texts.includes('lost == 0') && texts.includes('doubled == 0'), name);
+  }
+});
+
+t.test('in another size groups keep their shares, and time goes faster', async (t) => {
+  const { scenario } = openScenario('shift');
+  const small = scaled(scenario, { devices: 20, faster: 10 });
+  t.strictSame(
+    small.groups.map(({ count }) => count),
+    [12, 6, 2],
+  );
+  t.match(small.groups[0]?.life, { calls: 120, callLength: { min: 2000, max: 12_000 } });
+  t.equal(small.phases[1]?.duration, 36_000);
+  t.strictSame(small.phases[1]?.actions[0]?.pace, { perSecond: 5 });
+  t.strictSame(small.expectations, scenario.expectations);
+});
