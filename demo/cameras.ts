@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { OwnFile } from '../device-sim/files/uploader.ts';
-import type { DeviceAccount } from '../device-sim/fleet/fleet.ts';
+import type { DeviceAccount } from '../device-sim/fleet/member.ts';
 import { createDevice, type Device, type DeviceOptions } from '../device-sim/model/device.ts';
 import { OLD_FIRMWARE } from '../device-sim/model/firmware-versions.ts';
 import type { Command } from '../device-sim/mqtt/messages.ts';

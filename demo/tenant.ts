@@ -6,7 +6,7 @@ import {
   unexpected,
 } from '../device-sim/customer/service-client.ts';
 import { deviceIdFor } from '../device-sim/fleet/device-ids.ts';
-import type { DeviceAccount } from '../device-sim/fleet/fleet.ts';
+import type { DeviceAccount } from '../device-sim/fleet/member.ts';
 import type { Timeline } from './timeline.ts';
 
 export const DEVELOPER = 'demo';

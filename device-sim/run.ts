@@ -3,6 +3,7 @@ import { obtainAccounts, saveAccounts } from './customer/accounts.ts';
 import { createApplication } from './customer/application.ts';
 import { startLoad } from './customer/load.ts';
 import { createFleet, type Fleet } from './fleet/fleet.ts';
+import { oneGroup } from './fleet/member.ts';
 import { type ProgressStream, showProgress } from './progress.ts';
 import type { Report } from './report.ts';
 import { pause, systemTimers, type Timers } from './timers.ts';
@@ -33,8 +34,7 @@ function theEnd(command: Command, fleet: Fleet, stopped: AbortSignal, timers: Ti
     const active = (): void => {
       last = timers.now();
     };
-    for (const { events } of fleet.devices)
-      events.on('command', active).on('acknowledged', active).on('online', active).on('told', active);
+    fleet.events.on('command', active).on('acknowledged', active).on('online', active).on('told', active);
     const look = (): void => {
       const rest = last + untilIdle - timers.now();
       if (rest <= 0 && fleet.counts().outstanding === 0) end();
@@ -55,21 +55,17 @@ export async function run(
   const began = timers.now();
   const troubles: string[] = [];
   let troublesNotShown = 0;
+  const { seed, oldFirmware, behaviour, absence, equipment, life } = command;
   const accounts = await obtainAccounts(command);
   if (command.saveFile !== undefined) saveAccounts(command.saveFile, accounts);
 
   await using fleet = createFleet({
-    accounts,
+    members: oneGroup(accounts, { seed, oldFirmware, behaviour, absence, equipment, life }),
     url: command.mqtt,
-    seed: command.seed,
-    behaviour: command.behaviour,
-    absence: command.absence,
+    seed,
     connectRate: command.connectRate,
     connectAttempts: CONNECT_ATTEMPTS,
     clean: command.clean,
-    equipment: command.equipment,
-    oldFirmware: command.oldFirmware,
-    life: command.life,
     downloadFolder: command.downloadFolder,
     timers,
     ...(command.stateFolder !== undefined && { stateFolder: command.stateFolder }),

@@ -168,6 +168,7 @@ export const SIMULATOR_LEAVES: readonly string[] = [
   'histogram',
   'plain-text',
   'random',
+  'timer-wheel',
   'timers',
   'usage-error',
 ];

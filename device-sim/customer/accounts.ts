@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { deviceIdFor, isDeviceId } from '../fleet/device-ids.ts';
-import type { DeviceAccount } from '../fleet/fleet.ts';
+import type { DeviceAccount } from '../fleet/member.ts';
 import { UsageError } from '../usage-error.ts';
 import { createServiceClient, inParallel, type ServiceClient, unexpected } from './service-client.ts';
 

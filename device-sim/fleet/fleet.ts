@@ -1,21 +1,21 @@
+import { EventEmitter } from 'node:events';
 import type { Patience } from '../files/download.ts';
 import { createDownloadFolder } from '../files/download-folder.ts';
-import { type Behaviour, promptBehaviour } from '../model/behaviour.ts';
+import { promptBehaviour } from '../model/behaviour.ts';
 import { createDevice, type Device } from '../model/device.ts';
-import type { Equipment } from '../model/device-state.ts';
-import { OLD_FIRMWARE } from '../model/firmware-versions.ts';
 import { createStateFile } from '../model/state-file.ts';
 import { createRandom, deriveSeed } from '../random.ts';
+import { createTimerWheel } from '../timer-wheel.ts';
 import { systemTimers, type Timers } from '../timers.ts';
-import { type Absence, scheduleAbsences } from './absences.ts';
+import { scheduleAbsences } from './absences.ts';
+import type { FleetEvents } from './fleet-events.ts';
 import { type Life, letLive, quietLife } from './life.ts';
+import type { FleetMember } from './member.ts';
 import { createPacer } from './pacer.ts';
 import { createTally, type Tally } from './tally.ts';
 
-export interface DeviceAccount {
-  readonly deviceId: string;
-  readonly credential: string;
-}
+/** Devices of one fleet that are connecting at the same time: as many as the kernel keeps waiting at a listener. */
+const CONNECTING = 500;
 
 /** A fleet now, and what it went through, which only grows. */
 export interface FleetCounts extends Tally {
@@ -25,13 +25,35 @@ export interface FleetCounts extends Tally {
   outstanding: number;
 }
 
+export interface GivenUp {
+  readonly deviceId: string;
+  readonly error: Error;
+}
+
+/** A part of a fleet. Missing: all of it. */
+export interface Part {
+  readonly groups?: readonly string[] | undefined;
+  /** Share of them, 0 to 1; which ones is decided by the seed and `occasion`. */
+  readonly share?: number | undefined;
+  readonly occasion?: number | undefined;
+}
+
 export interface Fleet extends AsyncDisposable {
   readonly devices: readonly Device[];
+  /** In the order of `devices`. */
+  readonly members: readonly FleetMember[];
+  /** What all devices let know: one listener for all of them, where those of each device would be thousands. */
+  readonly events: EventEmitter<FleetEvents>;
   /**
-   * Connects all devices, no faster than the connect rate, and then lets absences and life begin. Resolves when each is online or
-   * was given up; says who was given up and why.
+   * Connects those of a part, no faster than the rate (connections a second; null: unbounded; missing: as before), and then lets their absences
+   * and their life begin. Resolves when each is online or was given up; says who was given up and why.
    */
-  connect(): Promise<{ deviceId: string; error: Error }[]>;
+  connect(part?: Part & { rate?: number | null }): Promise<GivenUp[]>;
+  /**
+   * Those of a part go offline, and stay there until `connect`: half of them politely, half as in a tunnel, or all in one
+   * of these ways. Gives how many they are.
+   */
+  away(part?: Part & { how?: 'politely' | 'cut' }): Promise<number>;
   /** Everyone goes offline politely. */
   disconnect(): Promise<void>;
   /** Resolves when no device has anything unfinished. */
@@ -40,23 +62,15 @@ export interface Fleet extends AsyncDisposable {
 }
 
 interface FleetOptions {
-  accounts: readonly DeviceAccount[];
+  members: readonly FleetMember[];
   url: string;
   seed?: number;
-  behaviour?: Partial<Behaviour>;
-  absence?: Absence;
   /** Connections a second; null is unbounded. */
   connectRate?: number | null;
   connectAttempts?: number;
   clean?: boolean;
   /** A folder in which devices remember over restarts. */
   stateFolder?: string;
-  /** What each device is before its first command. */
-  equipment?: Partial<Equipment>;
-  /** Share of the devices that have a firmware from before the Bluetooth operations, 0 to 1. */
-  oldFirmware?: number;
-  /** What happens to them by itself, from `connect` on. */
-  life?: Partial<Life>;
   /** Where files are while they are downloaded; a temporary folder, removed at the end, when missing. */
   downloadFolder?: string | undefined;
   patience?: Partial<Patience>;
@@ -65,87 +79,132 @@ interface FleetOptions {
   onTrouble?: (deviceId: string, text: string) => void;
 }
 
-/** Many devices in one process, the seed of each derived from its place in the list. */
+/** Many devices in one process, the seed of each derived from its place in the fleet. */
 export function createFleet({
-  accounts,
+  members,
   url,
   seed = 1,
-  behaviour = {},
-  absence = { share: 0, window: { min: 0, max: 0 } },
   connectRate = null,
   connectAttempts = 1,
   clean = false,
   stateFolder,
-  equipment = {},
-  oldFirmware = 0,
-  life = {},
   downloadFolder,
   patience = {},
-  timers = systemTimers,
+  timers = createTimerWheel(systemTimers),
   onTrouble = () => {},
 }: FleetOptions): Fleet {
-  const { counts: tally, watch } = createTally({ onTrouble });
-  const pacer = createPacer({ perSecond: connectRate, timers });
+  const events = new EventEmitter<FleetEvents>();
+  const tally = createTally({ events, onTrouble });
+  const pacer = createPacer({ perSecond: connectRate, atOnce: CONNECTING, timers });
   const downloads = createDownloadFolder(downloadFolder);
-  const stops: (() => void)[] = [];
+  /** What ends the absences of a device; there for those whose absences have begun. */
+  const absences = new Map<Device, () => void>();
+  let endLife: (() => void)[] = [];
   let over = false;
 
-  const devices = accounts.map(({ deviceId, credential }, index) => {
-    const bound = behaviour.memory ?? promptBehaviour.memory;
+  const devices = members.map(({ account: { deviceId, credential }, place, settings: { behaviour, equipment } }) => {
+    const bound = behaviour?.memory ?? promptBehaviour.memory;
     const journal = stateFolder === undefined ? undefined : createStateFile({ folder: stateFolder, deviceId, bound });
-    const own = deriveSeed(seed, index, 1);
-    const old = createRandom(deriveSeed(seed, index, 3))() < oldFirmware;
-    const device = createDevice({
+    return createDevice({
       deviceId,
       credential,
       url,
-      seed: own,
-      behaviour,
+      seed: deriveSeed(seed, place, 1),
+      ...(behaviour && { behaviour }),
       clean,
       connectAttempts,
       gate: pacer.turn,
-      equipment: { ...equipment, ...(old && OLD_FIRMWARE) },
+      ...(equipment && { equipment }),
       downloads,
       patience,
       timers,
+      // The types of an EventEmitter do not see that these belong together.
+      watch: (device, name, what) => (events as EventEmitter).emit(name, device, ...what),
       ...(journal && { journal }),
     });
-    watch(device);
-    return device;
   });
 
-  function letGo(device: Device, index: number): void {
-    const random = createRandom(deriveSeed(seed, index, 2));
+  function placesOf({ groups, share = 1, occasion = 0 }: Part): number[] {
+    const places = [...members.keys()].filter((at) => groups?.includes(members[at]!.settings.group) ?? true);
+    if (share >= 1) return places;
+    const lot = (at: number): number => deriveSeed(seed, members[at]!.place, 5, occasion);
+    return places.toSorted((a, b) => lot(a) - lot(b)).slice(0, Math.round(share * places.length));
+  }
+
+  function letGo(at: number): void {
+    const device = devices[at]!;
+    const { place, settings } = members[at]!;
+    if (!settings.absence || settings.absence.share === 0 || absences.has(device)) return;
     const onFailure = (error: Error): void => {
       if (over) return;
       tally.connectFailures += 1;
       onTrouble(device.deviceId, error.message);
     };
-    stops.push(scheduleAbsences({ device, absence, random, timers, onFailure }));
+    const random = createRandom(deriveSeed(seed, place, 2));
+    absences.set(device, scheduleAbsences({ device, absence: settings.absence, random, timers, onFailure }));
+  }
+
+  /** Each way of living has its own happenings, for all who live that way. */
+  function beginLife(): void {
+    if (endLife.length > 0) return;
+    const ways = new Map<Partial<Life> | undefined, Device[]>();
+    members.forEach(({ settings: { life } }, at) => {
+      const those = ways.get(life) ?? [];
+      those.push(devices[at]!);
+      ways.set(life, those);
+    });
+    endLife = [...ways].map(([life, those], index) =>
+      letLive({ devices: those, life: { ...quietLife, ...life }, seed: deriveSeed(seed, 4, index), timers }),
+    );
+  }
+
+  function stay(device: Device): void {
+    absences.get(device)?.();
+    absences.delete(device);
   }
 
   function quieten(): void {
     over = true;
-    for (const stop of stops.splice(0)) stop();
+    for (const end of endLife.splice(0)) end();
+    devices.forEach(stay);
   }
 
   return {
     devices,
+    members,
+    events,
 
-    async connect() {
+    async connect({ rate, ...part } = {}) {
       over = false;
-      const outcomes = await Promise.allSettled(devices.map((device) => device.connect()));
-      const givenUp: { deviceId: string; error: Error }[] = [];
+      if (rate !== undefined) pacer.setRate(rate);
+      const places = placesOf(part);
+      const outcomes = await Promise.allSettled(places.map((at) => devices[at]!.connect()));
+      const givenUp: GivenUp[] = [];
       outcomes.forEach((outcome, index) => {
-        const deviceId = devices[index]?.deviceId ?? '';
+        const { deviceId } = devices[places[index]!]!;
         if (outcome.status === 'rejected') givenUp.push({ deviceId, error: outcome.reason as Error });
       });
       if (!over) {
         tally.connectFailures += givenUp.length;
-        devices.forEach(letGo);
-        stops.push(letLive({ devices, life: { ...quietLife, ...life }, seed: deriveSeed(seed, 4), timers }));
+        places.forEach(letGo);
+        beginLife();
       }
       return givenUp;
+    },
+
+    async away({ how, ...part } = {}) {
+      const places = placesOf(part);
+      await Promise.all(
+        places.map((at) => {
+          const device = devices[at]!;
+          stay(device);
+          const polite = how
+            ? how === 'politely'
+            : deriveSeed(seed, members[at]!.place, 6, part.occasion ?? 0) % 2 === 0;
+          return polite ? device.disconnect() : device.drop();
+        }),
+      );
+      return places.length;
     },
 
     async disconnect() {

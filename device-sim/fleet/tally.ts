@@ -1,4 +1,5 @@
-import type { Device } from '../model/device.ts';
+import type { EventEmitter } from 'node:events';
+import type { FleetEvents } from './fleet-events.ts';
 
 /** Nothing yet. */
 const NOTHING = {
@@ -51,71 +52,72 @@ const NOTHING = {
 /** What a fleet went through; it only grows. */
 export type Tally = typeof NOTHING;
 
-/** Counts what the devices tell of themselves that it watches, and says what is wrong, in words. */
-export function createTally({ onTrouble }: { onTrouble: (deviceId: string, text: string) => void }) {
+/** Counts what the devices of a fleet tell of themselves, and says what is wrong, in words. */
+export function createTally({
+  events,
+  onTrouble,
+}: {
+  events: EventEmitter<FleetEvents>;
+  onTrouble: (deviceId: string, text: string) => void;
+}): Tally {
   const counts: Tally = { ...NOTHING };
-
-  function watch({ deviceId, events }: Device): void {
-    const trouble = (text: string): void => onTrouble(deviceId, text);
-    events.on('online', () => {
-      counts.connections += 1;
-    });
-    events.on('offline', (_reason, expected) => {
-      if (!expected) counts.losses += 1;
-    });
-    events.on('refused', (error) => {
-      counts.connectFailures += 1;
-      trouble(`refused: ${error.message}`);
-    });
-    events.on('command', (_command, reaction) => {
-      counts.commands += 1;
-      if (reaction === 'repeat' || reaction === 'underway') counts.repetitions += 1;
-      else if (reaction === 'cancel') counts.cancels += 1;
-      else if (reaction === 'ignored') counts.ignored += 1;
-    });
-    events.on('answer', ({ status }, repeated) => {
-      counts.answers += 1;
-      if (repeated) counts.repeatedAnswers += 1;
-      else if (status === 'failed') counts.failures += 1;
-    });
-    events.on('acknowledged', () => {
-      counts.acknowledged += 1;
-    });
-    events.on('download', ({ bytes, resumed, renewed }) => {
-      counts.downloads += 1;
-      counts.downloadedBytes += bytes;
-      counts.resumed += resumed;
-      counts.renewed += renewed;
-    });
-    events.on('event', ({ type }) => {
-      if (type === 'call.started') counts.calls += 1;
-    });
-    events.on('told', () => {
-      counts.events += 1;
-    });
-    events.on('forgotten', () => {
-      counts.eventsLost += 1;
-    });
-    events.on('upload', ({ size }) => {
-      counts.uploads += 1;
-      counts.uploadedBytes += size;
-    });
-    events.on('uploadRetry', () => {
-      counts.uploadRetries += 1;
-    });
-    events.on('uploaded', ({ kind }) => {
-      if (kind === 'failed') counts.uploadFailures += 1;
-      else if (kind === 'unwanted') counts.unwanted += 1;
-    });
-    events.on('complaint', ({ topic, reason }) => {
-      counts.complaints += 1;
-      trouble(`the service complained about ${topic}: ${reason}`);
-    });
-    events.on('violation', (fault) => {
-      counts.violations += 1;
-      trouble(`the service broke the contract: ${fault}`);
-    });
-  }
-
-  return { counts, watch };
+  events.on('online', () => {
+    counts.connections += 1;
+  });
+  events.on('offline', (_device, _reason, expected) => {
+    if (!expected) counts.losses += 1;
+  });
+  events.on('refused', ({ deviceId }, error) => {
+    counts.connectFailures += 1;
+    onTrouble(deviceId, `refused: ${error.message}`);
+  });
+  events.on('command', (_device, _command, reaction) => {
+    counts.commands += 1;
+    if (reaction === 'repeat' || reaction === 'underway') counts.repetitions += 1;
+    else if (reaction === 'cancel') counts.cancels += 1;
+    else if (reaction === 'ignored') counts.ignored += 1;
+  });
+  events.on('answer', (_device, { status }, repeated) => {
+    counts.answers += 1;
+    if (repeated) counts.repeatedAnswers += 1;
+    else if (status === 'failed') counts.failures += 1;
+  });
+  events.on('acknowledged', () => {
+    counts.acknowledged += 1;
+  });
+  events.on('download', (_device, { bytes, resumed, renewed }) => {
+    counts.downloads += 1;
+    counts.downloadedBytes += bytes;
+    counts.resumed += resumed;
+    counts.renewed += renewed;
+  });
+  events.on('event', (_device, { type }) => {
+    if (type === 'call.started') counts.calls += 1;
+  });
+  events.on('told', () => {
+    counts.events += 1;
+  });
+  events.on('forgotten', () => {
+    counts.eventsLost += 1;
+  });
+  events.on('upload', (_device, { size }) => {
+    counts.uploads += 1;
+    counts.uploadedBytes += size;
+  });
+  events.on('uploadRetry', () => {
+    counts.uploadRetries += 1;
+  });
+  events.on('uploaded', (_device, { kind }) => {
+    if (kind === 'failed') counts.uploadFailures += 1;
+    else if (kind === 'unwanted') counts.unwanted += 1;
+  });
+  events.on('complaint', ({ deviceId }, { topic, reason }) => {
+    counts.complaints += 1;
+    onTrouble(deviceId, `the service complained about ${topic}: ${reason}`);
+  });
+  events.on('violation', ({ deviceId }, fault) => {
+    counts.violations += 1;
+    onTrouble(deviceId, `the service broke the contract: ${fault}`);
+  });
+  return counts;
 }

@@ -1,333 +1,368 @@
 import { EventEmitter } from 'node:events';
 import { type Patience, plainPatience } from '../files/download.ts';
 import { createDownloadFolder, type DownloadFolder } from '../files/download-folder.ts';
-import { createFetcher } from '../files/fetcher.ts';
+import { createFetcher, type Fetcher } from '../files/fetcher.ts';
 import { createUploader } from '../files/uploader.ts';
-import { createConformance } from '../mqtt/conformance.ts';
+import { type Conformance, createConformance } from '../mqtt/conformance.ts';
 import { type Answer, type DeviceEvent, parseCommand, parseComplaint, parseResponse } from '../mqtt/messages.ts';
-import { createLink, type Inbound } from '../mqtt/mqtt-link.ts';
-import { createOutgoingEvents } from '../mqtt/outgoing-events.ts';
-import { createReconnector } from '../mqtt/reconnector.ts';
-import { createRequests } from '../mqtt/requests.ts';
-import { createRandom, deriveSeed, draw, type Range } from '../random.ts';
+import { createLink, type Inbound, type Link } from '../mqtt/mqtt-link.ts';
+import { createOutgoingEvents, type OutgoingEvents } from '../mqtt/outgoing-events.ts';
+import { createReconnector, type Reconnector } from '../mqtt/reconnector.ts';
+import { createRequests, type Requests } from '../mqtt/requests.ts';
+import { createRandom, deriveSeed, draw, type Random, type Range } from '../random.ts';
 import { systemTimers, type Timers } from '../timers.ts';
 import { createBattery } from './battery.ts';
 import { type Behaviour, promptBehaviour } from './behaviour.ts';
 import { type Bluetooth, peerChanges, wandered } from './bluetooth.ts';
-import { type CallPlan, createCalls } from './calls.ts';
+import { type CallPlan, type Calls, createCalls } from './calls.ts';
 import type { DeviceEvents } from './device-events.ts';
 import { createDeviceModel, type DeviceModel } from './device-model.ts';
+import type { Device, DeviceOptions } from './device-options.ts';
 import { type DeviceState, type Equipment, plainEquipment } from './device-state.ts';
-import { createExecutor } from './executor.ts';
-import type { Journal } from './state-file.ts';
-import { createStatusReport, statusOf } from './status.ts';
+import { createExecutor, type Executor } from './executor.ts';
+import { createStatusReport, type StatusReport, statusOf } from './status.ts';
 
-export interface Device extends AsyncDisposable {
-  readonly deviceId: string;
-  readonly events: EventEmitter<DeviceEvents>;
-  readonly online: boolean;
-  /** Activation, networks, language, Bluetooth, software and firmware as commands have set them. */
-  readonly state: Readonly<DeviceState>;
-  /** transactionId -> how often it was executed. */
-  readonly executions: ReadonlyMap<number, number>;
-  /** Commands, calls and uploads not finished, downloads not cleared away, and messages not acknowledged. */
-  readonly outstanding: number;
-  /** What an earlier run of the simulator knew, and the service still does. */
-  rememberActivation(activation: NonNullable<DeviceState['activation']>): void;
-  /** Reports what has changed by itself: the battery. */
-  reportChanges(): void;
-  /** One of the paired Bluetooth peers comes or goes. */
-  movePeer(): void;
-  /** Its SOS button is pressed. */
-  pressButton(): void;
-  /** Begins a call. Gives its callId; undefined while there is another one, or no activation. */
-  call(plan: CallPlan): string | undefined;
-  /** Uploads a file of the customer's application. Gives its fileId; undefined without an activation. */
-  uploadFile(): string | undefined;
-  /** Resolves when online; rejects after the attempts allowed, or at once when the credential is refused. */
-  connect(): Promise<void>;
-  /** Goes offline politely (DISCONNECT) and stays there until `connect`. */
-  disconnect(): Promise<void>;
-  /** Cuts the socket and stays offline until `connect`. */
-  drop(): Promise<void>;
-  /** Resolves when every command that came is answered, calls and uploads are over, and everything is acknowledged. */
-  idle(): Promise<void>;
-}
+export type { Device, DeviceOptions } from './device-options.ts';
 
-export interface DeviceOptions {
-  deviceId: string;
-  credential: string;
-  /** `mqtt://host:port` (or `mqtts:`, `ws:`, `wss:`). */
-  url: string;
-  /** Decides latencies, failures, repetitions and pauses before reconnecting. */
-  seed?: number;
-  behaviour?: Partial<Behaviour>;
-  /** A clean session: subscribes anew each time, and the service forgets it. */
-  clean?: boolean;
-  /** Bounds in milliseconds of the pause before reconnecting after a lost connection (doubled each time); null: stay offline. */
-  reconnect?: Range | null;
-  /** How often `connect` tries. */
-  connectAttempts?: number;
-  /** Awaited before each connection attempt, to bound a storm. */
-  gate?: () => Promise<void>;
-  /** Remembers over restarts. */
-  journal?: Journal;
-  /** What it is before its first command, as far as the journal knows of none. */
-  equipment?: Partial<Equipment>;
-  /** Reports its whole status at each connection, not only what has changed. */
-  reportStatus?: boolean;
-  /** Where files are while they are downloaded; a temporary folder of its own when missing. */
-  downloads?: DownloadFolder;
-  patience?: Partial<Patience>;
-  timers?: Timers;
-}
+const RECONNECT: Range = { min: 250, max: 10_000 };
 
 /** One wearable camera: the model of it, on a connection. Starts offline. */
-export function createDevice({
-  deviceId,
-  credential,
-  url,
-  seed = 1,
-  behaviour: knobs = {},
-  clean = false,
-  reconnect = { min: 250, max: 10_000 },
-  connectAttempts = 1,
-  gate,
-  journal,
-  equipment: given = {},
-  reportStatus = true,
-  downloads,
-  patience: limits = {},
-  timers = systemTimers,
-}: DeviceOptions): Device {
-  const behaviour: Behaviour = { ...promptBehaviour, ...knobs };
-  const equipment: Equipment = { ...plainEquipment, ...given };
-  const patience: Patience = { ...plainPatience, ...limits };
-  const events = new EventEmitter<DeviceEvents>();
-  const repeats = createRandom(deriveSeed(seed, 1));
-  const model: DeviceModel = createDeviceModel({
-    deviceId,
-    seed: deriveSeed(seed, 2),
-    behaviour,
-    equipment,
-    memory: journal?.memory,
-  });
-  const conformance = createConformance({ memory: behaviour.memory });
+export const createDevice = (options: DeviceOptions): Device => new SimulatedDevice(options);
+
+/**
+ * A class, because there are many thousands: what a device has not needed yet is not there (its calls, its downloads, its
+ * listeners), and the rest shares its methods.
+ */
+class SimulatedDevice implements Device {
+  readonly deviceId: string;
+  readonly #options: DeviceOptions;
+  readonly #behaviour: Behaviour;
+  readonly #seed: number;
+  readonly #timers: Timers;
+  readonly #model: DeviceModel;
+  readonly #link: Link;
+  readonly #reconnector: Reconnector;
+  readonly #status: StatusReport;
+  readonly #repeats: Random;
+  readonly #switchedOn: number;
+  readonly #conformance: Conformance;
+  #patience: Patience | undefined;
+  #events: EventEmitter<DeviceEvents> | undefined;
+  #folder: DownloadFolder | undefined;
+  #happened: OutgoingEvents | undefined;
+  #requests: Requests | undefined;
+  #calls: Calls | undefined;
+  #executor: Executor | undefined;
+  #wanderings: Random | undefined;
+  #bluetooth: Bluetooth;
   /** Answers made while offline; those already sent are kept by the link. */
-  let unsent: Answer[] = [];
-  let idleWaiters: (() => void)[] = [];
-  const wanderings = createRandom(deriveSeed(seed, 6));
-  const battery = createBattery(createRandom(deriveSeed(seed, 7)));
-  const rssi = Math.round(draw(createRandom(deriveSeed(seed, 8)), { min: -85, max: -45 }));
-  const switchedOn = timers.now();
+  #unsent: Answer[] = [];
+  #idleWaiters: (() => void)[] = [];
 
-  const link = createLink({
-    url,
-    deviceId,
-    credential,
-    clean,
-    timers,
-    onMessage(topic, payload, dup) {
-      receive(topic, payload, dup);
-      return undefined;
-    },
-    onOnline(sessionPresent) {
-      if (reportStatus) status.whole();
-      else status.changes();
-      const waiting = unsent;
-      unsent = [];
-      waiting.forEach(publish);
-      requests.online();
-      happened.online();
-      events.emit('online', sessionPresent);
-    },
-    onClose(reason, wasOnline) {
-      conformance.disconnected();
-      const expected = reconnector.lost();
-      if (wasOnline) events.emit('offline', reason, expected);
-    },
-  });
-  const reconnector = createReconnector({
-    open: link.open,
-    attempts: connectAttempts,
-    pause: reconnect,
-    random: createRandom(deriveSeed(seed, 3)),
-    gate,
-    timers,
-    onRefused: (error) => events.emit('refused', error),
-  });
-
-  /** Whatever is lost with its connection is the sender's business. */
-  const sendTo =
-    (topic: string) =>
-    (payload: string, done: (error?: Error | null) => void): void =>
-      link.publish(topic, payload, () => {
-        done();
-        settle();
-      });
-  const isOnline = (): boolean => link.online;
-  const status = createStatusReport({
-    read: () => statusOf(model.state, { total: equipment.storage, battery: battery(timers.now() - switchedOn), rssi }),
-    isOnline,
-    publish: sendTo('status'),
-  });
-  const happened = createOutgoingEvents({
-    isOnline,
-    publish: sendTo('events'),
-    onEvent: (event) => events.emit('event', event),
-    onAcknowledged: (event) => events.emit('told', event),
-    onLost: (event) => events.emit('forgotten', event),
-  });
-  const requests = createRequests({ isOnline, publish: sendTo('requests'), wait: patience.answer, timers });
-  const calls = createCalls({
-    deviceId,
-    uploader: createUploader({
-      requests,
-      patience,
-      failureRate: behaviour.uploadFailureRate,
-      random: createRandom(deriveSeed(seed, 9)),
-      timers,
-      onRetry: () => events.emit('uploadRetry'),
-      onFile: (file) => events.emit('upload', file),
-    }),
-    fileSize: behaviour.fileSize,
-    random: createRandom(deriveSeed(seed, 10)),
-    timers,
-    tell,
-    onOutcome: (outcome) => events.emit('uploaded', outcome),
-    onSettled: settle,
-  });
-  const folder = downloads ?? createDownloadFolder();
-  const executor = createExecutor({
-    model,
-    behaviour,
-    fetcher: createFetcher({
+  constructor(options: DeviceOptions) {
+    const { deviceId, credential, url, seed = 1, clean = false, timers = systemTimers, journal } = options;
+    const equipment: Equipment = { ...plainEquipment, ...options.equipment };
+    this.#options = options;
+    this.deviceId = deviceId;
+    this.#seed = seed;
+    this.#timers = timers;
+    this.#behaviour = { ...promptBehaviour, ...options.behaviour };
+    this.#switchedOn = timers.now();
+    this.#repeats = createRandom(deriveSeed(seed, 1));
+    const model = createDeviceModel({
       deviceId,
-      folder,
-      requests,
-      patience,
-      random: createRandom(deriveSeed(seed, 4)),
+      seed: deriveSeed(seed, 2),
+      behaviour: this.#behaviour,
+      equipment,
+      memory: journal?.memory,
+    });
+    this.#model = model;
+    this.#bluetooth = model.state.bluetooth;
+    this.#conformance = createConformance({ memory: this.#behaviour.memory });
+    this.#link = createLink({
+      url,
+      deviceId,
+      credential,
+      clean,
       timers,
-    }),
-    timers,
-    onReaction: (command, reaction) => events.emit('command', command, reaction),
-    onProgress: reportProcessing,
-    onPassage: (passage) => events.emit('download', passage),
-    onAnswer: conclude,
-    onSettled: settle,
-  });
-  let bluetooth: Bluetooth = model.state.bluetooth;
-
-  const outstanding = (): number =>
-    executor.outstanding() + calls.size + happened.waiting + unsent.length + (status.due ? 1 : 0) + link.inFlight;
-
-  function settle(): void {
-    if (idleWaiters.length === 0 || outstanding() > 0) return;
-    const waiters = idleWaiters;
-    idleWaiters = [];
-    for (const resolve of waiters) resolve();
+      onMessage: (topic, payload, dup) => this.#receive(topic, payload, dup),
+      onOnline: (sessionPresent) => this.#online(sessionPresent),
+      onClose: (reason, wasOnline) => this.#offline(reason, wasOnline),
+    });
+    this.#reconnector = createReconnector({
+      open: () => this.#link.open(),
+      attempts: options.connectAttempts ?? 1,
+      pause: options.reconnect === undefined ? RECONNECT : options.reconnect,
+      random: createRandom(deriveSeed(seed, 3)),
+      gate: options.gate,
+      timers,
+      onRefused: (error) => this.#tellWatchers('refused', [error]),
+    });
+    const battery = createBattery(createRandom(deriveSeed(seed, 7)));
+    const rssi = Math.round(draw(createRandom(deriveSeed(seed, 8)), { min: -85, max: -45 }));
+    const total = equipment.storage;
+    this.#status = createStatusReport({
+      read: () => statusOf(model.state, { total, battery: battery(timers.now() - this.#switchedOn), rssi }),
+      isOnline: () => this.#link.online,
+      publish: (payload) => this.#link.publish('status', payload, () => this.#settle()),
+    });
   }
 
-  function publish(answer: Answer): void {
-    if (!link.online) {
-      unsent.push(answer);
+  get events(): EventEmitter<DeviceEvents> {
+    this.#events ??= new EventEmitter();
+    return this.#events;
+  }
+
+  get state(): Readonly<DeviceState> {
+    return this.#model.state;
+  }
+
+  get executions(): ReadonlyMap<number, number> {
+    return this.#model.executions;
+  }
+
+  get online(): boolean {
+    return this.#link.online;
+  }
+
+  get outstanding(): number {
+    return (
+      (this.#executor?.outstanding() ?? 0) +
+      (this.#calls?.size ?? 0) +
+      (this.#happened?.waiting ?? 0) +
+      this.#unsent.length +
+      (this.#status.due ? 1 : 0) +
+      this.#link.inFlight
+    );
+  }
+
+  rememberActivation(activation: NonNullable<DeviceState['activation']>): void {
+    this.#model.state.activation = activation;
+  }
+
+  reportChanges(): void {
+    this.#status.changes();
+  }
+
+  movePeer(): void {
+    const { state } = this.#model;
+    this.#wanderings ??= createRandom(deriveSeed(this.#seed, 6));
+    state.bluetooth = wandered(state.bluetooth, this.#wanderings);
+    this.#tellPeers();
+  }
+
+  pressButton(): void {
+    this.#tell('custom.sos', { button: 'side' });
+  }
+
+  call(plan: CallPlan): string | undefined {
+    return this.#model.state.activation ? this.#theCalls().call(plan) : undefined;
+  }
+
+  uploadFile(): string | undefined {
+    return this.#model.state.activation ? this.#theCalls().uploadFile() : undefined;
+  }
+
+  connect(): Promise<void> {
+    return this.#reconnector.connect();
+  }
+
+  async disconnect(): Promise<void> {
+    this.#reconnector.stop();
+    await this.#link.close();
+  }
+
+  async drop(): Promise<void> {
+    this.#reconnector.stop();
+    await this.#link.cut();
+  }
+
+  async idle(): Promise<void> {
+    if (this.outstanding > 0) await new Promise<void>((resolve) => this.#idleWaiters.push(resolve));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#reconnector.stop();
+    await Promise.all([this.#executor?.stop(), this.#calls?.stop()]);
+    await this.#folder?.[Symbol.asyncDispose]();
+    await (this.#link.inFlight > 0 ? this.#link.cut() : this.#link.close());
+  }
+
+  #tellWatchers<Name extends keyof DeviceEvents>(name: Name, what: DeviceEvents[Name]): void {
+    this.#options.watch?.(this, name, what);
+    // The types of an EventEmitter do not see that these belong together.
+    (this.#events as EventEmitter | undefined)?.emit(name, ...what);
+  }
+
+  #thePatience(): Patience {
+    this.#patience ??= { ...plainPatience, ...this.#options.patience };
+    return this.#patience;
+  }
+
+  #theRequests(): Requests {
+    this.#requests ??= createRequests({
+      isOnline: () => this.#link.online,
+      publish: (payload) => this.#link.publish('requests', payload, () => this.#settle()),
+      wait: this.#thePatience().answer,
+      timers: this.#timers,
+    });
+    return this.#requests;
+  }
+
+  #theEvents(): OutgoingEvents {
+    this.#happened ??= createOutgoingEvents({
+      isOnline: () => this.#link.online,
+      publish: (payload, done) =>
+        this.#link.publish('events', payload, () => {
+          done();
+          this.#settle();
+        }),
+      onEvent: (event) => this.#tellWatchers('event', [event]),
+      onAcknowledged: (event) => this.#tellWatchers('told', [event]),
+      onLost: (event) => this.#tellWatchers('forgotten', [event]),
+    });
+    return this.#happened;
+  }
+
+  #theCalls(): Calls {
+    this.#calls ??= createCalls({
+      deviceId: this.deviceId,
+      uploader: createUploader({
+        requests: this.#theRequests(),
+        patience: this.#thePatience(),
+        failureRate: this.#behaviour.uploadFailureRate,
+        random: createRandom(deriveSeed(this.#seed, 9)),
+        timers: this.#timers,
+        onRetry: () => this.#tellWatchers('uploadRetry', []),
+        onFile: (file) => this.#tellWatchers('upload', [file]),
+      }),
+      fileSize: this.#behaviour.fileSize,
+      random: createRandom(deriveSeed(this.#seed, 10)),
+      timers: this.#timers,
+      tell: (type, data) => this.#tell(type, data),
+      onOutcome: (outcome) => this.#tellWatchers('uploaded', [outcome]),
+      onSettled: () => this.#settle(),
+    });
+    return this.#calls;
+  }
+
+  #makeFetcher(): Fetcher {
+    const { downloads } = this.#options;
+    // One of its own goes with the device.
+    if (!downloads) this.#folder = createDownloadFolder();
+    return createFetcher({
+      deviceId: this.deviceId,
+      folder: downloads ?? this.#folder!,
+      requests: this.#theRequests(),
+      patience: this.#thePatience(),
+      random: createRandom(deriveSeed(this.#seed, 4)),
+      timers: this.#timers,
+    });
+  }
+
+  #theExecutor(): Executor {
+    this.#executor ??= createExecutor({
+      model: this.#model,
+      behaviour: this.#behaviour,
+      makeFetcher: () => this.#makeFetcher(),
+      timers: this.#timers,
+      onReaction: (command, reaction) => this.#tellWatchers('command', [command, reaction]),
+      onProgress: (transactionId, progress) => this.#reportProcessing(transactionId, progress),
+      onPassage: (passage) => this.#tellWatchers('download', [passage]),
+      onAnswer: (answer, repeated) => this.#conclude(answer, repeated),
+      onSettled: () => this.#settle(),
+    });
+    return this.#executor;
+  }
+
+  #online(sessionPresent: boolean): void {
+    if (this.#options.reportStatus ?? true) this.#status.whole();
+    else this.#status.changes();
+    for (const answer of this.#unsent.splice(0)) this.#publish(answer);
+    this.#requests?.online();
+    this.#happened?.online();
+    this.#tellWatchers('online', [sessionPresent]);
+  }
+
+  #offline(reason: string, wasOnline: boolean): void {
+    this.#conformance.disconnected();
+    const expected = this.#reconnector.lost();
+    if (wasOnline) this.#tellWatchers('offline', [reason, expected]);
+  }
+
+  #settle(): void {
+    if (this.#idleWaiters.length === 0 || this.outstanding > 0) return;
+    for (const resolve of this.#idleWaiters.splice(0)) resolve();
+  }
+
+  #publish(answer: Answer): void {
+    if (!this.#link.online) {
+      this.#unsent.push(answer);
       return;
     }
-    link.publish('acks', JSON.stringify(answer), () => {
-      events.emit('acknowledged', answer);
-      settle();
+    this.#link.publish('acks', JSON.stringify(answer), () => {
+      this.#tellWatchers('acknowledged', [answer]);
+      this.#settle();
     });
   }
 
   /** Nobody listens to a device that belongs to no application. */
-  function tell(type: string, data: DeviceEvent['data']): void {
-    if (model.state.activation) happened.add(type, data);
+  #tell(type: string, data: DeviceEvent['data']): void {
+    if (this.#model.state.activation) this.#theEvents().add(type, data);
   }
 
-  function tellPeers(): void {
-    const before = bluetooth;
-    bluetooth = model.state.bluetooth;
-    for (const { type, peer } of peerChanges(before, bluetooth, model.peers)) tell(type, { ...peer });
+  #tellPeers(): void {
+    const before = this.#bluetooth;
+    const now = this.#model.state.bluetooth;
+    if (before === now) return;
+    this.#bluetooth = now;
+    for (const { type, peer } of peerChanges(before, now, this.#model.peers)) this.#tell(type, { ...peer });
   }
 
-  function reportProcessing(transactionId: number, progress: number): void {
-    if (link.online) link.publish('acks', JSON.stringify({ transactionId, status: 'processing', progress }), settle);
+  #reportProcessing(transactionId: number, progress: number): void {
+    if (!this.#link.online) return;
+    const payload = JSON.stringify({ transactionId, status: 'processing', progress });
+    this.#link.publish('acks', payload, () => this.#settle());
   }
 
-  function conclude(answer: Answer, repeated: boolean): void {
+  #conclude(answer: Answer, repeated: boolean): void {
+    const { duplicateAckRate } = this.#behaviour;
     if (!repeated) {
-      journal?.record(answer, model.state);
+      this.#options.journal?.record(answer, this.#model.state);
       // Before the answer: who hears that it is installed, and looks, shall see it.
-      status.changes();
+      this.#status.changes();
     }
-    publish(answer);
-    events.emit('answer', answer, repeated);
-    if (behaviour.duplicateAckRate > 0 && repeats() < behaviour.duplicateAckRate) publish(answer);
-    if (!repeated) tellPeers();
+    this.#publish(answer);
+    this.#tellWatchers('answer', [answer, repeated]);
+    if (duplicateAckRate > 0 && this.#repeats() < duplicateAckRate) this.#publish(answer);
+    if (!repeated) this.#tellPeers();
   }
 
-  function receive(topic: Inbound, payload: Uint8Array, dup: boolean): void {
-    if (topic === 'commands') {
-      const command = parseCommand(payload);
-      if (typeof command === 'string') {
-        events.emit('violation', `a command that cannot be read: ${command}`);
-        return;
-      }
-      const fault = conformance.fault(command, dup);
-      if (fault) events.emit('violation', fault);
-      executor.receive(command);
-    } else if (topic === 'responses') {
+  #violation(text: string): void {
+    this.#tellWatchers('violation', [text]);
+  }
+
+  #receive(topic: Inbound, payload: Uint8Array, dup: boolean): undefined {
+    if (topic === 'commands') this.#receiveCommand(payload, dup);
+    else if (topic === 'responses') {
       const response = parseResponse(payload);
-      if (typeof response === 'string') events.emit('violation', `a response that cannot be read: ${response}`);
-      else requests.receive(response);
+      if (typeof response === 'string') this.#violation(`a response that cannot be read: ${response}`);
+      else this.#requests?.receive(response);
     } else {
       const complaint = parseComplaint(payload);
-      if (typeof complaint === 'string') events.emit('violation', `a complaint that cannot be read: ${complaint}`);
-      else events.emit('complaint', complaint);
+      if (typeof complaint === 'string') this.#violation(`a complaint that cannot be read: ${complaint}`);
+      else this.#tellWatchers('complaint', [complaint]);
     }
   }
 
-  return {
-    deviceId,
-    events,
-    state: model.state,
-    executions: model.executions,
-    get online() {
-      return link.online;
-    },
-    get outstanding() {
-      return outstanding();
-    },
-    rememberActivation(activation) {
-      model.state.activation = activation;
-    },
-    reportChanges: status.changes,
-    movePeer() {
-      model.state.bluetooth = wandered(model.state.bluetooth, wanderings);
-      tellPeers();
-    },
-    pressButton: () => tell('custom.sos', { button: 'side' }),
-    call: (plan) => (model.state.activation ? calls.call(plan) : undefined),
-    uploadFile: () => (model.state.activation ? calls.uploadFile() : undefined),
-    connect: reconnector.connect,
-    async disconnect() {
-      reconnector.stop();
-      await link.close();
-    },
-    async drop() {
-      reconnector.stop();
-      await link.cut();
-    },
-    idle: () =>
-      new Promise((resolve) => {
-        idleWaiters.push(resolve);
-        settle();
-      }),
-    async [Symbol.asyncDispose]() {
-      reconnector.stop();
-      await Promise.all([executor.stop(), calls.stop()]);
-      if (!downloads) await folder[Symbol.asyncDispose]();
-      await (link.inFlight > 0 ? link.cut() : link.close());
-    },
-  };
+  #receiveCommand(payload: Uint8Array, dup: boolean): void {
+    const command = parseCommand(payload);
+    if (typeof command === 'string') {
+      this.#violation(`a command that cannot be read: ${command}`);
+      return;
+    }
+    const fault = this.#conformance.fault(command, dup);
+    if (fault) this.#violation(fault);
+    this.#theExecutor().receive(command);
+  }
 }

@@ -4,10 +4,10 @@ import type { Answer, Command, Failure } from '../mqtt/messages.ts';
 import type { Timers } from '../timers.ts';
 import type { Behaviour } from './behaviour.ts';
 import type { DeviceModel, Execution, Reaction } from './device-model.ts';
-import { createRunningDownloads } from './running-downloads.ts';
+import { createRunningDownloads, type RunningDownloads } from './running-downloads.ts';
 
 /** Carries out what comes in, on the time that passes. */
-interface Executor {
+export interface Executor {
   /** Commands not finished, and cancelled downloads that have not cleared away what they had. */
   outstanding(): number;
   receive(command: Command): void;
@@ -18,7 +18,7 @@ interface Executor {
 export function createExecutor({
   model,
   behaviour,
-  fetcher,
+  makeFetcher,
   timers,
   onReaction,
   onProgress,
@@ -28,7 +28,8 @@ export function createExecutor({
 }: {
   model: DeviceModel;
   behaviour: Behaviour;
-  fetcher: Fetcher;
+  /** Called when there is something to fetch for the first time. */
+  makeFetcher: () => Fetcher;
   timers: Timers;
   /** What is about to be done about a command. */
   onReaction: (command: Command, reaction: Reaction['kind']) => void;
@@ -41,14 +42,19 @@ export function createExecutor({
 }): Executor {
   /** Of executions that take their time; by transactionId, what stops them. */
   const stops = new Map<number, () => void>();
-  const running = createRunningDownloads({
-    fetcher,
-    timers,
-    onProgress,
-    onPassage,
-    onFinished: conclude,
-    onCleared: onSettled,
-  });
+  let running: RunningDownloads | undefined;
+
+  function downloads(): RunningDownloads {
+    running ??= createRunningDownloads({
+      fetcher: makeFetcher(),
+      timers,
+      onProgress,
+      onPassage,
+      onFinished: conclude,
+      onCleared: onSettled,
+    });
+    return running;
+  }
 
   function conclude(transactionId: number, file?: DownloadedFile | Failure): void {
     onAnswer(model.finish(transactionId, file), false);
@@ -68,7 +74,7 @@ export function createExecutor({
 
   function work(): void {
     for (let execution = model.begin(); execution; execution = model.begin()) {
-      if (execution.download) running.begin(execution);
+      if (execution.download) downloads().begin(execution);
       else {
         const answer = carryOut(execution);
         if (answer) onAnswer(answer, false);
@@ -80,17 +86,17 @@ export function createExecutor({
   function stop(transactionId: number): void {
     stops.get(transactionId)?.();
     stops.delete(transactionId);
-    running.cancel(transactionId);
+    running?.cancel(transactionId);
   }
 
   return {
-    outstanding: () => model.unfinished() + running.clearing(),
+    outstanding: () => model.unfinished() + (running?.clearing() ?? 0),
 
     receive(command) {
       const reaction = model.receive(command);
       onReaction(command, reaction.kind);
       if (reaction.kind === 'repeat') onAnswer(reaction.answer, true);
-      if (reaction.kind === 'underway') running.renew(command);
+      if (reaction.kind === 'underway') running?.renew(command);
       if (reaction.kind === 'cancel' && reaction.stopped === 'current') stop(command.transactionId);
       if (reaction.kind === 'accepted' || reaction.kind === 'cancel') work();
     },
@@ -98,8 +104,8 @@ export function createExecutor({
     async stop() {
       for (const cancel of stops.values()) cancel();
       stops.clear();
-      running.cancel();
-      await running.cleared();
+      running?.cancel();
+      await running?.cleared();
     },
   };
 }

@@ -9,7 +9,7 @@ import type { Execution } from './device-model.ts';
 const STEP = 10;
 
 /** The download of a device: one at a time, and those before it that were cancelled and still clear themselves away. */
-interface RunningDownloads {
+export interface RunningDownloads {
   begin(execution: Execution): void;
   /** The same command came again: its URL is newer. */
   renew(command: Command): void;

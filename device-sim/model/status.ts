@@ -29,7 +29,7 @@ export function statusOf(
 }
 
 /** Tells the service what it does not know yet. */
-interface StatusReport {
+export interface StatusReport {
   /** Everything, as at a new connection. */
   whole(): void;
   /** What is not as it was last told; waits for the next connection while there is none. */
@@ -45,8 +45,7 @@ export function createStatusReport({
 }: {
   read: () => Status;
   isOnline: () => boolean;
-  /** `done` gets an error when the message was lost with its connection. */
-  publish: (payload: string, done: (error?: Error | null) => void) => void;
+  publish: (payload: string) => void;
 }): StatusReport {
   const fields = (): [string, string][] => Object.entries(read()).map(([name, value]) => [name, JSON.stringify(value)]);
   /** Field by field, what was last told. */
@@ -57,11 +56,7 @@ export function createStatusReport({
     due = !isOnline() && some.length > 0;
     if (due || some.length === 0) return;
     for (const [name, value] of some) told.set(name, value);
-    publish(`{${some.map(([name, value]) => `${JSON.stringify(name)}:${value}`).join(',')}}`, (error) => {
-      if (!error) return;
-      for (const [name] of some) told.delete(name);
-      due = true;
-    });
+    publish(`{${some.map(([name, value]) => `${JSON.stringify(name)}:${value}`).join(',')}}`);
   }
 
   return {

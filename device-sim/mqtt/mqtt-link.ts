@@ -1,8 +1,8 @@
 import type { IPublishPacket, Packet } from 'mqtt-packet';
 import type { Timers } from '../timers.ts';
-import { createOutbox } from './outbox.ts';
+import { Outbox, type Outgoing } from './outbox.ts';
 import { packetBytes, type Rest, readPackets } from './packets.ts';
-import { type Wire, wireTo } from './wire.ts';
+import { type Wire, type WireEnd, wireTo } from './wire.ts';
 
 /** The topics that a device listens to, below `devices/{deviceId}/`. */
 const LISTENING = ['commands', 'responses', 'errors'] as const;
@@ -65,17 +65,7 @@ class Refused extends Error {
 export const isRefusal = (error: unknown): boolean =>
   error instanceof Refused && (error.code === 4 || error.code === 5);
 
-/** MQTT 3.1.1 on a bare socket, as contract section 2 wants it. Throws at once for a URL that is none. */
-export function createLink({
-  url,
-  deviceId,
-  credential,
-  clean,
-  timers,
-  onOnline,
-  onMessage,
-  onClose,
-}: {
+interface LinkOptions {
   url: string;
   deviceId: string;
   credential: string;
@@ -85,301 +75,310 @@ export function createLink({
   /** What is published meanwhile goes out after the PUBACK, unless that is held. `payload` holds until this returns. */
   onMessage: (topic: Inbound, payload: Uint8Array, dup: boolean, messageId: number) => 'hold' | undefined;
   onClose: (reason: string, wasOnline: boolean) => void;
-}): Link {
-  const prefix = `devices/${deviceId}/`;
-  const connectWire = wireTo(url);
-  const outbox = createOutbox();
-  let wire: Wire | undefined;
-  let rest: Rest;
-  let connected = false;
-  let online = false;
-  /** DISCONNECT has been sent: nothing else may be any more [MQTT-3.14.4-2]. */
-  let leaving = false;
-  let frozen = false;
-  /** The socket has taken as much as it holds: what is published waits for its turn here. */
-  let full = false;
-  /** Messages are being looked at: what they cause goes out when that is over. */
-  let reading = false;
-  let needsSubscription = false;
-  let subscribing: { messageId: number; sessionPresent: boolean } | undefined;
-  let pinged = false;
-  /** Messages of this connection whose PUBACK waits for `release`. */
-  let held: Set<number> | undefined;
-  let cancelTimer: (() => void) | undefined;
-  let cancelReading: (() => void) | undefined;
-  let slowness: number | null = null;
-  let lastError: Error | undefined;
-  let opening: PromiseWithResolvers<void> | undefined;
-  /** There exactly while there is a socket; resolves when it is closed. */
-  let closing: PromiseWithResolvers<void> | undefined;
-  let quiet: (() => void) | undefined;
+}
 
-  function send(packet: Packet): void {
-    if (wire && !frozen && !wire.write(packetBytes(packet))) full = true;
+/** `opening`: until CONNACK; `subscribing`: until SUBACK; `leaving`: nothing may follow a DISCONNECT [MQTT-3.14.4-2]. */
+type State = 'closed' | 'opening' | 'subscribing' | 'online' | 'leaving';
+
+/** A class, because there is one for each of many thousand devices. */
+class MqttLink implements Link, WireEnd {
+  readonly #options: LinkOptions;
+  readonly #connect: (end: WireEnd) => Wire;
+  readonly #prefix: string;
+  readonly #outbox = new Outbox();
+  #state: State = 'closed';
+  #credential: string;
+  #wire: Wire | undefined;
+  #rest: Rest;
+  #frozen = false;
+  /** The socket has taken as much as it holds: what is published waits for its turn here. */
+  #full = false;
+  /** Messages are being looked at: what they cause goes out when that is over. */
+  #reading = false;
+  #needsSubscription = false;
+  #subscription = { messageId: 0, sessionPresent: false };
+  /** Whether nothing was heard since the last ping. */
+  #pinged = false;
+  /** Messages of this connection whose PUBACK waits for `release`. */
+  #held: Set<number> | undefined;
+  /** Of the opening, then of the next ping. */
+  #cancelTimer: (() => void) | undefined;
+  #cancelReading: (() => void) | undefined;
+  #slowness: number | null = null;
+  #error: Error | undefined;
+  #opening: PromiseWithResolvers<void> | undefined;
+  /** Called when the connection is closed. */
+  #onceClosed: (() => void)[] = [];
+  /** Called when nothing is in flight any more, or the connection is closed. */
+  #onceQuiet: (() => void) | undefined;
+
+  constructor(options: LinkOptions) {
+    this.#options = options;
+    this.#connect = wireTo(options.url);
+    this.#prefix = `devices/${options.deviceId}/`;
+    this.#credential = options.credential;
   }
 
-  function sendMessage(messageId: number, topic: string, payload: string | Buffer, dup: boolean): void {
-    send({ cmd: 'publish', topic: prefix + topic, payload, qos: 1, messageId, dup, retain: false });
+  get online(): boolean {
+    return this.#state === 'online';
+  }
+
+  get inFlight(): number {
+    return this.#outbox.size;
+  }
+
+  open({ credential = this.#options.credential }: { credential?: string } = {}): Promise<void> {
+    if (this.#opening) return this.#opening.promise;
+    if (this.#wire) return Promise.resolve();
+    this.#opening = Promise.withResolvers();
+    this.#error = undefined;
+    this.#credential = credential;
+    this.#state = 'opening';
+    this.#cancelTimer = this.#options.timers.after(OPENING_MILLISECONDS, () =>
+      this.#fail(new Error('the service did not answer in time')),
+    );
+    const { promise } = this.#opening;
+    this.#wire = this.#connect(this);
+    return promise;
+  }
+
+  async close(): Promise<void> {
+    if (this.#state === 'leaving') return this.#closed();
+    if (this.online && this.#outbox.size > 0) await this.#acknowledgements();
+    if (!this.online || this.#frozen || this.#outbox.size > 0) return this.cut();
+    this.#send({ cmd: 'disconnect' });
+    this.#state = 'leaving';
+    this.#wire?.end();
+    const cancel = this.#options.timers.after(FAREWELL_MILLISECONDS, () => this.#wire?.destroy());
+    await this.#closed();
+    cancel();
+  }
+
+  async cut(): Promise<void> {
+    const closed = this.#closed();
+    this.#drop();
+    await closed;
+  }
+
+  publish(topic: string, payload: string | Buffer, done: () => void): void {
+    this.#outbox.add({ topic, payload, done });
+    this.#flush();
+  }
+
+  release(messageId: number): void {
+    if (this.#held?.delete(messageId)) this.#send({ cmd: 'puback', messageId });
+  }
+
+  freeze(): void {
+    if (!this.#wire) return;
+    this.#frozen = true;
+    this.#wire.pause();
+  }
+
+  readSlowly(bytesPerSecond: number | null): void {
+    this.#slowness = bytesPerSecond;
+    if (bytesPerSecond !== null) return;
+    this.#cancelReading?.();
+    if (!this.#frozen) this.#wire?.resume();
+  }
+
+  forget(): void {
+    this.#outbox.clear();
+    this.#onceQuiet?.();
+  }
+
+  onOpen(): void {
+    const { deviceId, clean } = this.#options;
+    this.#send({
+      cmd: 'connect',
+      protocolId: 'MQTT',
+      protocolVersion: 4,
+      clean,
+      keepalive: KEEPALIVE_SECONDS,
+      clientId: deviceId,
+      username: deviceId,
+      password: Buffer.from(this.#credential),
+    });
+  }
+
+  onBytes(wire: Wire, bytes: Buffer): void {
+    if (wire !== this.#wire || this.#frozen) return;
+    this.#pinged = false;
+    wire.cork();
+    this.#reading = true;
+    try {
+      const { packets, rest } = readPackets(this.#rest, bytes);
+      this.#rest = rest;
+      for (const packet of packets) {
+        if (wire !== this.#wire || this.#error) break;
+        this.#heard(packet);
+      }
+    } catch (error) {
+      this.#fail(error as Error);
+    }
+    this.#reading = false;
+    this.#flush();
+    wire.uncork();
+    this.#linger(bytes.length);
+  }
+
+  onDrain(wire: Wire): void {
+    if (wire !== this.#wire) return;
+    this.#full = false;
+    this.#flush();
+  }
+
+  onClose(wire: Wire, error: Error | undefined): void {
+    if (wire === this.#wire) this.#end(error);
+  }
+
+  #send(packet: Packet): void {
+    if (this.#wire && !this.#frozen && !this.#wire.write(packetBytes(packet))) this.#full = true;
+  }
+
+  #sendMessage(messageId: number, { topic, payload }: Outgoing, dup: boolean): void {
+    this.#send({ cmd: 'publish', topic: this.#prefix + topic, payload, qos: 1, messageId, dup, retain: false });
   }
 
   /** As much of what waits as the socket takes. */
-  function flush(): void {
-    if (!online || leaving || frozen || reading) return;
-    while (!full) {
-      const next = outbox.next();
+  #flush(): void {
+    while (this.online && !this.#frozen && !this.#reading && !this.#full) {
+      const next = this.#outbox.next();
       if (!next) return;
-      sendMessage(next.messageId, next.message.topic, next.message.payload, false);
+      this.#sendMessage(next.messageId, next.message, false);
     }
   }
 
-  function fail(error: Error): void {
-    lastError ??= error;
-    drop();
+  #fail(error: Error): void {
+    this.#error ??= error;
+    this.#drop();
   }
 
   /** A frozen socket is left to the service: nothing on it tells that the device has gone. */
-  function drop(): void {
-    if (!frozen) {
+  #drop(): void {
+    const wire: (Wire & { unref?: () => void }) | undefined = this.#wire;
+    if (!this.#frozen) {
       wire?.destroy();
       return;
     }
-    const abandoned = wire as Wire & { unref?: () => void };
-    frozen = false;
-    closed(lastError);
+    this.#end(undefined);
     // From now on only its end is waited for, and not even that keeps the process alive.
-    abandoned.unref?.();
-    abandoned.resume();
+    wire?.unref?.();
+    wire?.resume();
   }
 
-  function ping(): void {
+  #ping(): void {
     // Who reads slowly cannot know what has not been sent.
-    if (pinged && slowness === null) {
-      fail(new Error('nothing was heard for too long'));
+    if (this.#pinged && this.#slowness === null) {
+      this.#fail(new Error('nothing was heard for too long'));
       return;
     }
-    pinged = true;
-    send({ cmd: 'pingreq' });
-    cancelTimer = timers.after(PING_MILLISECONDS, ping);
+    this.#pinged = true;
+    this.#send({ cmd: 'pingreq' });
+    this.#cancelTimer = this.#options.timers.after(PING_MILLISECONDS, () => this.#ping());
   }
 
-  function becomeOnline(sessionPresent: boolean): void {
-    subscribing = undefined;
-    needsSubscription = false;
-    online = true;
-    cancelTimer?.();
-    pinged = false;
-    cancelTimer = timers.after(PING_MILLISECONDS, ping);
-    if (clean) outbox.unsend();
-    // With their packet ids of the first time [MQTT-4.4.0-1], marked as what they are [MQTT-3.3.1-1].
-    for (const [messageId, { topic, payload }] of outbox.sent()) sendMessage(messageId, topic, payload, true);
-    flush();
-    onOnline(sessionPresent);
-    opening?.resolve();
-    opening = undefined;
-  }
-
-  function accepted(sessionPresent: boolean): void {
-    connected = true;
+  #accepted(sessionPresent: boolean): void {
     // With `clean=false` the subscriptions are part of the session, unless the last SUBSCRIBE went unanswered.
-    if (sessionPresent && !needsSubscription) {
-      becomeOnline(true);
+    if (sessionPresent && !this.#needsSubscription) {
+      this.#becomeOnline(true);
       return;
     }
-    needsSubscription = true;
-    const messageId = outbox.freeId();
-    subscribing = { messageId, sessionPresent };
-    const subscriptions = LISTENING.map((name) => ({ topic: prefix + name, qos: 1 as const }));
-    send({ cmd: 'subscribe', messageId, subscriptions });
+    this.#needsSubscription = true;
+    this.#state = 'subscribing';
+    const messageId = this.#outbox.freeId();
+    this.#subscription = { messageId, sessionPresent };
+    const subscriptions = LISTENING.map((name) => ({ topic: this.#prefix + name, qos: 1 as const }));
+    this.#send({ cmd: 'subscribe', messageId, subscriptions });
   }
 
-  function receive({ topic, payload, qos, dup, messageId = 0 }: IPublishPacket): void {
-    const name = LISTENING.find((one) => topic === prefix + one);
-    const answer = name && onMessage(name, payload as Buffer, dup, messageId);
-    if (qos === 2) fail(new Error('the service published at a QoS that was not granted'));
-    else if (answer === 'hold') held = (held ?? new Set()).add(messageId);
-    else if (qos === 1) send({ cmd: 'puback', messageId });
+  #becomeOnline(sessionPresent: boolean): void {
+    this.#needsSubscription = false;
+    this.#state = 'online';
+    this.#cancelTimer?.();
+    this.#cancelTimer = this.#options.timers.after(PING_MILLISECONDS, () => this.#ping());
+    if (this.#options.clean) this.#outbox.unsend();
+    // With their packet ids of the first time [MQTT-4.4.0-1], marked as what they are [MQTT-3.3.1-1].
+    for (const [messageId, message] of this.#outbox.sent()) this.#sendMessage(messageId, message, true);
+    this.#options.onOnline(sessionPresent);
+    this.#opening?.resolve();
+    this.#opening = undefined;
   }
 
-  function heard(packet: Packet): void {
-    if (!connected) {
+  #heard(packet: Packet): void {
+    if (this.#state === 'opening') {
       // It is the first of all [MQTT-3.2.0-1].
-      if (packet.cmd !== 'connack') fail(new Error(`the service began with ${packet.cmd}`));
-      else if (packet.returnCode) fail(new Refused(packet.returnCode));
-      else accepted(packet.sessionPresent);
-      return;
-    }
-    if (packet.cmd === 'publish') receive(packet);
+      if (packet.cmd !== 'connack') this.#fail(new Error(`the service began with ${packet.cmd}`));
+      else if (packet.returnCode) this.#fail(new Refused(packet.returnCode));
+      else this.#accepted(packet.sessionPresent);
+    } else if (packet.cmd === 'publish') this.#receive(packet);
     else if (packet.cmd === 'puback') {
-      outbox.acknowledged(packet.messageId ?? 0)?.done();
-      if (outbox.size === 0) quiet?.();
+      this.#outbox.acknowledged(packet.messageId ?? 0)?.done();
+      if (this.#outbox.size === 0) this.#onceQuiet?.();
     } else if (packet.cmd === 'suback') {
-      if (!subscribing || packet.messageId !== subscribing.messageId) return;
-      if (packet.granted.some((code) => code === 0x80)) fail(new Error('the service refused a subscription'));
-      else becomeOnline(subscribing.sessionPresent);
-    } else if (packet.cmd !== 'pingresp') fail(new Error(`the service sent ${packet.cmd}`));
+      const { messageId, sessionPresent } = this.#subscription;
+      if (this.#state !== 'subscribing' || packet.messageId !== messageId) return;
+      if (packet.granted.some((code) => code === 0x80)) this.#fail(new Error('the service refused a subscription'));
+      else this.#becomeOnline(sessionPresent);
+    } else if (packet.cmd !== 'pingresp') this.#fail(new Error(`the service sent ${packet.cmd}`));
+  }
+
+  #receive({ topic, payload, qos, dup, messageId = 0 }: IPublishPacket): void {
+    const name = LISTENING.find((one) => topic === this.#prefix + one);
+    const answer = name && this.#options.onMessage(name, payload as Buffer, dup, messageId);
+    if (qos === 2) this.#fail(new Error('the service published at a QoS that was not granted'));
+    else if (answer === 'hold') this.#held = (this.#held ?? new Set()).add(messageId);
+    else if (qos === 1) this.#send({ cmd: 'puback', messageId });
   }
 
   /** Pauses the socket for as long as a slow reader takes. */
-  function linger(bytes: number): void {
-    if (slowness === null || !wire) return;
-    wire.pause();
-    cancelReading = timers.after((bytes / slowness) * 1000, () => {
-      if (!frozen) wire?.resume();
+  #linger(bytes: number): void {
+    if (this.#slowness === null) return;
+    this.#wire?.pause();
+    this.#cancelReading = this.#options.timers.after((bytes / this.#slowness) * 1000, () => {
+      if (!this.#frozen) this.#wire?.resume();
     });
   }
 
-  function read(bytes: Buffer): void {
-    const mine = wire;
-    pinged = false;
-    mine?.cork();
-    reading = true;
-    try {
-      const { packets, rest: remaining } = readPackets(rest, bytes);
-      rest = remaining;
-      for (const packet of packets) {
-        if (wire !== mine || lastError) break;
-        heard(packet);
-      }
-    } catch (error) {
-      fail(error as Error);
-    }
-    reading = false;
-    flush();
-    mine?.uncork();
-    linger(bytes.length);
-  }
-
-  function closed(error: Error | undefined): void {
-    wire = undefined;
-    rest = undefined;
-    cancelTimer?.();
-    cancelReading?.();
-    subscribing = undefined;
-    held = undefined;
-    const wasOnline = online;
-    connected = false;
-    online = false;
-    leaving = false;
-    full = false;
-    frozen = false;
-    const cause = lastError ?? error ?? new Error('connection closed');
+  #end(error: Error | undefined): void {
+    const cause = this.#error ?? error ?? new Error('connection closed');
+    const wasOnline = this.#state === 'online' || this.#state === 'leaving';
+    const opening = this.#opening;
+    const onceClosed = this.#onceClosed;
+    this.#cancelTimer?.();
+    this.#cancelReading?.();
+    this.#state = 'closed';
+    this.#wire = undefined;
+    this.#rest = undefined;
+    this.#held = undefined;
+    this.#frozen = false;
+    this.#full = false;
+    this.#pinged = false;
+    this.#opening = undefined;
+    this.#onceClosed = [];
     opening?.reject(cause);
-    opening = undefined;
-    quiet?.();
-    const gone = closing;
-    closing = undefined;
-    onClose(cause.message || String(cause), wasOnline);
-    gone?.resolve();
+    this.#onceQuiet?.();
+    this.#options.onClose(cause.message || String(cause), wasOnline);
+    for (const tell of onceClosed) tell();
   }
 
-  /** Opens a socket. What a former one still says is nobody's business any more. */
-  function connect(password: string): void {
-    const mine: Wire = connectWire({
-      onOpen() {
-        send({
-          cmd: 'connect',
-          protocolId: 'MQTT',
-          protocolVersion: 4,
-          clean,
-          keepalive: KEEPALIVE_SECONDS,
-          clientId: deviceId,
-          username: deviceId,
-          password: Buffer.from(password),
-        });
-      },
-      onBytes(bytes) {
-        if (wire === mine && !frozen) read(bytes);
-      },
-      onDrain() {
-        if (wire !== mine) return;
-        full = false;
-        flush();
-      },
-      onClose(error) {
-        if (wire === mine) closed(error);
-      },
-    });
-    wire = mine;
-    cancelTimer = timers.after(OPENING_MILLISECONDS, () => fail(new Error('the service did not answer in time')));
-  }
-
-  async function cut(): Promise<void> {
-    if (!closing) return;
-    const { promise } = closing;
-    drop();
-    await promise;
+  /** Resolves when there is no socket. */
+  async #closed(): Promise<void> {
+    if (this.#wire) await new Promise<void>((resolve) => this.#onceClosed.push(resolve));
   }
 
   /** Resolves when nothing is in flight, when the connection is gone, or after the time of a farewell. */
-  async function acknowledgements(): Promise<void> {
+  async #acknowledgements(): Promise<void> {
     await new Promise<void>((resolve) => {
-      const cancel = timers.after(FAREWELL_MILLISECONDS, resolve);
-      quiet = () => {
+      const cancel = this.#options.timers.after(FAREWELL_MILLISECONDS, resolve);
+      this.#onceQuiet = () => {
         cancel();
         resolve();
       };
     });
-    quiet = undefined;
+    this.#onceQuiet = undefined;
   }
-
-  return {
-    get online() {
-      return online && !leaving;
-    },
-    get inFlight() {
-      return outbox.size;
-    },
-
-    open({ credential: other = credential } = {}) {
-      if (opening) return opening.promise;
-      if (online) return Promise.resolve();
-      opening = Promise.withResolvers();
-      closing = Promise.withResolvers();
-      lastError = undefined;
-      const { promise } = opening;
-      connect(other);
-      return promise;
-    },
-
-    async close() {
-      if (leaving) return closing?.promise;
-      if (online && outbox.size > 0) await acknowledgements();
-      if (!online || frozen || outbox.size > 0) return cut();
-      send({ cmd: 'disconnect' });
-      leaving = true;
-      wire?.end();
-      const cancel = timers.after(FAREWELL_MILLISECONDS, () => wire?.destroy());
-      await closing?.promise;
-      cancel();
-    },
-
-    cut,
-
-    publish(topic, payload, done) {
-      outbox.add({ topic, payload, done });
-      flush();
-    },
-
-    release(messageId) {
-      if (held?.delete(messageId)) send({ cmd: 'puback', messageId });
-    },
-
-    freeze() {
-      if (!wire) return;
-      frozen = true;
-      wire.pause();
-    },
-
-    readSlowly(bytesPerSecond) {
-      slowness = bytesPerSecond;
-      if (bytesPerSecond !== null) return;
-      cancelReading?.();
-      if (!frozen) wire?.resume();
-    },
-
-    forget() {
-      outbox.clear();
-      quiet?.();
-    },
-  };
 }
+
+/** MQTT 3.1.1 on a bare socket, as contract section 2 wants it. Throws at once for a URL that is none. */
+export const createLink = (options: LinkOptions): Link => new MqttLink(options);

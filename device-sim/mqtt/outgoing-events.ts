@@ -5,7 +5,7 @@ import type { DeviceEvent } from './messages.ts';
 const KEPT = 200;
 
 /** `events` of the contract, section 2: each is kept until the service has acknowledged it. */
-interface OutgoingEvents {
+export interface OutgoingEvents {
   /** Beyond what a device keeps the oldest that waits is lost. */
   add(type: string, data: Readonly<Record<string, unknown>>): void;
   /** Sends what waited for a connection. */
@@ -29,8 +29,7 @@ export function createOutgoingEvents({
   onLost,
 }: {
   isOnline: () => boolean;
-  /** `done` gets an error when the message was lost with its connection. */
-  publish: (payload: string, done: (error?: Error | null) => void) => void;
+  publish: (payload: string, done: () => void) => void;
   onEvent: (event: DeviceEvent) => void;
   onAcknowledged: (event: DeviceEvent) => void;
   onLost: (event: DeviceEvent) => void;
@@ -40,18 +39,12 @@ export function createOutgoingEvents({
   const sent = new Set<DeviceEvent>();
 
   function flush(): void {
-    // A copy: one that is lost at once waits again, and is not to be met again here.
-    const now = [...waiting];
-    for (const event of now) {
+    for (const event of waiting) {
       if (!isOnline() || sent.size >= KEPT) return;
       waiting.delete(event);
       sent.add(event);
-      publish(JSON.stringify(event), (error) => {
+      publish(JSON.stringify(event), () => {
         sent.delete(event);
-        if (error) {
-          waiting.add(event);
-          return;
-        }
         onAcknowledged(event);
         flush();
       });

@@ -4,7 +4,7 @@ import type { Timers } from '../timers.ts';
 import { isRefusal } from './mqtt-link.ts';
 
 /** Keeps a device connected for as long as it is wanted. */
-interface Reconnector {
+export interface Reconnector {
   connect(): Promise<void>;
   /** From now on the device is wanted offline; a pause or an attempt under way ends without another. */
   stop(): void;
@@ -25,7 +25,8 @@ export function createReconnector({
   attempts: number;
   pause: Range | null;
   random: Random;
-  gate: (() => Promise<void>) | undefined;
+  /** Awaited before each attempt; what it gives is called after it. */
+  gate: (() => Promise<() => void>) | undefined;
   timers: Timers;
   onRefused: (error: Error) => void;
 }): Reconnector {
@@ -53,12 +54,14 @@ export function createReconnector({
     try {
       for (let failures = restFirst ? 1 : 0; ; failures += 1) {
         if (failures > 0) await rest(failures, bounds);
-        if (mine === will) await gate?.();
-        if (mine !== will) throw new Error('told to stay offline');
+        const leave = mine === will ? await gate?.() : undefined;
         try {
+          if (mine !== will) throw new Error('told to stay offline');
           return await open();
         } catch (error) {
           if (mine !== will || isRefusal(error) || failures + 1 >= limit) throw error;
+        } finally {
+          leave?.();
         }
       }
     } finally {

@@ -32,8 +32,7 @@ export function createRequests({
   timers,
 }: {
   isOnline: () => boolean;
-  /** `done` gets an error when the message was lost with its connection. */
-  publish: (payload: string, done: (error?: Error | null) => void) => void;
+  publish: (payload: string) => void;
   /** Milliseconds. */
   wait: number;
   timers: Timers;
@@ -44,11 +43,7 @@ export function createRequests({
     if (request.sent || !isOnline()) return;
     request.sent = true;
     request.cancel ??= timers.after(wait, () => request.resolve('timeout'));
-    publish(request.payload, (error) => {
-      if (!error) return;
-      request.sent = false;
-      send(request);
-    });
+    publish(request.payload);
   }
 
   return {

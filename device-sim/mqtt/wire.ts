@@ -6,14 +6,15 @@ import { createWebSocketStream, WebSocket } from 'ws';
 /** The bytes of one connection, whatever carries them. */
 export type Wire = Pick<Duplex, 'write' | 'cork' | 'uncork' | 'end' | 'destroy' | 'pause' | 'resume'>;
 
-export interface WireEnds {
-  onOpen(): void;
+/** Who is at the end of a wire; `wire` says which one, for those who have left one open and have another. */
+export interface WireEnd {
+  onOpen(wire: Wire): void;
   /** `bytes` belong to the connection again when this returns. */
-  onBytes(bytes: Buffer): void;
+  onBytes(wire: Wire, bytes: Buffer): void;
   /** There is room again, after a `write` that gave false. */
-  onDrain(): void;
+  onDrain(wire: Wire): void;
   /** Once, at the end. */
-  onClose(error: Error | undefined): void;
+  onClose(wire: Wire, error: Error | undefined): void;
 }
 
 const PORTS: Readonly<Record<string, number>> = { 'mqtt:': 1883, 'mqtts:': 8883 };
@@ -23,60 +24,69 @@ const readBuffer = Buffer.allocUnsafeSlow(64 * 1024);
 /** The authorities of the system are read once, not for each device. */
 let secureContext: SecureContext | undefined;
 
-function attach(stream: Duplex, ends: WireEnds): Wire {
+function attach(stream: Duplex, end: WireEnd): Wire {
   let failure: Error | undefined;
-  stream.on('drain', () => ends.onDrain());
+  stream.on('drain', () => end.onDrain(stream));
   stream.on('error', (error) => {
     failure = error;
   });
-  stream.once('close', () => ends.onClose(failure));
+  stream.once('close', () => end.onClose(stream, failure));
   return stream;
 }
 
-function openTcp(host: string, port: number, ends: WireEnds): Wire {
+function openTcp(host: string, port: number, end: WireEnd): Wire {
   const callback = (length: number): boolean => {
-    ends.onBytes(readBuffer.subarray(0, length));
+    end.onBytes(socket, readBuffer.subarray(0, length));
     return true;
   };
   // Without TCP_NODELAY an answer waits for the delayed ACK of the one before it.
   const socket = connectTcp({ host, port, noDelay: true, onread: { buffer: readBuffer, callback } });
-  socket.once('connect', () => ends.onOpen());
-  return attach(socket, ends);
+  socket.once('connect', () => end.onOpen(socket));
+  return attach(socket, end);
 }
 
-function openTls(host: string, port: number, ends: WireEnds): Wire {
+function openTls(host: string, port: number, end: WireEnd): Wire {
   secureContext ??= createSecureContext();
   const name = isIP(host) ? {} : { servername: host };
   const socket = connectTls({ host, port, secureContext, ...name });
   socket.setNoDelay(true);
-  socket.once('secureConnect', () => ends.onOpen());
-  socket.on('data', (bytes: Buffer) => ends.onBytes(bytes));
-  return attach(socket, ends);
+  socket.once('secureConnect', () => end.onOpen(socket));
+  socket.on('data', (bytes: Buffer) => end.onBytes(socket, bytes));
+  return attach(socket, end);
 }
 
-function openWebSocket(url: string, ends: WireEnds): Wire {
+function openWebSocket(url: string, end: WireEnd): Wire {
   const webSocket = new WebSocket(url, 'mqtt', { perMessageDeflate: false });
   const stream = createWebSocketStream(webSocket);
-  webSocket.once('open', () => ends.onOpen());
-  stream.on('data', (bytes: Buffer) => ends.onBytes(bytes));
-  return attach(stream, ends);
+  webSocket.once('open', () => end.onOpen(stream));
+  stream.on('data', (bytes: Buffer) => end.onBytes(stream, bytes));
+  return attach(stream, end);
 }
 
-/** How a URL is connected to, again and again. Throws a TypeError for one that is none. */
-export function wireTo(url: string): (ends: WireEnds) => Wire {
+type Connect = (end: WireEnd) => Wire;
+/** Of the URL that was asked for last: thousands have the same. */
+let known: { readonly url: string; readonly connect: Connect } | undefined;
+
+function readUrl(url: string): Connect {
   const { protocol, hostname, port } = new URL(url);
   // An IPv6 address is in brackets in a URL only.
   const host = hostname.replace(/^\[|\]$/g, '');
   const wanted = Number(port || PORTS[protocol]);
   switch (protocol) {
     case 'mqtt:':
-      return (ends) => openTcp(host, wanted, ends);
+      return (end) => openTcp(host, wanted, end);
     case 'mqtts:':
-      return (ends) => openTls(host, wanted, ends);
+      return (end) => openTls(host, wanted, end);
     case 'ws:':
     case 'wss:':
-      return (ends) => openWebSocket(url, ends);
+      return (end) => openWebSocket(url, end);
     default:
       throw new TypeError(`${url} is no mqtt:, mqtts:, ws: or wss: URL`);
   }
+}
+
+/** How a URL is connected to, again and again. Throws a TypeError for one that is none. */
+export function wireTo(url: string): Connect {
+  if (known?.url !== url) known = { url, connect: readUrl(url) };
+  return known.connect;
 }

@@ -3,6 +3,7 @@ import t from 'tap';
 import { scheduleAbsences } from '../../../device-sim/fleet/absences.ts';
 import { deviceIdFor } from '../../../device-sim/fleet/device-ids.ts';
 import { createFleet } from '../../../device-sim/fleet/fleet.ts';
+import { oneGroup } from '../../../device-sim/fleet/member.ts';
 import { createPacer } from '../../../device-sim/fleet/pacer.ts';
 import type { Device } from '../../../device-sim/model/device.ts';
 import { createRandom } from '../../../device-sim/random.ts';
@@ -15,7 +16,7 @@ const accounts = Array.from({ length: 5 }, (_, index) => ({ deviceId: deviceIdFo
 
 t.test('a fleet connects, answers, and counts', async (t) => {
   await using broker = await startBroker();
-  await using fleet = createFleet({ accounts, url: broker.url });
+  await using fleet = createFleet({ members: oneGroup(accounts), url: broker.url });
   t.strictSame(await fleet.connect(), []);
   t.match(fleet.counts(), { devices: 5, connected: 5, connections: 5, commands: 0 });
   const acknowledged = fleet.devices.map(({ events }) => once(events, 'acknowledged'));
@@ -32,9 +33,8 @@ t.test('a fleet counts its downloads, and reports them', async (t) => {
   await using broker = await startBroker();
   await using server = await startFileServer(content);
   await using fleet = createFleet({
-    accounts,
+    members: oneGroup(accounts, { equipment: { storage: content.length } }),
     url: broker.url,
-    equipment: { storage: content.length },
     downloadFolder: t.testdir(),
   });
   await fleet.connect();
@@ -53,7 +53,7 @@ t.test('devices that are refused are named, and the others connect', async (t) =
   await using broker = await startBroker({ password: 'secret' });
   const [bad, ...good] = accounts;
   const list = [{ deviceId: bad?.deviceId ?? '', credential: 'wrong' }, ...good];
-  await using fleet = createFleet({ accounts: list, url: broker.url });
+  await using fleet = createFleet({ members: oneGroup(list), url: broker.url });
   const givenUp = await fleet.connect();
   t.match(givenUp, [{ deviceId: bad?.deviceId, error: { message: /Bad username or password/ } }]);
   t.match(fleet.counts(), { connected: 4, connectFailures: 1 });
@@ -61,7 +61,7 @@ t.test('devices that are refused are named, and the others connect', async (t) =
 
 t.test('connections are no faster than the rate', async (t) => {
   const timers = handTimers();
-  const pacer = createPacer({ perSecond: 10, timers });
+  const pacer = createPacer({ perSecond: 10, atOnce: 100, timers });
   const times: number[] = [];
   const turns = Array.from({ length: 4 }, () => pacer.turn().then(() => times.push(timers.now())));
   await turns[0];
@@ -71,7 +71,7 @@ t.test('connections are no faster than the rate', async (t) => {
 });
 
 t.test('who waits for a turn is released when the fleet leaves', async (t) => {
-  const pacer = createPacer({ perSecond: 0.001, timers: handTimers() });
+  const pacer = createPacer({ perSecond: 0.001, atOnce: 100, timers: handTimers() });
   await pacer.turn();
   const turn = pacer.turn();
   pacer.release();

@@ -3,8 +3,8 @@ import t from 'tap';
 import { MOVIE_MIN, movie } from '../../../device-sim/files/movie.ts';
 import type { OwnFile } from '../../../device-sim/files/uploader.ts';
 import { createFleet } from '../../../device-sim/fleet/fleet.ts';
+import { oneGroup } from '../../../device-sim/fleet/member.ts';
 import { createDevice, type DeviceOptions } from '../../../device-sim/model/device.ts';
-import { createOutgoingEvents } from '../../../device-sim/mqtt/outgoing-events.ts';
 import { formatReport } from '../../../device-sim/report.ts';
 import { refuse, startUploadServer } from '../files/upload-server.ts';
 import { command, startBroker } from '../plain-broker.ts';
@@ -276,29 +276,6 @@ t.test('a store that falls silent is given up', async (t) => {
   });
 });
 
-t.test('an event that was lost with its connection waits for the next one', async (t) => {
-  const line = { online: true };
-  const sent: { payload: string; done: (error?: Error) => void }[] = [];
-  const told: string[] = [];
-  const events = createOutgoingEvents({
-    isOnline: () => line.online,
-    publish: (payload, done) => sent.push({ payload, done }),
-    onEvent: () => {},
-    onAcknowledged: ({ type }) => told.push(type),
-    onLost: () => {},
-  });
-  events.add('call.started', {});
-  line.online = false;
-  sent[0]?.done(new Error('connection closed'));
-  t.equal(events.waiting, 1);
-  line.online = true;
-  events.online();
-  t.equal(sent[1]?.payload, sent[0]?.payload);
-  sent[1]?.done();
-  t.strictSame(told, ['call.started']);
-  t.equal(events.waiting, 0);
-});
-
 t.test('a device that is taken out of its application says nothing more', async (t) => {
   await using parts = await wearable(() => ({ error: { code: 'NOT_ACTIVATED', message: '' } }));
   const { device, broker } = parts;
@@ -360,11 +337,12 @@ t.test('a fleet that lives counts its calls, events and uploads, and reports the
     broker.send(client.id, { requestId, data: urls ? { urls } : { uploadUrl: store.url('/file') } }, 'responses');
   });
   await using fleet = createFleet({
-    accounts: [{ deviceId, credential: 'secret' }],
+    members: oneGroup([{ deviceId, credential: 'secret' }], {
+      behaviour: { fileSize: { min: 1024, max: 1024 } },
+      life: { calls: 36_000, fileUploads: 36_000, callLength: { min: 0, max: 0 }, recorded: 1 },
+      oldFirmware: 1,
+    }),
     url: broker.url,
-    behaviour: { fileSize: { min: 1024, max: 1024 } },
-    life: { calls: 36_000, fileUploads: 36_000, callLength: { min: 0, max: 0 }, recorded: 1 },
-    oldFirmware: 1,
   });
   fleet.devices[0]?.rememberActivation({ applicationId: 'app', clientId: 'c' });
   await fleet.connect();

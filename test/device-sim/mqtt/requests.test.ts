@@ -3,12 +3,12 @@ import { createRequests } from '../../../device-sim/mqtt/requests.ts';
 
 /** A connection and a clock that the test moves. */
 function desk() {
-  const sent: { requestId: string; type: string; data: object; done: (error?: Error) => void }[] = [];
+  const sent: { requestId: string; type: string; data: object }[] = [];
   const due = new Set<() => void>();
   const line = { online: true };
   const requests = createRequests({
     isOnline: () => line.online,
-    publish: (payload, done) => sent.push({ ...JSON.parse(payload), done }),
+    publish: (payload) => sent.push(JSON.parse(payload)),
     wait: 1000,
     timers: {
       now: () => 0,
@@ -46,19 +46,6 @@ t.test('while there is no connection nothing is sent and no time counts', async 
   t.equal(due.size, 1);
   for (const task of due) task();
   t.equal(await asked, 'timeout');
-});
-
-t.test('a request that was lost with its connection is sent on the next one', async (t) => {
-  const { requests, line, sent, signal } = desk();
-  const asked = requests.ask('softwareDownloadUrl', {}, signal);
-  line.online = false;
-  sent[0]!.done(new Error('connection closed'));
-  t.equal(sent.length, 1);
-  line.online = true;
-  requests.online();
-  t.equal(sent[1]?.requestId, sent[0]?.requestId);
-  requests.receive({ requestId: sent[0]!.requestId, answer: { data: {} } });
-  t.strictSame(await asked, { data: {} });
 });
 
 t.test('who stops asking is told so, and leaves nothing behind', async (t) => {

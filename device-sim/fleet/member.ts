@@ -1,0 +1,53 @@
+import type { Behaviour } from '../model/behaviour.ts';
+import type { Equipment } from '../model/device-state.ts';
+import { OLD_FIRMWARE } from '../model/firmware-versions.ts';
+import { createRandom, deriveSeed } from '../random.ts';
+import type { Absence } from './absences.ts';
+import type { Life } from './life.ts';
+
+export interface DeviceAccount {
+  readonly deviceId: string;
+  readonly credential: string;
+}
+
+/** What the members of a group have in common: one object for all of them, however many there are. */
+export interface GroupSettings {
+  readonly group: string;
+  readonly behaviour?: Partial<Behaviour>;
+  readonly absence?: Absence;
+  /** What each device is before its first command. */
+  readonly equipment?: Partial<Equipment>;
+  /** What happens to them by itself, from `connect` on. */
+  readonly life?: Partial<Life>;
+}
+
+/** One device of a fleet. */
+export interface FleetMember {
+  readonly account: DeviceAccount;
+  /** Its place in the whole fleet, from 0; with the seed it decides everything about it. */
+  readonly place: number;
+  readonly settings: GroupSettings;
+}
+
+/** A fleet of one group, some of it (a share from 0 to 1) with a firmware from before the Bluetooth operations. */
+export function oneGroup(
+  accounts: readonly DeviceAccount[],
+  { seed = 1, oldFirmware = 0, ...given }: Partial<GroupSettings> & { seed?: number; oldFirmware?: number } = {},
+): FleetMember[] {
+  const settings: GroupSettings = { group: 'all', ...given };
+  const old: GroupSettings = { ...settings, equipment: { ...given.equipment, ...OLD_FIRMWARE } };
+  return accounts.map((account, place) => {
+    const isOld = createRandom(deriveSeed(seed, place, 3))() < oldFirmware;
+    return { account, place, settings: isOld ? old : settings };
+  });
+}
+
+/** Part `index` (from 1) of `count` processes that share a fleet. */
+export interface Shard {
+  readonly index: number;
+  readonly count: number;
+}
+
+/** The members that are this process' own: every `count`th. */
+export const shardOf = (members: readonly FleetMember[], { index, count }: Shard): FleetMember[] =>
+  members.filter(({ place }) => place % count === index - 1);

@@ -1,0 +1,145 @@
+import type { Timers } from './timers.ts';
+
+/** Milliseconds of a slot: nothing that a device does is more exact. */
+const TICK = 4;
+/** Slots of the near wheel, four seconds of them; each of the far one is a whole turn of it, over an hour in all. */
+const SLOTS = 1024;
+
+/** One task, in the list of its slot. */
+interface Entry {
+  task: (() => void) | undefined;
+  /** In ticks. */
+  due: number;
+  previous: Entry;
+  next: Entry;
+}
+
+function createList(): Entry {
+  const head = { task: undefined, due: 0 } as Entry;
+  head.previous = head;
+  head.next = head;
+  return head;
+}
+
+function append(list: Entry, entry: Entry): void {
+  entry.previous = list.previous;
+  entry.next = list;
+  list.previous.next = entry;
+  list.previous = entry;
+}
+
+function unlink(entry: Entry): void {
+  entry.previous.next = entry.next;
+  entry.next.previous = entry.previous;
+  entry.next = entry;
+  entry.previous = entry;
+}
+
+const isEmpty = (list: Entry): boolean => list.next === list;
+
+/**
+ * Timers for many thousand devices on one real timer: a hierarchical wheel (Varghese and Lauck, 1987), in which a task is
+ * set and cancelled in constant time. A task runs up to four milliseconds late, never early; those of one slot run in the
+ * order in which they were set.
+ */
+export function createTimerWheel(real: Timers): Timers {
+  const near = Array.from({ length: SLOTS }, createList);
+  const far = Array.from({ length: SLOTS }, createList);
+  const began = real.now();
+  const ticksNow = (): number => (real.now() - began) / TICK;
+  /** The last tick that has been run. */
+  let current = 0;
+  let count = 0;
+  let wakeAt = Number.POSITIVE_INFINITY;
+  let cancelWake: (() => void) | undefined;
+  let running = false;
+
+  function place(entry: Entry): void {
+    const turns = Math.floor(entry.due / SLOTS) - Math.floor(current / SLOTS);
+    if (turns <= 0) append(near[entry.due % SLOTS]!, entry);
+    // What is farther away than the far wheel reaches waits in its last slot, and is placed again then.
+    else append(far[(Math.floor(current / SLOTS) + Math.min(turns, SLOTS - 1)) % SLOTS]!, entry);
+  }
+
+  /** The tick at which there is something to do: a task, or a turn of the near wheel. */
+  function nextTick(): number {
+    const turn = (Math.floor(current / SLOTS) + 1) * SLOTS;
+    for (let tick = current + 1; tick < turn; tick += 1) if (!isEmpty(near[tick % SLOTS]!)) return tick;
+    return turn;
+  }
+
+  /** Sees to it that the wheel is run when there is something to do. */
+  function wake(): void {
+    if (running || count === 0) return;
+    const tick = nextTick();
+    if (tick >= wakeAt) return;
+    cancelWake?.();
+    wakeAt = tick;
+    cancelWake = real.after(Math.max(0, Math.ceil((tick - ticksNow()) * TICK)), run);
+  }
+
+  function runSlot(list: Entry): void {
+    for (let entry = list.next; entry !== list; entry = list.next) {
+      const { task } = entry;
+      unlink(entry);
+      count -= 1;
+      entry.task = undefined;
+      task?.();
+    }
+  }
+
+  /** What was far comes near. */
+  function turn(): void {
+    const list = far[Math.floor(current / SLOTS) % SLOTS]!;
+    // Detached: what is placed again may come into the same slot.
+    const entries: Entry[] = [];
+    for (let entry = list.next; entry !== list; entry = list.next) {
+      unlink(entry);
+      entries.push(entry);
+    }
+    entries.forEach(place);
+  }
+
+  function run(): void {
+    wakeAt = Number.POSITIVE_INFINITY;
+    cancelWake = undefined;
+    running = true;
+    try {
+      const now = Math.floor(ticksNow());
+      while (current < now && count > 0) {
+        current = Math.min(now, nextTick());
+        if (current % SLOTS === 0) turn();
+        runSlot(near[current % SLOTS]!);
+      }
+      current = Math.max(current, now);
+    } finally {
+      running = false;
+      wake();
+    }
+  }
+
+  return {
+    now: real.now,
+    after(milliseconds, task) {
+      // An empty wheel has nothing to catch up with.
+      if (count === 0 && !running) current = Math.max(current, Math.floor(ticksNow()));
+      const due = Math.max(current + 1, Math.ceil(ticksNow() + Math.max(0, milliseconds) / TICK));
+      const entry = { task, due } as Entry;
+      entry.previous = entry;
+      entry.next = entry;
+      place(entry);
+      count += 1;
+      wake();
+      return () => {
+        if (!entry.task) return;
+        entry.task = undefined;
+        unlink(entry);
+        count -= 1;
+        if (count > 0) return;
+        cancelWake?.();
+        cancelWake = undefined;
+        wakeAt = Number.POSITIVE_INFINITY;
+      };
+    },
+  };
+}
