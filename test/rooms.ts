@@ -169,6 +169,7 @@ export const SIMULATOR_LEAVES: readonly string[] = [
   'plain-text',
   'random',
   'timer-wheel',
+  'show',
   'timers',
   'usage-error',
 ];

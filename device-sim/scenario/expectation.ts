@@ -1,8 +1,9 @@
 import { STAGES, type Stage } from '../customer/figures.ts';
 import { FIGURES, type FigureName, hasDetails, numberOf, percentOf } from '../report/figure-names.ts';
 import type { Chapter } from '../report/record.ts';
+import * as show from '../show.ts';
 import { among } from './among.ts';
-import { bytes, bytesText, duration, durationShown } from './quantities.ts';
+import { bytes, duration } from './quantities.ts';
 
 const OPERATORS = {
   '==': (value: number, wanted: number) => value === wanted,
@@ -75,8 +76,8 @@ export function readExpectation(text: string, phase: string | null): Expectation
 }
 
 function shownAs(value: number, unit: Unit): string {
-  if (unit === 'ms') return durationShown(value);
-  if (unit === 'bytes') return bytesText(value);
+  if (unit === 'ms') return show.duration(value);
+  if (unit === 'bytes') return show.bytes(value);
   const number = String(Number(value.toFixed(unit === '%' ? 2 : 1)));
   if (unit === '%') return `${number} %`;
   return unit === '/s' ? `${number}/s` : number;

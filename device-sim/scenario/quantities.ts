@@ -51,26 +51,5 @@ export function durationText(milliseconds: number): string {
   return `${round(milliseconds / size)}${unit}`;
 }
 
-/** So many milliseconds for people: `1.53 s`. */
-export function durationShown(milliseconds: number): string {
-  const [unit, size] =
-    milliseconds < 1000
-      ? ['ms', 1]
-      : milliseconds < 120_000
-        ? ['s', 1000]
-        : milliseconds < 7_200_000
-          ? ['min', 60_000]
-          : ['h', 3_600_000];
-  return `${Number((milliseconds / Number(size)).toPrecision(3))} ${unit}`;
-}
-
 export const durationsText = ({ min, max }: Range): string =>
   min === max ? durationText(min) : `${durationText(min)}-${durationText(max)}`;
-
-export function bytesText(count: number): string {
-  const [unit, size] = Object.entries(BYTES).findLast(([name, length]) => !name.includes('i') && count >= length) ?? [
-    'B',
-    1,
-  ];
-  return `${Number((count / size).toPrecision(3))} ${unit}`;
-}

@@ -1,0 +1,104 @@
+import { plainText } from '../plain-text.ts';
+import * as show from '../show.ts';
+import type { Chapter, RunRecord, Verdict } from './record.ts';
+import { holdsOf, latencyOf, total } from './summary.ts';
+
+/** `VERSION_NAME_MISMATCH 12, STORAGE_FULL 3`, the most frequent first. */
+const listed = (counts: Readonly<Record<string, number>>): string =>
+  Object.entries(counts)
+    .sort(([, a], [, b]) => b - a)
+    .map(([name, count]) => `${name} ${show.count(count)}`)
+    .join(', ');
+
+const inParentheses = (text: string): string => (text === '' ? '' : ` (${text})`);
+
+function fleetRows({ fleet }: Chapter, { memory }: RunRecord): [string, string][] {
+  const of = (name: string): number => fleet[name] ?? 0;
+  const n = (name: string): string => show.count(of(name));
+  const pace = of('connectRate') > 0 ? `; at the start ${n('connectRate')} a second` : '';
+  const rows: [string, string][] = [
+    ['Devices', `${n('devices')}: ${n('activated')} activated, ${n('connected')} connected at the end`],
+    ['Connections', `${n('connections')} made${pace}; ${n('losses')} ended unwanted, ${n('connectFailures')} given up`],
+    ['Memory', `${show.bytes(memory.end)} at the end; each device takes ${show.bytes(of('memoryPerDevice'))}`],
+    ['Commands', `${n('commands')} came to devices, ${n('repetitions')} of them again; ${n('answers')} answers sent`],
+  ];
+  if (of('downloads') > 0) {
+    const ways = `${n('resumed')} went on after a cut, ${n('renewed')} needed a fresh URL`;
+    rows.push(['Downloads', `${n('downloads')} ended (${show.bytes(of('downloadedBytes'))}); ${ways}`]);
+  }
+  if (of('uploads') + of('uploadFailures') + of('unwanted') > 0) {
+    const rest = `${n('uploadFailures')} given up, ${n('unwanted')} that the customer has no place for`;
+    rows.push(['Uploads', `${n('uploads')} arrived (${show.bytes(of('uploadedBytes'))}); ${rest}`]);
+  }
+  rows.push([
+    'Contract',
+    `${n('violations')} breaches by the service; it complained about ${n('complaints')} messages`,
+  ]);
+  return rows;
+}
+
+function customerRows(whole: Chapter): [string, string][] {
+  const { figures, fleet } = whole;
+  if (!figures) return [];
+  const { requests, accepted, errors, postponed, succeeded, failed, cancelled, unfinished } = figures;
+  const refused = Object.values(figures.refused).reduce((sum, count) => sum + count, 0);
+  const results = succeeded + failed + cancelled;
+  const waits = postponed > 0 ? `; ${show.count(postponed)} waits because of 429` : '';
+  const skipped = fleet['skipped'] ? `; ${show.count(fleet['skipped'])} never made, for want of time` : '';
+  const codes = inParentheses(listed(figures.failures));
+  const toDevice = latencyOf(whole, 'delivered');
+  const settled = latencyOf(whole, 'settled');
+  const rows: [string, string][] = [
+    [
+      'Calls',
+      `${show.count(requests)} made: ${show.count(accepted)} accepted (201), ${show.count(refused)} refused${inParentheses(listed(figures.refused))}, ${show.count(errors)} without an answer or 5xx${waits}${skipped}`,
+    ],
+    [
+      'Results',
+      `${show.count(results)} of ${show.count(accepted)}: ${show.count(succeeded)} succeeded, ${show.count(failed)} failed${codes}, ${show.count(cancelled)} cancelled`,
+    ],
+    ['Unfinished', `${show.count(unfinished)}: their device is away, or has not answered`],
+    [
+      'Promises',
+      `${show.count(figures.lost)} lost, ${show.count(figures.doubled)} doubled, ${show.count(figures.late)} late, ${show.count(figures.unordered)} in the wrong order, ${show.count(figures.forged)} forged`,
+    ],
+  ];
+  if (toDevice && settled) {
+    const pair = ({ p50, p99 }: typeof toDevice): string => `${show.duration(p50)} (99 %: ${show.duration(p99)})`;
+    rows.push(['Latency', `to the device ${pair(toDevice)}, to the result ${pair(settled)}`]);
+  }
+  if (figures.eventsTold > 0) {
+    const rest = `${show.count(figures.eventsLost)} lost, ${show.count(figures.eventsDoubled)} doubled`;
+    rows.push([
+      'Events',
+      `${show.count(figures.eventsReceived)} of ${show.count(figures.eventsTold)} received; ${rest}`,
+    ]);
+  }
+  return rows;
+}
+
+function verdictLines({ text, phase, holds, shown, story }: Verdict): string[] {
+  const about = phase === null ? '' : ` (${phase})`;
+  return [
+    `  ${holds ? 'ok    ' : 'NOT OK'}  ${text}${about}: ${shown}`,
+    ...story.map((line) => `            ${plainText(line)}`),
+  ];
+}
+
+/** What a run ends with on a terminal, in words that explain themselves. */
+export function closingTable(record: RunRecord): string {
+  const { scenario, run, seed, milliseconds, verdicts, troubles, troublesNotShown, interrupted } = record;
+  const { held, all } = holdsOf(record);
+  const outcome = all === 0 ? 'nothing was expected' : `${held} of ${all} expectations hold`;
+  const name = run === scenario ? scenario : `${scenario} (run ${run})`;
+  const head = `${name}: ${outcome}, ${show.clock(milliseconds)}, seed ${seed}${interrupted ? ', ended before its time' : ''}`;
+  const whole = total(record);
+  const rows = [...fleetRows(whole, record), ...customerRows(whole)];
+  if (Object.keys(record.faults).length > 0) rows.push(['Faults', listed(record.faults)]);
+  const width = Math.max(...rows.map(([label]) => label.length));
+  const lines = [head, '', ...rows.map(([label, text]) => `  ${label.padEnd(width)}  ${text}`)];
+  if (all > 0) lines.push('', ...[...verdicts].sort((a, b) => Number(b.holds) - Number(a.holds)).flatMap(verdictLines));
+  if (troubles.length > 0) lines.push('', ...troubles.map((text) => `  ! ${plainText(text)}`));
+  if (troublesNotShown > 0) lines.push(`  ! and ${show.count(troublesNotShown)} more`);
+  return `${lines.join('\n')}\n`;
+}

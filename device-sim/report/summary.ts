@@ -1,0 +1,86 @@
+import type { Stage } from '../customer/figures.ts';
+import { percentile } from '../histogram.ts';
+import * as show from '../show.ts';
+import { type Chapter, type Latencies, type RunRecord, WHOLE_RUN } from './record.ts';
+
+/** The chapter of the whole run. */
+export function total({ chapters }: RunRecord): Chapter {
+  const whole = chapters.find(({ name }) => name === WHOLE_RUN);
+  if (!whole) throw new Error('a record has no chapter of the whole run');
+  return whole;
+}
+
+export const holdsOf = ({ verdicts }: RunRecord): { held: number; all: number } => ({
+  held: verdicts.filter(({ holds }) => holds).length,
+  all: verdicts.length,
+});
+
+export function latencyOf({ figures }: Chapter, stage: Stage): Latencies | undefined {
+  const data = figures?.latency[stage];
+  return data && data.count > 0 ? { p50: percentile(data, 0.5), p99: percentile(data, 0.99) } : undefined;
+}
+
+interface Row {
+  readonly name: string;
+  readonly value: number;
+  readonly look: string;
+}
+
+/** What became of everything that got a 201, by state. */
+export function outcomes({ figures }: Chapter): Row[] {
+  if (!figures) return [];
+  const rows: Row[] = [
+    { name: 'succeeded', value: figures.succeeded, look: 'good' },
+    { name: 'failed', value: figures.failed, look: 'warn' },
+    { name: 'cancelled', value: figures.cancelled, look: 'calm' },
+    { name: 'unfinished: its device is away, or never answered', value: figures.unfinished, look: 'calm' },
+    { name: 'lost', value: figures.lost, look: 'bad' },
+  ];
+  return rows.filter(({ value, name }) => value > 0 || name === 'succeeded' || name === 'lost');
+}
+
+/** Results by their code, and calls by the status they were refused with. */
+export function calls({ figures }: Chapter): Row[] {
+  if (!figures) return [];
+  const codes = Object.entries(figures.failures).sort(([, a], [, b]) => b - a);
+  const statuses = Object.entries(figures.refused).sort(([, a], [, b]) => b - a);
+  return [
+    { name: 'succeeded', value: figures.succeeded, look: 'good' },
+    ...codes.map(([name, value]) => ({ name, value, look: 'warn' })),
+    ...statuses.map(([status, value]) => ({ name: `refused with ${status}`, value, look: 'two' })),
+    ...(figures.errors > 0 ? [{ name: 'no answer, or 5xx', value: figures.errors, look: 'bad' }] : []),
+  ];
+}
+
+/** What else there is to know, in words that explain themselves. */
+export function facts(record: RunRecord): [string, string][] {
+  const { fleet, figures } = total(record);
+  const of = (name: string): number => fleet[name] ?? 0;
+  const { memory } = record;
+  const rows: [string, string][] = [
+    ['Devices activated', show.count(of('activated'))],
+    ['Connections made', show.count(of('connections'))],
+    ['Connections that ended unwanted', show.count(of('losses'))],
+    ['Connected at the start, a second', of('connectRate') > 0 ? show.count(of('connectRate')) : '–'],
+    ['Memory for each device', of('memoryPerDevice') > 0 ? show.bytes(of('memoryPerDevice')) : '–'],
+    ['Memory of the process, at the end', show.bytes(memory.end)],
+    ['Commands that came to devices', show.count(of('commands'))],
+    ['of them known already, and answered again', show.count(of('repetitions'))],
+    ['Complaints of the service about messages', show.count(of('complaints'))],
+    ['Breaches of the contract by the service', show.count(of('violations'))],
+  ];
+  if (of('downloads') > 0)
+    rows.push(['Downloads', `${show.count(of('downloads'))}, ${show.bytes(of('downloadedBytes'))}`]);
+  if (of('uploads') + of('uploadFailures') > 0)
+    rows.push(['Uploads', `${show.count(of('uploads'))} arrived, ${show.count(of('uploadFailures'))} given up`]);
+  if (of('unwanted') > 0) rows.push(['Files that the customer has no place for', show.count(of('unwanted'))]);
+  if (figures && figures.eventsTold > 0)
+    rows.push([
+      'Events of devices',
+      `${show.count(figures.eventsReceived)} of ${show.count(figures.eventsTold)} received`,
+    ]);
+  if (figures && figures.repeated > 0) rows.push(['Webhooks sent once more, as allowed', show.count(figures.repeated)]);
+  if (figures && figures.postponed > 0) rows.push(['Waits because of 429', show.count(figures.postponed)]);
+  if (of('skipped') > 0) rows.push(['Actions that there was no time for', show.count(of('skipped'))]);
+  return rows;
+}
