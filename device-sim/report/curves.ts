@@ -4,29 +4,11 @@ import * as show from '../show.ts';
 import type { Html } from './html.ts';
 import { type Band, type Line, linePlot } from './plots.ts';
 import { type Chapter, type Latencies, type RunRecord, type Sample, WHOLE_RUN } from './record.ts';
+import { thinned } from './samples.ts';
 import { countScale, latencyScale, timeScale } from './scales.ts';
 
 /** More samples than this in one plot are not seen apart. */
 const MOST_PLACES = 300;
-
-/** Every n-th sample; of the latencies in between the highest, so that no peak is thinned away. */
-function thinned(samples: readonly Sample[]): Sample[] {
-  const each = Math.ceil(samples.length / MOST_PLACES);
-  if (each <= 1) return [...samples];
-  const worst = (some: readonly (Latencies | null)[]): Latencies | null => {
-    const there = some.filter((one) => one !== null);
-    if (there.length === 0) return null;
-    return { p50: Math.max(...there.map(({ p50 }) => p50)), p99: Math.max(...there.map(({ p99 }) => p99)) };
-  };
-  return Array.from({ length: Math.ceil(samples.length / each) }, (_, place) => {
-    const some = samples.slice(place * each, (place + 1) * each);
-    return {
-      ...some.at(-1)!,
-      delivered: worst(some.map(({ delivered }) => delivered)),
-      settledAfter: worst(some.map(({ settledAfter }) => settledAfter)),
-    };
-  });
-}
 
 const bandsOf = (chapters: readonly Chapter[]): Band[] =>
   chapters
@@ -48,7 +30,7 @@ function words({ at, connected, delivered, settledAfter, accepted, unfinished }:
 
 /** Latency and connected devices, over time. */
 export function overTime(record: RunRecord): { latency: Html | null; connected: Html } {
-  const samples = thinned(record.samples);
+  const samples = thinned(record.samples, MOST_PLACES);
   const x = timeScale(record.milliseconds);
   const bands = bandsOf(record.chapters);
   const hints = samples.map((sample) => ({ x: sample.at, text: words(sample) }));

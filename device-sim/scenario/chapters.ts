@@ -1,0 +1,84 @@
+import type { Figures } from '../customer/figures.ts';
+import { type Chapter, WHOLE_RUN } from '../report/record.ts';
+
+/** Numbers of the fleet that are as they are, not since the start. */
+const STANDING: readonly string[] = [
+  'devices',
+  'connected',
+  'activated',
+  'outstanding',
+  'connectRate',
+  'memoryPerDevice',
+];
+
+type Counts = Readonly<Record<string, number>>;
+
+/** What went on in each phase, in all its rounds together. */
+export interface Chapters {
+  /** A phase begins, and the one before it ends. */
+  begin(name: string): void;
+  end(): void;
+  /** As it stands. */
+  all(): Chapter[];
+}
+
+interface Kept {
+  readonly spans: { from: number; to: number }[];
+  fleet: Record<string, number>;
+}
+
+/** What came to the counts since `before`; what is standing as it is now. */
+function gained(now: Counts, before: Counts): Record<string, number> {
+  return Object.fromEntries(
+    Object.entries(now).map(([name, count]) => [name, STANDING.includes(name) ? count : count - (before[name] ?? 0)]),
+  );
+}
+
+function added(one: Counts, other: Counts): Record<string, number> {
+  const names = new Set([...Object.keys(one), ...Object.keys(other)]);
+  return Object.fromEntries(
+    [...names].map((name) => [
+      name,
+      STANDING.includes(name) ? (other[name] ?? one[name] ?? 0) : (one[name] ?? 0) + (other[name] ?? 0),
+    ]),
+  );
+}
+
+/** `now`: milliseconds since the start of the run. */
+export function createChapters({
+  now,
+  counts,
+  figures,
+}: {
+  now: () => number;
+  counts: () => Counts;
+  figures: (phase?: string) => Figures | null;
+}): Chapters {
+  const kept = new Map<string, Kept>();
+  let open: { name: string; from: number; before: Counts } | undefined;
+
+  /** A phase with what it has had up to now. */
+  function grown({ name, from, before }: NonNullable<typeof open>): Kept {
+    const { spans = [], fleet = {} } = kept.get(name) ?? {};
+    return { spans: [...spans, { from, to: now() }], fleet: added(fleet, gained(counts(), before)) };
+  }
+
+  function end(): void {
+    if (open) kept.set(open.name, grown(open));
+    open = undefined;
+  }
+
+  return {
+    begin(name) {
+      end();
+      open = { name, from: now(), before: counts() };
+    },
+    end,
+    all() {
+      const whole = { name: WHOLE_RUN, spans: [{ from: 0, to: now() }], figures: figures(), fleet: { ...counts() } };
+      const phases = new Map(kept);
+      if (open) phases.set(open.name, grown(open));
+      return [whole, ...[...phases].map(([name, chapter]) => ({ name, ...chapter, figures: figures(name) }))];
+    },
+  };
+}

@@ -1,0 +1,104 @@
+import { createRandom, deriveSeed, draw } from '../random.ts';
+import type { PlannedAction, Scenario } from './scenario.ts';
+
+/** The devices of a scenario by their places: those of the first group first. */
+export function placesOf(scenario: Scenario, groups: readonly string[]): number[] {
+  const places: number[] = [];
+  let first = 0;
+  for (const { name, count } of scenario.groups) {
+    if (groups.includes(name)) for (let at = 0; at < count; at += 1) places.push(first + at);
+    first += count;
+  }
+  return places;
+}
+
+/** Those places in an order that nothing but the seed decides. */
+export function shuffled(places: readonly number[], seed: number): number[] {
+  const lots = new Map(places.map((place) => [place, deriveSeed(seed, place)]));
+  return places.toSorted((a, b) => lots.get(a)! - lots.get(b)! || a - b);
+}
+
+/** What is done to whom, when: the same in each run of the scenario, whatever the service makes of it. */
+export interface Plan {
+  readonly action: PlannedAction;
+  /** How often; without an end: infinite. */
+  readonly total: number;
+  /** Milliseconds after the phase began that the n-th (from 0) is due. */
+  dueAt(n: number): number;
+  /** The place of its device. */
+  placeOf(n: number): number;
+  /** Its number in the run, from 1. */
+  numberOf(n: number): number;
+}
+
+/** The plans of the actions of a phase, in one of its rounds. Devices are chosen by seed, phase, action and number alone. */
+export function plansOf(scenario: Scenario, round: number, phaseAt: number): Plan[] {
+  const before = actionsBefore(scenario, round, phaseAt);
+  const { actions, duration } = scenario.phases[phaseAt]!;
+  const plans: Plan[] = [];
+  let first = before;
+  actions.forEach((action, at) => {
+    const all = placesOf(scenario, action.groups);
+    const own = deriveSeed(scenario.seed, 11, phaseAt, at);
+    const chosen = shuffled(all, own).slice(0, Math.round(action.share * all.length));
+    const total = totalOf(action, chosen.length, duration);
+    const base = first;
+    // Without an end they take turns; there is no phase after them that wants the numbers.
+    const step = Number.isFinite(total) ? 1 : actions.length;
+    const perMillisecond = paceOf(action, chosen.length, duration);
+    const draws = deriveSeed(own, round);
+    plans.push({
+      action,
+      total: chosen.length === 0 ? 0 : total,
+      dueAt: (n) => n / perMillisecond,
+      placeOf: (n) =>
+        'each' in action.pace
+          ? chosen[n % chosen.length]!
+          : chosen[Math.floor(createRandom(deriveSeed(draws, n))() * chosen.length)]!,
+      numberOf: (n) => base + n * step + (step === 1 ? 1 : 1 + at),
+    });
+    if (Number.isFinite(total)) first += total;
+  });
+  return plans;
+}
+
+function paceOf({ pace }: PlannedAction, devices: number, duration: number | null): number {
+  if ('perSecond' in pace) return pace.perSecond / 1000;
+  // Not the whole of it: the last ones shall have begun before the phase is over.
+  return (pace.each * devices) / Math.max(1, 0.9 * (pace.within ?? duration ?? 0));
+}
+
+function totalOf({ pace }: PlannedAction, devices: number, duration: number | null): number {
+  if ('each' in pace) return pace.each * devices;
+  return duration === null ? Number.POSITIVE_INFINITY : Math.floor((pace.perSecond * duration) / 1000);
+}
+
+/** How many actions there are in a phase: the same in each round. */
+function actionsIn(scenario: Scenario, phaseAt: number): number {
+  const { actions, duration } = scenario.phases[phaseAt]!;
+  return actions.reduce((sum, action) => {
+    const all = placesOf(scenario, action.groups).length;
+    const total = totalOf(action, Math.round(action.share * all), duration);
+    return sum + (Number.isFinite(total) ? total : 0);
+  }, 0);
+}
+
+function actionsBefore(scenario: Scenario, round: number, phaseAt: number): number {
+  let sum = 0;
+  scenario.phases.forEach((_, at) => {
+    sum += actionsIn(scenario, at) * (round + (at < phaseAt ? 1 : 0));
+  });
+  return sum;
+}
+
+/** A call that somebody makes: how long it is, whether it is recorded, with how many others, by the number of the action. */
+export function callOf(
+  seed: number,
+  number: number,
+  life: { callLength: { min: number; max: number }; recorded: number },
+) {
+  const random = createRandom(deriveSeed(seed, 12, number));
+  const milliseconds = draw(random, life.callLength);
+  const recorded = random() < life.recorded;
+  return { milliseconds, recorded, others: 1 + Math.floor(random() * 3) };
+}
