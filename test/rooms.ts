@@ -168,8 +168,8 @@ export const SIMULATOR_LEAVES: readonly string[] = [
   'histogram',
   'plain-text',
   'random',
-  'timer-wheel',
   'show',
+  'timer-wheel',
   'timers',
   'usage-error',
 ];
