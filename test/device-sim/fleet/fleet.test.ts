@@ -3,7 +3,7 @@ import t from 'tap';
 import { scheduleAbsences } from '../../../device-sim/fleet/absences.ts';
 import { deviceIdFor } from '../../../device-sim/fleet/device-ids.ts';
 import { createFleet } from '../../../device-sim/fleet/fleet.ts';
-import { oneGroup } from '../../../device-sim/fleet/member.ts';
+import { oneGroup, shardOf } from '../../../device-sim/fleet/member.ts';
 import { createPacer } from '../../../device-sim/fleet/pacer.ts';
 import type { Device } from '../../../device-sim/model/device.ts';
 import { createRandom } from '../../../device-sim/random.ts';
@@ -70,6 +70,30 @@ t.test('connections are no faster than the rate', async (t) => {
   t.strictSame(times, [0, 100, 200, 300]);
 });
 
+t.test('who is late for its turns makes up for a tenth of a second, and no more are at it than may be', async (t) => {
+  const timers = handTimers();
+  const pacer = createPacer({ perSecond: 1000, atOnce: 150, timers });
+  const times: number[] = [];
+  const ends: (() => void)[] = [];
+  const turns = Array.from({ length: 250 }, async () => {
+    ends.push(await pacer.turn());
+    times.push(timers.now());
+  });
+  await turns[0];
+  timers.skip(500);
+  await timers.next();
+  t.equal(times.filter((time) => time === 500).length, 101);
+  while ((await timers.next()) !== undefined);
+  t.equal(times.length, 150);
+  for (const end of ends.splice(0)) end();
+  while ((await timers.next()) !== undefined);
+  await Promise.all(turns);
+  pacer.setRate(null);
+  const more = Array.from({ length: 40 }, () => pacer.turn());
+  await Promise.all(more);
+  t.ok(true, 'without a rate everyone has a turn at once');
+});
+
 t.test('who waits for a turn is released when the fleet leaves', async (t) => {
   const pacer = createPacer({ perSecond: 0.001, atOnce: 100, timers: handTimers() });
   await pacer.turn();
@@ -111,4 +135,57 @@ t.test('absences take the wanted share of the time, repeat for a seed, and end',
   const share = away / (log.at(-1)?.[1] ?? 1);
   t.ok(share > 0.2 && share < 0.3, `away for ${share} of the time`);
   t.strictSame(new Set(log.map(([what]) => what)), new Set(['away', 'dropped', 'back']));
+});
+
+t.test('groups have settings of their own, and go and come back as they are told', async (t) => {
+  await using broker = await startBroker();
+  const settings = [
+    { group: 'day', equipment: { lang: 'de' } },
+    { group: 'night', behaviour: { failureRate: 1 } },
+  ] as const;
+  const many = Array.from({ length: 12 }, (_, place) => ({
+    account: { deviceId: deviceIdFor(1, place), credential: 'secret' },
+    place,
+    settings: settings[place % 2]!,
+  }));
+  await using fleet = createFleet({ members: many, url: broker.url });
+  const told: string[] = [];
+  fleet.events.on('offline', ({ deviceId }, _reason, expected) => told.push(`${deviceId} ${expected}`));
+  await fleet.connect({ groups: ['night'] });
+  const online = () => fleet.devices.map((device) => (device.online ? 1 : 0)).join('');
+  t.equal(online(), '010101010101');
+  await fleet.connect({ rate: 1000 });
+  t.equal(fleet.counts().connections, 12, 'those who are there stay as they are');
+  t.equal(fleet.devices[0]?.state.lang, 'de');
+
+  for (const { deviceId } of fleet.devices) broker.send(deviceId, command(1, 'setWifi', wifi('office')));
+  await broker.acksAre(12);
+  t.equal(broker.acks.filter(({ status }) => status === 'failed').length, 6);
+  await fleet.idle();
+
+  const part = { groups: ['day'], share: 0.5, occasion: 3 };
+  t.equal(await fleet.away({ ...part, how: 'cut' }), 3);
+  const gone = online();
+  t.equal(told.length, 3);
+  t.match(told, [/ true$/, / true$/, / true$/]);
+  await fleet.connect(part);
+  t.equal(online(), '111111111111', 'the same ones come back');
+  await fleet.away({ ...part, how: 'politely' });
+  t.equal(online(), gone);
+  await fleet.away({ ...part, occasion: 4 });
+  t.not(online(), gone);
+  t.match(fleet.counts(), { losses: 0, violations: 0 });
+});
+
+t.test('the shards of a fleet are all of it, and each device is what it is without them', async (t) => {
+  const whole = oneGroup(accounts, { oldFirmware: 0.5 });
+  const shards = [1, 2, 3].map((index) => shardOf(whole, { index, count: 3 }));
+  t.strictSame(
+    shards.flat().toSorted((a, b) => a.place - b.place),
+    whole,
+  );
+  t.strictSame(
+    shards.map(({ length }) => length),
+    [2, 2, 1],
+  );
 });
