@@ -35,7 +35,7 @@ export interface Release {
 /** One thing to do. Everything that is chosen about it follows from its number. */
 export interface Action {
   readonly do: ActionName;
-  /** Its number in the run, from 1. */
+  /** Its number in the run, from 1; 0 when it is none of its actions. */
   readonly number: number;
   readonly release?: Release;
 }

@@ -10,9 +10,14 @@ export async function send(baseUrl: string, path: string, init: RequestInit): Pr
     const response = await fetch(baseUrl + path, init);
     return { status: response.status, body: readBody(await response.text()) };
   } catch (error) {
-    const cause = error instanceof Error && error.cause instanceof Error ? error.cause.message : String(error);
-    throw new Error(`cannot reach ${baseUrl}: ${cause}`, { cause: error });
+    throw unreachable(baseUrl, error);
   }
+}
+
+/** An Error for people, for what `fetch` throws when nobody answers. */
+export function unreachable(baseUrl: string, error: unknown): Error {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause.message : String(error);
+  return new Error(`cannot reach ${baseUrl}: ${cause}`, { cause: error });
 }
 
 /** JSON over HTTP with a bearer token. */
@@ -26,6 +31,26 @@ export function createServiceClient({ baseUrl, token }: { baseUrl: string; token
           headers: { authorization, 'content-type': 'application/json' },
           body: JSON.stringify(body),
         });
+}
+
+/** NDJSON there and back: what became of each line. Throws an Error in words when it is refused as a whole. */
+export async function sendLines(
+  url: string,
+  token: string,
+  lines: readonly object[],
+): Promise<Record<string, unknown>[]> {
+  const body = lines.map((line) => `${JSON.stringify(line)}\n`).join('');
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/x-ndjson' };
+  const { origin, pathname } = new URL(url);
+  try {
+    const response = await fetch(url, { method: 'POST', headers, body });
+    const text = await response.text();
+    if (!response.ok) throw unexpected(`cannot POST ${pathname}`, { status: response.status, body: readBody(text) });
+    return text.split('\n').filter(Boolean).map(readBody);
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    throw unreachable(origin, error);
+  }
 }
 
 export type ServiceClient = ReturnType<typeof createServiceClient>;

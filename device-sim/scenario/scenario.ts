@@ -1,5 +1,5 @@
 import type { Release } from '../customer/action.ts';
-import type { ReceiverFault } from '../customer/customer.ts';
+import type { ReceiverFault } from '../customer/receiver-fault.ts';
 import type { FaultRule } from '../faults/fault.ts';
 import type { Absence } from '../fleet/absences.ts';
 import type { Life } from '../fleet/life.ts';

@@ -5,6 +5,7 @@ import type { SchemaTypes } from '../contracts/types.ts';
 export type WebhookEvent =
   | SchemaTypes['webhooks/transaction-result']
   | SchemaTypes['webhooks/bluetooth-event']
+  | SchemaTypes['webhooks/custom-event']
   | SchemaTypes['webhooks/call-event']
   | SchemaTypes['webhooks/recording-saved']
   | SchemaTypes['webhooks/recording-failed']

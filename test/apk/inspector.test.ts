@@ -1,9 +1,9 @@
 import t, { type Test } from 'tap';
+import { MANIFEST, makeApk, makeChunk, makeDocument, makeZip } from '../../device-sim/files/make-apk.ts';
 import { ApkError } from '../../src/apk/apk-error.ts';
 import { createApkInspector } from '../../src/apk/inspector.ts';
 import { readApk } from '../../src/apk/read-apk.ts';
 import { createFakeClock, type FakeClock } from '../fake-clock.ts';
-import { MANIFEST, makeApk, makeChunk, makeDocument, makeZip } from './make-apk.ts';
 
 const ATTRIBUTES = [
   { name: 'package', value: 'com.example.camera' },

@@ -2,9 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import t, { type Test } from 'tap';
+import { MANIFEST, makeApk, makeChunk, makeDocument, makeZip } from '../../device-sim/files/make-apk.ts';
 import { ApkError, type ApkFault } from '../../src/apk/apk-error.ts';
 import { readApk } from '../../src/apk/read-apk.ts';
-import { MANIFEST, makeApk, makeChunk, makeDocument, makeZip } from './make-apk.ts';
 
 const APKS = join(import.meta.dirname, '..', 'apks');
 const camera = (name: string): Buffer => readFileSync(join(APKS, `camera-${name}.apk`));

@@ -16,22 +16,23 @@ export async function startAdmin(token: string) {
   let mostAtOnce = 0;
 
   function answer(method: string, path: string, body: Record<string, unknown>): [number, object] {
-    const [, , , collection, id = '', below] = path.split('/');
+    const [, , , collection, id = ''] = path.split('/');
     if (collection === 'developers' && method === 'GET')
       return developers.has(id) ? [200, {}] : [404, { message: 'no' }];
-    if (collection === 'developers' && below === 'devices') {
-      const deviceId = String(body['deviceId']);
-      if (devices.has(deviceId)) return [409, { message: 'device already registered.' }];
-      devices.set(deviceId, newCredential());
-      return [201, { deviceId, credential: devices.get(deviceId) }];
-    }
     if (collection === 'developers') {
       developers.set(String(body['developerId']), body);
       return [201, body];
     }
-    devices.set(id, newCredential());
-    return [201, { credential: devices.get(id) }];
+    return [404, { message: 'no' }];
   }
+
+  /** `POST .../devices/import`: a line for each device. */
+  const importLine = (text: string): string => {
+    const { deviceId } = JSON.parse(text) as { deviceId: string };
+    if (devices.has(deviceId)) return JSON.stringify({ line: 1, error: { message: 'device already exists.' } });
+    devices.set(deviceId, newCredential());
+    return JSON.stringify({ line: 1, deviceId, credential: devices.get(deviceId) });
+  };
 
   const server = createServer((request, response) => {
     running += 1;
@@ -42,6 +43,12 @@ export async function startAdmin(token: string) {
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
       const allowed = request.headers.authorization === `Bearer ${token}`;
+      if (allowed && url.endsWith('/devices/import')) {
+        const lines = Buffer.concat(chunks).toString().trim().split('\n');
+        running -= 1;
+        response.writeHead(200).end(lines.map(importLine).join('\n'));
+        return;
+      }
       const body = JSON.parse(Buffer.concat(chunks).toString() || '{}') as Record<string, unknown>;
       const [status, reply] = allowed ? answer(method, url, body) : [401, { message: 'unauthorized.' }];
       running -= 1;

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { ACTIONS } from '../../../device-sim/customer/action.ts';
-import { RECEIVER_FAULTS } from '../../../device-sim/customer/customer.ts';
+import { RECEIVER_FAULTS } from '../../../device-sim/customer/receiver-fault.ts';
 import { FAULTS } from '../../../device-sim/faults/fault.ts';
 import { operations } from '../../../device-sim/model/operations.ts';
 import { schemaText } from '../../../device-sim/scenario/check-shape.ts';

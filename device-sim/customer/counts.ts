@@ -1,0 +1,75 @@
+import { createHistogram, type Histogram } from '../histogram.ts';
+import { type Figures, STAGES, type Stage } from './figures.ts';
+
+const NUMBERS = [
+  'requests',
+  'accepted',
+  'errors',
+  'postponed',
+  'delivered',
+  'succeeded',
+  'failed',
+  'cancelled',
+  'unfinished',
+  'lost',
+  'doubled',
+  'late',
+  'unordered',
+  'forged',
+  'unasked',
+  'repeated',
+  'eventsTold',
+  'eventsReceived',
+  'eventsLost',
+  'eventsDoubled',
+] as const satisfies (keyof Figures)[];
+type Counter = (typeof NUMBERS)[number];
+type Table = 'refused' | 'failures';
+
+/** The counters of one phase. */
+export interface Counts {
+  add(counter: Counter, some?: number): void;
+  addTo(table: Table, name: string | number): void;
+  took(stage: Stage, milliseconds: number): void;
+  figures(): Figures;
+}
+
+/** Figures of several phases, or of several processes, as one. */
+export function addFigures(all: readonly Figures[]): Figures {
+  const sum = createCounts();
+  const histograms = STAGES.map((stage): [Stage, Histogram] => [stage, createHistogram()]);
+  const tables: Record<Table, Record<string, number>> = { refused: {}, failures: {} };
+  for (const figures of all) {
+    for (const name of NUMBERS) sum.add(name, figures[name]);
+    for (const table of ['refused', 'failures'] as const)
+      for (const [name, some] of Object.entries(figures[table]))
+        tables[table][name] = (tables[table][name] ?? 0) + some;
+    for (const [stage, histogram] of histograms) histogram.add(figures.latency[stage]);
+  }
+  return { ...sum.figures(), ...tables, latency: latencyOf(histograms) };
+}
+
+const latencyOf = (histograms: readonly [Stage, Histogram][]): Figures['latency'] =>
+  Object.fromEntries(histograms.map(([stage, histogram]) => [stage, histogram.data()])) as Figures['latency'];
+
+export function createCounts(): Counts {
+  const numbers = Object.fromEntries(NUMBERS.map((name) => [name, 0])) as Record<Counter, number>;
+  const tables: Record<Table, Record<string, number>> = { refused: {}, failures: {} };
+  const histograms = STAGES.map((stage): [Stage, Histogram] => [stage, createHistogram()]);
+  const byStage = new Map(histograms);
+  return {
+    add(counter, some = 1) {
+      numbers[counter] += some;
+    },
+    addTo(table, name) {
+      tables[table][name] = (tables[table][name] ?? 0) + 1;
+    },
+    took: (stage, milliseconds) => byStage.get(stage)?.record(Math.max(0, milliseconds)),
+    figures: () => ({
+      ...numbers,
+      refused: { ...tables.refused },
+      failures: { ...tables.failures },
+      latency: latencyOf(histograms),
+    }),
+  };
+}

@@ -1,0 +1,45 @@
+import { remember } from '../bounded-map.ts';
+
+/** The most events that are remembered once they have come: a second webhook of one is known for so long. */
+const KEPT = 50_000;
+
+export interface ToldEvent {
+  readonly eventId: string;
+  readonly deviceId: string;
+  readonly type: string;
+  readonly phase: string;
+  readonly at: number;
+}
+
+/** Events of devices between the acknowledgement of the service and their webhook; either may be seen first. */
+export interface EventBook {
+  told(event: ToldEvent): void;
+  /** `mark` tells one webhook from another. */
+  received(eventId: string, mark: number): 'first' | 'repeated' | 'doubled';
+  /** Acknowledged, and never received. */
+  owed(): readonly ToldEvent[];
+  readonly waiting: number;
+  forget(eventId: string): void;
+}
+
+export function createEventBook(): EventBook {
+  const waiting = new Map<string, ToldEvent>();
+  const come = new Map<string, number>();
+  return {
+    told(event) {
+      if (!come.has(event.eventId)) waiting.set(event.eventId, event);
+    },
+    received(eventId, mark) {
+      waiting.delete(eventId);
+      const before = come.get(eventId);
+      if (before !== undefined) return before === mark ? 'repeated' : 'doubled';
+      remember(come, eventId, mark, KEPT);
+      return 'first';
+    },
+    owed: () => [...waiting.values()],
+    get waiting() {
+      return waiting.size;
+    },
+    forget: (eventId) => void waiting.delete(eventId),
+  };
+}

@@ -1,0 +1,45 @@
+import type { Fleet } from '../fleet/fleet.ts';
+import type { Device } from '../model/device.ts';
+import type { Timers } from '../timers.ts';
+import type { Ledger } from './ledger.ts';
+
+/** What is known of the devices that are followed. */
+export interface Followed {
+  /** From now on the books have what the devices of the fleet tell of themselves. */
+  follow(fleet: Pick<Fleet, 'devices' | 'events'>): void;
+  device(deviceId: string): Device | undefined;
+  /** When it was connected; undefined while it is not. */
+  onlineSince(deviceId: string): number | undefined;
+}
+
+export function createFollowed(ledger: Ledger, timers: Timers): Followed {
+  const devices = new Map<string, Device>();
+  const online = new Map<string, number>();
+  const now = (): number => timers.now();
+
+  return {
+    follow({ devices: all, events }) {
+      for (const device of all) {
+        devices.set(device.deviceId, device);
+        if (device.online) online.set(device.deviceId, now());
+      }
+      events.on('command', ({ deviceId }, command) => ledger.delivered(deviceId, command, now()));
+      events.on('answer', ({ deviceId }, answer, repeated) => {
+        if (!repeated) ledger.answered(deviceId, answer, now());
+      });
+      events.on('acknowledged', ({ deviceId }, answer) => ledger.acknowledged(deviceId, answer, now()));
+      events.on('told', ({ deviceId }, event) => ledger.told(deviceId, event, now()));
+      events.on('online', ({ deviceId }) => {
+        online.set(deviceId, now());
+        ledger.note(deviceId, 'is connected', now());
+      });
+      events.on('offline', ({ deviceId }, reason) => {
+        online.delete(deviceId);
+        ledger.note(deviceId, `is not connected any more: ${reason}`, now());
+      });
+      events.on('refused', ({ deviceId }, error) => ledger.note(deviceId, `is refused: ${error.message}`, now()));
+    },
+    device: (deviceId) => devices.get(deviceId),
+    onlineSince: (deviceId) => online.get(deviceId),
+  };
+}

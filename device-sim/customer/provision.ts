@@ -1,0 +1,79 @@
+import type { DeviceAccount } from '../fleet/member.ts';
+import { contractFor, ensureDeveloper, type FleetNames, registerDevices, removeDevices } from './registration.ts';
+import { createServiceClient, type ServiceClient, unexpected } from './service-client.ts';
+
+export interface ApplicationAccess {
+  readonly applicationId: string;
+  readonly secret: string;
+}
+
+/** What a run works with. */
+export interface Provision {
+  readonly accounts: readonly DeviceAccount[];
+  readonly application: ApplicationAccess;
+  /**
+   * Removes what the run has made, and what an earlier one of its name has left: devices with their transactions, and the
+   * application, unless it was given. The developer stays: the service keeps developers.
+   */
+  clean(): Promise<void>;
+}
+
+const nameOf = (run: string | undefined, part: string): string =>
+  `Simulated customer${run === undefined ? '' : ` of the run ${run}`}${part}`;
+
+async function findApplication(admin: ServiceClient, developerId: string, name: string): Promise<string | undefined> {
+  const path = `/admin/v1/developers/${encodeURIComponent(developerId)}/applications`;
+  for (let offset = 0; ; offset += 1000) {
+    const reply = await admin('GET', `${path}?limit=1000&offset=${offset}`);
+    if (reply.status !== 200) throw unexpected('cannot list applications', reply);
+    const applications = reply.body['applications'] as { applicationId: string; name: string }[];
+    const found = applications.find((application) => application.name === name);
+    if (found || applications.length === 0) return found?.applicationId;
+  }
+}
+
+/** The application of the run: that of an earlier run of the name, with a new secret, or a new one. */
+async function ensureApplication(admin: ServiceClient, developerId: string, name: string): Promise<ApplicationAccess> {
+  const applicationId = await findApplication(admin, developerId, name);
+  const reply =
+    applicationId === undefined
+      ? await admin('POST', `/admin/v1/developers/${encodeURIComponent(developerId)}/applications`, { name })
+      : await admin('POST', `/admin/v1/applications/${encodeURIComponent(applicationId)}/secret`);
+  if (reply.status !== 201) throw unexpected(`cannot get an application of developer ${developerId}`, reply);
+  return { applicationId: applicationId ?? String(reply.body['applicationId']), secret: String(reply.body['secret']) };
+}
+
+/**
+ * Gets everything for a run from the administration API: a developer, devices, and an application unless one is given.
+ * `part` tells the applications of several processes of one run apart. Rejects with a UsageError when a device is another
+ * developer's or another run's.
+ */
+export async function provision({
+  adminUrl,
+  token,
+  application: given,
+  part = '',
+  ...names
+}: FleetNames & {
+  adminUrl: string;
+  token: string;
+  application?: ApplicationAccess | undefined;
+  part?: string;
+}): Promise<Provision> {
+  const { developerId, run, places } = names;
+  const admin = createServiceClient({ baseUrl: adminUrl, token });
+  await ensureDeveloper(admin, developerId, contractFor(places));
+  const accounts = await registerDevices(admin, { adminUrl, token }, names);
+  const application = given ?? (await ensureApplication(admin, developerId, nameOf(run, part)));
+  return {
+    accounts,
+    application,
+    async clean() {
+      const deviceIds = accounts.map(({ deviceId }) => deviceId);
+      await removeDevices(admin, deviceIds);
+      if (given) return;
+      const reply = await admin('DELETE', `/admin/v1/applications/${encodeURIComponent(application.applicationId)}`);
+      if (reply.status !== 204 && reply.status !== 404) throw unexpected('cannot remove the application', reply);
+    },
+  };
+}

@@ -1,0 +1,11 @@
+/** What a receiver can be made to do to webhooks and requests for upload URLs. */
+export const RECEIVER_FAULTS = {
+  fail: 'answers 503',
+  slow: 'answers after three seconds',
+  hang: 'never answers',
+  'go-away': 'closes the connection without an answer',
+} as const satisfies Record<string, string>;
+
+export type ReceiverFault = keyof typeof RECEIVER_FAULTS;
+
+export const isReceiverFault = (text: string): text is ReceiverFault => Object.hasOwn(RECEIVER_FAULTS, text);

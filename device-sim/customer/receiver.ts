@@ -1,0 +1,184 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+import { verifyWebhook, type WebhookEvent } from '../../src/client/verify-webhook.ts';
+import { deriveSeed } from '../random.ts';
+import { UsageError } from '../usage-error.ts';
+import { createFileStore, type FileStore, type WantedFile } from './file-store.ts';
+import type { ReceiverFault } from './receiver-fault.ts';
+
+const EVENTS = '/events';
+const URLS = '/upload-urls';
+const FILES = '/files';
+
+const SLOW_MILLISECONDS = 3000;
+/** A webhook is at most as large as the transaction record in it. */
+const MOST_BYTES = 1024 ** 2;
+
+export interface ReceivedWebhook {
+  /** The same in every attempt: a receiver drops repetitions by it. */
+  readonly webhookId: string;
+  readonly event: WebhookEvent;
+  /** What was signed. */
+  readonly body: Buffer;
+}
+
+export interface Receiver extends AsyncDisposable {
+  /** Where the service sends events, and where it asks for upload URLs. */
+  readonly url: string;
+  readonly urlsUrl: string;
+  readonly store: FileStore;
+  /** From now on this happens to a share (0 to 1) of what the service sends; null: nothing. */
+  play(fault: ReceiverFault | null, share?: number): void;
+}
+
+function sameText(one: string, other: string): boolean {
+  const [a, b] = [Buffer.from(one), Buffer.from(other)];
+  return a.length === b.length && timingSafeEqual(a, b);
+}
+
+/** What a receiver must do with every notification before it believes a word of it. Throws in words. */
+function verify({ headers }: IncomingMessage, body: Buffer, authenticationKey: string): ReceivedWebhook {
+  let verified: ReturnType<typeof verifyWebhook>;
+  try {
+    verified = verifyWebhook({ body, headers, authenticationKey });
+  } catch (cause) {
+    throw new Error(`webhook-signature: ${(cause as Error).message}`, { cause });
+  }
+  const expected = createHmac('sha256', authenticationKey).update(body).digest('hex');
+  if (!sameText(String(headers['x-notification-key'] ?? ''), expected)) {
+    throw new Error('x-notification-key does not match');
+  }
+  return { ...verified, body };
+}
+
+/**
+ * A customer's webhook receiver: verifies both signatures over the raw bytes, answers 204 to what is genuine (a repetition
+ * too), upload URLs to who asks for them, and 401 to the rest; and takes the files that devices upload. `listen`: port 0 is
+ * a free one. `publicUrl`: how the service reaches it, when that is another address.
+ */
+export async function startReceiver({
+  listen,
+  publicUrl,
+  authenticationKey,
+  seed = 1,
+  store: given,
+  onReceived,
+  onUrlsWanted,
+  onForged,
+}: {
+  listen: { host: string; port: number };
+  publicUrl?: string | undefined;
+  authenticationKey: () => string;
+  seed?: number;
+  /** Another place for files. */
+  store?: { presign(file: WantedFile): object | Promise<object> };
+  onReceived: (received: ReceivedWebhook) => void;
+  onUrlsWanted?: (event: { type: string; files: number }) => void;
+  onForged: (reason: string) => void;
+}): Promise<Receiver> {
+  let base = '';
+  let playing: { fault: ReceiverFault; share: number } | null = null;
+  let came = 0;
+  const store = createFileStore({ base: () => base + FILES });
+  const slow = new Set<NodeJS.Timeout>();
+  const presign = async (file: WantedFile): Promise<object> => (given ?? store).presign(file);
+
+  /** The answer to a request for upload URLs (op 2: fileUploadGetUrl, callRecGetMultiPresignedUrl). */
+  async function uploadUrls(event: { type: string; data: object }): Promise<object> {
+    const data = event.data as WantedFile & { files?: WantedFile[] };
+    onUrlsWanted?.({ type: event.type, files: data.files?.length ?? 1 });
+    return data.files ? { urls: await Promise.all(data.files.map(presign)) } : presign(data);
+  }
+
+  async function answer(request: IncomingMessage, invite: () => void): Promise<{ status: number; body?: object }> {
+    if (request.url?.startsWith(`${FILES}/`)) return { status: await store.receive(request, invite) };
+    if (Number(request.headers['content-length'] ?? 0) > MOST_BYTES) return { status: 413 };
+    const body = await buffer(request);
+    let received: ReceivedWebhook;
+    try {
+      received = verify(request, body, authenticationKey());
+    } catch (error) {
+      onForged((error as Error).message);
+      return { status: 401 };
+    }
+    if (request.url === URLS) return { status: 200, body: await uploadUrls(received.event) };
+    onReceived(received);
+    return { status: 204 };
+  }
+
+  function faultOf(request: IncomingMessage): ReceiverFault | null {
+    if (!playing || request.url?.startsWith(`${FILES}/`)) return null;
+    came += 1;
+    return deriveSeed(seed, came) / 2 ** 32 < playing.share ? playing.fault : null;
+  }
+
+  /** `invite`: says that the body is wanted, to who waits for that (RFC 9110 10.1.1). */
+  async function handle(request: IncomingMessage, response: ServerResponse, invite: () => void): Promise<void> {
+    const fault = faultOf(request);
+    if (fault === 'go-away') {
+      request.socket.destroy();
+      return;
+    }
+    if (fault === 'hang') {
+      request.resume();
+      return;
+    }
+    if (fault === 'fail') {
+      await buffer(request);
+      response.writeHead(503).end();
+      return;
+    }
+    const { status, body } = await answer(request, invite);
+    const send = (): void => {
+      if (body) response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+      else response.writeHead(status).end();
+      // Of what was refused before it was read.
+      request.resume();
+    };
+    if (fault !== 'slow') return send();
+    const timer = setTimeout(() => {
+      slow.delete(timer);
+      send();
+    }, SLOW_MILLISECONDS);
+    slow.add(timer);
+  }
+
+  const take = (request: IncomingMessage, response: ServerResponse, invite: () => void): void => {
+    // The sender went away in the middle of its body.
+    handle(request, response, invite).catch(() => response.destroy());
+  };
+  const server = createServer((request, response) => take(request, response, () => {}));
+  server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) =>
+    take(request, response, () => response.writeContinue()),
+  );
+  // It would close connections on which the next webhook is on its way.
+  server.keepAliveTimeout = 0;
+  server.listen(listen.port, listen.host);
+  try {
+    await once(server, 'listening');
+  } catch (error) {
+    throw new UsageError('--webhook-listen', (error as Error).message);
+  }
+  const { port } = server.address() as AddressInfo;
+  const host = listen.host.includes(':') ? `[${listen.host}]` : listen.host;
+  base = publicUrl?.replace(/\/+$/, '') ?? `http://${host}:${port}`;
+
+  return {
+    url: base + EVENTS,
+    urlsUrl: base + URLS,
+    store,
+    play(fault, share = 1) {
+      playing = fault && { fault, share };
+    },
+    async [Symbol.asyncDispose]() {
+      for (const timer of slow) clearTimeout(timer);
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}

@@ -1,0 +1,133 @@
+import { deviceIdFor } from '../fleet/device-ids.ts';
+import type { DeviceAccount } from '../fleet/member.ts';
+import { deriveSeed } from '../random.ts';
+import { UsageError } from '../usage-error.ts';
+import { inParallel, type ServiceClient, sendLines, unexpected } from './service-client.ts';
+
+const PARALLEL_REQUESTS = 16;
+/** Devices that one import is about: an answer that is lost concerns no more. */
+const IMPORT_LINES = 5000;
+
+/** A fleet of devices that belong to one run. */
+export interface FleetNames {
+  readonly developerId: string;
+  /** The name of the run; devices of another one are never touched. */
+  readonly run: string | undefined;
+  readonly seed: number;
+  /** The places of the devices in the whole fleet: a process that is one of several has its own ones. */
+  readonly places: readonly number[];
+  /** What the hardware properties call the device at a place. */
+  readonly model?: ((place: number) => string) | undefined;
+}
+
+/** The identifiers of a run are its own: another name gives other devices, the same name and seed the same. */
+export const seedOfRun = (seed: number, run: string | undefined): number =>
+  run === undefined ? seed : deriveSeed(seed, ...Buffer.from(run));
+
+/** A contract for all devices of the fleet, also for those of other processes. */
+export const contractFor = (places: readonly number[]): number =>
+  places.reduce((most, place) => Math.max(most, place + 1), 1000);
+
+const mac = (first: string, index: number): string =>
+  [first, '00', '00', ...(index + 0x1000000).toString(16).slice(-6).match(/../g)!].join(':').toUpperCase();
+
+/** By this a run knows its devices again. */
+const markOf = (run: string | undefined): string =>
+  run === undefined ? 'A simulated wearable camera' : `A simulated wearable camera of the run ${run}`;
+
+/** Op 9: what a developer console would have entered for such a camera. */
+const hardwareProperties = (place: number, name: string, run: string | undefined): object => ({
+  model: { name, identifier: 'SIM-1', description: markOf(run), shape: 'neckband' },
+  camera: [{ direction: 'front', mountedPosition: 'chest', resolution: { maxWidth: 3840, maxHeight: 2160 } }],
+  macAddressWifi: mac('02', place),
+  macAddressBluetooth: mac('06', place),
+});
+
+/** Makes the developer, with a contract for the devices, when there is none of the name. */
+export async function ensureDeveloper(admin: ServiceClient, developerId: string, deviceLimit: number): Promise<void> {
+  const found = await admin('GET', `/admin/v1/developers/${encodeURIComponent(developerId)}`);
+  if (found.status === 200) return;
+  if (found.status === 401) throw unexpected('the administrator token is not accepted', found);
+  const created = await admin('POST', '/admin/v1/developers', { developerId, name: 'Simulated fleet', deviceLimit });
+  // 409: another simulator was faster.
+  if (created.status !== 201 && created.status !== 409)
+    throw unexpected(`cannot create developer ${developerId}`, created);
+}
+
+/** Rejects with a UsageError when the device is not one that the run may use. */
+async function refuseOthers(admin: ServiceClient, deviceId: string, { developerId, run }: FleetNames): Promise<void> {
+  const found = await admin('GET', `/admin/v1/devices/${deviceId}`);
+  if (found.status !== 200) throw unexpected(`cannot read device ${deviceId}`, found);
+  const { developerId: owner, hardwareProperties: properties } = found.body;
+  const advice = 'it is left as it is; give another --run or --seed';
+  if (owner !== developerId) {
+    throw new UsageError('--run', `device ${deviceId} is there already, of developer ${String(owner)}: ${advice}`);
+  }
+  const mark = (properties as { model?: { description?: string } } | null)?.model?.description;
+  if (mark === markOf(run)) return;
+  const whose = mark?.startsWith(`${markOf(undefined)} of the run `)
+    ? `of the run ${mark.split(' ').at(-1)}`
+    : 'of no run of this name';
+  throw new UsageError('--run', `device ${deviceId} is there already, and ${whose}: ${advice}`);
+}
+
+/** Registers those of the devices that are not there. Gives their credentials by their identifiers. */
+async function importAbsent(
+  { adminUrl, token }: { adminUrl: string; token: string },
+  names: FleetNames,
+  devices: readonly { deviceId: string; place: number }[],
+): Promise<Map<string, string>> {
+  const { developerId, run, model = () => 'Simulated camera' } = names;
+  const credentials = new Map<string, string>();
+  for (let at = 0; at < devices.length; at += IMPORT_LINES) {
+    const some = devices.slice(at, at + IMPORT_LINES);
+    const lines = some.map(({ deviceId, place }) => ({
+      deviceId,
+      hardwareProperties: hardwareProperties(place, model(place), run),
+    }));
+    const path = `/admin/v1/developers/${encodeURIComponent(developerId)}/devices/import`;
+    for (const { deviceId, credential } of await sendLines(adminUrl + path, token, lines)) {
+      if (typeof deviceId === 'string' && typeof credential === 'string') credentials.set(deviceId, credential);
+    }
+  }
+  return credentials;
+}
+
+/**
+ * Makes sure that the devices of a run are registered for a developer, which is created when missing (with a contract for
+ * them), through the administration API (contract, section 5). Those that an earlier run of the name registered get new
+ * credentials. Rejects with a UsageError, and leaves everything as it was, when one is another developer's or another run's.
+ */
+export async function registerDevices(
+  admin: ServiceClient,
+  at: { adminUrl: string; token: string },
+  names: FleetNames,
+): Promise<DeviceAccount[]> {
+  const { developerId, run, seed, places } = names;
+  await ensureDeveloper(admin, developerId, contractFor(places));
+  const own = seedOfRun(seed, run);
+  const devices = places.map((place) => ({ deviceId: deviceIdFor(own, place), place }));
+  const credentials = await importAbsent(at, names, devices);
+  const known = devices.filter(({ deviceId }) => !credentials.has(deviceId));
+  try {
+    // All of them, before the first one loses its credential.
+    await inParallel(known, PARALLEL_REQUESTS, ({ deviceId }) => refuseOthers(admin, deviceId, names));
+  } catch (error) {
+    await removeDevices(admin, [...credentials.keys()]);
+    throw error;
+  }
+  await inParallel(known, PARALLEL_REQUESTS, async ({ deviceId }) => {
+    const reply = await admin('POST', `/admin/v1/devices/${deviceId}/credential`, {});
+    if (reply.status !== 201) throw unexpected(`cannot get a credential for device ${deviceId}`, reply);
+    credentials.set(deviceId, String(reply.body['credential']));
+  });
+  return devices.map(({ deviceId }) => ({ deviceId, credential: credentials.get(deviceId) ?? '' }));
+}
+
+/** Removes devices with all that is theirs. One that is gone already is as wanted. */
+export async function removeDevices(admin: ServiceClient, deviceIds: readonly string[]): Promise<void> {
+  await inParallel(deviceIds, PARALLEL_REQUESTS, async (deviceId) => {
+    const reply = await admin('DELETE', `/admin/v1/devices/${deviceId}?force=true`);
+    if (reply.status !== 204 && reply.status !== 404) throw unexpected(`cannot remove device ${deviceId}`, reply);
+  });
+}

@@ -1,0 +1,142 @@
+import { readFileSync } from 'node:fs';
+import { crc32 } from 'node:zlib';
+import type { LapelClient } from '../../src/client/lapel-client.ts';
+import { LapelError } from '../../src/client/lapel-error.ts';
+import { MANIFEST, makeDocument, makeZip } from '../files/make-apk.ts';
+import type { Release } from './action.ts';
+import { createServiceClient, unexpected } from './service-client.ts';
+
+/** Bytes of a made file. */
+const SIZE = 20_000;
+const FIRMWARE = 'com.lapel.firmware';
+
+export interface Version {
+  readonly package: string;
+  readonly version: string;
+}
+
+/** Brings releases to the service, each once. */
+export interface Releases {
+  /** The version is uploaded and distributed. */
+  software(release: Release): Promise<Version>;
+  /** The version is in the service's list of firmware. Rejects in words without access to the administration. */
+  firmware(release: Release): Promise<Version>;
+  /** Takes the software that was brought out of distribution, and removes it. */
+  clean(): Promise<void>;
+}
+
+/** 1.2.3 is 1,002,003: a later version has a higher code. */
+export const versionCodeOf = (version: string): number =>
+  version
+    .split(/\D+/)
+    .filter(Boolean)
+    .slice(0, 3)
+    .concat('0', '0')
+    .slice(0, 3)
+    .reduce((code, part) => code * 1000 + Math.min(999, Number(part)), 0);
+
+/** An APK of a wanted size that says what a release wants it to say. */
+export function makeRelease({ package: name, version }: Version, { says = {}, size = SIZE }: Release): Buffer {
+  const attributes = [
+    { name: 'package', value: says.package ?? name },
+    { name: 'versionCode', value: says.versionCode ?? versionCodeOf(says.version ?? version) },
+    { name: 'versionName', value: says.version ?? version },
+  ];
+  const made = (padding: number): Buffer =>
+    makeZip([
+      { name: MANIFEST, bytes: makeDocument({ attributes }) },
+      { name: 'assets/padding', bytes: Buffer.alloc(padding), stored: true },
+    ]);
+  return made(Math.max(0, size - made(0).length));
+}
+
+/** A file that is as large as a release says, with something else in it for each version. */
+const makeFirmware = (version: string, size: number): Buffer => Buffer.alloc(size, `firmware ${version} `);
+
+async function put(url: string, file: Buffer): Promise<void> {
+  const { ok, status } = await fetch(url, { method: 'PUT', body: new Uint8Array(file) });
+  if (!ok) throw new Error(`the object store does not take the file: ${status}`);
+}
+
+export function createReleases({
+  lapel,
+  applicationId,
+  admin,
+}: {
+  lapel: LapelClient;
+  applicationId: string;
+  /** For firmware, which is the service's own. */
+  admin?: { url: string; token: string } | undefined;
+}): Releases {
+  // Names of packages are one for all developers of a service.
+  const ownPackage = `com.simulated.p${crc32(applicationId).toString(36)}`;
+  const brought = new Map<string, { version: Version; done: Promise<void> }>();
+
+  /** The first one brings it, the others wait for that; after a failure the next one tries again. */
+  async function once(kind: string, version: Version, bring: () => Promise<void>): Promise<Version> {
+    const key = `${kind} ${version.package} ${version.version}`;
+    const entry = brought.get(key) ?? { version, done: bring() };
+    brought.set(key, entry);
+    try {
+      await entry.done;
+    } catch (error) {
+      if (brought.get(key) === entry) brought.delete(key);
+      throw error;
+    }
+    return version;
+  }
+
+  async function distribute(version: Version, release: Release): Promise<void> {
+    const file = release.file === undefined ? makeRelease(version, release) : readFileSync(release.file);
+    const { urlList } = await lapel.uploadApp({ body: { ...version, fileSize: file.length } });
+    await put(urlList[0]?.uploadUrl ?? '', file);
+    try {
+      await lapel.startDistribution(version);
+    } catch (error) {
+      // An earlier run, or another process of this one, has started it.
+      if (!(error instanceof LapelError) || error.code !== 'DISTRIBUTION_STARTED') throw error;
+    }
+  }
+
+  async function list(version: Version, release: Release): Promise<void> {
+    if (!admin) throw new Error('firmware is of the service itself: access to its administration is needed');
+    const file =
+      release.file === undefined ? makeFirmware(version.version, release.size ?? SIZE) : readFileSync(release.file);
+    const request = createServiceClient({ baseUrl: admin.url, token: admin.token });
+    const path = `/admin/v1/firmware/${encodeURIComponent(version.package)}/versions/${encodeURIComponent(version.version)}`;
+    const made = await request('PUT', path, {});
+    if (made.status !== 200) throw unexpected(`cannot list firmware ${version.version}`, made);
+    const ticket = await request('POST', `${path}/binaries`);
+    if (ticket.status !== 200) throw unexpected(`cannot upload firmware ${version.version}`, ticket);
+    const [{ uploadUrl } = { uploadUrl: '' }] = ticket.body['urlList'] as { uploadUrl: string }[];
+    await put(uploadUrl, file);
+  }
+
+  return {
+    software(release) {
+      const version = { package: release.package ?? ownPackage, version: release.version };
+      return once('software', version, () => distribute(version, release));
+    },
+    firmware(release) {
+      const version = { package: release.package ?? FIRMWARE, version: release.version };
+      return once('firmware', version, () => list(version, release));
+    },
+    async clean() {
+      const packages = new Set<string>();
+      for (const [key, { version }] of brought) {
+        if (!key.startsWith('software ')) continue;
+        packages.add(version.package);
+        await lapel.stopDistribution(version).catch(ignoreAbsent);
+        await lapel.removeBinary(version).catch(ignoreAbsent);
+        await lapel.removeVersion(version).catch(ignoreAbsent);
+      }
+      for (const name of packages) await lapel.removePackage({ package: name }).catch(ignoreAbsent);
+      brought.clear();
+    },
+  };
+}
+
+/** What is gone, or still used by others, stays as it is. */
+function ignoreAbsent(error: unknown): void {
+  if (!(error instanceof LapelError) || (error.status !== 404 && error.status !== 409)) throw error;
+}

@@ -1,0 +1,122 @@
+import { randomUUID } from 'node:crypto';
+import { LapelError } from '../../src/client/lapel-error.ts';
+import { pause, type Timers } from '../timers.ts';
+import type { Ledger } from './ledger.ts';
+
+/** How often one request is put off by 429, and how often it is made again after no answer, or a 5xx. */
+const MOST_POSTPONEMENTS = 100;
+const MOST_FAILURES = 5;
+const FIRST_PAUSE = 200;
+
+/** Whose request it is. */
+export interface About {
+  readonly deviceId: string;
+  readonly operation: string;
+  readonly phase: string;
+  readonly number?: number | undefined;
+}
+
+/** The requests of a customer who does not give up easily, and keeps books. */
+export interface Requests {
+  /**
+   * Makes a request that may create a transaction; gives its identifier. Undefined when there is none, because it was refused, or because
+   * the request makes none. The key makes a repetition of it the same request.
+   */
+  make(
+    about: About,
+    call: (idempotencyKey: string) => Promise<{ transactionId: number } | undefined>,
+  ): Promise<number | undefined>;
+  /** What must be known: as often as the service asks for patience, within reason. Rejects with the refusal. */
+  insist<Result>(call: () => Promise<Result>): Promise<Result>;
+}
+
+const statusOf = (error: unknown): number => (error instanceof LapelError ? error.status : 0);
+/** A 5xx, or what fetch throws when nobody answers. */
+const mayPass = (error: unknown): boolean =>
+  error instanceof LapelError ? error.status >= 500 : error instanceof TypeError || error instanceof DOMException;
+
+/** In words why a request failed: what the service says, or that there is none. */
+export function reasonOf(error: unknown): string {
+  if (error instanceof LapelError) {
+    const faults = error.details.length === 0 ? '' : ` ${JSON.stringify(error.details)}`;
+    return error.reason + faults;
+  }
+  const { message, cause } = error as Error;
+  return cause instanceof Error ? cause.message || String(cause) : message;
+}
+
+export function createRequests({
+  ledger,
+  timers,
+  stopped,
+}: {
+  ledger: Ledger;
+  timers: Timers;
+  /** Ends all pauses, and with them what waits for another attempt. */
+  stopped: AbortSignal;
+}): Requests {
+  const rest = (milliseconds: number): Promise<void> => pause(timers, milliseconds, stopped);
+
+  /** Whether the request is to be made again, after the pause that the error asks for. */
+  async function again(
+    error: unknown,
+    counts: { postponed: number; failed: number },
+  ): Promise<'postponed' | 'failed' | null> {
+    if (stopped.aborted) return null;
+    const status = statusOf(error);
+    if (status === 429 && counts.postponed < MOST_POSTPONEMENTS) {
+      counts.postponed += 1;
+      await rest(1000 * ((error as LapelError).retryAfter ?? 1));
+      return 'postponed';
+    }
+    const running = error instanceof LapelError && error.code === 'IDEMPOTENCY_KEY_RUNNING';
+    if ((!mayPass(error) && !running) || counts.failed >= MOST_FAILURES) return null;
+    counts.failed += 1;
+    await rest(FIRST_PAUSE * 2 ** (counts.failed - 1));
+    return 'failed';
+  }
+
+  return {
+    async make({ deviceId, operation, phase, number }, call) {
+      const key = randomUUID();
+      const counts = { postponed: 0, failed: 0 };
+      for (let requestedAt = timers.now(); ; ) {
+        try {
+          const answer = await call(key);
+          if (!answer) {
+            ledger.carriedOut(phase);
+            return undefined;
+          }
+          const { transactionId } = answer;
+          ledger.accepted({ transactionId, deviceId, operation, phase, number, requestedAt, at: timers.now() });
+          return transactionId;
+        } catch (error) {
+          const refusal = { deviceId, operation, phase, status: statusOf(error), reason: reasonOf(error) };
+          const at = timers.now();
+          const next = await again(error, counts);
+          if (!next) {
+            ledger.refused({ ...refusal, at });
+            return undefined;
+          }
+          if (next === 'failed') ledger.failed({ ...refusal, at });
+          else {
+            ledger.postponed(phase);
+            // Nothing was done: it begins now.
+            requestedAt = timers.now();
+          }
+        }
+      }
+    },
+
+    async insist(call) {
+      const counts = { postponed: 0, failed: 0 };
+      for (;;) {
+        try {
+          return await call();
+        } catch (error) {
+          if (!(await again(error, counts))) throw error;
+        }
+      }
+    },
+  };
+}

@@ -1,0 +1,173 @@
+import t from 'tap';
+import type { ActionName } from '../../../device-sim/customer/action.ts';
+import { createCustomer } from '../../../device-sim/customer/customer.ts';
+import { provision } from '../../../device-sim/customer/provision.ts';
+import { createFleet } from '../../../device-sim/fleet/fleet.ts';
+import { oneGroup } from '../../../device-sim/fleet/member.ts';
+import { percentile } from '../../../device-sim/histogram.ts';
+import { systemTimers } from '../../../device-sim/timers.ts';
+import { createFakeClock } from '../../fake-clock.ts';
+import { startWorld } from '../../world.ts';
+
+t.test('a customer of the real service', async (t) => {
+  const clock = createFakeClock(Date.now() * 1000); // webhooks are verified against the real time
+  const world = await startWorld(t, { clock, env: { LAPEL_ALLOW_HTTP_WEBHOOKS: 'true' } });
+  const { admin: adminUrl, http: apiUrl, mqtt } = world.service.addresses;
+  const admin = { url: adminUrl, token: world.service.adminToken };
+  const run = {
+    adminUrl,
+    token: admin.token,
+    developerId: 'fleet',
+    run: 'customer',
+    seed: 1,
+    places: [0, 1, 2, 3, 4, 5],
+  };
+  const { accounts, application } = await provision(run);
+  const customer = createCustomer({ apiUrl, application, admin, timers: systemTimers });
+  t.teardown(() => customer[Symbol.asyncDispose]());
+  const fleet = createFleet({
+    members: oneGroup(accounts, {
+      behaviour: { silentOperations: new Set(['setApn']), fileSize: { min: 2000, max: 3000 } },
+    }),
+    url: mqtt,
+  });
+  t.teardown(() => fleet[Symbol.asyncDispose]());
+  const { ledger } = customer;
+  const deviceIds = accounts.map(({ deviceId }) => deviceId);
+  const [one = '', two = '', three = '', , , six = ''] = deviceIds;
+  let number = 0;
+  const act = (name: ActionName, deviceId: string, more: object = {}) => {
+    number += 1;
+    return customer.act({ do: name, number, ...more }, deviceId, 'work');
+  };
+
+  await customer.start();
+  customer.follow(fleet);
+  await fleet.connect();
+
+  t.test('activates all but the one that is away, and goes on without it', async (t) => {
+    await fleet.devices[5]?.disconnect();
+    t.strictSame(await customer.activate(deviceIds, 'begin', 500), deviceIds.slice(0, 5));
+    t.strictSame(fleet.devices[0]?.state.activation?.applicationId, application.applicationId);
+    t.match(ledger.figures('begin'), { requests: 6, accepted: 6, succeeded: 5, unfinished: 1, lost: 0 });
+    await fleet.devices[5]?.connect();
+    t.strictSame(await customer.activate([six], 'begin', 5000), [], 'it is being activated: 403');
+    await customer.settle(5000);
+    t.strictSame(await customer.activate([six, one], 'begin', 5000), [six, one]);
+    t.match(ledger.figures('begin'), { accepted: 6, succeeded: 6, refused: { 403: 1 }, unfinished: 0 });
+  });
+
+  t.test('does everything that a customer does, and knows what became of each', async (t) => {
+    ledger.enter('work');
+    const names: ActionName[] = ['setWifi', 'setLanguage', 'setBluetooth', 'readBluetooth', 'listBluetooth'];
+    for (const name of [...names, 'pairBluetooth', 'readStatus'] as const) await act(name, one);
+    await act('install', one, { release: { version: '1.4.0' } });
+    await act('install', two, { release: { version: '1.4.0' } });
+    await act('install', three, { release: { version: '2.0.0', says: { version: '2.0.1' } } });
+    await act('updateFirmware', one, { release: { version: '9.9.0', size: 5000 } });
+    await customer.settle(10_000);
+    t.match(ledger.figures('work'), {
+      requests: 11,
+      accepted: 10,
+      delivered: 10,
+      succeeded: 9,
+      failed: 1,
+      failures: { VERSION_NAME_MISMATCH: 1 },
+      refused: {},
+      errors: 0,
+      unfinished: 0,
+      lost: 0,
+      doubled: 0,
+    });
+    t.match(fleet.devices[0]?.state, { firmwareVersion: '9.9.0', networks: [{ ssid: `network ${1}` }] });
+    t.match(Object.values(fleet.devices[2]?.state.software ?? {}), [{ version: '2.0.1', versionCode: 2_000_001 }]);
+    const { latency } = ledger.figures();
+    for (const stage of ['accepted', 'delivered', 'answered', 'settled'] as const) {
+      t.equal(latency[stage].count, 16, stage);
+      t.ok(percentile(latency[stage], 0.5) > 0);
+    }
+    t.ok(percentile(latency.accepted, 1) <= percentile(latency.settled, 1));
+  });
+
+  t.test(
+    'what a device does not answer, or is away for, is unfinished and not lost; it can be cancelled',
+    async (t) => {
+      await act('setApn', two);
+      await fleet.devices[0]?.drop();
+      await act('setWifi', one);
+      t.strictSame(await customer.settle(10_000), { unfinished: 2, away: 1, unanswered: 1, waiting: 0 });
+      await act('cancel', two);
+      await act('cancel', three);
+      await fleet.devices[0]?.connect();
+      t.strictSame(await customer.settle(10_000), { unfinished: 0, away: 0, unanswered: 0, waiting: 0 });
+      t.match(ledger.figures('work'), { cancelled: 1, succeeded: 10, unfinished: 0, lost: 0 });
+    },
+  );
+
+  t.test('events of devices are followed, and their files are in its store', async (t) => {
+    fleet.devices[0]?.call({ milliseconds: 0, recorded: true, others: 1 });
+    fleet.devices[1]?.uploadFile();
+    fleet.devices[1]?.pressButton();
+    await fleet.idle();
+    await customer.settle(5000);
+    const { eventsTold, eventsReceived, lost } = ledger.figures();
+    t.match(
+      { eventsTold, eventsReceived, lost },
+      { eventsTold: 6, eventsReceived: 6, lost: 0 },
+      'and that of the pairing',
+    );
+    t.equal(customer.receiver.files.count, 3);
+    t.ok(customer.receiver.files.bytes >= 6000);
+  });
+
+  for (const [fault, advance] of [
+    ['fail', 7000],
+    ['go-away', 7000],
+    ['hang', 22_000],
+  ] as const) {
+    t.test(`a receiver that plays ${fault} gets its webhooks later, and once`, async (t) => {
+      const phase = `receiver ${fault}`;
+      customer.receiver.play(fault);
+      await customer.act({ do: 'setWifi', number: 900 }, one, phase);
+      const settled = customer.settle(10_000);
+      await fleet.idle();
+      if (fault !== 'hang') await world.idle();
+      t.match(ledger.figures(phase), { accepted: 1, succeeded: 0, unfinished: 1 });
+      customer.receiver.play(null);
+      for (let moved = 0; moved < advance && ledger.unfinished > 0; moved += 1000) {
+        clock.advance(1000);
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+      await settled;
+      t.match(ledger.figures(phase), { accepted: 1, succeeded: 1, unfinished: 0, lost: 0, doubled: 0 });
+    });
+  }
+
+  t.test('refusals are counted by their status, and nothing is made of them', async (t) => {
+    await customer.act({ do: 'setWifi', number: 1 }, '352900130000016', 'refusals');
+    t.match(ledger.figures('refusals'), { requests: 1, accepted: 0, refused: { 403: 1 }, errors: 0 });
+    t.strictSame(ledger.troubles(), []);
+  });
+
+  t.test('the story of a device says who did what', async (t) => {
+    const story = ledger.story({ deviceId: three });
+    const lines = story.slice(-5).map((line) => line.replace(/^\+ +[\d.]+ s +/, ''));
+    for (const [place, words] of [
+      /^customer +asks for install \(action \d+\): 201, transaction/,
+      /^device +gets command/,
+      /^device +answers \d+: failed/,
+      /^service +has acknowledged/,
+      /^receiver +gets failed VERSION_NAME_MISMATCH of \d+, webhook /,
+    ].entries())
+      t.match(lines[place], words);
+  });
+
+  t.test('at its end the settings are as they were', async (t) => {
+    await customer.clean();
+    await customer[Symbol.asyncDispose]();
+    const api = await world.clientOf(application.applicationId, application.secret);
+    t.match((await api.get(`/v1/applications/${application.applicationId}`)).body, {});
+    t.notOk((await api.get(`/v1/applications/${application.applicationId}`)).body.deviceEvent);
+    t.equal((await api.get(`/v1/applications/${application.applicationId}/packages`)).body.total, 0);
+  });
+});

@@ -1,0 +1,296 @@
+import t from 'tap';
+import { createLedger } from '../../../device-sim/customer/create-ledger.ts';
+import type { Ledger } from '../../../device-sim/customer/ledger.ts';
+import { createRequests } from '../../../device-sim/customer/requests.ts';
+import { LapelError } from '../../../src/client/lapel-error.ts';
+import { handTimers } from '../hand-timers.ts';
+
+const DEVICE = '352900130000016';
+
+/** What happens to transactions, a millisecond after the other. */
+function play(ledger: Ledger) {
+  let at = 0;
+  const tick = (): number => {
+    at += 1;
+    return at;
+  };
+  return {
+    accept: (transactionId: number, phase = 'day', deviceId = DEVICE): void =>
+      ledger.accepted({
+        transactionId,
+        deviceId,
+        operation: 'setWifi',
+        phase,
+        number: transactionId,
+        requestedAt: at,
+        at: tick(),
+      }),
+    deliver: (transactionId: number, attempt = 1): void =>
+      ledger.delivered(DEVICE, { transactionId, operation: 'setWifi', parameters: {}, issuedAt: '', attempt }, tick()),
+    answer(transactionId: number): void {
+      ledger.answered(DEVICE, { transactionId, status: 'succeeded' }, tick());
+      ledger.acknowledged(DEVICE, { transactionId, status: 'succeeded' }, tick());
+    },
+    result(transactionId: number, { webhookId = `w${transactionId}`, status = 'succeeded', more = '' } = {}): void {
+      const error = status === 'failed' ? { code: 'INTERNAL', message: 'no' } : null;
+      const transaction = { transactionId, deviceId: DEVICE, status, error };
+      const event = { type: `transaction.${status}`, data: { deviceId: DEVICE, transaction } } as never;
+      ledger.received({ webhookId, event, body: Buffer.from(`${transactionId} ${status} ${more}`) }, tick());
+    },
+    event(eventId: string, webhookId: string): void {
+      const event = { type: 'custom.sos', data: { deviceId: DEVICE, eventId } } as never;
+      ledger.received({ webhookId, event, body: Buffer.from(eventId) }, tick());
+    },
+    tell: (eventId: string): void =>
+      ledger.told(DEVICE, { eventId, type: 'custom.sos', occurredAt: '', data: {} }, tick()),
+    pass(milliseconds: number): void {
+      at += milliseconds;
+    },
+    now: () => at,
+  };
+}
+
+function start(options: { lateAfter?: number } = {}) {
+  const ledger = createLedger({ began: 0, ...options });
+  return { ledger, ...play(ledger) };
+}
+
+t.test('a transaction goes its way, and is counted in its phase', (t) => {
+  const { ledger, accept, deliver, answer, result } = start();
+  for (const transactionId of [1, 2, 3]) accept(transactionId, transactionId === 3 ? 'night' : 'day');
+  for (const transactionId of [1, 2, 3]) deliver(transactionId);
+  answer(1);
+  result(1);
+  answer(2);
+  t.strictSame(ledger.unfinishedOf(DEVICE), [2, 3]);
+  result(2, { status: 'failed' });
+  t.match(ledger.figures('day'), {
+    accepted: 2,
+    delivered: 2,
+    succeeded: 1,
+    failed: 1,
+    failures: { INTERNAL: 1 },
+    unfinished: 0,
+  });
+  t.match(ledger.figures('night'), { accepted: 1, delivered: 1, unfinished: 1 });
+  t.match(ledger.figures(), { accepted: 3, unfinished: 1, lost: 0, doubled: 0, late: 0, unordered: 0, unasked: 0 });
+  t.equal(ledger.figures().latency.settled.count, 2);
+  t.strictSame(ledger.actionOf(3), { number: 3, phase: 'night' });
+  t.equal(ledger.outcomeOf(2), 'failed');
+  t.strictSame(ledger.troubles(), []);
+  t.end();
+});
+
+t.test('command and result may be here before the answer to the request', (t) => {
+  const { ledger, accept, deliver, answer, result } = start();
+  deliver(1);
+  answer(1);
+  result(1);
+  result(7);
+  t.match(ledger.figures(), { accepted: 0, unasked: 2 });
+  accept(1);
+  t.match(ledger.figures(), { accepted: 1, delivered: 1, succeeded: 1, unfinished: 0, unasked: 1 });
+  t.end();
+});
+
+t.test('a second result is a doubled transaction; the same webhook again is not', (t) => {
+  const { ledger, accept, deliver, answer, result } = start();
+  accept(1);
+  deliver(1);
+  answer(1);
+  result(1);
+  result(1);
+  t.match(ledger.figures(), { doubled: 0, repeated: 1, succeeded: 1 });
+  result(1, { webhookId: 'another' });
+  result(1, { webhookId: 'a third' });
+  t.match(ledger.figures(), { doubled: 1, succeeded: 1 }, 'a transaction is doubled once');
+  accept(2);
+  result(2);
+  result(2, { more: 'other words' });
+  t.match(ledger.figures(), { doubled: 2 });
+  t.match(
+    ledger.troubles().map(({ kind, text, deviceId }) => ({ kind, text, deviceId })),
+    [
+      { kind: 'doubled', text: /^1 has a second result: succeeded, webhook another/, deviceId: DEVICE },
+      { kind: 'doubled', text: /^2 has two contents/, deviceId: DEVICE },
+    ],
+  );
+  t.match(ledger.troubles()[0]?.story.at(-1), /! +1 has a second result/);
+  t.end();
+});
+
+t.test('a second result is known also when the first one is long ago', (t) => {
+  const { ledger, accept, result } = start();
+  for (let transactionId = 1; transactionId <= 25_000; transactionId += 1) {
+    accept(transactionId);
+    result(transactionId);
+  }
+  t.equal(ledger.outcomeOf(1), undefined, 'it is not remembered with its times');
+  result(1);
+  t.match(ledger.figures(), { doubled: 0, repeated: 1 });
+  result(2, { webhookId: 'another' });
+  t.match(ledger.figures(), { doubled: 1, repeated: 1, accepted: 25_000 });
+  t.end();
+});
+
+t.test('a command that comes again after its answer was acknowledged is doubled; before that it may', (t) => {
+  const { ledger, accept, deliver, answer } = start();
+  accept(1);
+  deliver(1);
+  deliver(1, 2);
+  answer(1);
+  deliver(1, 2);
+  t.match(ledger.figures(), { doubled: 0, delivered: 1 }, 'MQTT may repeat the same delivery');
+  deliver(1, 3);
+  t.match(ledger.figures(), { doubled: 1, delivered: 1 });
+  t.match(ledger.troubles()[0]?.text, /^command 1 came again, attempt 3, after its answer was acknowledged/);
+  t.end();
+});
+
+t.test('a command that comes for the first time after a later one is out of order', (t) => {
+  const { ledger, accept, deliver } = start();
+  for (const transactionId of [1, 2, 3]) accept(transactionId);
+  deliver(1);
+  deliver(3);
+  deliver(1, 2);
+  t.match(ledger.figures(), { unordered: 0 }, 'everything unfinished comes again from the lowest on');
+  deliver(2);
+  t.match(ledger.figures(), { unordered: 1 });
+  t.match(ledger.troubles(), [{ kind: 'unordered', text: 'command 2 came after 3', transactionId: 2 }]);
+  t.end();
+});
+
+t.test('what is judged lost is, until its result comes: then it is late', (t) => {
+  const { ledger, accept, deliver, answer, result, now } = start();
+  accept(1);
+  deliver(1);
+  answer(1);
+  ledger.lose(1, 'no webhook came', now());
+  ledger.lose(1, 'no webhook came', now());
+  t.match(ledger.figures(), { lost: 1, unfinished: 0 });
+  t.match(ledger.troubles(), [{ kind: 'lost', text: 'transaction 1 has no result: no webhook came', phase: 'day' }]);
+  result(1);
+  t.match(ledger.figures(), { lost: 0, late: 1, succeeded: 1 });
+  t.end();
+});
+
+t.test('a result is late by the time since its answer was acknowledged', (t) => {
+  const { ledger, accept, deliver, answer, result, pass } = start({ lateAfter: 1000 });
+  accept(1);
+  pass(5000);
+  deliver(1);
+  answer(1);
+  result(1);
+  t.match(ledger.figures(), { late: 0 }, 'the device took its time');
+  accept(2);
+  deliver(2);
+  answer(2);
+  pass(2000);
+  result(2);
+  t.match(ledger.figures(), { late: 1 });
+  t.end();
+});
+
+t.test('events are followed from their acknowledgement to their webhook', (t) => {
+  const { ledger, tell, event, now } = start();
+  ledger.enter('day');
+  tell('a');
+  event('a', 'w1');
+  event('b', 'w2');
+  tell('b');
+  event('b', 'w2');
+  t.match(ledger.figures(), { eventsTold: 2, eventsReceived: 2, repeated: 1, eventsDoubled: 0, lost: 0 });
+  event('b', 'w3');
+  tell('c');
+  t.equal(ledger.waitingEvents, 1);
+  for (const owed of ledger.owedEvents()) ledger.loseEvent(owed, now());
+  t.match(ledger.figures('day'), { eventsDoubled: 1, doubled: 1, eventsLost: 1, lost: 1 });
+  t.equal(ledger.waitingEvents, 0);
+  t.end();
+});
+
+t.test('figures have examples: of each phase, and of the run', (t) => {
+  const { ledger, accept, deliver, answer, result, pass } = start();
+  accept(1);
+  deliver(1);
+  accept(2, 'night');
+  pass(50);
+  deliver(2);
+  answer(2);
+  result(2, { status: 'failed' });
+  t.match(ledger.example('failed').join('\n'), /receiver +gets failed INTERNAL of 2/);
+  t.match(ledger.example('slowest').join('\n'), /device +gets command 2/);
+  t.match(ledger.example('slowest', 'day').join('\n'), /device +gets command 1/);
+  t.match(ledger.example('unfinished').join('\n'), /transaction 1,/);
+  t.strictSame([ledger.example('unfinished', 'night'), ledger.example('failed', 'day')], [[], []]);
+  t.end();
+});
+
+t.test('troubles are bounded, their number is not', (t) => {
+  const ledger = createLedger({ began: 0 });
+  ledger.enter('night');
+  for (let one = 0; one < 500; one += 1) ledger.forged('webhook-signature: no', one);
+  t.match(ledger.figures('night'), { forged: 500 });
+  t.equal(ledger.troubles().length, 50);
+  t.end();
+});
+
+t.test('a request', async (t) => {
+  const timers = handTimers();
+  const ledger = createLedger({ began: 0 });
+  const requests = createRequests({ ledger, timers, stopped: new AbortController().signal });
+  const about = { deviceId: DEVICE, operation: 'setWifi', phase: 'day', number: 1 };
+  const refusal = (status: number, more: object = {}) =>
+    new LapelError('PUT /', { status, body: { message: 'no' }, requestId: null, ...more });
+  /** Makes a request whose attempts end as given, time passing as fast as it is waited for. */
+  async function make(...ends: (Error | { transactionId: number })[]) {
+    const keys: string[] = [];
+    const made = requests.make(about, async (key) => {
+      keys.push(key);
+      const end = ends.shift();
+      if (end instanceof Error) throw end;
+      return end;
+    });
+    let over = false;
+    void made.then(() => {
+      over = true;
+    });
+    while (!over) {
+      await new Promise(setImmediate);
+      await timers.next();
+    }
+    return { transactionId: await made, keys };
+  }
+
+  t.test('waits as long as a busy service says, and its time begins then', async (t) => {
+    const { transactionId, keys } = await make(refusal(429, { retryAfter: 7 }), { transactionId: 1 });
+    t.equal(transactionId, 1);
+    t.equal(keys.length, 2);
+    t.match(ledger.figures(), { postponed: 1, accepted: 1, errors: 0, refused: {} });
+    t.ok(ledger.figures().latency.accepted.max < 2000);
+  });
+
+  t.test('without an answer is made again under its key, and each failure is counted', async (t) => {
+    const { transactionId, keys } = await make(new TypeError('fetch failed'), refusal(503), { transactionId: 2 });
+    t.equal(transactionId, 2);
+    t.equal(new Set(keys).size, 1);
+    t.match(ledger.figures(), { errors: 2, accepted: 2, requests: 2 });
+    t.match(ledger.troubles(), [
+      { kind: 'error', text: /no answer fetch failed/ },
+      { kind: 'error', text: /503 no/ },
+    ]);
+  });
+
+  t.test('that is refused is not made again', async (t) => {
+    const { transactionId, keys } = await make(refusal(403));
+    t.equal(transactionId, undefined);
+    t.equal(keys.length, 1);
+    t.match(ledger.figures(), { refused: { 403: 1 }, requests: 3, accepted: 2, errors: 2 });
+  });
+
+  t.test('is given up after five failures', async (t) => {
+    const { keys } = await make(...Array.from({ length: 9 }, () => refusal(500)));
+    t.equal(keys.length, 6);
+    t.match(ledger.figures(), { errors: 8, requests: 4 });
+  });
+});
