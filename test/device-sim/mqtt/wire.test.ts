@@ -1,0 +1,58 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { createServer, getCACertificates, setDefaultCACertificates } from 'node:tls';
+import t, { type Test } from 'tap';
+import { createDevice } from '../../../device-sim/model/device.ts';
+import { wireTo } from '../../../device-sim/mqtt/wire.ts';
+import { createAuthority, skip } from '../../broker/authority.ts';
+import { startSecured } from '../../broker/secured-world.ts';
+import { deviceIdOf, startWorld, transactionIdOf, type World } from '../../world.ts';
+
+/** Devices connect each by its URL, are activated, lose their connection, come back and leave. */
+async function goThrough(t: Test, world: World, urls: readonly string[]): Promise<void> {
+  const tenant = await world.createTenant();
+  for (const url of urls) {
+    const { deviceId, credential } = await world.registerDevice();
+    await using device = createDevice({ deviceId, credential, url });
+    await device.connect();
+    const acknowledged = once(device.events, 'acknowledged');
+    const transactionId = transactionIdOf(await tenant.api.post(`${tenant.path}/devices/${deviceId}`, { json: {} }));
+    t.match(await acknowledged, [{ transactionId, status: 'succeeded' }]);
+    await device.drop();
+    const [[sessionPresent]] = await Promise.all([once(device.events, 'online'), device.connect()]);
+    t.equal(sessionPresent, true);
+    await device.disconnect();
+    t.equal(device.online, false);
+  }
+  await world.idle();
+}
+
+t.test('devices connect over TLS, and over WebSocket over TLS, to whom they believe', { skip }, async (t) => {
+  const { world, folder, ca, mqtts, mqttWs } = await startSecured(t);
+  const before = getCACertificates('default');
+  setDefaultCACertificates([...before, ca.toString()]);
+  t.teardown(() => setDefaultCACertificates(before));
+  await goThrough(t, world, [mqtts, mqttWs]);
+
+  const { cert, key } = createAuthority(join(folder, 'tls'), 'stranger').sign('server');
+  const stranger = createServer({ cert, key }).listen(0, '127.0.0.1');
+  await once(stranger, 'listening');
+  const { port } = stranger.address() as AddressInfo;
+  for (const url of [`mqtts://127.0.0.1:${port}`, `wss://127.0.0.1:${port}`]) {
+    const device = createDevice({ deviceId: deviceIdOf(9), credential: 'secret', url });
+    await t.rejects(device.connect(), { message: /^cannot connect: .*certificate/ });
+  }
+  stranger.close();
+});
+
+t.test('devices connect over plain MQTT and WebSocket', async (t) => {
+  const world = await startWorld(t, { env: { LAPEL_MQTT_WS_PORT: '0' } });
+  const { mqtt, mqttWs = '' } = world.service.addresses;
+  t.match(mqttWs, /^ws:/);
+  await goThrough(t, world, [mqtt, mqttWs]);
+});
+
+t.test('another URL is refused at once', async (t) => {
+  t.throws(() => wireTo('http://127.0.0.1:1883'), { message: /is no mqtt:, mqtts:, ws: or wss: URL/ });
+});
