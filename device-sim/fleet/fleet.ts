@@ -3,6 +3,7 @@ import type { Patience } from '../files/download.ts';
 import { createDownloadFolder } from '../files/download-folder.ts';
 import { promptBehaviour } from '../model/behaviour.ts';
 import { createDevice, type Device } from '../model/device.ts';
+import type { Watcher } from '../model/device-options.ts';
 import { createStateFile } from '../model/state-file.ts';
 import { createRandom, deriveSeed } from '../random.ts';
 import { createTimerWheel } from '../timer-wheel.ts';
@@ -102,6 +103,9 @@ export function createFleet({
   let endLife: (() => void)[] = [];
   let over = false;
 
+  // The types of an EventEmitter do not see that these belong together.
+  const watch: Watcher = (device, name, what) => (events as EventEmitter).emit(name, device, ...what);
+
   const devices = members.map(({ account: { deviceId, credential }, place, settings: { behaviour, equipment } }) => {
     const bound = behaviour?.memory ?? promptBehaviour.memory;
     const journal = stateFolder === undefined ? undefined : createStateFile({ folder: stateFolder, deviceId, bound });
@@ -118,8 +122,7 @@ export function createFleet({
       downloads,
       patience,
       timers,
-      // The types of an EventEmitter do not see that these belong together.
-      watch: (device, name, what) => (events as EventEmitter).emit(name, device, ...what),
+      watch,
       ...(journal && { journal }),
     });
   });
