@@ -28,29 +28,27 @@ export function scheduleAbsences({
   onFailure: (error: Error) => void;
 }): () => void {
   let stopped = false;
-  let cancel: (() => void) | undefined;
+  let cancel = (): void => {};
   const present = { min: 0, max: ((window.min + window.max) * (1 - share)) / share };
 
-  const pause = (milliseconds: number): Promise<void> =>
-    new Promise((resolve) => {
-      cancel = timers.after(milliseconds, resolve);
-    });
-
-  async function comeAndGo(): Promise<void> {
-    for (;;) {
-      await pause(draw(random, present));
-      if (stopped) return;
-      await (random() < 0.5 ? device.disconnect() : device.drop());
-      await pause(draw(random, window));
-      if (stopped) return;
-      // A service that is away for longer than the attempts last is tried again after the next absence.
-      await device.connect().catch(onFailure);
-    }
+  function plan(span: Range, next: () => void): void {
+    if (!stopped) cancel = timers.after(draw(random, span), next);
+  }
+  function goAway(): void {
+    const gone = random() < 0.5 ? device.disconnect() : device.drop();
+    gone.catch(onFailure).finally(() => plan(window, comeBack));
+  }
+  function comeBack(): void {
+    // A service that is away for longer than the attempts last is tried again after the next absence.
+    device
+      .connect()
+      .catch(onFailure)
+      .finally(() => plan(present, goAway));
   }
 
-  if (share > 0) comeAndGo().catch(onFailure);
+  if (share > 0) plan(present, goAway);
   return () => {
     stopped = true;
-    cancel?.();
+    cancel();
   };
 }

@@ -1,0 +1,144 @@
+import { addFigures } from '../customer/counts.ts';
+import {
+  type Chapter,
+  type Latencies,
+  type RunRecord,
+  type Sample,
+  type Verdict,
+  WHOLE_RUN,
+} from '../report/record.ts';
+import { UsageError } from '../usage-error.ts';
+import { judge, readExpectation } from './expectation.ts';
+
+const TROUBLES_KEPT = 20;
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((one, other) => one + other, 0);
+
+/** Counts by their names, added up. What each device takes is no sum: there it is the mean of all of them. */
+function addCounts(all: readonly Readonly<Record<string, number>>[]): Record<string, number> {
+  const names = new Set(all.flatMap((counts) => Object.keys(counts)));
+  const added = Object.fromEntries([...names].map((name) => [name, sum(all.map((counts) => counts[name] ?? 0))]));
+  const weighed = all.filter(({ memoryPerDevice }) => memoryPerDevice !== undefined);
+  if (weighed.length > 0) {
+    const bytes = sum(weighed.map(({ memoryPerDevice = 0, devices = 0 }) => memoryPerDevice * devices));
+    added['memoryPerDevice'] = bytes / Math.max(1, sum(weighed.map(({ devices = 0 }) => devices)));
+  }
+  return added;
+}
+
+/** One phase of all shards. Its rounds last from the first one's beginning to the last one's end. */
+function mergeChapter(name: string, shards: readonly { record: RunRecord; offset: number }[]): Chapter {
+  const some = shards.flatMap(({ record, offset }) =>
+    record.chapters.filter((chapter) => chapter.name === name).map((chapter) => ({ chapter, offset })),
+  );
+  const rounds = Math.max(...some.map(({ chapter }) => chapter.spans.length));
+  const spans = Array.from({ length: rounds }, (_, round) => {
+    const those = some.flatMap(({ chapter, offset }) => {
+      const span = chapter.spans[round];
+      return span ? [{ from: span.from + offset, to: span.to + offset }] : [];
+    });
+    return { from: Math.min(...those.map(({ from }) => from)), to: Math.max(...those.map(({ to }) => to)) };
+  });
+  const figures = some.flatMap(({ chapter }) => (chapter.figures ? [chapter.figures] : []));
+  return {
+    name,
+    spans,
+    figures: figures.length === 0 ? null : addFigures(figures),
+    fleet: addCounts(some.map(({ chapter }) => chapter.fleet)),
+  };
+}
+
+/** Of percentiles of parts the whole has none; the worst of them is shown. */
+function worst(all: readonly (Latencies | null | undefined)[]): Latencies | null {
+  const there = all.filter((one) => one !== null && one !== undefined);
+  if (there.length === 0) return null;
+  return { p50: Math.max(...there.map(({ p50 }) => p50)), p99: Math.max(...there.map(({ p99 }) => p99)) };
+}
+
+/** How all of them stood at each moment at which the first one looked. */
+function mergeSamples(shards: readonly { record: RunRecord; offset: number }[]): Sample[] {
+  const places = shards.map(() => -1);
+  const [first] = shards;
+  return (first?.record.samples ?? []).map(({ at: own }) => {
+    const at = own + first!.offset;
+    const before = [...places];
+    shards.forEach(({ record: { samples }, offset }, index) => {
+      while ((samples[places[index]! + 1]?.at ?? Number.POSITIVE_INFINITY) + offset <= at) places[index]! += 1;
+    });
+    const last = shards.flatMap(({ record }, index) => record.samples[places[index]!] ?? []);
+    const since = shards.flatMap(({ record }, index) => record.samples.slice(before[index]! + 1, places[index]! + 1));
+    const total = (of: (sample: Sample) => number): number => sum(last.map(of));
+    return {
+      at,
+      connected: total(({ connected }) => connected),
+      accepted: total(({ accepted }) => accepted),
+      settled: total(({ settled }) => settled),
+      unfinished: total(({ unfinished }) => unfinished),
+      errors: total(({ errors }) => errors),
+      delivered: worst(since.map(({ delivered }) => delivered)),
+      settledAfter: worst(since.map(({ settledAfter }) => settledAfter)),
+    };
+  });
+}
+
+/** An expectation is about all of them: what held for each part need not hold for the whole, nor the other way round. */
+function mergeVerdict(
+  { text, phase }: Verdict,
+  chapters: readonly Chapter[],
+  verdicts: readonly Verdict[],
+): Verdict | undefined {
+  const expectation = readExpectation(text, phase);
+  const chapter = chapters.find(({ name }) => name === (phase ?? WHOLE_RUN));
+  if (typeof expectation === 'string' || !chapter) return undefined;
+  const verdict = judge(expectation, chapter);
+  const same = verdicts.filter((one) => one.text === text && one.phase === phase && one.story.length > 0);
+  return { text, phase, ...verdict, story: verdict.holds ? [] : (same[0]?.story ?? []) };
+}
+
+/** Throws a UsageError that says why records are not those of all shards of one run. */
+function checkShards(records: readonly RunRecord[]): void {
+  const wrong = (text: string): never => {
+    throw new UsageError('merge', text);
+  };
+  const [first] = records;
+  if (!first) throw new UsageError('merge', 'needs at least one report');
+  for (const { run, scenario, seed } of records) {
+    if (run !== first.run || scenario !== first.scenario || seed !== first.seed)
+      wrong(`run ${run} (${scenario}, seed ${seed}) is not run ${first.run} (${first.scenario}, seed ${first.seed})`);
+  }
+  const of = first.shard?.of ?? 1;
+  if (records.some(({ shard }) => (shard?.of ?? 1) !== of)) wrong('the shards are not parts of the same whole');
+  for (let index = 1; index <= of; index += 1) {
+    const those = records.filter(({ shard }) => (shard?.index ?? 1) === index);
+    if (those.length !== 1) wrong(`shard ${index} of ${of} is ${those.length === 0 ? 'missing' : 'there twice'}`);
+  }
+}
+
+/** The one record of the processes that shared a run. Throws a UsageError when they did not, or when one is missing. */
+export function mergeRecords(records: readonly RunRecord[]): RunRecord {
+  checkShards(records);
+  const ordered = records.toSorted((one, other) => (one.shard?.index ?? 1) - (other.shard?.index ?? 1));
+  const began = Math.min(...ordered.map(({ startedAt }) => Date.parse(startedAt)));
+  const shards = ordered.map((record) => ({ record, offset: Date.parse(record.startedAt) - began }));
+  const [first] = ordered;
+  const names = new Set(ordered.flatMap(({ chapters }) => chapters.map(({ name }) => name)));
+  const chapters = [...names].map((name) => mergeChapter(name, shards));
+  const verdicts = ordered.flatMap((record) => record.verdicts);
+  const troubles = ordered.flatMap((record) => record.troubles);
+  const notShown = sum(ordered.map(({ troublesNotShown }) => troublesNotShown));
+  const memory = (of: 'before' | 'connected' | 'end'): number => sum(ordered.map((record) => record.memory[of]));
+  return {
+    ...first!,
+    startedAt: new Date(began).toISOString(),
+    milliseconds: Math.max(...shards.map(({ record, offset }) => record.milliseconds + offset)),
+    shard: null,
+    chapters,
+    samples: mergeSamples(shards),
+    faults: addCounts(ordered.map(({ faults }) => faults)),
+    verdicts: first!.verdicts.flatMap((verdict) => mergeVerdict(verdict, chapters, verdicts) ?? []),
+    memory: { before: memory('before'), connected: memory('connected'), end: memory('end') },
+    troubles: troubles.slice(0, TROUBLES_KEPT),
+    troublesNotShown: notShown + Math.max(0, troubles.length - TROUBLES_KEPT),
+    interrupted: ordered.some(({ interrupted }) => interrupted),
+  };
+}
