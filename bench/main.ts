@@ -8,6 +8,7 @@ import { runRing } from './ring.ts';
 import { runBacklog } from './scale/backlog.ts';
 import { runFanOut } from './scale/fan-out.ts';
 import { runGrowth } from './scale/growth.ts';
+import { runSimulator } from './scale/simulator.ts';
 import { runStorm } from './scale/storm.ts';
 import { runYear } from './scale/year.ts';
 
@@ -15,6 +16,7 @@ const SCALE: Record<string, (options: Options) => Promise<Table>> = {
   backlog: runBacklog,
   growth: runGrowth,
   'fan-out': runFanOut,
+  simulator: runSimulator,
   storm: runStorm,
   year: runYear,
 };
@@ -27,7 +29,7 @@ const HELP = `npm run bench -- [options]
   --callers LIST   (1,8,64)
   --scale[=LIST]   what grows with the years and the fleet instead: ${Object.keys(SCALE).join(', ')}
   --rows N         that the database is filled with for it (1000000)
-  --fleet N        devices of a storm (4000)
+  --fleet N        devices of a storm, or of the simulator (4000)
   --json FILE      writes the report as JSON too
   --compare FILE   prints what changed since a report that was written so
   --profile DIR    leaves a profile of the service's processor time there (.cpuprofile)

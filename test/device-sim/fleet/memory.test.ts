@@ -1,0 +1,27 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import t from 'tap';
+import { deviceIdFor } from '../../../device-sim/fleet/device-ids.ts';
+import { createFleet } from '../../../device-sim/fleet/fleet.ts';
+import { oneGroup } from '../../../device-sim/fleet/member.ts';
+
+setFlagsFromString('--expose-gc');
+const collect = runInNewContext('gc') as () => void;
+
+const COUNT = 2000;
+
+t.test('a device that was not needed yet takes little: thousands fit into one process', async (t) => {
+  const accounts = Array.from({ length: COUNT }, (_, place) => ({
+    deviceId: deviceIdFor(1, place),
+    credential: String(place).padStart(43, 'x'),
+  }));
+  // What is made once, by the first one, is not counted.
+  const first = createFleet({ members: oneGroup(accounts.slice(0, 10)), url: 'mqtt://127.0.0.1:1' });
+  collect();
+  const before = process.memoryUsage().heapUsed;
+  const fleet = createFleet({ members: oneGroup(accounts), url: 'mqtt://127.0.0.1:1' });
+  collect();
+  const each = (process.memoryUsage().heapUsed - before) / COUNT;
+  t.ok(each < 10_000, `${Math.round(each)} bytes each`);
+  t.equal(fleet.counts().devices + first.counts().devices, COUNT + 10);
+});
