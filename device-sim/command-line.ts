@@ -1,248 +1,200 @@
-import { parseArgs } from 'node:util';
-import type { AccountSource } from './customer/accounts.ts';
-import { MOVIE_MIN } from './files/movie.ts';
-import type { Absence } from './fleet/absences.ts';
+import { stringify } from 'yaml';
+import { type AccountSource, readAccounts } from './customer/accounts.ts';
 import { MAX_DEVICES } from './fleet/device-ids.ts';
-import { type Life, quietLife } from './fleet/life.ts';
-import type { Behaviour } from './model/behaviour.ts';
-import { promptBehaviour } from './model/behaviour.ts';
-import { type Equipment, type InstalledSoftware, plainEquipment } from './model/device-state.ts';
-import { isPackageName } from './model/operations.ts';
-import type { Range } from './random.ts';
+import { type Options, readOptions, shortWayNames } from './options.ts';
+import { among } from './scenario/among.ts';
+import { readScenario } from './scenario/read-scenario.ts';
+import { openScenario } from './scenario/ready.ts';
+import { scaled } from './scenario/scale.ts';
+import type { Scenario } from './scenario/scenario.ts';
+import { shortWay } from './short-way.ts';
 import { UsageError } from './usage-error.ts';
 
+/** What a run needs to know besides its scenario. */
+export interface RunSettings {
+  readonly scenario: Scenario;
+  readonly run: string;
+  /** Part `index` (from 1) of `of` processes. */
+  readonly shard: { readonly index: number; readonly of: number } | null;
+  readonly json: boolean;
+  readonly reportFolder: string | undefined;
+  readonly decisionsFile: string | undefined;
+  /** Milliseconds that the service has to come up. */
+  readonly wait: number;
+  /** Removes what the run has made. */
+  readonly clean: boolean;
+  readonly cleanSessions: boolean;
+  readonly stateFolder: string | undefined;
+  readonly downloadFolder: string | undefined;
+  readonly mqtt: string;
+  readonly api: string;
+  readonly accounts: AccountSource;
+  readonly saveFile: string | undefined;
+  /** One that is there; else the run makes one of its own. */
+  readonly application: { readonly applicationId: string; readonly secret: string } | undefined;
+  readonly authenticationKey: string | undefined;
+  readonly webhook: { readonly host: string; readonly port: number; readonly publicUrl: string | undefined };
+}
+
 /** A command line, understood. */
-export interface Command {
-  help: boolean;
-  json: boolean;
-  mqtt: string;
-  count: number;
-  seed: number;
-  behaviour: Behaviour;
-  absence: Absence;
-  clean: boolean;
-  stateFolder: string | undefined;
-  equipment: Equipment;
-  oldFirmware: number;
-  life: Life;
-  downloadFolder: string | undefined;
-  connectRate: number | null;
-  /** Milliseconds. */
-  duration: number | undefined;
-  untilIdle: number | undefined;
-  accounts: AccountSource;
-  saveFile: string | undefined;
-  application: { applicationId: string; secret: string; apiUrl: string; load: number } | undefined;
-}
-
-const OPTIONS = {
-  help: { type: 'boolean', short: 'h' },
-  json: { type: 'boolean' },
-  mqtt: { type: 'string' },
-  count: { type: 'string', short: 'n' },
-  seed: { type: 'string' },
-  latency: { type: 'string' },
-  'failure-rate': { type: 'string' },
-  'offline-rate': { type: 'string' },
-  'offline-window': { type: 'string' },
-  'duplicate-ack-rate': { type: 'string' },
-  'silent-operations': { type: 'string' },
-  processing: { type: 'boolean' },
-  clean: { type: 'boolean' },
-  state: { type: 'string' },
-  storage: { type: 'string' },
-  preinstall: { type: 'string' },
-  firmware: { type: 'string' },
-  'management-client': { type: 'string' },
-  'old-firmware': { type: 'string' },
-  lang: { type: 'string' },
-  'status-interval': { type: 'string' },
-  'peer-moves': { type: 'string' },
-  alarms: { type: 'string' },
-  calls: { type: 'string' },
-  'call-length': { type: 'string' },
-  recorded: { type: 'string' },
-  'file-uploads': { type: 'string' },
-  'file-size': { type: 'string' },
-  'upload-failure-rate': { type: 'string' },
-  'download-dir': { type: 'string' },
-  'connect-rate': { type: 'string' },
-  duration: { type: 'string' },
-  'until-idle': { type: 'string' },
-  devices: { type: 'string' },
-  save: { type: 'string' },
-  admin: { type: 'string' },
-  'admin-token': { type: 'string' },
-  'data-dir': { type: 'string' },
-  developer: { type: 'string' },
-  api: { type: 'string' },
-  application: { type: 'string' },
-  secret: { type: 'string' },
-  load: { type: 'string' },
-} as const;
-
-type Values = { [Name in keyof typeof OPTIONS]?: string | boolean };
-/** Every option's name, for the test that holds the help text to them. */
-export const optionNames: readonly string[] = Object.keys(OPTIONS);
-
-function readNumber(name: string, text: string, { min, max, whole = false }: Range & { whole?: boolean }): number {
-  const value = Number(text);
-  const kind = whole ? 'a whole number' : 'a number';
-  if (!/^\d+(\.\d+)?$/.test(text) || value < min || value > max || (whole && !Number.isInteger(value))) {
-    throw new UsageError(`--${name}`, `"${text}" is not ${kind} from ${min} to ${max}`);
-  }
-  return value;
-}
-
-function readRange(name: string, text: string, bounds: Range = { min: 0, max: 86_400_000 }): Range {
-  const [min = '', max = min, ...more] = text.split('-');
-  const range = { min: readNumber(name, min, bounds), max: readNumber(name, max, bounds) };
-  if (more.length > 0 || range.max < range.min)
-    throw new UsageError(`--${name}`, `"${text}" is neither one number nor MIN-MAX`);
-  return range;
-}
-
-function readUrl(name: string, text: string, protocols: readonly string[]): string {
-  if (!URL.canParse(text) || !protocols.includes(new URL(text).protocol)) {
-    throw new UsageError(`--${name}`, `"${text}" is no ${protocols.join(' or ')} URL`);
-  }
-  return text.replace(/\/+$/, '');
-}
-
-/** `package@versionName:code`, several separated by commas. */
-function readSoftware(name: string, text: string): Record<string, InstalledSoftware> {
-  const software: Record<string, InstalledSoftware> = {};
-  for (const item of text.split(',').filter((part) => part !== '')) {
-    const [, packageName, version, code] = /^([^@]+)@([^@:]+):(\d{1,15})$/.exec(item) ?? [];
-    if (!isPackageName(packageName) || version === undefined || Object.hasOwn(software, packageName)) {
-      throw new UsageError(`--${name}`, `"${item}" is no package@versionName:versionCode, or comes twice`);
+export type Command =
+  | { readonly do: 'help' | 'list' | 'schema' }
+  | { readonly do: 'check'; readonly files: readonly string[] }
+  | { readonly do: 'print'; readonly text: string }
+  | {
+      readonly do: 'merge';
+      readonly folders: readonly string[];
+      readonly reportFolder: string | undefined;
+      readonly json: boolean;
     }
-    software[packageName] = { version, versionCode: Number(code), size: 0 };
-  }
-  return software;
+  | { readonly do: 'run'; readonly settings: RunSettings };
+
+const COMMANDS = ['run', 'check', 'list', 'schema', 'merge'];
+const HTTP = ['http:', 'https:'];
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+function readShard(text: string | undefined): RunSettings['shard'] {
+  if (text === undefined) return null;
+  const [, index, of] = /^(\d{1,3})\/(\d{1,3})$/.exec(text) ?? [];
+  const shard = { index: Number(index), of: Number(of) };
+  if (!(shard.index >= 1 && shard.index <= shard.of))
+    throw new UsageError('--shard', `"${text}" is no I/N, such as 1/4`);
+  return shard;
 }
 
-/** Secrets may begin with a hyphen: what follows an option with a value is its value, unless it is an option itself. */
-function joinValues(args: readonly string[]): string[] {
-  const takesValue = (arg: string): boolean =>
-    Object.entries(OPTIONS).some(([name, { type }]) => type === 'string' && arg === `--${name}`);
-  const isOption = (arg: string): boolean =>
-    arg === '-h' || arg === '-n' || Object.keys(OPTIONS).some((name) => arg.split('=')[0] === `--${name}`);
-  const joined: string[] = [];
-  for (const arg of args) {
-    const before = joined.at(-1) ?? '';
-    if (takesValue(before) && arg.startsWith('-') && !isOption(arg)) joined[joined.length - 1] = `${before}=${arg}`;
-    else joined.push(arg);
-  }
-  return joined;
+function readListen(text: string): { host: string; port: number } {
+  const [, host = '', port = ''] = /^(?:(.+):)?(\d{1,5})$/.exec(text) ?? [];
+  if (port === '' || Number(port) > 65_535) throw new UsageError('--webhook-listen', `"${text}" is no HOST:PORT`);
+  return { host: host.replace(/^\[|\]$/g, '') || '127.0.0.1', port: Number(port) };
 }
 
-function readValues(args: readonly string[]): Values {
+function accountsOf(options: Options, env: Environment): AccountSource {
+  const file = options.text('devices');
+  if (file !== undefined && options.has('save')) throw new UsageError('--save', 'makes no sense with --devices');
+  const count = options.has('count')
+    ? options.number('count', 1, { min: 1, max: MAX_DEVICES, whole: true })
+    : undefined;
+  if (file !== undefined) return { kind: 'file', file, limit: count };
+  const token = options.text('admin-token') ?? env['LAPEL_ADMIN_TOKEN'];
+  return {
+    kind: 'register',
+    adminUrl: options.url('admin', 'http://127.0.0.1:8081', HTTP),
+    token: token ?? { dataDir: options.text('data-dir') ?? env['LAPEL_DATA_DIR'] ?? './data' },
+    developerId: options.text('developer') ?? 'simulated',
+  };
+}
+
+function applicationOf(options: Options, env: Environment): RunSettings['application'] {
+  const applicationId = options.text('application');
+  if (applicationId === undefined) {
+    if (options.has('secret')) throw new UsageError('--secret', 'needs --application');
+    return undefined;
+  }
+  const secret = options.text('secret') ?? env['LAPEL_APPLICATION_SECRET'];
+  if (!secret) throw new UsageError('--secret', 'is needed with --application (or LAPEL_APPLICATION_SECRET)');
+  return { applicationId, secret };
+}
+
+/** All of a run but its scenario. */
+function surroundings(options: Options, env: Environment): Omit<RunSettings, 'scenario' | 'run'> {
+  const webhookUrl = options.has('webhook-url') ? options.url('webhook-url', '', HTTP) : undefined;
+  return {
+    shard: readShard(options.text('shard')),
+    json: options.has('json'),
+    reportFolder: options.text('report'),
+    decisionsFile: options.text('decisions'),
+    wait: 1000 * options.number('wait', 5, { min: 0, max: 3600 }),
+    clean: options.has('clean'),
+    cleanSessions: options.has('clean-sessions'),
+    stateFolder: options.text('state'),
+    downloadFolder: options.text('download-dir'),
+    mqtt: options.url('mqtt', 'mqtt://127.0.0.1:1883', ['mqtt:', 'mqtts:', 'ws:', 'wss:']),
+    api: options.url('api', 'http://127.0.0.1:8080', HTTP),
+    accounts: accountsOf(options, env),
+    saveFile: options.text('save'),
+    application: applicationOf(options, env),
+    authenticationKey: options.text('authentication-key') ?? env['LAPEL_AUTHENTICATION_KEY'],
+    webhook: { ...readListen(options.text('webhook-listen') ?? '127.0.0.1:0'), publicUrl: webhookUrl },
+  };
+}
+
+function runName(options: Options, fallback: string): string {
+  const name = options.text('run') ?? fallback;
+  if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(name))
+    throw new UsageError('--run', `"${name}" is no name of 1 to 64 letters, digits, dots, hyphens and underscores`);
+  return name;
+}
+
+const PLAIN_COUNT = 10;
+const COUNT = { min: 1, max: MAX_DEVICES, whole: true };
+const SEED = { min: 0, max: 4_294_967_295, whole: true };
+
+/** A run of a scenario that is there. */
+function runOf(name: string, options: Options, env: Environment): Command {
+  const misplaced = shortWayNames.find((option) => options.has(option));
+  if (misplaced) throw new UsageError(`--${misplaced}`, 'is said by the scenario; without "run FILE" it is an option');
+  const { file, scenario } = openScenario(name);
+  if (options.has('print-scenario')) return { do: 'print', text: stringify(file) };
+  const sized = scaled(scenario, {
+    devices: options.has('count') ? options.number('count', 1, COUNT) : undefined,
+    faster: options.number('faster', 1, { min: 0.01, max: 1000 }),
+  });
+  const seeded = { ...sized, seed: options.number('seed', scenario.seed, SEED) };
+  return {
+    do: 'run',
+    settings: { ...surroundings(options, env), scenario: seeded, run: runName(options, scenario.name) },
+  };
+}
+
+/** How many devices there are without a word about it: all of a file. What is wrong with the file is said when it is used. */
+function countedIn(accounts: AccountSource): number {
+  if (accounts.kind !== 'file') return PLAIN_COUNT;
   try {
-    return parseArgs({ args: joinValues(args), options: OPTIONS, strict: true, allowPositionals: false }).values;
-  } catch (error) {
-    const text = error instanceof Error ? error.message : String(error);
-    throw new UsageError(/--?[\w-]+/.exec(text)?.[0] ?? 'arguments', text.split('. ')[0] ?? text);
+    return readAccounts(accounts.file, accounts.limit).length;
+  } catch {
+    return PLAIN_COUNT;
   }
+}
+
+/** A run of the options alone. */
+function shortRun(options: Options, env: Environment): Command {
+  if (options.has('faster')) throw new UsageError('--faster', 'is for scenarios: run FILE');
+  const seed = options.number('seed', 1, SEED);
+  const around = surroundings(options, env);
+  const file = { ...shortWay(options, options.number('count', countedIn(around.accounts), COUNT)), seed };
+  const text = stringify(file);
+  if (options.has('print-scenario')) return { do: 'print', text };
+  const { scenario } = readScenario(text, 'the scenario of these options');
+  return { do: 'run', settings: { ...around, scenario, run: runName(options, 'short') } };
 }
 
 /**
  * Reads a command line (without `node` and the script); secrets may come from `env` instead, where other users of the
- * machine do not see them. Throws a UsageError that names the faulty option.
+ * machine do not see them. Throws a UsageError that names the faulty option, or a ScenarioError.
  */
-export function readCommandLine(args: readonly string[], env: Readonly<Record<string, string | undefined>>): Command {
-  const values = readValues(args);
-  const text = (name: keyof Values): string | undefined => values[name] as string | undefined;
-  const number = (name: keyof Values, fallback: number, bounds: Range & { whole?: boolean }): number => {
-    const given = text(name);
-    return given === undefined ? fallback : readNumber(name, given, bounds);
-  };
-  const share = { min: 0, max: 1 };
-  const perHour = { min: 0, max: 3_600_000 };
-  const secondsOf = ({ min, max }: Range): Range => ({ min: 1000 * min, max: 1000 * max });
-  const seconds = (name: keyof Values): number | undefined =>
-    text(name) === undefined ? undefined : 1000 * number(name, 0, { min: 0.1, max: 31_536_000 });
-  const http = ['http:', 'https:'];
-
-  const applicationId = text('application');
-  const secret = text('secret') ?? env['LAPEL_APPLICATION_SECRET'];
-  if (applicationId === undefined && text('load') !== undefined) throw new UsageError('--load', 'needs --application');
-  if (applicationId === undefined && text('secret') !== undefined)
-    throw new UsageError('--secret', 'needs --application');
-  if (applicationId !== undefined && !secret) {
-    throw new UsageError('--secret', 'is needed with --application (or LAPEL_APPLICATION_SECRET)');
+export function readCommandLine(args: readonly string[], env: Environment): Command {
+  const options = readOptions(args);
+  const [command, ...words] = options.words;
+  if (options.has('help')) return { do: 'help' };
+  if (command === undefined) return shortRun(options, env);
+  const [first] = words;
+  switch (command) {
+    case 'run':
+      if (first === undefined || words.length > 1)
+        throw new UsageError('run', 'needs one scenario: a file, or a name of "list"');
+      return runOf(first, options, env);
+    case 'check':
+      if (words.length === 0) throw new UsageError('check', 'needs a file');
+      return { do: 'check', files: words };
+    case 'merge':
+      if (words.length === 0) throw new UsageError('merge', 'needs the report folders of the shards');
+      return { do: 'merge', folders: words, reportFolder: options.text('report'), json: options.has('json') };
+    case 'list':
+    case 'schema':
+      if (words.length > 0) throw new UsageError(command, `takes no "${first}"`);
+      return { do: command };
+    default:
+      throw new UsageError('command', `there is no "${command}"; ${among(command, COMMANDS)}`);
   }
-  const file = text('devices');
-  if (file !== undefined && text('save') !== undefined) throw new UsageError('--save', 'makes no sense with --devices');
-  if (values['duration'] !== undefined && values['until-idle'] !== undefined) {
-    throw new UsageError('--until-idle', 'makes no sense with --duration');
-  }
-  const token = text('admin-token') ?? env['LAPEL_ADMIN_TOKEN'];
-  const dataDir = text('data-dir') ?? env['LAPEL_DATA_DIR'] ?? './data';
-
-  const count = number('count', 10, { min: 1, max: MAX_DEVICES, whole: true });
-
-  return {
-    help: values.help === true,
-    json: values.json === true,
-    mqtt: readUrl('mqtt', text('mqtt') ?? 'mqtt://127.0.0.1:1883', ['mqtt:', 'mqtts:', 'ws:', 'wss:']),
-    count,
-    seed: number('seed', 1, { min: 0, max: 4_294_967_295, whole: true }),
-    behaviour: {
-      ...promptBehaviour,
-      latency: readRange('latency', text('latency') ?? '0'),
-      failureRate: number('failure-rate', 0, share),
-      duplicateAckRate: number('duplicate-ack-rate', 0, share),
-      reportProcessing: values.processing === true,
-      uploadFailureRate: number('upload-failure-rate', 0, share),
-      fileSize: readRange('file-size', text('file-size') ?? '65536-524288', { min: MOVIE_MIN, max: 5 * 1024 ** 3 }),
-      silentOperations: new Set((text('silent-operations') ?? '').split(',').filter((name) => name !== '')),
-    },
-    absence: {
-      share: number('offline-rate', 0, { min: 0, max: 0.95 }),
-      window: readRange('offline-window', text('offline-window') ?? '5000-30000'),
-    },
-    clean: values.clean === true,
-    stateFolder: text('state'),
-    equipment: {
-      storage: number('storage', plainEquipment.storage, { min: 0, max: Number.MAX_SAFE_INTEGER, whole: true }),
-      firmwareVersion: text('firmware') || plainEquipment.firmwareVersion,
-      managementClientVersion: text('management-client') || plainEquipment.managementClientVersion,
-      software: readSoftware('preinstall', text('preinstall') ?? ''),
-      lang: text('lang') || plainEquipment.lang,
-    },
-    oldFirmware: number('old-firmware', 0, share),
-    life: {
-      statusInterval: 1000 * number('status-interval', quietLife.statusInterval / 1000, { min: 0, max: 86_400 }),
-      peerMoves: number('peer-moves', 6, perHour),
-      alarms: number('alarms', 1, perHour),
-      calls: number('calls', 0, perHour),
-      callLength: secondsOf(readRange('call-length', text('call-length') ?? '20-120', { min: 0, max: 86_400 })),
-      recorded: number('recorded', quietLife.recorded, share),
-      fileUploads: number('file-uploads', 0, perHour),
-    },
-    downloadFolder: text('download-dir'),
-    connectRate: number('connect-rate', 200, { min: 0, max: 1_000_000 }) || null,
-    duration: seconds('duration'),
-    untilIdle: seconds('until-idle'),
-    accounts:
-      file !== undefined
-        ? { kind: 'file', file, limit: text('count') === undefined ? undefined : count }
-        : {
-            kind: 'register',
-            adminUrl: readUrl('admin', text('admin') ?? 'http://127.0.0.1:8081', http),
-            token: token ?? { dataDir },
-            developerId: text('developer') ?? 'simulated',
-          },
-    saveFile: text('save'),
-    application:
-      applicationId === undefined || !secret
-        ? undefined
-        : {
-            applicationId,
-            secret,
-            apiUrl: readUrl('api', text('api') ?? 'http://127.0.0.1:8080', http),
-            load: number('load', 0, { min: 0, max: 100_000 }),
-          },
-  };
 }

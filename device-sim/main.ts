@@ -1,39 +1,114 @@
 #!/usr/bin/env node
-import { readCommandLine } from './command-line.ts';
+import { type Command, readCommandLine } from './command-line.ts';
 import { help } from './help.ts';
+import { mergeReports } from './merge.ts';
 import { plainText } from './plain-text.ts';
-import { formatReport } from './report.ts';
+import { closingTable } from './report/closing.ts';
+import type { RunRecord } from './report/record.ts';
+import { writeReport } from './report/write-report.ts';
 import { run } from './run.ts';
+import { schemaText } from './scenario/check-shape.ts';
+import { Unreachable } from './scenario/reach.ts';
+import { readScenarioFile } from './scenario/read-scenario.ts';
+import { openScenario, readyNames } from './scenario/ready.ts';
+import { ScenarioError } from './scenario/scenario-error.ts';
 import { UsageError } from './usage-error.ts';
 
-/** The command line of the simulator. Standard output is for its result, standard error for everything else. */
-async function main(): Promise<number> {
-  const command = readCommandLine(process.argv.slice(2), process.env);
-  if (command.help) {
-    process.stdout.write(help);
-    return 0;
+const HOLDS = 0;
+const DOES_NOT_HOLD = 1;
+const WRONG_INPUT = 2;
+const UNREACHABLE = 3;
+
+const say = (text: string): void => {
+  process.stderr.write(`${text}\n`);
+};
+
+function list(): string {
+  const rows = readyNames().map((name) => ({ name, about: openScenario(name).scenario.about }));
+  const width = Math.max(...rows.map(({ name }) => name.length));
+  return rows.map(({ name, about }) => `${name.padEnd(width)}  ${about}\n`).join('');
+}
+
+/** Says of each file whether it is a scenario. */
+function check(files: readonly string[]): number {
+  let wrong = 0;
+  for (const file of files) {
+    try {
+      const { groups, phases, expectations } = readScenarioFile(file).scenario;
+      const devices = groups.reduce((sum, { count }) => sum + count, 0);
+      process.stdout.write(
+        `${file}: ${devices} devices in ${groups.length} groups, ${phases.length} phases, ${expectations.length} expectations\n`,
+      );
+    } catch (error) {
+      if (!(error instanceof ScenarioError)) throw error;
+      wrong += 1;
+      say(plainLines(error.message));
+    }
   }
+  return wrong > 0 ? WRONG_INPUT : HOLDS;
+}
+
+/** Writes what is left of a run, and gives its exit code. */
+function conclude(record: RunRecord, { json, folder }: { json: boolean; folder: string | undefined }): number {
+  if (folder !== undefined) writeReport(folder, record);
+  process.stdout.write(json ? `${JSON.stringify(record)}\n` : closingTable(record));
+  return record.verdicts.every(({ holds }) => holds) ? HOLDS : DOES_NOT_HOLD;
+}
+
+/** Aborted by Ctrl-C; whoever asks twice does not want to wait for a farewell. */
+function interruption(): AbortSignal {
   const controller = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.on(signal, () => {
-      // Whoever asks twice does not want to wait for a farewell.
-      if (controller.signal.aborted) process.exit(1);
+      if (controller.signal.aborted) process.exit(DOES_NOT_HOLD);
       controller.abort();
     });
   }
-  const report = await run(command, { stopped: controller.signal, stream: process.stderr });
-  process.stdout.write(command.json ? `${JSON.stringify(report)}\n` : formatReport(report));
-  return report.neverConnected > 0 ? 1 : 0;
+  return controller.signal;
 }
 
-main().then(
-  (code) => {
-    process.exitCode = code;
-  },
-  (error: unknown) => {
-    const usage = error instanceof UsageError;
-    process.stderr.write(`${plainText(error instanceof Error ? error.message : String(error))}\n`);
-    if (usage) process.stderr.write('"npm run sim -- --help" explains the options.\n');
-    process.exitCode = usage ? 2 : 1;
-  },
-);
+async function carryOut(command: Command): Promise<number> {
+  switch (command.do) {
+    case 'help':
+      process.stdout.write(help);
+      return HOLDS;
+    case 'list':
+      process.stdout.write(list());
+      return HOLDS;
+    case 'schema':
+      process.stdout.write(schemaText());
+      return HOLDS;
+    case 'print':
+      process.stdout.write(command.text);
+      return HOLDS;
+    case 'check':
+      return check(command.files);
+    case 'merge':
+      return conclude(mergeReports(command.folders), { json: command.json, folder: command.reportFolder });
+    case 'run': {
+      const { settings } = command;
+      const { record, gone } = await run(settings, { stopped: interruption(), stream: process.stderr });
+      const code = conclude(record, { json: settings.json, folder: settings.reportFolder });
+      if (!gone) return code;
+      say(plainText(gone.message));
+      return UNREACHABLE;
+    }
+  }
+}
+
+/** A message of several lines: each shows what it holds. */
+const plainLines = (text: string): string => text.split('\n').map(plainText).join('\n');
+
+function exitCodeOf(error: unknown): number {
+  if (error instanceof UsageError || error instanceof ScenarioError) return WRONG_INPUT;
+  return error instanceof Unreachable ? UNREACHABLE : DOES_NOT_HOLD;
+}
+
+/** The command line of the simulator. Standard output is for its result, standard error for everything else. */
+try {
+  process.exitCode = await carryOut(readCommandLine(process.argv.slice(2), process.env));
+} catch (error) {
+  say(plainLines(error instanceof Error ? error.message : String(error)));
+  if (error instanceof UsageError) say('"lapel-sim --help" explains the options.');
+  process.exitCode = exitCodeOf(error);
+}

@@ -1,114 +1,175 @@
-import type { Command } from './command-line.ts';
-import { obtainAccounts, saveAccounts } from './customer/accounts.ts';
-import { createApplication } from './customer/application.ts';
-import { startLoad } from './customer/load.ts';
-import { createFleet, type Fleet } from './fleet/fleet.ts';
-import { oneGroup } from './fleet/member.ts';
-import { type ProgressStream, showProgress } from './progress.ts';
-import type { Report } from './report.ts';
-import { pause, systemTimers, type Timers } from './timers.ts';
+import { writeFileSync } from 'node:fs';
+import type { RunSettings } from './command-line.ts';
+import { readAccounts, readToken, saveAccounts } from './customer/accounts.ts';
+import { type Customer, createCustomer } from './customer/customer.ts';
+import { type ApplicationAccess, provision } from './customer/provision.ts';
+import { registerDevices, removeDevices, seedOfRun } from './customer/registration.ts';
+import { createServiceClient } from './customer/service-client.ts';
+import type { DeviceAccount } from './fleet/member.ts';
+import type { RunRecord } from './report/record.ts';
+import { decisionLog } from './scenario/decision-log.ts';
+import { reach } from './scenario/reach.ts';
+import { type RunMember, type RunState, runScenario } from './scenario/run-scenario.ts';
+import type { Scenario } from './scenario/scenario.ts';
+import { createTimerWheel } from './timer-wheel.ts';
+import { systemTimers } from './timers.ts';
+import { UsageError } from './usage-error.ts';
+import { type LiveStream, watch } from './watch.ts';
 
-const CONNECT_ATTEMPTS = 5;
-const TROUBLES_KEPT = 20;
+/** Devices, and who acts on them. */
+interface Cast {
+  readonly members: readonly RunMember[];
+  readonly application: ApplicationAccess | null;
+  readonly admin: { url: string; token: string } | undefined;
+  clean(): Promise<void>;
+}
 
-/** Resolves, with nothing, when `signal` is aborted. */
-const aborted = (signal: AbortSignal): Promise<undefined> =>
-  new Promise((resolve) => {
-    if (signal.aborted) resolve(undefined);
-    else signal.addEventListener('abort', () => resolve(undefined), { once: true });
-  });
+const countOf = ({ groups }: Scenario): number => groups.reduce((sum, { count }) => sum + count, 0);
 
-/** Resolves when the run is to end: after a duration, after quiet, or when `stopped` is aborted. */
-function theEnd(command: Command, fleet: Fleet, stopped: AbortSignal, timers: Timers): Promise<undefined> {
-  return new Promise((resolve) => {
-    let cancel = (): void => {};
-    const end = (): void => {
-      cancel();
-      resolve(undefined);
+const WEARERS: readonly string[] = ['call', 'uploadFile', 'pressButton', 'movePeer'];
+/** Whether anybody asks anything of the devices. */
+const needsCustomer = ({ activate, phases }: Scenario): boolean =>
+  activate || phases.some(({ actions }) => actions.some((action) => !WEARERS.includes(action.do)));
+
+/** The places that are this process' own. */
+function placesOf({ scenario, shard }: RunSettings): number[] {
+  const places = Array.from({ length: countOf(scenario) }, (_, place) => place);
+  return shard ? places.filter((place) => place % shard.of === shard.index - 1) : places;
+}
+
+/** Obtains devices, and an application where one is needed. Rejects with a UsageError when they are somebody else's. */
+async function castOf(settings: RunSettings): Promise<Cast> {
+  const { accounts: source, scenario, application, run, shard } = settings;
+  const places = placesOf(settings);
+  const wanted = needsCustomer(scenario);
+  if (source.kind === 'file') {
+    if (wanted && !application)
+      throw new UsageError('--application', 'is needed with --devices: who else acts on them?');
+    const all = readAccounts(source.file, source.limit);
+    if (all.length < countOf(scenario))
+      throw new UsageError(
+        '--devices',
+        `${source.file} has ${all.length} devices; the scenario wants ${countOf(scenario)}`,
+      );
+    const members = places.map((place) => ({ place, account: all[place]! }));
+    return {
+      members,
+      application: wanted && application ? application : null,
+      admin: undefined,
+      clean: async () => {},
     };
-    void aborted(stopped).then(end);
-    const { duration, untilIdle } = command;
-    if (duration !== undefined) cancel = timers.after(duration, end);
-    if (untilIdle === undefined) return;
-    let last = timers.now();
-    const active = (): void => {
-      last = timers.now();
-    };
-    fleet.events.on('command', active).on('acknowledged', active).on('online', active).on('told', active);
-    const look = (): void => {
-      const rest = last + untilIdle - timers.now();
-      if (rest <= 0 && fleet.counts().outstanding === 0) end();
-      else cancel = timers.after(Math.max(rest, 50), look);
-    };
-    look();
+  }
+  const { adminUrl, developerId, token } = source;
+  const admin = { url: adminUrl, token: typeof token === 'string' ? token : readToken(token.dataDir) };
+  const models = scenario.groups.flatMap(({ count, model }) => Array.from({ length: count }, () => model));
+  const names = { developerId, run, seed: scenario.seed, places, model: (place: number) => models[place] ?? 'SIM-1' };
+  const membersOf = (made: readonly DeviceAccount[]): RunMember[] =>
+    made.map((account, at) => ({ account, place: places[at]! }));
+  if (!wanted) {
+    const client = createServiceClient({ baseUrl: adminUrl, token: admin.token });
+    const made = await registerDevices(client, { adminUrl, token: admin.token }, names);
+    const deviceIds = made.map(({ deviceId }) => deviceId);
+    return { members: membersOf(made), application: null, admin, clean: () => removeDevices(client, deviceIds) };
+  }
+  const part = shard ? ` (${shard.index} of ${shard.of})` : '';
+  const made = await provision({ adminUrl, token: admin.token, application, part, ...names });
+  return { members: membersOf(made.accounts), application: made.application, admin, clean: made.clean };
+}
+
+function customerOf(settings: RunSettings, { application, admin }: Cast, timers: typeof systemTimers): Customer | null {
+  if (!application) return null;
+  const { api, scenario, webhook, authenticationKey } = settings;
+  return createCustomer({
+    apiUrl: api,
+    application,
+    authenticationKey,
+    listen: { host: webhook.host, port: webhook.port },
+    publicUrl: webhook.publicUrl,
+    admin,
+    lateAfter: scenario.lateAfter,
+    seed: seedOfRun(scenario.seed, settings.run),
+    timers,
   });
 }
 
+/** What those who watch are shown. */
+function shown(state: RunState, scenario: Scenario) {
+  const [whole] = state.chapters();
+  return {
+    scenario: scenario.name,
+    milliseconds: state.milliseconds(),
+    phase: state.phase(),
+    rounds: scenario.rounds,
+    whole: whole!,
+    sample: state.samples().at(-1),
+    faults: state.faults(),
+    expectations: state
+      .standing()
+      .map(({ expectation, holds, shown: value }) => ({ ...expectation, holds, shown: value })),
+  };
+}
+
 /**
- * One run of the simulator: obtains devices, connects them, activates and loads them if wanted, and ends as the command
- * line says or when `stopped` is aborted. Throws an Error in words when nobody could connect.
+ * One run, from obtaining devices to cleaning up after it; ends as its scenario says, or when `stopped` is aborted. Rejects with Unreachable when
+ * the service is not there at the start, or any more at the end; with a UsageError when something of its surroundings is wrong.
  */
 export async function run(
-  command: Command,
-  { stopped, stream, timers = systemTimers }: { stopped: AbortSignal; stream: ProgressStream; timers?: Timers },
-): Promise<Report> {
-  const began = timers.now();
-  const troubles: string[] = [];
-  let troublesNotShown = 0;
-  const { seed, oldFirmware, behaviour, absence, equipment, life } = command;
-  const accounts = await obtainAccounts(command);
-  if (command.saveFile !== undefined) saveAccounts(command.saveFile, accounts);
+  settings: RunSettings,
+  { stopped, stream }: { stopped: AbortSignal; stream: LiveStream },
+): Promise<{ record: RunRecord; gone: Error | null }> {
+  const { scenario, mqtt, api, accounts, wait, shard } = settings;
+  const timers = createTimerWheel(systemTimers);
+  const addresses = [
+    ...(accounts.kind === 'register' ? [accounts.adminUrl] : []),
+    ...(needsCustomer(scenario) ? [api] : []),
+    mqtt,
+  ];
+  await reach(addresses, { patience: wait, timers, stopped });
 
-  await using fleet = createFleet({
-    members: oneGroup(accounts, { seed, oldFirmware, behaviour, absence, equipment, life }),
-    url: command.mqtt,
-    seed,
-    connectRate: command.connectRate,
-    connectAttempts: CONNECT_ATTEMPTS,
-    clean: command.clean,
-    downloadFolder: command.downloadFolder,
-    timers,
-    ...(command.stateFolder !== undefined && { stateFolder: command.stateFolder }),
-    onTrouble(deviceId, text) {
-      if (troubles.length < TROUBLES_KEPT) troubles.push(`${deviceId}: ${text}`);
-      else troublesNotShown += 1;
-    },
-  });
-  const stopProgress = showProgress({ fleet, stream, timers });
+  await using stack = new AsyncDisposableStack();
+  const cast = await castOf(settings);
+  if (settings.clean) stack.defer(() => cast.clean());
+  if (settings.saveFile !== undefined)
+    saveAccounts(
+      settings.saveFile,
+      cast.members.map(({ account }) => account),
+    );
+  const customer = customerOf(settings, cast, timers);
+  if (customer) {
+    stack.use(customer);
+    if (settings.clean) stack.defer(() => customer.clean());
+    await customer.start();
+  }
+  const log = settings.decisionsFile === undefined ? null : decisionLog();
+  let unwatch = (): void => {};
   try {
-    const givenUp = (await Promise.race([fleet.connect(), aborted(stopped)])) ?? [];
-    const [first] = givenUp;
-    if (first && givenUp.length === accounts.length) {
-      throw new Error(`nobody could connect to ${command.mqtt}: ${first.error.message}`);
-    }
-    for (const { deviceId, error } of givenUp.slice(0, TROUBLES_KEPT)) troubles.push(`${deviceId}: ${error.message}`);
-
-    const end = theEnd(command, fleet, stopped, timers);
-    const { application: wanted } = command;
-    const application =
-      wanted && createApplication({ ...wanted, now: timers.now, rest: (ms) => pause(timers, ms, stopped) });
-    // A device that never answers its activation must not outlast the run.
-    const activated =
-      application && !stopped.aborted ? await Promise.race([application.activate(fleet), end]) : undefined;
-    const load =
-      application && activated && wanted.load > 0 && !stopped.aborted
-        ? startLoad({ application, devices: activated, perSecond: wanted.load, seed: command.seed, timers })
-        : undefined;
-    await end;
-    await load?.stop();
-    const report: Report = {
-      seed: command.seed,
-      seconds: (timers.now() - began) / 1000,
-      fleet: fleet.counts(),
-      neverConnected: givenUp.length,
-      activated: activated ? activated.length : null,
-      load: load?.counts() ?? null,
-      troubles,
-      troublesNotShown,
-    };
-    await fleet.disconnect();
-    return report;
+    const record = await runScenario({
+      scenario,
+      members: cast.members,
+      customer,
+      record: {
+        run: settings.run,
+        startedAt: new Date().toISOString(),
+        service: { api: customer ? api : null, mqtt },
+        shard,
+      },
+      cleanSessions: settings.cleanSessions,
+      stateFolder: settings.stateFolder,
+      downloadFolder: settings.downloadFolder,
+      timers,
+      stopped,
+      ...(log && { onDecision: log.add }),
+      onBegin: (state) => {
+        unwatch = watch({ standing: () => shown(state, scenario), stream, timers });
+      },
+    });
+    if (log && settings.decisionsFile !== undefined) writeFileSync(settings.decisionsFile, log.text());
+    const gone = await reach(addresses, { patience: wait, timers, stopped }).then(
+      () => null,
+      (error: Error) => error,
+    );
+    return { record, gone };
   } finally {
-    stopProgress();
+    unwatch();
   }
 }

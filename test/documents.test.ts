@@ -90,7 +90,7 @@ t.test('calls of the simulator in the documents are ones that it takes', async (
   const calls = pages.flatMap((page) => [
     ...textOf(page)
       .replaceAll('\\\n', ' ')
-      .matchAll(/^npm run sim -- (.*)$/gm),
+      .matchAll(/^(?:npm run sim --|lapel-sim) (.*?)(?: +#.*)?$/gm),
   ]);
   t.ok(calls.length >= 3);
   for (const [call, args = ''] of calls) t.doesNotThrow(() => readCommandLine(args.trim().split(/ +/), {}), call);

@@ -15,11 +15,12 @@ const inParentheses = (text: string): string => (text === '' ? '' : ` (${text})`
 function fleetRows({ fleet }: Chapter, { memory }: RunRecord): [string, string][] {
   const of = (name: string): number => fleet[name] ?? 0;
   const n = (name: string): string => show.count(of(name));
+  const each = of('memoryPerDevice');
   const pace = of('connectRate') > 0 ? `; at the start ${n('connectRate')} a second` : '';
   const rows: [string, string][] = [
     ['Devices', `${n('devices')}: ${n('activated')} activated, ${n('connected')} connected at the end`],
     ['Connections', `${n('connections')} made${pace}; ${n('losses')} ended unwanted, ${n('connectFailures')} given up`],
-    ['Memory', `${show.bytes(memory.end)} at the end; each device takes ${show.bytes(of('memoryPerDevice'))}`],
+    ['Memory', `${show.bytes(memory.end)} at the end${each > 0 ? `; each device takes ${show.bytes(each)}` : ''}`],
     ['Commands', `${n('commands')} came to devices, ${n('repetitions')} of them again; ${n('answers')} answers sent`],
   ];
   if (of('downloads') > 0) {

@@ -1,88 +1,171 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import t from 'tap';
-import { optionNames, readCommandLine } from '../../device-sim/command-line.ts';
+import { parse } from 'yaml';
+import { type RunSettings, readCommandLine } from '../../device-sim/command-line.ts';
 import { help } from '../../device-sim/help.ts';
+import { optionNames } from '../../device-sim/options.ts';
 
-t.test('without options it is ten prompt devices of the service of this folder', (t) => {
-  t.match(readCommandLine([], {}), {
+const words = (line: string): string[] => line.split(' ').filter((word) => word !== '');
+function settingsOf(line: string, env: Record<string, string> = {}): RunSettings {
+  const command = readCommandLine(words(line), env);
+  if (command.do !== 'run') throw new Error(`"${line}" is no run`);
+  return command.settings;
+}
+
+t.test('without options it is ten prompt devices of the service of this folder, and no customer', async (t) => {
+  t.match(settingsOf(''), {
+    run: 'short',
     mqtt: 'mqtt://127.0.0.1:1883',
-    count: 10,
-    seed: 1,
-    behaviour: { latency: { min: 0, max: 0 }, failureRate: 0, reportProcessing: false },
-    absence: { share: 0 },
+    scenario: {
+      seed: 1,
+      activate: false,
+      groups: [
+        {
+          count: 10,
+          behaviour: { latency: { min: 0, max: 0 }, failureRate: 0, reportProcessing: false },
+          absence: { share: 0 },
+        },
+      ],
+      phases: [{ duration: null, untilIdle: null, actions: [] }],
+    },
     accounts: { kind: 'register', adminUrl: 'http://127.0.0.1:8081', token: { dataDir: './data' } },
     application: undefined,
   });
-  t.end();
 });
 
-t.test('options are read', (t) => {
+t.test('options are a short way to a scenario', async (t) => {
   const line =
-    '--count 5 --latency 50-800 --offline-rate 0.2 --offline-window 100 --silent-operations a,b --until-idle 2.5';
-  const command = readCommandLine(`${line} --connect-rate 0 --admin http://h:1/ --admin-token x`.split(' '), {});
-  t.match(command, {
-    count: 5,
-    behaviour: { latency: { min: 50, max: 800 } },
-    absence: { share: 0.2, window: { min: 100, max: 100 } },
-    untilIdle: 2500,
-    connectRate: null,
-    accounts: { adminUrl: 'http://h:1', token: 'x' },
-  });
-  t.strictSame([...command.behaviour.silentOperations], ['a', 'b']);
-  t.end();
-});
-
-t.test('a secret may begin with a hyphen; an option is never taken for a value', (t) => {
-  const read = (line: string) => readCommandLine(line.split(' '), {});
-  t.match(read('--application a --secret -s --load 2'), { application: { secret: '-s', load: 2 } });
-  t.match(read('--admin-token --x --json'), { accounts: { token: '--x' }, json: true });
-  t.throws(() => read('--application a --secret --json'), { message: /^--secret: / });
-  t.end();
-});
-
-t.test('software, storage and firmware are read', (t) => {
-  const line =
-    '--storage 1000 --preinstall com.example.a@1.0-rc.1+b:7,com.example.b@2:1 --firmware 9 --management-client 2';
-  t.match(readCommandLine(`${line} --download-dir d`.split(' '), {}), {
-    equipment: {
-      storage: 1000,
-      firmwareVersion: '9',
-      managementClientVersion: '2',
-      software: {
-        'com.example.a': { version: '1.0-rc.1+b', versionCode: 7, size: 0 },
-        'com.example.b': { version: '2', versionCode: 1, size: 0 },
+    '--count 5 --latency 50-800 --offline-rate 0.2 --offline-window 100 --silent-operations setApn,setWifi --until-idle 2.5';
+  const { scenario, accounts } = settingsOf(`${line} --connect-rate 0 --admin http://h:1/ --admin-token x`);
+  t.match(scenario, {
+    groups: [
+      {
+        count: 5,
+        behaviour: { latency: { min: 50, max: 800 } },
+        absence: { share: 0.2, window: { min: 100, max: 100 } },
       },
+    ],
+    connectRate: null,
+    phases: [{ untilIdle: 2500 }],
+  });
+  t.match(accounts, { adminUrl: 'http://h:1', token: 'x' });
+  t.strictSame([...scenario.groups[0]!.behaviour.silentOperations], ['setApn', 'setWifi']);
+});
+
+t.test('a load is an action of a customer, who expects that nothing is lost or doubled', async (t) => {
+  const { scenario } = settingsOf('--load 2.5 --duration 60');
+  t.match(scenario, {
+    activate: true,
+    phases: [{ duration: 60_000, actions: [{ do: 'setWifi', pace: { perSecond: 2.5 } }] }],
+  });
+  const texts = scenario.expectations.map(({ text }) => text);
+  t.ok(texts.includes('lost == 0') && texts.includes('doubled == 0'));
+});
+
+t.test('software, storage, firmware and what happens by itself are read', async (t) => {
+  const line =
+    '--storage 1000 --preinstall com.example.a@1.0-rc.1+b:7,com.example.b@2:1 --firmware 9 --management-client 2 ' +
+    '--calls 12 --call-length 5-60 --recorded 1 --file-uploads 0.5 --file-size 1000 --status-interval 0 --lang ja';
+  t.match(settingsOf(`${line} --download-dir d --upload-failure-rate 0.2`), {
+    scenario: {
+      groups: [
+        {
+          equipment: {
+            storage: 1000,
+            firmwareVersion: '9',
+            managementClientVersion: '2',
+            lang: 'ja',
+            software: {
+              'com.example.a': { version: '1.0-rc.1+b', versionCode: 7, size: 0 },
+              'com.example.b': { version: '2', versionCode: 1, size: 0 },
+            },
+          },
+          behaviour: { fileSize: { min: 1000, max: 1000 }, uploadFailureRate: 0.2 },
+          life: {
+            statusInterval: 0,
+            peerMoves: 6,
+            alarms: 1,
+            calls: 12,
+            callLength: { min: 5000, max: 60_000 },
+            recorded: 1,
+            fileUploads: 0.5,
+          },
+        },
+      ],
     },
     downloadFolder: 'd',
   });
-  t.end();
 });
 
-t.test('what happens by itself is read', (t) => {
-  const line = '--calls 12 --call-length 5-60 --recorded 1 --file-uploads 0.5 --file-size 1000 --old-firmware 0.1';
-  t.match(readCommandLine(`${line} --status-interval 0 --upload-failure-rate 0.2 --lang ja`.split(' '), {}), {
-    equipment: { lang: 'ja' },
-    oldFirmware: 0.1,
-    behaviour: { fileSize: { min: 1000, max: 1000 }, uploadFailureRate: 0.2 },
-    life: {
-      statusInterval: 0,
-      peerMoves: 6,
-      alarms: 1,
-      calls: 12,
-      callLength: { min: 5000, max: 60_000 },
-      recorded: 1,
-      fileUploads: 0.5,
-    },
+t.test('an old firmware is a group of its own', async (t) => {
+  const { scenario } = settingsOf('--count 20 --old-firmware 0.1');
+  t.match(scenario.groups, [
+    { name: 'all', count: 18, equipment: { firmwareVersion: '9.001.0' } },
+    { name: 'old', count: 2, equipment: { firmwareVersion: '8.900.0', managementClientVersion: '2.2.0' } },
+  ]);
+});
+
+t.test('--print-scenario prints what the options are, which is a scenario again', async (t) => {
+  const line = '--count 7 --load 5 --duration 10 --latency 5-50 --calls 12 --old-firmware 0.5 --seed 3';
+  const printed = readCommandLine(words(`${line} --print-scenario`), {});
+  if (printed.do !== 'print') return t.fail('nothing is printed');
+  t.match(parse(printed.text), { devices: 7, seed: 3, phases: [{ actions: [{ do: 'setWifi', rate: '5/s' }] }] });
+  const file = join(t.testdir(), 'mine.yaml');
+  writeFileSync(file, printed.text);
+  t.strictSame(settingsOf(`run ${file}`).scenario, settingsOf(line).scenario);
+});
+
+t.test('a scenario is run by name or by file, in another size, with another seed', async (t) => {
+  const small = settingsOf('run shift --count 20 --faster 10 --seed 5 --run nightly --shard 2/4 --wait 0');
+  t.match(small, {
+    run: 'nightly',
+    shard: { index: 2, of: 4 },
+    wait: 0,
+    scenario: { name: 'shift', seed: 5, phases: [{ duration: 12_000 }] },
   });
-  t.end();
+  t.strictSame(
+    small.scenario.groups.map(({ count }) => count),
+    [12, 6, 2],
+  );
+  t.equal(settingsOf('run shift').run, 'shift', 'a run has the name of its scenario');
 });
 
-t.test('secrets may come from the environment', (t) => {
-  const env = { LAPEL_ADMIN_TOKEN: 'token', LAPEL_APPLICATION_SECRET: 'secret' };
-  t.match(readCommandLine(['--application', 'app', '--load', '5'], env), {
+t.test('where the receiver listens, and how it is reached', async (t) => {
+  t.match(settingsOf('').webhook, { host: '127.0.0.1', port: 0, publicUrl: undefined });
+  t.match(settingsOf('--webhook-listen 9000').webhook, { host: '127.0.0.1', port: 9000 });
+  t.match(settingsOf('--webhook-listen [::]:9000 --webhook-url https://qa.example/hooks/').webhook, {
+    host: '::',
+    port: 9000,
+    publicUrl: 'https://qa.example/hooks',
+  });
+});
+
+t.test('a secret may begin with a hyphen; an option is never taken for a value', async (t) => {
+  t.match(settingsOf('--application a --secret -s'), { application: { secret: '-s' } });
+  t.match(settingsOf('--admin-token --x --json'), { accounts: { token: '--x' }, json: true });
+  t.throws(() => settingsOf('--application a --secret --json'), { message: /^--secret: / });
+});
+
+t.test('secrets may come from the environment', async (t) => {
+  const env = { LAPEL_ADMIN_TOKEN: 'token', LAPEL_APPLICATION_SECRET: 'secret', LAPEL_AUTHENTICATION_KEY: 'key' };
+  t.match(settingsOf('--application app', env), {
     accounts: { token: 'token' },
-    application: { applicationId: 'app', secret: 'secret', load: 5 },
+    application: { applicationId: 'app', secret: 'secret' },
+    authenticationKey: 'key',
   });
-  t.end();
+});
+
+t.test('the other commands are read', async (t) => {
+  t.strictSame(readCommandLine(['list'], {}), { do: 'list' });
+  t.strictSame(readCommandLine(['schema'], {}), { do: 'schema' });
+  t.strictSame(readCommandLine(['run', '-h'], {}), { do: 'help' });
+  t.strictSame(readCommandLine(['check', 'a.yaml', 'b.yaml'], {}), { do: 'check', files: ['a.yaml', 'b.yaml'] });
+  t.match(readCommandLine(words('merge a b --report out'), {}), {
+    do: 'merge',
+    folders: ['a', 'b'],
+    reportFolder: 'out',
+  });
 });
 
 for (const [line, option] of [
@@ -97,9 +180,10 @@ for (const [line, option] of [
   ['--file-size 100', '--file-size'],
   ['--failure-rate 1.1', '--failure-rate'],
   ['--offline-rate 1', '--offline-rate'],
+  ['--silent-operations setWify', '--silent-operations'],
   ['--mqtt http://127.0.0.1', '--mqtt'],
   ['--admin nowhere', '--admin'],
-  ['--load 5', '--load'],
+  ['--secret s', '--secret'],
   ['--application app', '--secret'],
   ['--devices f --save g', '--save'],
   ['--duration 5 --until-idle 5', '--until-idle'],
@@ -107,21 +191,37 @@ for (const [line, option] of [
   ['--preinstall camera@1:1', '--preinstall'],
   ['--preinstall com.example.a@1', '--preinstall'],
   ['--preinstall com.example.a@1:1,com.example.a@2:2', '--preinstall'],
+  ['--run ../x', '--run'],
+  ['--shard 3/2', '--shard'],
+  ['--webhook-listen here', '--webhook-listen'],
+  ['--webhook-url ftp://x', '--webhook-url'],
+  ['--faster 2', '--faster'],
+  ['run smoke --load 5', '--load'],
+  ['run smoke --faster 0', '--faster'],
+  ['run', 'run'],
+  ['run smoke shift', 'run'],
+  ['check', 'check'],
+  ['merge', 'merge'],
+  ['list smoke', 'list'],
   ['--nonsense', '--nonsense'],
   ['--seed', '--seed'],
-  ['stray', 'arguments'],
+  ['stray', 'command'],
 ] as const) {
-  t.test(`"${line}" is refused and names ${option}`, (t) => {
-    t.throws(() => readCommandLine(line.split(' '), {}), {
-      name: 'Error',
-      option,
-      message: new RegExp(`^${option}: `),
-    });
-    t.end();
+  t.test(`"${line}" is refused and names ${option}`, async (t) => {
+    t.throws(() => readCommandLine(words(line), {}), { option, message: new RegExp(`^${option}: `) });
   });
 }
 
-t.test('the help text explains every option', (t) => {
+t.test('a command that there is not is answered with the one that is meant', async (t) => {
+  t.throws(() => readCommandLine(['chekc', 'a.yaml'], {}), { message: /did you mean "check"\?/ });
+});
+
+t.test('a scenario that there is not is refused in words', async (t) => {
+  t.throws(() => readCommandLine(['run', 'smoky'], {}), {
+    message: /^smoky: .*there is no scenario.*did you mean "smoke"/,
+  });
+});
+
+t.test('the help text explains every option', async (t) => {
   for (const name of optionNames) t.match(help, new RegExp(`^ +(-\\w, )?--${name}\\b`, 'm'));
-  t.end();
 });

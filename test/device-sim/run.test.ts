@@ -1,13 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import t from 'tap';
 import { readCommandLine } from '../../device-sim/command-line.ts';
-import { createDurations } from '../../device-sim/customer/durations.ts';
 import { deviceIdFor } from '../../device-sim/fleet/device-ids.ts';
-import { progressLine } from '../../device-sim/progress.ts';
 import { run } from '../../device-sim/run.ts';
 import { startAdmin } from './customer/admin-stub.ts';
 import { command, startBroker, wifi } from './plain-broker.ts';
@@ -21,20 +19,43 @@ async function simulate(...args: string[]) {
   return { stdout, stderr, code };
 }
 
+/** A run in this process, of a broker that is no Lapel: nobody asks anything of the devices. */
+async function runHere(line: string, stopped: AbortSignal = new AbortController().signal) {
+  const read = readCommandLine(line.split(' '), {});
+  if (read.do !== 'run') throw new Error(`"${line}" is no run`);
+  const { record } = await run(read.settings, { stopped, stream: quiet });
+  return record;
+}
+
 t.test('--json prints one object and nothing else on standard output', async (t) => {
   await using broker = await startBroker();
   await using admin = await startAdmin('token');
+  const folder = t.testdir();
   const { stdout, code } = await simulate(
-    ...`--mqtt ${broker.url} --admin ${admin.url} --admin-token token --count 3 --duration 0.1 --json`.split(' '),
+    ...`--mqtt ${broker.url} --admin ${admin.url} --admin-token token --count 3 --duration 0.1 --json --report ${folder}`.split(
+      ' ',
+    ),
   );
   t.equal(code, 0);
-  t.match(JSON.parse(stdout), {
+  const record = JSON.parse(stdout);
+  t.match(record, {
+    scenario: 'short',
     seed: 1,
-    neverConnected: 0,
-    fleet: { devices: 3, connected: 3 },
-    load: null,
+    chapters: [
+      { name: 'run', figures: null, fleet: { devices: 3, connected: 3 } },
+      { name: 'start' },
+      { name: 'work' },
+    ],
+    verdicts: [
+      { text: 'violations == 0', holds: true },
+      { text: 'connectFailures == 0', holds: true },
+    ],
     troubles: [],
+    interrupted: false,
   });
+  t.strictSame(JSON.parse(readFileSync(join(folder, 'report.json'), 'utf8')), record);
+  t.match(readFileSync(join(folder, 'junit.xml'), 'utf8'), /tests="2" failures="0"/);
+  t.match(readFileSync(join(folder, 'report.html'), 'utf8'), /All 2 expectations hold/);
 });
 
 t.test('a wrong option ends with 2 and names the option', async (t) => {
@@ -42,6 +63,35 @@ t.test('a wrong option ends with 2 and names the option', async (t) => {
   t.equal(code, 2);
   t.match(stderr, /^--failure-rate: "often"/);
   t.equal(stdout, '');
+});
+
+t.test('check ends with 2 and says what is wrong with each file; with 0 when nothing is', async (t) => {
+  const folder = t.testdir({
+    'good.yaml': 'name: good\ndevices: 2\nphases: [{ name: a, duration: 1s }]\n',
+    'bad.yaml': 'name: bad\ndevices: 2\nphases: [{ name: a, duration: soon }]\n',
+  });
+  const [good, bad] = [join(folder, 'good.yaml'), join(folder, 'bad.yaml')];
+  const both = await simulate('check', good, bad);
+  t.equal(both.code, 2);
+  t.match(both.stdout, /good\.yaml: 2 devices in 1 groups, 1 phases, 0 expectations/);
+  t.match(both.stderr, /bad\.yaml:3: phases\[0\]\.duration: must be a duration/);
+  t.equal((await simulate('check', good)).code, 0);
+  t.equal((await simulate('run', bad)).code, 2);
+});
+
+t.test('list says what there is', async (t) => {
+  const { stdout, code } = await simulate('list');
+  t.equal(code, 0);
+  t.match(stdout, /^smoke {2,}Every operation/m);
+});
+
+t.test('a service that is not there ends with 3', async (t) => {
+  await using admin = await startAdmin('token');
+  const { stderr, code } = await simulate(
+    ...`--admin ${admin.url} --admin-token token --mqtt mqtt://127.0.0.1:1 --wait 0`.split(' '),
+  );
+  t.equal(code, 3);
+  t.match(stderr, /^the service could not be reached at mqtt:\/\/127\.0\.0\.1:1: /);
 });
 
 t.test('nobody to connect to ends with 1 and says why', async (t) => {
@@ -64,50 +114,27 @@ t.test('an interrupt ends a run with a report', async (t) => {
   child.kill('SIGINT');
   const [code] = await exit;
   t.equal(code, 0);
-  t.match(JSON.parse(await output), { fleet: { devices: 2, connections: 2 } });
+  t.match(JSON.parse(await output), { chapters: [{ fleet: { devices: 2, connections: 2 } }], interrupted: true });
 });
 
 t.test('a run until idle goes on while there is work, and ends after the quiet time', async (t) => {
   await using broker = await startBroker();
-  await using admin = await startAdmin('token');
-  const args = `--mqtt ${broker.url} --admin ${admin.url} --admin-token token --count 1 --until-idle 0.2 --latency 300`;
+  const file = join(t.testdir(), 'devices.ndjson');
+  writeFileSync(file, `${JSON.stringify({ deviceId: deviceIdFor(1, 0), credential: 'any' })}\n`);
   broker.broker.once('subscribe', () => broker.send(deviceIdFor(1, 0), command(1, 'setWifi', wifi('office'))));
-  const report = await run(readCommandLine(args.split(' '), {}), {
-    stopped: new AbortController().signal,
-    stream: quiet,
-  });
-  t.match(report.fleet, { commands: 1, acknowledged: 1, outstanding: 0 });
-  t.ok(report.seconds >= 0.5, 'latency and quiet time');
+  const record = await runHere(`--mqtt ${broker.url} --devices ${file} --until-idle 0.2 --latency 300`);
+  t.match(record.chapters[0]?.fleet, { commands: 1, acknowledged: 1, outstanding: 0 });
+  t.ok(record.milliseconds >= 500, 'latency and quiet time');
 });
 
 t.test('a stop while the fleet still waits for its turns to connect ends at once', async (t) => {
   await using broker = await startBroker();
   await using admin = await startAdmin('token');
-  const args = `--mqtt ${broker.url} --admin ${admin.url} --admin-token token --connect-rate 0.01`.split(' ');
   const controller = new AbortController();
   broker.broker.once('clientReady', () => controller.abort());
-  const report = await run(readCommandLine(args, {}), { stopped: controller.signal, stream: quiet });
-  t.match(report, { neverConnected: 0, fleet: { devices: 10 } });
-});
-
-t.test('the progress line gives rates for one second', (t) => {
-  const zero = { commands: 10, answers: 10, failures: 0, devices: 5, connected: 4, outstanding: 2 };
-  const before = { ...zero } as Parameters<typeof progressLine>[0];
-  const now = { ...before, commands: 30, answers: 25, failures: 1 };
-  t.equal(
-    progressLine(now, before, 500),
-    '4 connected, 1 offline, 40 commands/s, 30 answers/s, 2 failures/s, 2 outstanding',
+  const record = await runHere(
+    `--mqtt ${broker.url} --admin ${admin.url} --admin-token token --connect-rate 0.01`,
+    controller.signal,
   );
-  t.end();
-});
-
-t.test('a duration is measured whichever end of it is seen first', (t) => {
-  const durations = createDurations();
-  durations.requested(1, 100);
-  durations.arrived(1, 103);
-  durations.arrived(2, 205);
-  durations.requested(2, 200);
-  durations.arrived(3, 1);
-  t.strictSame(durations.percentiles(), { count: 2, p50: 5, p99: 5 });
-  t.end();
+  t.match(record, { interrupted: true, chapters: [{ fleet: { devices: 10, connectFailures: 0 } }] });
 });

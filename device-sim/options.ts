@@ -1,0 +1,148 @@
+import { parseArgs } from 'node:util';
+import type { Range } from './random.ts';
+import { UsageError } from './usage-error.ts';
+
+/** Of every run: where the service is, whose devices they are, what is kept of it. */
+const OF_A_RUN = {
+  help: { type: 'boolean', short: 'h' },
+  json: { type: 'boolean' },
+  run: { type: 'string' },
+  seed: { type: 'string' },
+  count: { type: 'string', short: 'n' },
+  faster: { type: 'string' },
+  shard: { type: 'string' },
+  report: { type: 'string' },
+  decisions: { type: 'string' },
+  'print-scenario': { type: 'boolean' },
+  wait: { type: 'string' },
+  clean: { type: 'boolean' },
+  'clean-sessions': { type: 'boolean' },
+  state: { type: 'string' },
+  'download-dir': { type: 'string' },
+  mqtt: { type: 'string' },
+  api: { type: 'string' },
+  admin: { type: 'string' },
+  'admin-token': { type: 'string' },
+  'data-dir': { type: 'string' },
+  developer: { type: 'string' },
+  devices: { type: 'string' },
+  save: { type: 'string' },
+  application: { type: 'string' },
+  secret: { type: 'string' },
+  'authentication-key': { type: 'string' },
+  'webhook-listen': { type: 'string' },
+  'webhook-url': { type: 'string' },
+} as const;
+
+/** What a scenario says otherwise: the short way to one. */
+const OF_THE_SHORT_WAY = {
+  latency: { type: 'string' },
+  'failure-rate': { type: 'string' },
+  'offline-rate': { type: 'string' },
+  'offline-window': { type: 'string' },
+  'duplicate-ack-rate': { type: 'string' },
+  'silent-operations': { type: 'string' },
+  processing: { type: 'boolean' },
+  storage: { type: 'string' },
+  preinstall: { type: 'string' },
+  firmware: { type: 'string' },
+  'management-client': { type: 'string' },
+  'old-firmware': { type: 'string' },
+  lang: { type: 'string' },
+  'status-interval': { type: 'string' },
+  'peer-moves': { type: 'string' },
+  alarms: { type: 'string' },
+  calls: { type: 'string' },
+  'call-length': { type: 'string' },
+  recorded: { type: 'string' },
+  'file-uploads': { type: 'string' },
+  'file-size': { type: 'string' },
+  'upload-failure-rate': { type: 'string' },
+  'connect-rate': { type: 'string' },
+  duration: { type: 'string' },
+  'until-idle': { type: 'string' },
+  load: { type: 'string' },
+} as const;
+
+const OPTIONS = { ...OF_A_RUN, ...OF_THE_SHORT_WAY };
+export type OptionName = keyof typeof OPTIONS;
+/** Every option's name, for the test that holds the help text to them. */
+export const optionNames: readonly string[] = Object.keys(OPTIONS);
+export const shortWayNames = Object.keys(OF_THE_SHORT_WAY) as OptionName[];
+
+/** The options of a command line as they were written, and what else stands there. */
+export interface Options {
+  readonly words: readonly string[];
+  has(name: OptionName): boolean;
+  text(name: OptionName): string | undefined;
+  number(name: OptionName, fallback: number, bounds: Range & { whole?: boolean }): number;
+  range(name: OptionName, fallback: string, bounds?: Range): Range;
+  url(name: OptionName, fallback: string, protocols: readonly string[]): string;
+}
+
+const DAY = 86_400_000;
+
+function readNumber(name: string, text: string, { min, max, whole = false }: Range & { whole?: boolean }): number {
+  const value = Number(text);
+  const kind = whole ? 'a whole number' : 'a number';
+  if (!/^\d+(\.\d+)?$/.test(text) || value < min || value > max || (whole && !Number.isInteger(value))) {
+    throw new UsageError(`--${name}`, `"${text}" is not ${kind} from ${min} to ${max}`);
+  }
+  return value;
+}
+
+function readRange(name: string, text: string, bounds: Range): Range {
+  const [min = '', max = min, ...more] = text.split('-');
+  const range = { min: readNumber(name, min, bounds), max: readNumber(name, max, bounds) };
+  if (more.length > 0 || range.max < range.min)
+    throw new UsageError(`--${name}`, `"${text}" is neither one number nor MIN-MAX`);
+  return range;
+}
+
+function readUrl(name: string, text: string, protocols: readonly string[]): string {
+  if (!URL.canParse(text) || !protocols.includes(new URL(text).protocol)) {
+    throw new UsageError(`--${name}`, `"${text}" is no ${protocols.join(' or ')} URL`);
+  }
+  return text.replace(/\/+$/, '');
+}
+
+/** Secrets may begin with a hyphen: what follows an option with a value is its value, unless it is an option itself. */
+function joinValues(args: readonly string[]): string[] {
+  const takesValue = (arg: string): boolean =>
+    Object.entries(OPTIONS).some(([name, { type }]) => type === 'string' && arg === `--${name}`);
+  const isOption = (arg: string): boolean =>
+    arg === '-h' || arg === '-n' || Object.keys(OPTIONS).some((name) => arg.split('=')[0] === `--${name}`);
+  const joined: string[] = [];
+  for (const arg of args) {
+    const before = joined.at(-1) ?? '';
+    if (takesValue(before) && arg.startsWith('-') && !isOption(arg)) joined[joined.length - 1] = `${before}=${arg}`;
+    else joined.push(arg);
+  }
+  return joined;
+}
+
+/** Reads the options of a command line. Throws a UsageError that names the faulty one; their values are read by those who need them. */
+export function readOptions(args: readonly string[]): Options {
+  let values: Partial<Record<OptionName, string | boolean>>;
+  let words: string[];
+  try {
+    const parsed = parseArgs({ args: joinValues(args), options: OPTIONS, strict: true, allowPositionals: true });
+    values = parsed.values;
+    words = parsed.positionals;
+  } catch (error) {
+    const text = error instanceof Error ? error.message : String(error);
+    throw new UsageError(/--?[\w-]+/.exec(text)?.[0] ?? 'arguments', text.split('. ')[0] ?? text);
+  }
+  const text = (name: OptionName): string | undefined => values[name] as string | undefined;
+  return {
+    words,
+    has: (name) => values[name] !== undefined,
+    text,
+    number(name, fallback, bounds) {
+      const given = text(name);
+      return given === undefined ? fallback : readNumber(name, given, bounds);
+    },
+    range: (name, fallback, bounds = { min: 0, max: DAY }) => readRange(name, text(name) ?? fallback, bounds),
+    url: (name, fallback, protocols) => readUrl(name, text(name) ?? fallback, protocols),
+  };
+}

@@ -1,0 +1,56 @@
+import { connect } from 'node:net';
+import { pause, type Timers } from '../timers.ts';
+
+/** The service does not answer at an address. Exit code 3. */
+export class Unreachable extends Error {
+  constructor(address: string, cause: Error) {
+    super(`the service could not be reached at ${address}: ${cause.message}`, { cause });
+  }
+}
+
+const PORTS: Readonly<Record<string, number>> = {
+  'http:': 80,
+  'https:': 443,
+  'mqtt:': 1883,
+  'mqtts:': 8883,
+  'ws:': 80,
+  'wss:': 443,
+};
+const ATTEMPT_MILLISECONDS = 5000;
+const BETWEEN_MILLISECONDS = 250;
+
+/** Resolves with what is wrong with an address: an Error when nobody takes a connection there. */
+function knock(address: string): Promise<Error | null> {
+  const { hostname, port, protocol } = new URL(address);
+  return new Promise((resolve) => {
+    const host = hostname.replace(/^\[|\]$/g, '');
+    const socket = connect({ host, port: Number(port) || (PORTS[protocol] ?? 0), timeout: ATTEMPT_MILLISECONDS });
+    const end = (outcome: Error | null): void => {
+      socket.destroy();
+      resolve(outcome);
+    };
+    socket.once('connect', () => end(null));
+    socket.once('timeout', () => end(new Error('no answer')));
+    // Of several addresses of one host Node tells the errors together, without a message.
+    socket.once('error', (error) => end(error.message ? error : new Error((error as NodeJS.ErrnoException).code)));
+  });
+}
+
+/**
+ * Resolves when all addresses take connections. Rejects with Unreachable when one still does not after `patience` milliseconds: a
+ * service that was started with the simulator needs a moment.
+ */
+export async function reach(
+  addresses: readonly string[],
+  { patience, timers, stopped }: { patience: number; timers: Timers; stopped: AbortSignal },
+): Promise<void> {
+  const until = timers.now() + patience;
+  for (const address of addresses) {
+    for (;;) {
+      const wrong = await knock(address);
+      if (!wrong || stopped.aborted) break;
+      if (timers.now() >= until) throw new Unreachable(address, wrong);
+      await pause(timers, BETWEEN_MILLISECONDS, stopped);
+    }
+  }
+}

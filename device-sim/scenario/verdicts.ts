@@ -1,0 +1,78 @@
+import type { Ledger, Trouble } from '../customer/ledger.ts';
+import type { Device } from '../model/device.ts';
+import { type Chapter, type Verdict, WHOLE_RUN } from '../report/record.ts';
+import { type Expectation, judge } from './expectation.ts';
+
+/** Which kind of trouble a figure counts. */
+const TROUBLES: Readonly<Record<string, Trouble['kind']>> = {
+  lost: 'lost',
+  eventsLost: 'lost',
+  doubled: 'doubled',
+  eventsDoubled: 'doubled',
+  late: 'late',
+  unordered: 'unordered',
+  forged: 'forged',
+  errors: 'error',
+};
+
+/** Who can tell why something does not hold. */
+export interface Witnesses {
+  readonly ledger: Ledger | null;
+  readonly devices: readonly Device[];
+  /** What devices and the runner said about what is wrong. */
+  readonly troubles: readonly string[];
+}
+
+/** The shortest story of one that an expectation does not hold for; empty when nobody can tell it. */
+function storyOf({ figure, phase }: Expectation, { ledger, devices, troubles }: Witnesses): readonly string[] {
+  if (figure.kind === 'latency') return ledger?.example('slowest', phase ?? undefined) ?? [];
+  const { name } = figure;
+  const kind = TROUBLES[name];
+  const trouble = ledger?.troubles().find((one) => one.kind === kind && (phase === null || one.phase === phase));
+  if (trouble) return [trouble.text, ...trouble.story];
+  if (name === 'violations' || name === 'complaints') {
+    const words = name === 'violations' ? 'broke the contract' : 'complained';
+    return troubles.filter((text) => text.includes(words)).slice(0, 1);
+  }
+  if (name === 'connected' || name === 'activated') {
+    const missing = devices.find(({ online, state }) => (name === 'connected' ? !online : !state.activation));
+    if (!missing) return [];
+    return [`device ${missing.deviceId} is not ${name}`, ...(ledger?.story({ deviceId: missing.deviceId }) ?? [])];
+  }
+  if (name === 'unfinished') return ledger?.example('unfinished', phase ?? undefined) ?? [];
+  if (name === 'succeeded' || name === 'failed' || name === 'delivered') {
+    const failed = ledger?.example('failed', phase ?? undefined) ?? [];
+    return failed.length > 0 ? failed : (ledger?.example('unfinished', phase ?? undefined) ?? []);
+  }
+  return [];
+}
+
+const chapterOf = (chapters: readonly Chapter[], phase: string | null): Chapter =>
+  chapters.find(({ name }) => name === (phase ?? WHOLE_RUN)) ?? {
+    name: phase ?? WHOLE_RUN,
+    spans: [],
+    figures: null,
+    fleet: {},
+  };
+
+/** Whether expectations hold, as things stand. */
+export const standing = (expectations: readonly Expectation[], chapters: readonly Chapter[]) =>
+  expectations.map((expectation) => ({
+    expectation,
+    ...judge(expectation, chapterOf(chapters, expectation.phase)),
+  }));
+
+/** What becomes of each expectation at the end, with the story of what it does not hold for. */
+export const verdictsOf = (
+  expectations: readonly Expectation[],
+  chapters: readonly Chapter[],
+  witnesses: Witnesses,
+): Verdict[] =>
+  standing(expectations, chapters).map(({ expectation, holds, value, shown }) => ({
+    text: expectation.text,
+    phase: expectation.phase,
+    holds,
+    value,
+    shown,
+    story: holds ? [] : storyOf(expectation, witnesses),
+  }));
