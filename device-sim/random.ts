@@ -12,17 +12,22 @@ export function createRandom(seed: number): Random {
   };
 }
 
+/** Every bit of what goes in decides about every bit of what comes out (lowbias32 of Chris Wellons). */
+function scramble(bits: number): number {
+  let mixed = bits ^ (bits >>> 16);
+  mixed = Math.imul(mixed, 0x7feb352d);
+  mixed = Math.imul(mixed ^ (mixed >>> 15), 0x846ca68b);
+  return (mixed ^ (mixed >>> 16)) >>> 0;
+}
+
 /**
  * A seed of its own for each part of a simulation (device 7's commands, device 7's absences), so that one part
  * drawing a number more or less changes nothing for the others.
  */
 export function deriveSeed(seed: number, ...parts: readonly number[]): number {
-  let hash = seed >>> 0;
-  for (const part of parts) {
-    hash = Math.imul(hash ^ (part + 0x9e3779b9), 0x85ebca6b) >>> 0;
-    hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35) >>> 0;
-    hash = (hash ^ (hash >>> 16)) >>> 0;
-  }
+  // Scrambled first: seeds and parts are small numbers, and part 1 of seed 2 is not to be part 2 of seed 1.
+  let hash = scramble(seed ^ 0x9e3779b9);
+  for (const part of parts) hash = scramble(hash ^ part);
   return hash;
 }
 

@@ -10,7 +10,7 @@ import { createTimerWheel } from '../timer-wheel.ts';
 import { systemTimers, type Timers } from '../timers.ts';
 import { scheduleAbsences } from './absences.ts';
 import type { FleetEvents } from './fleet-events.ts';
-import { type Life, letLive, quietLife } from './life.ts';
+import { letLive, quietLife } from './life.ts';
 import type { FleetMember } from './member.ts';
 import { createPacer } from './pacer.ts';
 import { createTally, type Tally } from './tally.ts';
@@ -147,17 +147,15 @@ export function createFleet({
     absences.set(device, scheduleAbsences({ device, absence: settings.absence, random, timers, onFailure }));
   }
 
-  /** Each way of living has its own happenings, for all who live that way. */
   function beginLife(): void {
     if (endLife.length > 0) return;
-    const ways = new Map<Partial<Life> | undefined, Device[]>();
-    members.forEach(({ settings: { life } }, at) => {
-      const those = ways.get(life) ?? [];
-      those.push(devices[at]!);
-      ways.set(life, those);
-    });
-    endLife = [...ways].map(([life, those], index) =>
-      letLive({ devices: those, life: { ...quietLife, ...life }, seed: deriveSeed(seed, 4, index), timers }),
+    const ways = Map.groupBy(members.keys(), (at) => members[at]!.settings.life);
+    endLife = [...ways].map(([life, places]) =>
+      letLive({
+        members: places.map((at) => ({ device: devices[at]!, seed: deriveSeed(seed, members[at]!.place, 4) })),
+        life: { ...quietLife, ...life },
+        timers,
+      }),
     );
   }
 

@@ -1,38 +1,40 @@
-import type { Random } from '../random.ts';
 import type { Timers } from '../timers.ts';
 
 const HOUR = 3_600_000;
-/** Many happenings of one moment are made in one go. */
+/** Many visits of one moment are made in one go. */
 const SHORTEST_MILLISECONDS = 5;
 
 /**
- * Things that happen to a fleet by chance, `perHour` to each of its `members`, independently of each other: one timer for
- * all of them, however many there are. Calls `happen` with the place of the member that it hits. Returns what stops it.
+ * Something that happens by chance, `perHour` on average, each time independently of the others. `number` gives a number of
+ * [0, 1) for the pause before the n-th time, so that the course does not depend on anything else. Returns what stops it.
  */
 export function scheduleHappenings({
   perHour,
-  members,
-  random,
+  number,
   timers,
   happen,
 }: {
   perHour: number;
-  members: number;
-  random: Random;
+  number: (n: number) => number;
   timers: Timers;
-  happen: (member: number) => void;
+  happen: (n: number) => void;
 }): () => void {
-  if (perHour <= 0 || members === 0) return () => {};
-  const mean = HOUR / (perHour * members);
-  // The pauses of a Poisson process.
-  const nextPause = (): number => -Math.log(1 - random()) * mean;
-  let due = timers.now() + nextPause();
-  let cancel = timers.after(due - timers.now(), catchUp);
+  if (perHour <= 0) return () => {};
+  const mean = HOUR / perHour;
+  let n = 0;
+  let cancel: () => void;
 
-  function catchUp(): void {
-    for (const now = timers.now(); due <= now; due += nextPause()) happen(Math.floor(random() * members));
-    cancel = timers.after(Math.max(SHORTEST_MILLISECONDS, due - timers.now()), catchUp);
+  function wait(): void {
+    // The pauses of a Poisson process.
+    cancel = timers.after(-Math.log(1 - number(n)) * mean, next);
   }
+  function next(): void {
+    happen(n);
+    n += 1;
+    wait();
+  }
+
+  wait();
   return () => cancel();
 }
 

@@ -1,5 +1,5 @@
 import type { Device } from '../model/device.ts';
-import { createRandom, deriveSeed, draw, type Range } from '../random.ts';
+import { deriveSeed, type Range } from '../random.ts';
 import type { Timers } from '../timers.ts';
 import { scheduleHappenings, scheduleRounds } from './happenings.ts';
 
@@ -33,46 +33,61 @@ export const quietLife: Life = {
 /** Most who take part in a call beside the device. */
 const OTHERS = 3;
 
-/** Lets a fleet live until the returned function is called: with five timers, however many devices there are. */
+/** What may happen by itself, and how often. */
+const KINDS = ['peerMoves', 'calls', 'fileUploads', 'alarms'] as const;
+
+/**
+ * What happens to one device: its n-th happening is the same one whenever the same device is simulated, whatever else
+ * there is and however long anything takes.
+ */
+function livesOn(device: Device, life: Life, seed: number, timers: Timers): () => void {
+  const number = (n: number, about: number): number => deriveSeed(seed, n, about) / 4_294_967_296;
+  const within = ({ min, max }: Range, share: number): number => min + share * (max - min);
+
+  function happen(n: number): void {
+    let place = number(n, 1) * KINDS.reduce((sum, kind) => sum + life[kind], 0);
+    const kind = KINDS.find((one) => {
+      place -= life[one];
+      return place < 0;
+    });
+    if (kind === 'peerMoves') device.movePeer();
+    else if (kind === 'fileUploads') device.uploadFile();
+    else if (kind === 'alarms') device.pressButton();
+    else if (kind === 'calls')
+      device.call({
+        milliseconds: within(life.callLength, number(n, 2)),
+        recorded: number(n, 3) < life.recorded,
+        others: 1 + Math.floor(number(n, 4) * OTHERS),
+      });
+  }
+
+  const perHour = KINDS.reduce((sum, kind) => sum + life[kind], 0);
+  return scheduleHappenings({ perHour, number: (n) => number(n, 0), timers, happen });
+}
+
+/**
+ * Lets devices live until the returned function is called: with one timer for what changes by itself, and one for each
+ * device that anything can happen to.
+ */
 export function letLive({
-  devices,
+  members,
   life,
-  seed,
   timers,
 }: {
-  devices: readonly Device[];
+  members: readonly { readonly device: Device; readonly seed: number }[];
   life: Life;
-  seed: number;
   timers: Timers;
 }): () => void {
-  const chances = createRandom(deriveSeed(seed, 1));
-  const members = devices.length;
-  const happenings = (perHour: number, part: number, happen: (device: Device) => void): (() => void) =>
-    scheduleHappenings({
-      perHour,
-      members,
-      random: createRandom(deriveSeed(seed, part)),
-      timers,
-      happen: (member) => happen(devices[member]!),
-    });
-  const stops = [
-    scheduleRounds({
-      every: life.statusInterval,
-      members,
-      timers,
-      visit: (member) => devices[member]?.reportChanges(),
-    }),
-    happenings(life.peerMoves, 2, (device) => device.movePeer()),
-    happenings(life.calls, 3, (device) => {
-      // The same draws for every call, whether or not there is one.
-      const milliseconds = draw(chances, life.callLength);
-      const recorded = chances() < life.recorded;
-      device.call({ milliseconds, recorded, others: 1 + Math.floor(chances() * OTHERS) });
-    }),
-    happenings(life.fileUploads, 4, (device) => device.uploadFile()),
-    happenings(life.alarms, 5, (device) => device.pressButton()),
-  ];
+  const rounds = scheduleRounds({
+    every: life.statusInterval,
+    members: members.length,
+    timers,
+    visit: (member) => members[member]?.device.reportChanges(),
+  });
+  const happens = KINDS.some((kind) => life[kind] > 0);
+  const stops = happens ? members.map(({ device, seed }) => livesOn(device, life, seed, timers)) : [];
   return () => {
+    rounds();
     for (const stop of stops) stop();
   };
 }
