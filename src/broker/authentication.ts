@@ -113,11 +113,12 @@ export function createAuthentication(parts: Parts) {
     // Of those that wait the last one would replace the others: they need not wait, nor hold a place.
     waiting.get(client.id)?.conn.destroy();
     waiting.set(client.id, client);
+    const waits = locks.has(client.id);
     await withLock(client.id, async () => {
       if (waiting.get(client.id) === client) waiting.delete(client.id);
       if (client.closed || client.conn.destroyed) return;
       // Again, inside the lock: the credential may have been replaced while this connection waited.
-      refused = await standing(client, password);
+      if (waits) refused = await standing(client, password);
       if (refused) return;
       await closeClient(registeredClient(broker, client.id)); // [MQTT-3.1.4-2]
       if (client.clean === false) await openSession(client.id);

@@ -70,8 +70,10 @@ const failureOf = (done: Done[]): { cause: unknown } | undefined => {
  */
 export function createGroupCommit({ connection, observe, onEffectError }: Options) {
   let changed = false; // by the unit that runs
-  const sql = createStatements(connection, () => {
-    changed = true;
+  const sql = createStatements(connection, {
+    changed: () => {
+      changed = true;
+    },
   });
   const begin = connection.prepare('BEGIN IMMEDIATE');
   const commit = connection.prepare('COMMIT');

@@ -6,7 +6,7 @@ import { lockFolder } from './folder-lock.ts';
 import { createGroupCommit } from './group-commit.ts';
 import { createLogTruncation } from './log-truncation.ts';
 import { migrate } from './migrations.ts';
-import type { Database } from './sql.ts';
+import type { Database, Sql } from './sql.ts';
 import { checkStart, damaged, isDamage } from './start-check.ts';
 import { createStatements } from './statements.ts';
 
@@ -40,6 +40,21 @@ const rethrow = (cause: unknown): never => {
 const WRITE_SOMETHING = 'UPDATE migrations SET applied_at = applied_at WHERE number = 1';
 
 const bytesOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+
+/**
+ * Reads what is committed: with the writer's connection while no unit has it, because its cache outlives a commit, and that
+ * of any other connection does not.
+ */
+function createReading({ writer, reader }: { writer: Sqlite.Database; reader: Sqlite.Database }): Sql {
+  const apart = createStatements(reader);
+  const own = createStatements(writer, { readOnly: true });
+  const free = (): typeof own => (writer.inTransaction ? apart : own);
+  return {
+    all: (text, ...values) => free().all(text, ...values),
+    get: (text, ...values) => free().get(text, ...values),
+    run: apart.run, // refused by SQLite
+  };
+}
 
 /** Opens (and creates, migrates, looks at) the database: the same time for any size. Throws with a clear message when it must not be used. */
 export function openDatabase({ folder, nowMicros, onCommit, onEffectError = rethrow, quietMs }: Options): Database {
@@ -82,7 +97,7 @@ export function openDatabase({ folder, nowMicros, onCommit, onEffectError = reth
     // A process that was killed has left what was in its log.
     if (bytesOf(`${file}-wal`) > 0) truncation.committed();
     return {
-      read: createStatements(reader),
+      read: createReading({ writer, reader }),
       transact: group.transact,
       transactSoon: group.transactSoon,
       transactInCrowd: group.transactInCrowd,

@@ -3,14 +3,18 @@ import type { SqlValue, UnitOfWork } from './sql.ts';
 
 /**
  * The `Sql` port over one better-sqlite3 connection, with a cache of prepared statements by text. `changed` is told when
- * one has changed something.
+ * one has changed something; with `readOnly` none may.
  */
-export function createStatements(connection: SqliteDatabase.Database, changed: () => void = () => undefined) {
+export function createStatements(
+  connection: SqliteDatabase.Database,
+  { changed = () => undefined, readOnly = false }: { changed?: () => void; readOnly?: boolean } = {},
+) {
   const prepared = new Map<string, SqliteDatabase.Statement>();
   const prepare = (text: string): SqliteDatabase.Statement => {
     let statement = prepared.get(text);
     if (!statement) {
       statement = connection.prepare(text);
+      if (readOnly && !statement.readonly) throw new Error(`this connection only reads: ${text}`);
       prepared.set(text, statement);
     }
     return statement;

@@ -23,7 +23,7 @@ export async function rememberEvent(
 export async function forgetOldEvents(sql: Sql, deviceId: string, before: number, limit: number): Promise<void> {
   await sql.run(
     `DELETE FROM device_events WHERE device_id = ? AND event_id IN
-       (SELECT event_id FROM device_events WHERE device_id = ? AND received_at < ? ORDER BY received_at LIMIT ?)`,
+       (SELECT event_id FROM device_events WHERE device_id IN (?) AND received_at < ? ORDER BY received_at LIMIT (? + 0))`,
     deviceId,
     deviceId,
     before,
@@ -58,7 +58,7 @@ export async function findOldestOfDevices(
 /** Events of a device that came before a time, the oldest first. */
 export async function findOldEvents(sql: Sql, deviceId: string, before: number, limit: number): Promise<string[]> {
   const rows = await sql.all<{ eventId: string }>(
-    `SELECT event_id AS "eventId" FROM device_events WHERE device_id = ? AND received_at < ? ORDER BY received_at LIMIT ?`,
+    `SELECT event_id AS "eventId" FROM device_events WHERE device_id IN (?) AND received_at < ? ORDER BY received_at LIMIT (? + 0)`,
     deviceId,
     before,
     limit,

@@ -72,7 +72,7 @@ async function deleteSubscriptions(sql: Sql, clientId: string): Promise<void> {
 }
 
 export async function subscriptionsOf(sql: Sql, clientId: string): Promise<StoredSubscription[]> {
-  const text = `SELECT ${SUBSCRIPTION} FROM subscriptions WHERE client_id = ? ORDER BY topic`;
+  const text = `SELECT ${SUBSCRIPTION} FROM subscriptions WHERE client_id IN (?) ORDER BY topic`;
   return (await sql.all<SubscriptionRow>(text, clientId)).map(toSubscription);
 }
 

@@ -181,7 +181,7 @@ export async function clearDue(sql: Sql, deviceId: string): Promise<void> {
 export async function claimDue(sql: Sql, deviceId: string, after: number, limit: number): Promise<Due[]> {
   const rows = await sql.all<DueRow>(
     `SELECT ${DUE_COLUMNS} FROM transactions
-     WHERE device_id = ? AND due = 1 AND transaction_id > ? ORDER BY transaction_id LIMIT ?`,
+     WHERE device_id IN (?) AND due = 1 AND transaction_id > ? ORDER BY transaction_id LIMIT (? + 0)`,
     deviceId,
     after,
     limit,

@@ -116,6 +116,7 @@ t.test('the reading connection cannot write', async (t) => {
   const database = open(t.testdir());
   t.teardown(() => database.close());
   await t.rejects(database.read.run(insert, 'x'), /readonly/);
+  await t.rejects(database.read.get(`${insert} RETURNING name`, 'x'), /only reads/);
 });
 
 t.test('work that nobody waits for joins the commit of somebody who does', async (t) => {
