@@ -11,6 +11,7 @@ import { decisionLog } from './scenario/decision-log.ts';
 import { reach } from './scenario/reach.ts';
 import { type RunMember, type RunState, runScenario } from './scenario/run-scenario.ts';
 import type { Scenario } from './scenario/scenario.ts';
+import { isWorn } from './scenario/wearing.ts';
 import { createTimerWheel } from './timer-wheel.ts';
 import { systemTimers } from './timers.ts';
 import { UsageError } from './usage-error.ts';
@@ -26,10 +27,9 @@ interface Cast {
 
 const countOf = ({ groups }: Scenario): number => groups.reduce((sum, { count }) => sum + count, 0);
 
-const WEARERS: readonly string[] = ['call', 'uploadFile', 'pressButton', 'movePeer'];
 /** Whether anybody asks anything of the devices. */
 const needsCustomer = ({ activate, phases }: Scenario): boolean =>
-  activate || phases.some(({ actions }) => actions.some((action) => !WEARERS.includes(action.do)));
+  activate || phases.some(({ actions }) => actions.some((action) => !isWorn(action.do)));
 
 /** The places that are this process' own. */
 function placesOf({ scenario, shard }: RunSettings): number[] {

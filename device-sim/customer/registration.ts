@@ -26,7 +26,7 @@ export const seedOfRun = (seed: number, run: string | undefined): number =>
 
 /** A contract for all devices of the fleet, also for those of other processes. */
 export const contractFor = (places: readonly number[]): number =>
-  places.reduce((most, place) => Math.max(most, place + 1), 1000);
+  places.reduce((most, place) => Math.max(most, place + 1), 1_000_000);
 
 const mac = (first: string, index: number): string =>
   [first, '00', '00', ...(index + 0x1000000).toString(16).slice(-6).match(/../g)!].join(':').toUpperCase();

@@ -44,6 +44,8 @@ function customerRows(whole: Chapter): [string, string][] {
   const { requests, accepted, errors, postponed, succeeded, failed, cancelled, unfinished } = figures;
   const refused = Object.values(figures.refused).reduce((sum, count) => sum + count, 0);
   const results = succeeded + failed + cancelled;
+  const other = requests - accepted - refused - errors;
+  const reads = other > 0 ? `, ${show.count(other)} answered without a transaction` : '';
   const waits = postponed > 0 ? `; ${show.count(postponed)} waits because of 429` : '';
   const skipped = fleet['skipped'] ? `; ${show.count(fleet['skipped'])} never made, for want of time` : '';
   const codes = inParentheses(listed(figures.failures));
@@ -52,7 +54,7 @@ function customerRows(whole: Chapter): [string, string][] {
   const rows: [string, string][] = [
     [
       'Calls',
-      `${show.count(requests)} made: ${show.count(accepted)} accepted (201), ${show.count(refused)} refused${inParentheses(listed(figures.refused))}, ${show.count(errors)} without an answer or 5xx${waits}${skipped}`,
+      `${show.count(requests)} made: ${show.count(accepted)} accepted (201)${reads}, ${show.count(refused)} refused${inParentheses(listed(figures.refused))}, ${show.count(errors)} without an answer or 5xx${waits}${skipped}`,
     ],
     [
       'Results',

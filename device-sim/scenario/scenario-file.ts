@@ -279,7 +279,7 @@ export interface Phase {
   duration?: Duration;
   untilIdle?: Duration;
   /**
-   * These come back at its beginning. What the first phase connects is not connected before.
+   * These come back at its beginning.
    */
   connect?: {
     groups?: GroupNames;
