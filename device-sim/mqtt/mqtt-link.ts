@@ -110,7 +110,7 @@ class MqttLink implements Link, WireEnd {
   /** Called when the connection is closed. */
   #onceClosed: (() => void)[] = [];
   /** Called when nothing is in flight any more, or the connection is closed. */
-  #onceQuiet: (() => void) | undefined;
+  #onceQuiet: (() => void)[] = [];
 
   constructor(options: LinkOptions) {
     this.#options = options;
@@ -184,7 +184,7 @@ class MqttLink implements Link, WireEnd {
 
   forget(): void {
     this.#outbox.clear();
-    this.#onceQuiet?.();
+    this.#quiet();
   }
 
   onOpen(): void {
@@ -206,15 +206,9 @@ class MqttLink implements Link, WireEnd {
     this.#pinged = false;
     wire.cork();
     this.#reading = true;
-    try {
-      const { packets, rest } = readPackets(this.#rest, bytes);
-      this.#rest = rest;
-      for (const packet of packets) {
-        if (wire !== this.#wire || this.#error) break;
-        this.#heard(packet);
-      }
-    } catch (error) {
-      this.#fail(error as Error);
+    for (const packet of this.#packetsIn(bytes)) {
+      if (wire !== this.#wire || this.#error) break;
+      this.#heard(packet);
     }
     this.#reading = false;
     this.#flush();
@@ -230,6 +224,17 @@ class MqttLink implements Link, WireEnd {
 
   onClose(wire: Wire, error: Error | undefined): void {
     if (wire === this.#wire) this.#end(error);
+  }
+
+  #packetsIn(bytes: Buffer): readonly Packet[] {
+    try {
+      const { packets, rest } = readPackets(this.#rest, bytes);
+      this.#rest = rest;
+      return packets;
+    } catch (error) {
+      this.#fail(error as Error);
+      return [];
+    }
   }
 
   #send(packet: Packet): void {
@@ -306,6 +311,8 @@ class MqttLink implements Link, WireEnd {
   }
 
   #heard(packet: Packet): void {
+    // What comes after the farewell comes again on the next connection.
+    if (this.#state === 'leaving') return;
     if (this.#state === 'opening') {
       // It is the first of all [MQTT-3.2.0-1].
       if (packet.cmd !== 'connack') this.#fail(new Error(`the service began with ${packet.cmd}`));
@@ -314,7 +321,7 @@ class MqttLink implements Link, WireEnd {
     } else if (packet.cmd === 'publish') this.#receive(packet);
     else if (packet.cmd === 'puback') {
       this.#outbox.acknowledged(packet.messageId ?? 0)?.done();
-      if (this.#outbox.size === 0) this.#onceQuiet?.();
+      if (this.#outbox.size === 0) this.#quiet();
     } else if (packet.cmd === 'suback') {
       const { messageId, sessionPresent } = this.#subscription;
       if (this.#state !== 'subscribing' || packet.messageId !== messageId) return;
@@ -357,7 +364,7 @@ class MqttLink implements Link, WireEnd {
     this.#opening = undefined;
     this.#onceClosed = [];
     opening?.reject(cause);
-    this.#onceQuiet?.();
+    this.#quiet();
     this.#options.onClose(cause.message || String(cause), wasOnline);
     for (const tell of onceClosed) tell();
   }
@@ -371,12 +378,15 @@ class MqttLink implements Link, WireEnd {
   async #acknowledgements(): Promise<void> {
     await new Promise<void>((resolve) => {
       const cancel = this.#options.timers.after(FAREWELL_MILLISECONDS, resolve);
-      this.#onceQuiet = () => {
+      this.#onceQuiet.push(() => {
         cancel();
         resolve();
-      };
+      });
     });
-    this.#onceQuiet = undefined;
+  }
+
+  #quiet(): void {
+    for (const tell of this.#onceQuiet.splice(0)) tell();
   }
 }
 

@@ -98,6 +98,26 @@ t.test('a SUBSCRIBE that was never answered is repeated, though there is a sessi
   await t.rejects(again, { message: 'the service refused a subscription' });
 });
 
+t.test(
+  'whoever wants it to leave waits for what is in flight; after the farewell nothing is said any more',
+  async (t) => {
+    const timers = handTimers();
+    await using parts = await world({ timers, onMessage: () => t.fail('it has left') as never });
+    const { link } = parts;
+    const connection = await parts.login();
+    link.publish('acks', 'one', nothing);
+    const gone = Promise.all([link.close(), link.close()]);
+    const { messageId } = await connection.next('publish');
+    connection.send({ cmd: 'puback', messageId });
+    await connection.next('disconnect');
+    connection.send(command(1));
+    connection.socket.end();
+    await gone;
+    t.strictSame(connection.arrived, []);
+    t.equal(timers.waiting(), 0);
+  },
+);
+
 t.test('a CONNACK that refuses is told by its words; 4 and 5 are about the device', async (t) => {
   await using parts = await world();
   for (const [returnCode, words, isAboutDevice] of [
