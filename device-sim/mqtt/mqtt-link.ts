@@ -143,8 +143,8 @@ class MqttLink implements Link, WireEnd {
   }
 
   async close(): Promise<void> {
-    if (this.#state === 'leaving') return this.#closed();
     if (this.online && this.#outbox.size > 0) await this.#acknowledgements();
+    if (this.#state === 'leaving') return this.#closed();
     if (!this.online || this.#frozen || this.#outbox.size > 0) return this.cut();
     this.#send({ cmd: 'disconnect' });
     this.#state = 'leaving';

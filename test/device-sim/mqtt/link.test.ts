@@ -109,6 +109,7 @@ t.test(
     const gone = Promise.all([link.close(), link.close()]);
     const { messageId } = await connection.next('publish');
     connection.send({ cmd: 'puback', messageId });
+    connection.lingers = true;
     await connection.next('disconnect');
     connection.send(command(1));
     connection.socket.end();

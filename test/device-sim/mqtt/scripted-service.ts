@@ -16,9 +16,11 @@ function createConnection(socket: Socket) {
   socket.on('data', (bytes) => parser.parse(bytes));
   socket.on('error', () => {});
   const closed = once(socket, 'close');
-  return {
+  const connection = {
     socket,
     closed,
+    /** Whether it goes on talking to who has said that it goes. */
+    lingers: false,
     send: (packet: object): void => void socket.write(mqttPacket.generate(packet as Packet)),
     /** The next packet, which has to be of this kind. */
     async next<Cmd extends Packet['cmd']>(cmd: Cmd): Promise<Sent<Cmd>> {
@@ -33,6 +35,10 @@ function createConnection(socket: Socket) {
     },
     arrived,
   };
+  socket.on('end', () => {
+    if (!connection.lingers) socket.end();
+  });
+  return connection;
 }
 export type ServiceConnection = ReturnType<typeof createConnection>;
 
@@ -41,7 +47,7 @@ export async function startScriptedService() {
   const waiting: ServiceConnection[] = [];
   let wake: () => void = () => {};
   const sockets = new Set<Socket>();
-  const server = createServer({ noDelay: true }, (socket) => {
+  const server = createServer({ noDelay: true, allowHalfOpen: true }, (socket) => {
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));
     waiting.push(createConnection(socket));
