@@ -24,6 +24,8 @@ interface DeviceBook {
   open: number[];
   /** The highest transactionId that came. */
   highest: number;
+  /** How many connections it has had. */
+  connections: number;
   notes: Note[];
 }
 
@@ -52,7 +54,7 @@ export function createLedger({ began, lateAfter = 60_000 }: { began: number; lat
   function book(deviceId: string): DeviceBook {
     const known = books.get(deviceId);
     if (known) return known;
-    const made: DeviceBook = { open: [], highest: 0, notes: [] };
+    const made: DeviceBook = { open: [], highest: 0, connections: 0, notes: [] };
     books.set(deviceId, made);
     return made;
   }
@@ -93,6 +95,12 @@ export function createLedger({ began, lateAfter = 60_000 }: { began: number; lat
       text,
       story,
     });
+  }
+
+  function note(deviceId: string, text: string, at: number): void {
+    const { notes } = book(deviceId);
+    notes.push({ at, text });
+    if (notes.length > NOTES_KEPT) notes.shift();
   }
 
   function double(entry: Entry, text: string, at: number): void {
@@ -233,7 +241,12 @@ export function createLedger({ began, lateAfter = 60_000 }: { began: number; lat
           trouble('unordered', phase, `command ${transactionId} came after ${device.highest}`, at, entry);
         }
         device.highest = Math.max(device.highest, transactionId);
-      } else if (entry.acknowledgedAt !== null && attempt > entry.attempt) {
+      } else if (
+        // What is on its way when the answer comes may still be delivered: at least once. A later connection begins without it.
+        entry.acknowledgedAt !== null &&
+        device.connections > entry.acknowledgedOn &&
+        attempt > entry.attempt
+      ) {
         double(entry, `command ${transactionId} came again, attempt ${attempt}, after its answer was acknowledged`, at);
       }
       entry.attempt = Math.max(entry.attempt, attempt);
@@ -250,6 +263,7 @@ export function createLedger({ began, lateAfter = 60_000 }: { began: number; lat
       const entry = meet(transactionId, deviceId, at);
       if (!entry || entry.acknowledgedAt !== null) return;
       entry.acknowledgedAt = at;
+      entry.acknowledgedOn = book(deviceId).connections;
       countAcknowledgement(entry);
     },
 
@@ -258,11 +272,11 @@ export function createLedger({ began, lateAfter = 60_000 }: { began: number; lat
       events.told({ eventId, deviceId, type, phase: current, at });
     },
 
-    note(deviceId, text, at) {
-      const { notes } = book(deviceId);
-      notes.push({ at, text });
-      if (notes.length > NOTES_KEPT) notes.shift();
+    connected(deviceId, at) {
+      book(deviceId).connections += 1;
+      note(deviceId, 'is connected', at);
     },
+    note,
 
     received({ webhookId, event: { type, data }, body }, at) {
       if ('transaction' in data) {
@@ -305,6 +319,7 @@ export function createLedger({ began, lateAfter = 60_000 }: { began: number; lat
       const { number, phase } = find(transactionId) ?? {};
       return number === undefined || phase === undefined || phase === null ? undefined : { number, phase };
     },
+    isAccepted: (transactionId) => typeof find(transactionId)?.phase === 'string',
     outcomeOf: (transactionId) => find(transactionId)?.result?.status,
     unfinishedOf: (deviceId) => books.get(deviceId)?.open ?? [],
     get unfinished() {

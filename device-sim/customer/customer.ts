@@ -1,6 +1,7 @@
 import { createLapelClient, type LapelClient } from '../../src/client/lapel-client.ts';
 import { LapelError } from '../../src/client/lapel-error.ts';
 import type { Fleet } from '../fleet/fleet.ts';
+import type { KeyOf } from '../model/plans.ts';
 import { pause, type Timers } from '../timers.ts';
 import { UsageError } from '../usage-error.ts';
 import type { Action } from './action.ts';
@@ -39,6 +40,8 @@ export interface Customer extends AsyncDisposable {
    * `patience` milliseconds it is left where it is. Rejects in words when the service refuses the application.
    */
   activate(deviceIds: readonly string[], phase: string, patience: number): Promise<string[]>;
+  /** By what a command is known in every run: the number of its action. Waits for the answer to its request, which may be slower. */
+  readonly keyOf: KeyOf;
   /** Does one thing; resolves when the service has answered. What comes of it is in the ledger; rejects never. */
   act(action: Action, deviceId: string, phase: string): Promise<void>;
   /**
@@ -109,6 +112,12 @@ export function createCustomer({
     if ('transaction' in data) activation.concluded(data.transaction.transactionId, data.transaction.status);
   }
 
+  const keyOf: KeyOf = (deviceId, transactionId) => {
+    const known = ledger.actionOf(transactionId);
+    if (known || ledger.isAccepted(transactionId)) return known;
+    return requests.next(deviceId)?.then(() => keyOf(deviceId, transactionId));
+  };
+
   async function set(settings: Parameters<LapelClient['updateSettings']>[0]['body']): Promise<void> {
     await requests.insist(() => lapel.updateSettings({ body: settings }));
   }
@@ -165,6 +174,7 @@ export function createCustomer({
         throw inWords(error, { apiUrl, applicationId, url: receiver?.url ?? '' });
       }
     },
+    keyOf,
     async act(action, deviceId, phase) {
       await acts.perform(action, deviceId, phase);
     },

@@ -14,6 +14,8 @@ export interface Entry {
   answeredAt: number | null;
   answer: string | null;
   acknowledgedAt: number | null;
+  /** On which connection of its device, counted. */
+  acknowledgedOn: number;
   result: { status: string; code: string | null; webhookId: string; body: number; at: number } | null;
   /** It is counted as lost. */
   lost: boolean;
@@ -34,6 +36,7 @@ export const newEntry = (transactionId: number, deviceId: string, at: number): E
   answeredAt: null,
   answer: null,
   acknowledgedAt: null,
+  acknowledgedOn: 0,
   result: null,
   lost: false,
   doubled: false,

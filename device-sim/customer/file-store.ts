@@ -44,6 +44,8 @@ export function createFileStore({ base, now = Date.now }: { base: () => string; 
   /** Whether the URL is one of `presign` that still holds. */
   function isGood(name: string, { searchParams }: URL): boolean {
     const [size, until] = [Number(searchParams.get('size')), Number(searchParams.get('until'))];
+    // A signature is for the whole of it.
+    if ([...searchParams.keys()].some((name) => !['size', 'until', 'signature'].includes(name))) return false;
     const given = Buffer.from(searchParams.get('signature') ?? '', 'hex');
     const wanted = sign(name, size, until);
     return given.length === wanted.length && timingSafeEqual(given, wanted) && now() < until;

@@ -31,13 +31,20 @@ export function createFollowed(ledger: Ledger, timers: Timers): Followed {
       events.on('told', ({ deviceId }, event) => ledger.told(deviceId, event, now()));
       events.on('online', ({ deviceId }) => {
         online.set(deviceId, now());
-        ledger.note(deviceId, 'is connected', now());
+        ledger.connected(deviceId, now());
       });
       events.on('offline', ({ deviceId }, reason) => {
         online.delete(deviceId);
         ledger.note(deviceId, `is not connected any more: ${reason}`, now());
       });
       events.on('refused', ({ deviceId }, error) => ledger.note(deviceId, `is refused: ${error.message}`, now()));
+      events.on('fault', ({ deviceId }, { kind }, { kind: what, operation, key }) => {
+        ledger.note(
+          deviceId,
+          `is made to play ${kind}, at ${what} ${operation ?? ''} ${key}`.replace('  ', ' '),
+          now(),
+        );
+      });
     },
     device: (deviceId) => devices.get(deviceId),
     onlineSince: (deviceId) => online.get(deviceId),

@@ -62,7 +62,9 @@ export interface Ledger {
   acknowledged(deviceId: string, answer: Answer, at: number): void;
   /** The service has acknowledged an event. */
   told(deviceId: string, event: DeviceEvent, at: number): void;
-  /** A line for the story of a device: a connection, a fault. */
+  /** A device is connected, from now on by another connection than before. */
+  connected(deviceId: string, at: number): void;
+  /** A line for the story of a device: the end of a connection, a fault. */
   note(deviceId: string, text: string, at: number): void;
   /** A verified webhook came. `body`: what was signed. */
   received(received: { webhookId: string; event: WebhookEvent; body: Uint8Array }, at: number): void;
@@ -73,6 +75,8 @@ export interface Ledger {
 
   /** The action that caused a transaction, when this process made the request and knows its answer. */
   actionOf(transactionId: number): { number: number; phase: string } | undefined;
+  /** Whether this process has seen its 201. */
+  isAccepted(transactionId: number): boolean;
   /** How a transaction has ended; undefined while it has not, or when that is long ago. */
   outcomeOf(transactionId: number): string | undefined;
   /** Transactions of a device that have no result yet, the oldest first. */

@@ -26,6 +26,8 @@ export interface Requests {
     about: About,
     call: (idempotencyKey: string) => Promise<{ transactionId: number } | undefined>,
   ): Promise<number | undefined>;
+  /** Resolves when the answer to one of the requests about a device is there; undefined when none is under way. */
+  next(deviceId: string): Promise<void> | undefined;
   /** What must be known: as often as the service asks for patience, within reason. Rejects with the refusal. */
   insist<Result>(call: () => Promise<Result>): Promise<Result>;
 }
@@ -76,35 +78,32 @@ export function createRequests({
     return 'failed';
   }
 
+  const underWay = new Map<string, Set<PromiseWithResolvers<void>>>();
+
+  /** Says that a request about a device is under way, until the returned function is called. */
+  function begin(deviceId: string): () => void {
+    const answer = Promise.withResolvers<void>();
+    const all = underWay.get(deviceId) ?? new Set();
+    underWay.set(deviceId, all.add(answer));
+    return () => {
+      all.delete(answer);
+      if (all.size === 0) underWay.delete(deviceId);
+      answer.resolve();
+    };
+  }
+
   return {
-    async make({ deviceId, operation, phase, number }, call) {
-      const key = randomUUID();
-      const counts = { postponed: 0, failed: 0 };
-      for (let requestedAt = timers.now(); ; ) {
-        try {
-          const answer = await call(key);
-          if (!answer) {
-            ledger.carriedOut(phase);
-            return undefined;
-          }
-          const { transactionId } = answer;
-          ledger.accepted({ transactionId, deviceId, operation, phase, number, requestedAt, at: timers.now() });
-          return transactionId;
-        } catch (error) {
-          const refusal = { deviceId, operation, phase, status: statusOf(error), reason: reasonOf(error) };
-          const at = timers.now();
-          const next = await again(error, counts);
-          if (!next) {
-            ledger.refused({ ...refusal, at });
-            return undefined;
-          }
-          if (next === 'failed') ledger.failed({ ...refusal, at });
-          else {
-            ledger.postponed(phase);
-            // Nothing was done: it begins now.
-            requestedAt = timers.now();
-          }
-        }
+    next(deviceId) {
+      const all = underWay.get(deviceId);
+      return all && Promise.race([...all].map(({ promise }) => promise));
+    },
+
+    async make(about, call) {
+      const end = begin(about.deviceId);
+      try {
+        return await insistently(about, call);
+      } finally {
+        end();
       }
     },
 
@@ -119,4 +118,38 @@ export function createRequests({
       }
     },
   };
+
+  async function insistently(
+    { deviceId, operation, phase, number }: About,
+    call: (idempotencyKey: string) => Promise<{ transactionId: number } | undefined>,
+  ): Promise<number | undefined> {
+    const key = randomUUID();
+    const counts = { postponed: 0, failed: 0 };
+    for (let requestedAt = timers.now(); ; ) {
+      try {
+        const answer = await call(key);
+        if (!answer) {
+          ledger.carriedOut(phase);
+          return undefined;
+        }
+        const { transactionId } = answer;
+        ledger.accepted({ transactionId, deviceId, operation, phase, number, requestedAt, at: timers.now() });
+        return transactionId;
+      } catch (error) {
+        const refusal = { deviceId, operation, phase, status: statusOf(error), reason: reasonOf(error) };
+        const at = timers.now();
+        const next = await again(error, counts);
+        if (!next) {
+          ledger.refused({ ...refusal, at });
+          return undefined;
+        }
+        if (next === 'failed') ledger.failed({ ...refusal, at });
+        else {
+          ledger.postponed(phase);
+          // Nothing was done: it begins now.
+          requestedAt = timers.now();
+        }
+      }
+    }
+  }
 }

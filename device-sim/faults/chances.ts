@@ -1,5 +1,13 @@
 import { deriveSeed, type Range } from '../random.ts';
-import { type Fault, type FaultRule, type Occasion, traitOf } from './fault.ts';
+import {
+  type Fault,
+  type FaultKind,
+  type FaultRule,
+  FILE_OPERATIONS,
+  type Occasion,
+  type OccasionKind,
+  traitOf,
+} from './fault.ts';
 
 /** One decision about a device, for a log that two runs can be compared by. */
 export interface Decision {
@@ -14,14 +22,25 @@ export interface Decision {
  * stream: one draw more or less, earlier or later, changes nothing for the others.
  */
 export interface Chances {
+  /** No fault can befall it. */
+  readonly isPlain: boolean;
+  /** Whether a fault of this kind can befall it at all, and whether any can on occasions of a kind. */
+  can(kind: FaultKind): boolean;
+  mayBefall(kind: OccasionKind): boolean;
   /** The fault that befalls it on this occasion, if any: that of the first rule which hits. */
   on(occasion: Occasion): Fault | undefined;
-  /** A number of [0, 1) about an aspect of the occasion. */
-  number(occasion: Occasion, about: string): number;
   /** Whether something of a probability is so. */
   hits(occasion: Occasion, about: string, probability: number): boolean;
   /** A number within bounds. */
   within(occasion: Occasion, about: string, range: Range): number;
+}
+
+interface ChancesOptions {
+  seed: number;
+  /** Its place in the fleet, or anything else that is its own. */
+  device: number;
+  rules?: readonly FaultRule[] | undefined;
+  onDecision?: ((decision: Decision) => void) | undefined;
 }
 
 /** FNV-1a. */
@@ -31,63 +50,81 @@ function hashOf(text: string): number {
   return hash >>> 0;
 }
 
-const keyOf = ({ kind, operation = '', key }: Occasion): string => `${kind}/${operation}/${key}`;
+export const occasionKey = ({ kind, operation = '', key }: Occasion): string => `${kind}/${operation}/${key}`;
 
-/** `device`: its place in the fleet, or anything else that is its own. */
-export function createChances({
-  seed,
-  device,
-  rules = [],
-  onDecision,
-}: {
-  seed: number;
-  device: number;
-  rules?: readonly FaultRule[];
-  onDecision?: ((decision: Decision) => void) | undefined;
-}): Chances {
-  const own = deriveSeed(seed, device);
+function applies({ fault, operations, phases }: FaultRule, { kind, operation, phase }: Occasion): boolean {
+  const trait = traitOf(fault);
+  if (trait.occasion !== kind) return false;
+  if (trait.files && !FILE_OPERATIONS.includes(operation ?? '')) return false;
+  if (operations && (operation === undefined || !operations.includes(operation))) return false;
+  return !phases || (phase !== undefined && phases.includes(phase));
+}
 
-  function number(occasion: Occasion, about: string): number {
-    return deriveSeed(own, hashOf(keyOf(occasion)), hashOf(about)) / 4_294_967_296;
+/** A class, because there is one for each of many thousand devices. */
+class SeededChances implements Chances {
+  readonly #seed: number;
+  readonly #rules: readonly FaultRule[];
+  readonly #onDecision: ((decision: Decision) => void) | undefined;
+
+  constructor({ seed, device, rules = [], onDecision }: ChancesOptions) {
+    this.#seed = deriveSeed(seed, device);
+    this.#rules = rules;
+    this.#onDecision = onDecision;
   }
 
-  function decide<Outcome extends string | number | boolean | null>(
+  get isPlain(): boolean {
+    return this.#rules.length === 0;
+  }
+
+  can(kind: FaultKind): boolean {
+    return this.#rules.some(({ fault, probability }) => fault === kind && probability > 0);
+  }
+
+  mayBefall(kind: OccasionKind): boolean {
+    return this.#rules.some(({ fault }) => traitOf(fault).occasion === kind);
+  }
+
+  hits(occasion: Occasion, about: string, probability: number): boolean {
+    if (probability <= 0) return false;
+    return this.#decide(occasion, about, this.#number(occasion, about) < probability);
+  }
+
+  within(occasion: Occasion, about: string, { min, max }: Range): number {
+    if (min === max) return min;
+    return this.#decide(occasion, about, min + this.#number(occasion, about) * (max - min));
+  }
+
+  on(occasion: Occasion): Fault | undefined {
+    const mine = this.#rules.some((rule) => applies(rule, occasion));
+    if (!mine) return undefined;
+    const place = this.#rules.findIndex(
+      (rule, index) => applies(rule, occasion) && this.#number(occasion, `rule ${index}`) < rule.probability,
+    );
+    const rule = this.#rules[place];
+    if (!rule) {
+      this.#decide(occasion, 'fault', null);
+      return undefined;
+    }
+    const range = rule.delay ?? traitOf(rule.fault).delay;
+    const share = this.#number(occasion, `delay ${place}`);
+    const delay = range ? Math.round(range.min + share * (range.max - range.min)) : 0;
+    this.#decide(occasion, 'fault', range ? `${rule.fault} ${delay}` : rule.fault);
+    return { kind: rule.fault, delay };
+  }
+
+  /** [0, 1) */
+  #number(occasion: Occasion, about: string): number {
+    return deriveSeed(this.#seed, hashOf(occasionKey(occasion)), hashOf(about)) / 4_294_967_296;
+  }
+
+  #decide<Outcome extends string | number | boolean | null>(
     occasion: Occasion,
     about: string,
     outcome: Outcome,
   ): Outcome {
-    onDecision?.({ occasion, about, outcome });
+    this.#onDecision?.({ occasion, about, outcome });
     return outcome;
   }
-
-  function applies({ fault, operations, phases }: FaultRule, { kind, operation, phase }: Occasion): boolean {
-    if (traitOf(fault).occasion !== kind) return false;
-    if (operations && (operation === undefined || !operations.includes(operation))) return false;
-    return !phases || (phase !== undefined && phases.includes(phase));
-  }
-
-  const within = (occasion: Occasion, about: string, { min, max }: Range): number =>
-    min === max ? min : min + number(occasion, about) * (max - min);
-
-  return {
-    number,
-    hits: (occasion, about, probability) =>
-      decide(occasion, about, probability > 0 && number(occasion, about) < probability),
-    within: (occasion, about, range) => decide(occasion, about, within(occasion, about, range)),
-
-    on(occasion) {
-      const place = rules.findIndex(
-        (rule, index) => applies(rule, occasion) && number(occasion, `rule ${index}`) < rule.probability,
-      );
-      const rule = rules[place];
-      if (!rule) {
-        decide(occasion, 'fault', null);
-        return undefined;
-      }
-      const range = rule.delay ?? traitOf(rule.fault).delay;
-      const delay = range ? Math.round(within(occasion, `delay ${place}`, range)) : 0;
-      decide(occasion, 'fault', range ? `${rule.fault} ${delay}` : rule.fault);
-      return { kind: rule.fault, delay };
-    },
-  };
 }
+
+export const createChances = (options: ChancesOptions): Chances => new SeededChances(options);

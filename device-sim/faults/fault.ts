@@ -1,10 +1,12 @@
 import type { Range } from '../random.ts';
 
 /** What a fault befalls: a command that came, a connection that is made, a file that is loaded, an event that is told. */
-export type OccasionKind = 'command' | 'connection' | 'download' | 'upload' | 'event';
+type FaultOccasion = 'command' | 'connection' | 'download' | 'upload' | 'event';
+/** What is decided about: that, and how long a device stays and is away. */
+export type OccasionKind = FaultOccasion | 'absence';
 
 interface FaultTrait {
-  readonly occasion: OccasionKind;
+  readonly occasion: FaultOccasion;
   /** Only commands that name a file. */
   readonly files?: true;
   /** Milliseconds of `delay` without a word about it; without this a fault takes no time. */
@@ -75,6 +77,9 @@ export const FAULTS = {
   },
   'clock-wrong': { occasion: 'event', about: 'the device says that it happened a day ago, or tomorrow' },
 } as const satisfies Record<string, FaultTrait>;
+
+/** Commands that name a file. */
+export const FILE_OPERATIONS: readonly string[] = ['installSoftware', 'updateFirmware'];
 
 export type FaultKind = keyof typeof FAULTS;
 

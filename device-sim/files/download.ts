@@ -27,6 +27,8 @@ export const plainPatience: Patience = {
 /** What is there of the file. */
 interface Part {
   readonly handle: FileHandle;
+  /** What goes wrong with the next chunk. */
+  mishap: string | undefined;
   bytes: number;
   /** Says that the rest is the rest of the same file (RFC 9110 13.1.5: only a strong one does). */
   etag: string | undefined;
@@ -56,7 +58,17 @@ async function forget(part: Part): Promise<void> {
   await part.handle.truncate(0);
 }
 
+/** Writes a chunk. A mishap takes half of it and the connection, or makes one byte of it another. */
 async function append(part: Part, chunk: Uint8Array): Promise<void> {
+  const { mishap } = part;
+  part.mishap = undefined;
+  if (mishap === 'download-wrong-bytes') chunk[0] = ~chunk[0]!;
+  if (mishap !== 'download-cut') return write(part, chunk);
+  await write(part, chunk.subarray(0, chunk.length >> 1));
+  throw new Error('the connection broke in the middle of the file');
+}
+
+async function write(part: Part, chunk: Uint8Array): Promise<void> {
   for (let written = 0; written < chunk.length; ) {
     const { bytesWritten } = await part.handle.write(chunk, written, chunk.length - written, part.bytes + written);
     written += bytesWritten;
@@ -170,6 +182,7 @@ export async function download({
   patience,
   random,
   timers,
+  mishap,
 }: {
   source: SourceHolder;
   file: string;
@@ -181,6 +194,7 @@ export async function download({
   patience: Patience;
   random: Random;
   timers: Timers;
+  mishap?: string | undefined;
 }): Promise<Failure | undefined> {
   const failed = (why: string): Failure => ({ code: 'DOWNLOAD_FAILED', message: why });
 
@@ -226,7 +240,7 @@ export async function download({
 
   try {
     await using handle = await open(file, 'w', 0o600);
-    const part: Part = { handle, bytes: 0, etag: undefined };
+    const part: Part = { handle, mishap, bytes: 0, etag: undefined };
     const failure = await obtain(part);
     passage.bytes = part.bytes;
     return failure;

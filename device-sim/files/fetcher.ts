@@ -30,6 +30,8 @@ export interface Fetcher {
     source: SourceHolder;
     signal: AbortSignal;
     onProgress: (bytes: number, size: number) => void;
+    /** Something that goes wrong on the way. */
+    mishap?: string | undefined;
   }): Promise<{ file: DownloadedFile | Failure; passage: Passage }>;
 }
 
@@ -77,7 +79,7 @@ export function createFetcher({
   }
 
   return {
-    async fetch({ transactionId, kind, source, signal, onProgress }) {
+    async fetch({ transactionId, kind, source, signal, onProgress, mishap }) {
       const passage: Passage = { bytes: 0, resumed: 0, renewed: 0 };
       let path: string;
       try {
@@ -96,6 +98,7 @@ export function createFetcher({
           patience,
           random,
           timers,
+          mishap,
         });
         if (failure) return { file: failure, passage };
         if (!(await isMeant(path, source.current.sha256))) return { file: ANOTHER, passage };

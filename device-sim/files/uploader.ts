@@ -20,6 +20,8 @@ interface UploadOrder {
   readonly type: 'recordingUploadUrls' | 'fileUploadUrl';
   readonly data: Readonly<Record<string, unknown>>;
   readonly files: readonly OwnFile[];
+  /** The first URL is used so late that it is refused. */
+  readonly late?: boolean;
 }
 
 /** `unwanted`: nobody waits for these files, or the service itself tells of the failure; the device says nothing. */
@@ -37,6 +39,12 @@ function readTargets({ type, files }: UploadOrder, data: Readonly<Record<string,
 
 const named = (urls: unknown, name: string): unknown =>
   Array.isArray(urls) ? urls.find((url) => (url as { name?: unknown } | null)?.name === name) : undefined;
+
+/** No signature covers what was added to a URL. */
+const expired = ({ uploadUrl, ...rest }: UploadTarget): UploadTarget => ({
+  ...rest,
+  uploadUrl: `${uploadUrl}${uploadUrl.includes('?') ? '&' : '?'}too-late=true`,
+});
 
 /** Brings the files of a device to where the customer wants them. */
 export interface Uploader {
@@ -91,6 +99,7 @@ export function createUploader({
   return {
     async send(order, signal) {
       let targets = await askForTargets(order, signal);
+      if (order.late && Array.isArray(targets)) targets = targets.map(expired);
       for (const [index, file] of order.files.entries()) {
         const { size } = file;
         const breaks = createRandom(file.seed)() < failureRate;

@@ -1,5 +1,7 @@
+import type { Chances } from '../faults/chances.ts';
+import type { Occasion } from '../faults/fault.ts';
 import type { Device } from '../model/device.ts';
-import { draw, type Random, type Range } from '../random.ts';
+import type { Range } from '../random.ts';
 import type { Timers } from '../timers.ts';
 
 /** When devices are away. */
@@ -17,36 +19,41 @@ export interface Absence {
 export function scheduleAbsences({
   device,
   absence: { share, window },
-  random,
+  chances,
   timers,
   onFailure,
 }: {
   device: Device;
   absence: Absence;
-  random: Random;
+  chances: Chances;
   timers: Timers;
   onFailure: (error: Error) => void;
 }): () => void {
   let stopped = false;
   let cancel = (): void => {};
+  /** The how manyeth absence it is, or will be. */
+  let nth = 1;
   const present = { min: 0, max: ((window.min + window.max) * (1 - share)) / share };
 
-  function plan(span: Range, next: () => void): void {
-    if (!stopped) cancel = timers.after(draw(random, span), next);
+  const occasion = (): Occasion => ({ kind: 'absence', key: nth });
+
+  function plan(about: string, span: Range, next: () => void): void {
+    if (!stopped) cancel = timers.after(chances.within(occasion(), about, span), next);
   }
   function goAway(): void {
-    const gone = random() < 0.5 ? device.disconnect() : device.drop();
-    gone.catch(onFailure).finally(() => plan(window, comeBack));
+    const gone = chances.hits(occasion(), 'politely', 0.5) ? device.disconnect() : device.drop();
+    gone.catch(onFailure).finally(() => plan('away', window, comeBack));
   }
   function comeBack(): void {
+    nth += 1;
     // A service that is away for longer than the attempts last is tried again after the next absence.
     device
       .connect()
       .catch(onFailure)
-      .finally(() => plan(present, goAway));
+      .finally(() => plan('present', present, goAway));
   }
 
-  if (share > 0) plan(present, goAway);
+  if (share > 0) plan('present', present, goAway);
   return () => {
     stopped = true;
     cancel();

@@ -1,11 +1,14 @@
 import { EventEmitter } from 'node:events';
+import { type Chances, createChances, type Decision } from '../faults/chances.ts';
+import type { FaultKind } from '../faults/fault.ts';
 import type { Patience } from '../files/download.ts';
 import { createDownloadFolder } from '../files/download-folder.ts';
 import { promptBehaviour } from '../model/behaviour.ts';
 import { createDevice, type Device } from '../model/device.ts';
 import type { Watcher } from '../model/device-options.ts';
+import type { KeyOf } from '../model/plans.ts';
 import { createStateFile } from '../model/state-file.ts';
-import { createRandom, deriveSeed } from '../random.ts';
+import { deriveSeed } from '../random.ts';
 import { createTimerWheel } from '../timer-wheel.ts';
 import { systemTimers, type Timers } from '../timers.ts';
 import { scheduleAbsences } from './absences.ts';
@@ -20,6 +23,8 @@ const CONNECTING = 500;
 
 /** A fleet now, and what it went through, which only grows. */
 export interface FleetCounts extends Tally {
+  /** Faults that were played, by kind. */
+  faults: Partial<Record<FaultKind, number>>;
   devices: number;
   connected: number;
   /** Commands not finished and answers not acknowledged, now. */
@@ -76,6 +81,12 @@ interface FleetOptions {
   downloadFolder?: string | undefined;
   patience?: Partial<Patience>;
   timers?: Timers;
+  /** By what a command is known in every run, when it is of an action of this one. */
+  keyOf?: KeyOf;
+  /** The phase that is on. */
+  phase?: () => string;
+  /** Told of everything that is left to chance: `place` is that of the device. */
+  onDecision?: (place: number, decision: Decision) => void;
   /** Told of each breach of the contract, complaint and given up connection, in words. */
   onTrouble?: (deviceId: string, text: string) => void;
 }
@@ -92,6 +103,9 @@ export function createFleet({
   downloadFolder,
   patience = {},
   timers = createTimerWheel(systemTimers),
+  keyOf,
+  phase,
+  onDecision,
   onTrouble = () => {},
 }: FleetOptions): Fleet {
   const events = new EventEmitter<FleetEvents>();
@@ -100,13 +114,28 @@ export function createFleet({
   const downloads = createDownloadFolder(downloadFolder);
   /** What ends the absences of a device; there for those whose absences have begun. */
   const absences = new Map<Device, () => void>();
+  const faults: FleetCounts['faults'] = {};
   let endLife: (() => void)[] = [];
   let over = false;
 
+  events.on('fault', (_device, { kind }) => {
+    faults[kind] = (faults[kind] ?? 0) + 1;
+  });
   // The types of an EventEmitter do not see that these belong together.
   const watch: Watcher = (device, name, what) => (events as EventEmitter).emit(name, device, ...what);
 
-  const devices = members.map(({ account: { deviceId, credential }, place, settings: { behaviour, equipment } }) => {
+  const chancesOf = ({ place, settings: { faults } }: FleetMember): Chances =>
+    createChances({
+      seed: deriveSeed(seed, 2),
+      device: place,
+      rules: faults,
+      onDecision: onDecision && ((decision) => onDecision(place, decision)),
+    });
+
+  const devices = members.map((member) => {
+    const { place, settings, account } = member;
+    const { deviceId, credential } = account;
+    const { behaviour, equipment } = settings;
     const bound = behaviour?.memory ?? promptBehaviour.memory;
     const journal = stateFolder === undefined ? undefined : createStateFile({ folder: stateFolder, deviceId, bound });
     return createDevice({
@@ -114,6 +143,9 @@ export function createFleet({
       credential,
       url,
       seed: deriveSeed(seed, place, 1),
+      chances: chancesOf(member),
+      keyOf,
+      phase,
       ...(behaviour && { behaviour }),
       clean,
       connectAttempts,
@@ -136,15 +168,15 @@ export function createFleet({
 
   function letGo(at: number): void {
     const device = devices[at]!;
-    const { place, settings } = members[at]!;
+    const { settings } = members[at]!;
     if (!settings.absence || settings.absence.share === 0 || absences.has(device)) return;
     const onFailure = (error: Error): void => {
       if (over) return;
       tally.connectFailures += 1;
       onTrouble(device.deviceId, error.message);
     };
-    const random = createRandom(deriveSeed(seed, place, 2));
-    absences.set(device, scheduleAbsences({ device, absence: settings.absence, random, timers, onFailure }));
+    const chances = chancesOf(members[at]!);
+    absences.set(device, scheduleAbsences({ device, absence: settings.absence, chances, timers, onFailure }));
   }
 
   function beginLife(): void {
@@ -230,7 +262,7 @@ export function createFleet({
         if (device.online) connected += 1;
         outstanding += device.outstanding;
       }
-      return { devices: devices.length, connected, outstanding, ...tally };
+      return { devices: devices.length, connected, outstanding, faults: { ...faults }, ...tally };
     },
 
     async [Symbol.asyncDispose]() {

@@ -1,3 +1,4 @@
+import type { FaultRule } from '../faults/fault.ts';
 import type { Behaviour } from '../model/behaviour.ts';
 import type { Equipment } from '../model/device-state.ts';
 import { OLD_FIRMWARE } from '../model/firmware-versions.ts';
@@ -15,6 +16,8 @@ export interface GroupSettings {
   readonly group: string;
   readonly behaviour?: Partial<Behaviour>;
   readonly absence?: Absence;
+  /** What befalls them. */
+  readonly faults?: readonly FaultRule[];
   /** What each device is before its first command. */
   readonly equipment?: Partial<Equipment>;
   /** What happens to them by itself, from `connect` on. */

@@ -111,7 +111,8 @@ export function createTally({
     if (kind === 'failed') counts.uploadFailures += 1;
     else if (kind === 'unwanted') counts.unwanted += 1;
   });
-  events.on('complaint', ({ deviceId }, { topic, reason }) => {
+  events.on('complaint', ({ deviceId }, { topic, reason }, provoked) => {
+    if (provoked) return;
     counts.complaints += 1;
     onTrouble(deviceId, `the service complained about ${topic}: ${reason}`);
   });

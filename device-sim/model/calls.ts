@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import type { OwnFile, Uploader, UploadOutcome } from '../files/uploader.ts';
-import { draw, type Random, type Range } from '../random.ts';
 import { pause, type Timers } from '../timers.ts';
 
 /** A call that a device is to have. */
@@ -32,8 +31,8 @@ export interface Calls {
 export function createCalls({
   deviceId,
   uploader,
-  fileSize,
-  random,
+  makeFile,
+  isLate,
   timers,
   tell,
   onOutcome,
@@ -41,9 +40,10 @@ export function createCalls({
 }: {
   deviceId: string;
   uploader: Uploader;
-  /** Bytes. */
-  fileSize: Range;
-  random: Random;
+  /** A file of an upload that has a key of its own. */
+  makeFile: (key: string, name: string) => OwnFile;
+  /** Whether its URL is used too late. */
+  isLate: (key: string) => boolean;
   timers: Timers;
   tell: (type: string, data: Readonly<Record<string, unknown>>) => void;
   onOutcome: (outcome: UploadOutcome) => void;
@@ -53,6 +53,8 @@ export function createCalls({
   const { signal } = stopped;
   const underWay = new Set<Promise<void>>();
   let inCall = false;
+  let calls = 0;
+  let ownFiles = 0;
   let backlog = 0;
   let uploads: Promise<unknown> = Promise.resolve();
 
@@ -67,12 +69,6 @@ export function createCalls({
       });
     underWay.add(mine);
   }
-
-  const makeFile = (name: string): OwnFile => ({
-    name,
-    size: Math.round(draw(random, fileSize)),
-    seed: Math.floor(random() * 2 ** 32),
-  });
 
   /** One after another: the radio of a device is narrow. */
   async function send(order: Parameters<Uploader['send']>[0]): Promise<UploadOutcome> {
@@ -89,10 +85,15 @@ export function createCalls({
     }
   }
 
-  async function sendRecording(callId: string, connectionIds: readonly string[]): Promise<void> {
-    const files = connectionIds.map((_, index) => makeFile(`${callId}-${index + 1}.mp4`));
+  async function sendRecording(key: string, callId: string, connectionIds: readonly string[]): Promise<void> {
+    const files = connectionIds.map((_, index) => makeFile(`${key}/${index + 1}`, `${callId}-${index + 1}.mp4`));
     const asked = files.map(({ name, size }) => ({ name, size, contentType: CONTENT_TYPE }));
-    const outcome = await send({ type: 'recordingUploadUrls', data: { callId, files: asked }, files });
+    const outcome = await send({
+      type: 'recordingUploadUrls',
+      data: { callId, files: asked },
+      files,
+      late: isLate(key),
+    });
     onOutcome(outcome);
     if (outcome.kind === 'sent') {
       const connections = connectionIds.map((connectionId, index) => ({
@@ -103,17 +104,17 @@ export function createCalls({
     } else if (outcome.kind === 'failed') tell('recording.failed', { callId, error: outcome.error });
   }
 
-  async function sendFile(fileId: string): Promise<void> {
-    const file = makeFile(`clip-${fileId.slice(0, 8)}.mp4`);
+  async function sendFile(key: string, fileId: string): Promise<void> {
+    const file = makeFile(key, `clip-${fileId.slice(0, 8)}.mp4`);
     const { name, size } = file;
     const data = { fileId, name, size, contentType: CONTENT_TYPE };
-    const outcome = await send({ type: 'fileUploadUrl', data, files: [file] });
+    const outcome = await send({ type: 'fileUploadUrl', data, files: [file], late: isLate(key) });
     onOutcome(outcome);
     if (outcome.kind === 'sent') tell('fileUpload.succeeded', { fileId, name, size });
     else if (outcome.kind === 'failed') tell('fileUpload.failed', { fileId, name, error: outcome.error });
   }
 
-  async function talk(callId: string, { milliseconds, recorded, others }: CallPlan): Promise<void> {
+  async function talk(key: string, callId: string, { milliseconds, recorded, others }: CallPlan): Promise<void> {
     const names = [deviceId, ...Array.from({ length: others }, (_, index) => `operator-${index + 1}`)];
     const participants = names.map((name) => ({ connectionId: randomUUID(), name }));
     tell('call.started', { callId, participants });
@@ -125,6 +126,7 @@ export function createCalls({
     tell('call.ended', { callId, participants, durationSeconds });
     if (recorded) {
       await sendRecording(
+        key,
         callId,
         participants.map(({ connectionId }) => connectionId),
       );
@@ -136,12 +138,14 @@ export function createCalls({
       if (inCall) return undefined;
       inCall = true;
       const callId = randomUUID();
-      follow(talk(callId, plan));
+      calls += 1;
+      follow(talk(`call ${calls}`, callId, plan));
       return callId;
     },
     uploadFile() {
       const fileId = randomUUID();
-      follow(sendFile(fileId));
+      ownFiles += 1;
+      follow(sendFile(`file ${ownFiles}`, fileId));
       return fileId;
     },
     get size() {

@@ -1,3 +1,4 @@
+import type { Fault, Occasion } from '../faults/fault.ts';
 import type { Passage } from '../files/download.ts';
 import type { OwnFile, UploadOutcome } from '../files/uploader.ts';
 import type { Answer, Command, Complaint, DeviceEvent } from '../mqtt/messages.ts';
@@ -31,8 +32,10 @@ export interface DeviceEvents {
   offline: [reason: string, expected: boolean];
   /** The service refused the device's credential while it tried to reconnect: it stays offline. */
   refused: [error: Error];
-  /** The service complained about a message of the device, on `errors`. */
-  complaint: [complaint: Complaint];
+  /** The service complained about a message of the device, on `errors`. `provoked`: by a fault that is played. */
+  complaint: [complaint: Complaint, provoked: boolean];
+  /** Something befalls the device that it was asked to play. */
+  fault: [fault: Fault, occasion: Occasion];
   /** The service broke the contract: in words. */
   violation: [fault: string];
 }

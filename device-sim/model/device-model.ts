@@ -1,12 +1,12 @@
 import { remember } from '../bounded-map.ts';
 import type { DownloadedFile } from '../files/fetcher.ts';
 import type { Answer, Command, Failure } from '../mqtt/messages.ts';
-import { createRandom, deriveSeed, draw } from '../random.ts';
 import type { Behaviour } from './behaviour.ts';
 import { type Peer, peersOf } from './bluetooth.ts';
 import { type DeviceState, type Equipment, newState, plainEquipment } from './device-state.ts';
 import { isTooOldFor } from './firmware.ts';
 import { operations } from './operations.ts';
+import type { Plan, Plans } from './plans.ts';
 import { freeStorage } from './software.ts';
 
 /** What a device does about a command that came. */
@@ -25,7 +25,7 @@ export type Reaction =
 /** A command that is being executed. */
 export interface Execution {
   readonly command: Command;
-  readonly latency: number;
+  readonly plan: Plan;
   /** What has to be downloaded before the command can be finished, if anything. */
   readonly download: 'apk' | 'any' | undefined;
 }
@@ -44,8 +44,10 @@ export interface DeviceModel {
   /** How many commands wait or are being executed. */
   unfinished(): number;
   receive(command: Command): Reaction;
-  /** The next command to execute, unless what has been begun has to be finished before it. */
+  /** The next command to execute, unless what has been begun has to be finished before it, or nothing is decided about it yet. */
   begin(): Execution | undefined;
+  /** Forgets what is not finished, and perhaps also what it has answered; what was set stays set. What comes again is new. */
+  forget(what: 'unfinished' | 'everything'): void;
   /** Ends an execution that `begin` gave, with its effects. One with a download needs what became of that. */
   finish(transactionId: number, download?: DownloadedFile | Failure): Answer;
 }
@@ -61,19 +63,17 @@ const failure = (code: string, message: string): Failure => ({ code, message });
  */
 export function createDeviceModel({
   deviceId,
-  seed,
+  plans,
   behaviour,
   equipment = plainEquipment,
   memory,
 }: {
   deviceId: string;
-  seed: number;
+  plans: Plans;
   behaviour: Behaviour;
   equipment?: Equipment;
   memory?: DeviceMemory | undefined;
 }): DeviceModel {
-  /** One for each lane, so that what a device goes through depends on its seed alone, not on how long a download takes. */
-  const chances = { plain: createRandom(seed), downloads: createRandom(deriveSeed(seed, 1)) };
   const state: DeviceState = { ...newState(equipment), ...memory?.state };
   const peers = peersOf(deviceId);
   /** null: cancelled, so there never is an answer. */
@@ -82,7 +82,7 @@ export function createDeviceModel({
   const executions = new Map<number, number>();
   const waiting = new Map<number, Command>();
   /** At most one with a download and one without. */
-  const current = new Map<number, Execution & { readonly lane: Lane; readonly fails: boolean }>();
+  const current = new Map<number, Execution & { readonly lane: Lane }>();
 
   function cancel(transactionId: number): Reaction {
     if (current.delete(transactionId)) {
@@ -95,12 +95,14 @@ export function createDeviceModel({
   }
 
   /** What keeps a command from being tried at all. */
-  function refusal({ operation: name, parameters }: Command): Failure | undefined {
+  function refusal({ operation: name, parameters }: Command, { fault: mishap }: Plan): Failure | undefined {
     const operation = operations.get(name);
     if (!operation) return failure('UNSUPPORTED', `this device does not know ${name}`);
     const fault = operation.fault(parameters);
     if (fault) return failure('INVALID_PARAMETERS', fault);
     if (!operation.download) return operation.hindrance?.(state, parameters, peers);
+    if (mishap?.kind === 'battery-low') return failure('INTERNAL', 'the battery is too low to install anything');
+    if (mishap?.kind === 'storage-full') return failure('STORAGE_FULL', 'the storage is full of recordings');
     // What is replaced stays in place until the new file is there.
     const free = freeStorage(state, equipment.storage);
     const size = parameters['size'] as number;
@@ -108,14 +110,13 @@ export function createDeviceModel({
   }
 
   function outcome(
-    command: Command,
-    fails: boolean,
+    { command, plan }: Execution,
     download: DownloadedFile | Failure | undefined,
   ): { error: Failure } | { result?: Readonly<Record<string, unknown>> } {
-    const refused = refusal(command);
+    const refused = refusal(command, plan);
     if (refused) return { error: refused };
     if (download && 'code' in download) return { error: download };
-    if (fails) return { error: failure('INTERNAL', 'the device could not do it') };
+    if (plan.fails) return { error: failure('INTERNAL', 'the device could not do it') };
     const operation = operations.get(command.operation)!;
     if (operation.download) {
       if (!download) throw new Error(`${command.operation} is finished without its file`);
@@ -153,25 +154,37 @@ export function createDeviceModel({
       for (const [transactionId, command] of waiting) {
         const lane = laneOf(command);
         if (taken.has(lane)) continue;
+        const plan = plans.of(command);
+        if (!plan) {
+          // Those behind it keep their places.
+          taken.add(lane);
+          continue;
+        }
         waiting.delete(transactionId);
         remember(executions, transactionId, (executions.get(transactionId) ?? 0) + 1, behaviour.memory);
-        // Two draws for every command, used or not.
-        const random = chances[lane];
-        const latency = draw(random, behaviour.latency);
         const wanted = operations.get(command.operation)?.download;
-        const download = wanted && !refusal(command) ? wanted : undefined;
-        const execution = { command, latency, download, lane, fails: random() < behaviour.failureRate };
+        const download = wanted && !refusal(command, plan) ? wanted : undefined;
+        const execution = { command, plan, download, lane };
         current.set(transactionId, execution);
         return execution;
       }
       return undefined;
     },
 
+    forget(what) {
+      for (const transactionId of [...waiting.keys(), ...current.keys()]) executions.delete(transactionId);
+      waiting.clear();
+      current.clear();
+      if (what === 'unfinished') return;
+      answers.clear();
+      executions.clear();
+    },
+
     finish(transactionId, download) {
       const execution = current.get(transactionId);
       if (!execution) throw new Error(`${transactionId} is not being executed`);
       current.delete(transactionId);
-      const end = outcome(execution.command, execution.fails, download);
+      const end = outcome(execution, download);
       const answer: Answer =
         'error' in end ? { transactionId, status: 'failed', ...end } : { transactionId, status: 'succeeded', ...end };
       remember(answers, transactionId, answer, behaviour.memory);

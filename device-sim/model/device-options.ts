@@ -1,4 +1,5 @@
 import type { EventEmitter } from 'node:events';
+import type { Chances } from '../faults/chances.ts';
 import type { Patience } from '../files/download.ts';
 import type { DownloadFolder } from '../files/download-folder.ts';
 import type { Range } from '../random.ts';
@@ -7,6 +8,7 @@ import type { Behaviour } from './behaviour.ts';
 import type { CallPlan } from './calls.ts';
 import type { DeviceEvents } from './device-events.ts';
 import type { DeviceState, Equipment } from './device-state.ts';
+import type { KeyOf } from './plans.ts';
 import type { Journal } from './state-file.ts';
 
 export interface Device extends AsyncDisposable {
@@ -49,6 +51,12 @@ export interface DeviceOptions {
   /** Decides latencies, failures, repetitions and pauses before reconnecting. */
   seed?: number;
   behaviour?: Partial<Behaviour>;
+  /** What befalls it, beside that. */
+  chances?: Chances;
+  /** By what its commands are known in every run. */
+  keyOf?: KeyOf | undefined;
+  /** The phase that is on. */
+  phase?: (() => string) | undefined;
   /** A clean session: subscribes anew each time, and the service forgets it. */
   clean?: boolean;
   /** Bounds in milliseconds of the pause before reconnecting after a lost connection (doubled each time); null: stay offline. */

@@ -1,29 +1,29 @@
 import { EventEmitter } from 'node:events';
-import { type Patience, plainPatience } from '../files/download.ts';
-import { createDownloadFolder, type DownloadFolder } from '../files/download-folder.ts';
-import { createFetcher, type Fetcher } from '../files/fetcher.ts';
-import { createUploader } from '../files/uploader.ts';
+import { type Chances, createChances } from '../faults/chances.ts';
 import { type Conformance, createConformance } from '../mqtt/conformance.ts';
-import { type Answer, type DeviceEvent, parseCommand, parseComplaint, parseResponse } from '../mqtt/messages.ts';
+import { type Answer, parseCommand, parseComplaint, parseResponse } from '../mqtt/messages.ts';
 import { createLink, type Inbound, type Link } from '../mqtt/mqtt-link.ts';
-import { createOutgoingEvents, type OutgoingEvents } from '../mqtt/outgoing-events.ts';
 import { createReconnector, type Reconnector } from '../mqtt/reconnector.ts';
-import { createRequests, type Requests } from '../mqtt/requests.ts';
 import { createRandom, deriveSeed, draw, type Random, type Range } from '../random.ts';
 import { systemTimers, type Timers } from '../timers.ts';
+import { type Answering, createAnswering } from './answering.ts';
 import { createBattery } from './battery.ts';
 import { type Behaviour, promptBehaviour } from './behaviour.ts';
 import { type Bluetooth, peerChanges, wandered } from './bluetooth.ts';
-import { type CallPlan, type Calls, createCalls } from './calls.ts';
+import type { CallPlan } from './calls.ts';
 import type { DeviceEvents } from './device-events.ts';
 import { createDeviceModel, type DeviceModel } from './device-model.ts';
 import type { Device, DeviceOptions } from './device-options.ts';
 import { type DeviceState, type Equipment, plainEquipment } from './device-state.ts';
+import { Errands } from './errands.ts';
 import { createExecutor, type Executor } from './executor.ts';
+import { createMishaps, type Mishaps } from './mishaps.ts';
+import { createPlans, type Plans } from './plans.ts';
 import { createStatusReport, type StatusReport, statusOf } from './status.ts';
 
 export type { Device, DeviceOptions } from './device-options.ts';
 
+const FLAT = { level: 5, charging: false };
 const RECONNECT: Range = { min: 250, max: 10_000 };
 
 /** One wearable camera: the model of it, on a connection. Starts offline. */
@@ -43,20 +43,22 @@ class SimulatedDevice implements Device {
   readonly #link: Link;
   readonly #reconnector: Reconnector;
   readonly #status: StatusReport;
-  readonly #repeats: Random;
+  readonly #chances: Chances;
+  readonly #plans: Plans;
+  readonly #mishaps: Mishaps | undefined;
+  readonly #answering: Answering;
   readonly #switchedOn: number;
   readonly #conformance: Conformance;
-  #patience: Patience | undefined;
   #events: EventEmitter<DeviceEvents> | undefined;
-  #folder: DownloadFolder | undefined;
-  #happened: OutgoingEvents | undefined;
-  #requests: Requests | undefined;
-  #calls: Calls | undefined;
+  #errands: Errands | undefined;
   #executor: Executor | undefined;
   #wanderings: Random | undefined;
   #bluetooth: Bluetooth;
-  /** Answers made while offline; those already sent are kept by the link. */
-  #unsent: Answer[] = [];
+  #batteryIsLow = false;
+  /** Milliseconds for which the device is off, once its connection has ended. */
+  #off: number | undefined;
+  /** What was stopped and still clears itself away. */
+  #leaving: Promise<unknown>[] = [];
   #idleWaiters: (() => void)[] = [];
 
   constructor(options: DeviceOptions) {
@@ -68,10 +70,19 @@ class SimulatedDevice implements Device {
     this.#timers = timers;
     this.#behaviour = { ...promptBehaviour, ...options.behaviour };
     this.#switchedOn = timers.now();
-    this.#repeats = createRandom(deriveSeed(seed, 1));
+    const chances = options.chances ?? createChances({ seed: deriveSeed(seed, 2), device: 0 });
+    this.#chances = chances;
+    this.#plans = createPlans({
+      deviceId,
+      chances,
+      behaviour: this.#behaviour,
+      keyOf: options.keyOf,
+      phase: options.phase,
+      onDecided: (transactionId) => this.#decided(transactionId),
+    });
     const model = createDeviceModel({
       deviceId,
-      seed: deriveSeed(seed, 2),
+      plans: this.#plans,
       behaviour: this.#behaviour,
       equipment,
       memory: journal?.memory,
@@ -85,12 +96,25 @@ class SimulatedDevice implements Device {
       credential,
       clean,
       timers,
-      onMessage: (topic, payload, dup) => this.#receive(topic, payload, dup),
+      onMessage: (topic, payload, dup, messageId) => this.#receive(topic, payload, dup, messageId),
       onOnline: (sessionPresent) => this.#online(sessionPresent),
       onClose: (reason, wasOnline) => this.#offline(reason, wasOnline),
     });
+    this.#answering = createAnswering({
+      isOnline: () => this.#link.online,
+      publish: (payload, done) =>
+        this.#link.publish('acks', payload, () => {
+          done();
+          this.#settle();
+        }),
+      release: (messageId) => this.#link.release(messageId),
+      timers,
+      onSaid: (answer, repeated) => this.#tellWatchers('answer', [answer, repeated]),
+      onAcknowledged: (answer) => this.#tellWatchers('acknowledged', [answer]),
+    });
+    this.#mishaps = chances.isPlain ? undefined : this.#makeMishaps();
     this.#reconnector = createReconnector({
-      open: () => this.#link.open(),
+      open: () => (this.#mishaps ?? this.#link).open(),
       attempts: options.connectAttempts ?? 1,
       pause: options.reconnect === undefined ? RECONNECT : options.reconnect,
       random: createRandom(deriveSeed(seed, 3)),
@@ -102,7 +126,10 @@ class SimulatedDevice implements Device {
     const rssi = Math.round(draw(createRandom(deriveSeed(seed, 8)), { min: -85, max: -45 }));
     const total = equipment.storage;
     this.#status = createStatusReport({
-      read: () => statusOf(model.state, { total, battery: battery(timers.now() - this.#switchedOn), rssi }),
+      read: () => {
+        const charge = this.#batteryIsLow ? FLAT : battery(timers.now() - this.#switchedOn);
+        return statusOf(model.state, { total, battery: charge, rssi });
+      },
       isOnline: () => this.#link.online,
       publish: (payload) => this.#link.publish('status', payload, () => this.#settle()),
     });
@@ -128,9 +155,8 @@ class SimulatedDevice implements Device {
   get outstanding(): number {
     return (
       (this.#executor?.outstanding() ?? 0) +
-      (this.#calls?.size ?? 0) +
-      (this.#happened?.waiting ?? 0) +
-      this.#unsent.length +
+      (this.#errands?.size ?? 0) +
+      this.#answering.size +
       (this.#status.due ? 1 : 0) +
       this.#link.inFlight
     );
@@ -152,15 +178,15 @@ class SimulatedDevice implements Device {
   }
 
   pressButton(): void {
-    this.#tell('custom.sos', { button: 'side' });
+    this.#theErrands().tell('custom.sos', { button: 'side' });
   }
 
   call(plan: CallPlan): string | undefined {
-    return this.#model.state.activation ? this.#theCalls().call(plan) : undefined;
+    return this.#model.state.activation ? this.#theErrands().calls().call(plan) : undefined;
   }
 
   uploadFile(): string | undefined {
-    return this.#model.state.activation ? this.#theCalls().uploadFile() : undefined;
+    return this.#model.state.activation ? this.#theErrands().calls().uploadFile() : undefined;
   }
 
   connect(): Promise<void> {
@@ -183,8 +209,9 @@ class SimulatedDevice implements Device {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#reconnector.stop();
-    await Promise.all([this.#executor?.stop(), this.#calls?.stop()]);
-    await this.#folder?.[Symbol.asyncDispose]();
+    this.#mishaps?.stop();
+    await Promise.all([...this.#leaving, this.#executor?.stop(), this.#errands?.stop()]);
+    await this.#errands?.clear();
     await (this.#link.inFlight > 0 ? this.#link.cut() : this.#link.close());
   }
 
@@ -194,69 +221,42 @@ class SimulatedDevice implements Device {
     (this.#events as EventEmitter | undefined)?.emit(name, ...what);
   }
 
-  #thePatience(): Patience {
-    this.#patience ??= { ...plainPatience, ...this.#options.patience };
-    return this.#patience;
-  }
-
-  #theRequests(): Requests {
-    this.#requests ??= createRequests({
-      isOnline: () => this.#link.online,
-      publish: (payload) => this.#link.publish('requests', payload, () => this.#settle()),
-      wait: this.#thePatience().answer,
-      timers: this.#timers,
-    });
-    return this.#requests;
-  }
-
-  #theEvents(): OutgoingEvents {
-    this.#happened ??= createOutgoingEvents({
-      isOnline: () => this.#link.online,
-      publish: (payload, done) =>
-        this.#link.publish('events', payload, () => {
-          done();
-          this.#settle();
-        }),
-      onEvent: (event) => this.#tellWatchers('event', [event]),
-      onAcknowledged: (event) => this.#tellWatchers('told', [event]),
-      onLost: (event) => this.#tellWatchers('forgotten', [event]),
-    });
-    return this.#happened;
-  }
-
-  #theCalls(): Calls {
-    this.#calls ??= createCalls({
+  #theErrands(): Errands {
+    const { downloads, patience } = this.#options;
+    this.#errands ??= new Errands({
       deviceId: this.deviceId,
-      uploader: createUploader({
-        requests: this.#theRequests(),
-        patience: this.#thePatience(),
-        failureRate: this.#behaviour.uploadFailureRate,
-        random: createRandom(deriveSeed(this.#seed, 9)),
-        timers: this.#timers,
-        onRetry: () => this.#tellWatchers('uploadRetry', []),
-        onFile: (file) => this.#tellWatchers('upload', [file]),
-      }),
+      link: this.#link,
+      seed: this.#seed,
+      chances: this.#chances,
+      uploadFailureRate: this.#behaviour.uploadFailureRate,
       fileSize: this.#behaviour.fileSize,
-      random: createRandom(deriveSeed(this.#seed, 10)),
+      downloads,
+      patience,
       timers: this.#timers,
-      tell: (type, data) => this.#tell(type, data),
-      onOutcome: (outcome) => this.#tellWatchers('uploaded', [outcome]),
+      wrongBy: this.#mishaps?.wrongBy,
+      isLate: this.#mishaps?.isLate,
+      tellWatchers: (name, what) => this.#tellWatchers(name, what),
       onSettled: () => this.#settle(),
+      isActivated: () => this.#model.state.activation !== null,
     });
-    return this.#calls;
+    return this.#errands;
   }
 
-  #makeFetcher(): Fetcher {
-    const { downloads } = this.#options;
-    // One of its own goes with the device.
-    if (!downloads) this.#folder = createDownloadFolder();
-    return createFetcher({
+  #makeMishaps(): Mishaps {
+    const { url, credential, phase } = this.#options;
+    return createMishaps({
+      url,
       deviceId: this.deviceId,
-      folder: downloads ?? this.#folder!,
-      requests: this.#theRequests(),
-      patience: this.#thePatience(),
-      random: createRandom(deriveSeed(this.#seed, 4)),
+      credential,
+      link: this.#link,
       timers: this.#timers,
+      chances: this.#chances,
+      phase,
+      planOf: this.#plans.find,
+      powerOff: (milliseconds, forgets) => this.#powerOff(milliseconds, forgets),
+      lowBattery: () => this.#reportLowBattery(),
+      onPlayed: (fault, occasion) => this.#tellWatchers('fault', [fault, occasion]),
+      onViolation: (text) => this.#violation(text),
     });
   }
 
@@ -264,10 +264,14 @@ class SimulatedDevice implements Device {
     this.#executor ??= createExecutor({
       model: this.#model,
       behaviour: this.#behaviour,
-      makeFetcher: () => this.#makeFetcher(),
+      makeFetcher: () => this.#theErrands().makeFetcher(),
       timers: this.#timers,
       onReaction: (command, reaction) => this.#tellWatchers('command', [command, reaction]),
-      onProgress: (transactionId, progress) => this.#reportProcessing(transactionId, progress),
+      onBegin: (execution) => this.#mishaps?.begins(execution) ?? true,
+      onProgress: (transactionId, progress) => {
+        this.#reportProcessing(transactionId, progress);
+        this.#mishaps?.progress(transactionId, progress);
+      },
       onPassage: (passage) => this.#tellWatchers('download', [passage]),
       onAnswer: (answer, repeated) => this.#conclude(answer, repeated),
       onSettled: () => this.#settle(),
@@ -278,15 +282,15 @@ class SimulatedDevice implements Device {
   #online(sessionPresent: boolean): void {
     if (this.#options.reportStatus ?? true) this.#status.whole();
     else this.#status.changes();
-    for (const answer of this.#unsent.splice(0)) this.#publish(answer);
-    this.#requests?.online();
-    this.#happened?.online();
+    this.#answering.online();
+    this.#errands?.online();
     this.#tellWatchers('online', [sessionPresent]);
   }
 
   #offline(reason: string, wasOnline: boolean): void {
     this.#conformance.disconnected();
-    const expected = this.#reconnector.lost();
+    const expected = this.#reconnector.lost(this.#off);
+    this.#off = undefined;
     if (wasOnline) this.#tellWatchers('offline', [reason, expected]);
   }
 
@@ -295,20 +299,25 @@ class SimulatedDevice implements Device {
     for (const resolve of this.#idleWaiters.splice(0)) resolve();
   }
 
-  #publish(answer: Answer): void {
-    if (!this.#link.online) {
-      this.#unsent.push(answer);
-      return;
+  /** Without a farewell. What was being done is begun again when the service sends it again. */
+  #powerOff(milliseconds: number, forgets: 'unfinished' | 'everything'): void {
+    this.#leaving.push(this.#executor?.stop() ?? Promise.resolve());
+    this.#executor = undefined;
+    this.#model.forget(forgets);
+    if (forgets === 'everything') {
+      this.#leaving.push(this.#errands?.forget() ?? Promise.resolve());
+      this.#answering.forget();
+      this.#link.forget();
     }
-    this.#link.publish('acks', JSON.stringify(answer), () => {
-      this.#tellWatchers('acknowledged', [answer]);
-      this.#settle();
-    });
+    if (!this.#link.online) return;
+    this.#off = milliseconds;
+    void this.#link.cut();
   }
 
-  /** Nobody listens to a device that belongs to no application. */
-  #tell(type: string, data: DeviceEvent['data']): void {
-    if (this.#model.state.activation) this.#theEvents().add(type, data);
+  #reportLowBattery(): void {
+    this.#batteryIsLow = true;
+    this.#status.changes();
+    this.#theErrands().tell('custom.batteryLow', { level: FLAT.level });
   }
 
   #tellPeers(): void {
@@ -316,7 +325,8 @@ class SimulatedDevice implements Device {
     const now = this.#model.state.bluetooth;
     if (before === now) return;
     this.#bluetooth = now;
-    for (const { type, peer } of peerChanges(before, now, this.#model.peers)) this.#tell(type, { ...peer });
+    for (const { type, peer } of peerChanges(before, now, this.#model.peers))
+      this.#theErrands().tell(type, { ...peer });
   }
 
   #reportProcessing(transactionId: number, progress: number): void {
@@ -326,43 +336,63 @@ class SimulatedDevice implements Device {
   }
 
   #conclude(answer: Answer, repeated: boolean): void {
-    const { duplicateAckRate } = this.#behaviour;
     if (!repeated) {
       this.#options.journal?.record(answer, this.#model.state);
       // Before the answer: who hears that it is installed, and looks, shall see it.
       this.#status.changes();
     }
-    this.#publish(answer);
-    this.#tellWatchers('answer', [answer, repeated]);
-    if (duplicateAckRate > 0 && this.#repeats() < duplicateAckRate) this.#publish(answer);
+    this.#answering.say(answer, this.#plans.find(answer.transactionId), repeated);
     if (!repeated) this.#tellPeers();
+  }
+
+  /** What a command waited for is known. */
+  #decided(transactionId: number): void {
+    if (this.#plans.find(transactionId)?.fault?.kind !== 'answers-before-puback') this.#release(transactionId);
+    this.#executor?.work();
+  }
+
+  #release(transactionId: number): void {
+    const messageId = this.#answering.letGo(transactionId);
+    if (messageId !== undefined) this.#link.release(messageId);
   }
 
   #violation(text: string): void {
     this.#tellWatchers('violation', [text]);
   }
 
-  #receive(topic: Inbound, payload: Uint8Array, dup: boolean): undefined {
-    if (topic === 'commands') this.#receiveCommand(payload, dup);
-    else if (topic === 'responses') {
+  #receive(topic: Inbound, payload: Uint8Array, dup: boolean, messageId: number): 'hold' | undefined {
+    if (topic === 'commands') return this.#receiveCommand(payload, dup, messageId);
+    if (topic === 'responses') {
       const response = parseResponse(payload);
       if (typeof response === 'string') this.#violation(`a response that cannot be read: ${response}`);
-      else this.#requests?.receive(response);
+      else this.#errands?.receive(response);
     } else {
       const complaint = parseComplaint(payload);
       if (typeof complaint === 'string') this.#violation(`a complaint that cannot be read: ${complaint}`);
-      else this.#tellWatchers('complaint', [complaint]);
+      else this.#tellWatchers('complaint', [complaint, this.#answering.isProvoked()]);
     }
+    return undefined;
   }
 
-  #receiveCommand(payload: Uint8Array, dup: boolean): void {
+  #receiveCommand(payload: Uint8Array, dup: boolean, messageId: number): 'hold' | undefined {
     const command = parseCommand(payload);
     if (typeof command === 'string') {
       this.#violation(`a command that cannot be read: ${command}`);
-      return;
+      return undefined;
     }
     const fault = this.#conformance.fault(command, dup);
     if (fault) this.#violation(fault);
-    this.#theExecutor().receive(command);
+    const { transactionId } = command;
+    const mayHold = this.#mishaps !== undefined && this.#chances.can('answers-before-puback');
+    if (mayHold && command.operation !== 'cancel') this.#answering.hold(transactionId, messageId);
+    const reaction = this.#theExecutor().receive(command);
+    // A device that is off acknowledges nothing.
+    if (this.#off !== undefined) return 'hold';
+    if (!mayHold) return undefined;
+    const plan = this.#plans.find(transactionId);
+    if (reaction === 'accepted' && (!plan || plan.fault?.kind === 'answers-before-puback')) return 'hold';
+    if (reaction === 'cancel') this.#release(transactionId);
+    else this.#answering.letGo(transactionId);
+    return undefined;
   }
 }

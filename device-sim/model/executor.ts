@@ -10,7 +10,9 @@ import { createRunningDownloads, type RunningDownloads } from './running-downloa
 export interface Executor {
   /** Commands not finished, and cancelled downloads that have not cleared away what they had. */
   outstanding(): number;
-  receive(command: Command): void;
+  receive(command: Command): Reaction['kind'];
+  /** More is known about what waits: it may go on. */
+  work(): void;
   /** Ends everything without an answer, and resolves when nothing is left of it. */
   stop(): Promise<void>;
 }
@@ -21,6 +23,7 @@ export function createExecutor({
   makeFetcher,
   timers,
   onReaction,
+  onBegin,
   onProgress,
   onPassage,
   onAnswer,
@@ -33,6 +36,8 @@ export function createExecutor({
   timers: Timers;
   /** What is about to be done about a command. */
   onReaction: (command: Command, reaction: Reaction['kind']) => void;
+  /** Whether it is carried out; if not, this executor has been stopped. */
+  onBegin: (execution: Execution) => boolean;
   onProgress: (transactionId: number, percent: number) => void;
   onPassage: (passage: Passage) => void;
   /** `repeated`: it is of an earlier execution. */
@@ -61,7 +66,7 @@ export function createExecutor({
     work();
   }
 
-  function carryOut({ command: { transactionId }, latency }: Execution): Answer | undefined {
+  function carryOut({ command: { transactionId }, plan: { latency } }: Execution): Answer | undefined {
     if (behaviour.reportProcessing) onProgress(transactionId, 0);
     if (latency === 0) return model.finish(transactionId);
     const cancel = timers.after(latency, () => {
@@ -74,6 +79,7 @@ export function createExecutor({
 
   function work(): void {
     for (let execution = model.begin(); execution; execution = model.begin()) {
+      if (!onBegin(execution)) return;
       if (execution.download) downloads().begin(execution);
       else {
         const answer = carryOut(execution);
@@ -99,7 +105,9 @@ export function createExecutor({
       if (reaction.kind === 'underway') running?.renew(command);
       if (reaction.kind === 'cancel' && reaction.stopped === 'current') stop(command.transactionId);
       if (reaction.kind === 'accepted' || reaction.kind === 'cancel') work();
+      return reaction.kind;
     },
+    work,
 
     async stop() {
       for (const cancel of stops.values()) cancel();

@@ -52,14 +52,14 @@ export function createRunningDownloads({
   let run: Promise<void> = Promise.resolve();
 
   async function carryOut(
-    { command: { transactionId }, latency, download }: Execution,
+    { command: { transactionId }, plan: { latency, download: mishap }, download }: Execution,
     source: SourceHolder,
     signal: AbortSignal,
   ): Promise<DownloadedFile | Failure | undefined> {
     try {
       onProgress(transactionId, 0);
       const steps = createSteps((percent) => onProgress(transactionId, percent));
-      const order = { transactionId, kind: download ?? 'any', source, signal, onProgress: steps };
+      const order = { transactionId, kind: download ?? 'any', source, signal, onProgress: steps, mishap: mishap?.kind };
       const { file, passage } = await fetcher.fetch(order);
       onPassage(passage);
       // The time that the installation takes.

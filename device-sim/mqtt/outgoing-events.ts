@@ -15,20 +15,23 @@ export interface OutgoingEvents {
 }
 
 /** The instant in UTC with microseconds, as times in MQTT payloads are. */
-function utcNow(): string {
-  const microseconds = Math.floor((performance.timeOrigin + performance.now()) * 1000);
+function utcNow(wrongBy: number): string {
+  const microseconds = Math.floor((performance.timeOrigin + performance.now() + wrongBy) * 1000);
   const text = new Date(Math.floor(microseconds / 1000)).toISOString();
   return `${text.slice(0, -1)}${String(microseconds % 1000).padStart(3, '0')}Z`;
 }
 
 export function createOutgoingEvents({
   isOnline,
+  wrongBy = () => 0,
   publish,
   onEvent,
   onAcknowledged,
   onLost,
 }: {
   isOnline: () => boolean;
+  /** Milliseconds by which the clock of the device is wrong at the next event. */
+  wrongBy?: () => number;
   publish: (payload: string, done: () => void) => void;
   onEvent: (event: DeviceEvent) => void;
   onAcknowledged: (event: DeviceEvent) => void;
@@ -53,7 +56,7 @@ export function createOutgoingEvents({
 
   return {
     add(type, data) {
-      const event: DeviceEvent = { eventId: randomUUID(), type, occurredAt: utcNow(), data };
+      const event: DeviceEvent = { eventId: randomUUID(), type, occurredAt: utcNow(wrongBy()), data };
       onEvent(event);
       waiting.add(event);
       flush();

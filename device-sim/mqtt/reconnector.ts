@@ -8,8 +8,11 @@ export interface Reconnector {
   connect(): Promise<void>;
   /** From now on the device is wanted offline; a pause or an attempt under way ends without another. */
   stop(): void;
-  /** The connection is gone: begins to reconnect if the device is wanted online. Returns whether the end was expected. */
-  lost(): boolean;
+  /**
+   * The connection is gone: begins to reconnect if the device is wanted online, after a pause, or after so many milliseconds. Returns
+   * whether the end was expected.
+   */
+  lost(after?: number): boolean;
 }
 
 export function createReconnector({
@@ -37,8 +40,7 @@ export function createReconnector({
   let trying = false;
   let endPause: (() => void) | undefined;
 
-  function rest(failures: number, bounds: Range): Promise<void> {
-    const milliseconds = backOff(random, bounds, failures);
+  function rest(milliseconds: number): Promise<void> {
     return new Promise((resolve) => {
       const cancel = timers.after(milliseconds, resolve);
       endPause = () => {
@@ -48,12 +50,14 @@ export function createReconnector({
     });
   }
 
-  async function attempt(limit: number, bounds: Range, restFirst: boolean): Promise<void> {
+  /** `first`: milliseconds before the first attempt. */
+  async function attempt(limit: number, bounds: Range, first: number | undefined): Promise<void> {
     const mine = will;
     trying = true;
     try {
-      for (let failures = restFirst ? 1 : 0; ; failures += 1) {
-        if (failures > 0) await rest(failures, bounds);
+      for (let failures = first === undefined ? 0 : 1; ; failures += 1) {
+        if (failures === 1 && first !== undefined) await rest(first);
+        else if (failures > 0) await rest(backOff(random, bounds, failures));
         const leave = mine === will ? await gate?.() : undefined;
         try {
           if (mine !== will) throw new Error('told to stay offline');
@@ -76,7 +80,7 @@ export function createReconnector({
       wanted = true;
       endPause?.();
       try {
-        await attempt(attempts, pause ?? { min: 250, max: 10_000 }, false);
+        await attempt(attempts, pause ?? { min: 250, max: 10_000 }, undefined);
       } catch (error) {
         if (mine === will) wanted = false;
         throw new Error(`cannot connect: ${error instanceof Error ? error.message || String(error) : String(error)}`, {
@@ -90,10 +94,10 @@ export function createReconnector({
       trying = false;
       endPause?.();
     },
-    lost() {
+    lost(after) {
       if (wanted && !trying && pause) {
         const mine = will;
-        attempt(Number.POSITIVE_INFINITY, pause, true).catch((error: Error) => {
+        attempt(Number.POSITIVE_INFINITY, pause, after ?? backOff(random, pause, 1)).catch((error: Error) => {
           if (mine === will) onRefused(error);
         });
       }

@@ -54,8 +54,8 @@ interface RunOptions {
 
 /** The members of the fleet: each group has one object of settings. */
 function fleetMembers({ groups }: Scenario, members: readonly RunMember[]): FleetMember[] {
-  const settings = groups.flatMap(({ name, count, behaviour, absence, equipment, life }) => {
-    const shared = { group: name, behaviour, absence, equipment, life };
+  const settings = groups.flatMap(({ name, count, behaviour, absence, equipment, life, faults }) => {
+    const shared = { group: name, behaviour, absence, equipment, life, faults };
     return Array.from({ length: count }, () => shared);
   });
   return members.map(({ account, place }) => ({ account, place, settings: settings[place]! }));
@@ -96,14 +96,19 @@ export async function runScenario({
     downloadFolder,
     timers,
     ...(stateFolder !== undefined && { stateFolder }),
+    ...(customer && { keyOf: customer.keyOf }),
+    phase: () => current.name,
+    onDecision: (place, { occasion: { kind, operation, key }, about, outcome }) =>
+      onDecision({ place, kind, operation, key, about, outcome }),
     onTrouble: (deviceId, text) => troubles.add(`${deviceId}: ${text}`),
   });
   customer?.follow(fleet);
 
   const counts = (): Record<string, number> => {
     const each = (memory.connected - memory.before) / members.length;
+    const { faults: _, ...rest } = fleet.counts();
     return {
-      ...fleet.counts(),
+      ...rest,
       activated: fleet.devices.reduce((sum, { state }) => sum + (state.activation ? 1 : 0), 0),
       skipped,
       ...(connectRate > 0 && { connectRate }),
@@ -124,7 +129,7 @@ export async function runScenario({
     phase: () => current,
     milliseconds: now,
     samples: sampling.samples,
-    faults: () => 0,
+    faults: () => Object.values(fleet.counts().faults).reduce((sum, some) => sum + some, 0),
   });
 
   try {
@@ -168,7 +173,7 @@ export async function runScenario({
     groups: scenario.groups.map(({ name, count }) => ({ name, devices: count })),
     chapters: all,
     samples: sampling.samples(),
-    faults: {},
+    faults: fleet.counts().faults,
     verdicts: verdictsOf(scenario.expectations, all, witnesses),
     memory,
     troubles: troubles.texts,

@@ -1,12 +1,12 @@
 import { EventEmitter, once } from 'node:events';
 import t from 'tap';
+import { createChances } from '../../../device-sim/faults/chances.ts';
 import { scheduleAbsences } from '../../../device-sim/fleet/absences.ts';
 import { deviceIdFor } from '../../../device-sim/fleet/device-ids.ts';
 import { createFleet } from '../../../device-sim/fleet/fleet.ts';
 import { oneGroup, shardOf } from '../../../device-sim/fleet/member.ts';
 import { createPacer } from '../../../device-sim/fleet/pacer.ts';
 import type { Device } from '../../../device-sim/model/device.ts';
-import { createRandom } from '../../../device-sim/random.ts';
 import { startFileServer } from '../files/file-server.ts';
 import { handTimers } from '../hand-timers.ts';
 import { command, startBroker, wifi } from '../plain-broker.ts';
@@ -114,7 +114,7 @@ t.test('absences take the wanted share of the time, repeat for a seed, and end',
     const stop = scheduleAbsences({
       device,
       absence: { share: 0.25, window: { min: 500, max: 1500 } },
-      random: createRandom(seed),
+      chances: createChances({ seed, device: 0 }),
       timers,
       onFailure: t.fail,
     });

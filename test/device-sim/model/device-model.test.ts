@@ -1,13 +1,18 @@
 import t from 'tap';
+import { createChances } from '../../../device-sim/faults/chances.ts';
 import { type Behaviour, promptBehaviour } from '../../../device-sim/model/behaviour.ts';
 import { createDeviceModel } from '../../../device-sim/model/device-model.ts';
 import { newState, plainEquipment } from '../../../device-sim/model/device-state.ts';
+import { createPlans } from '../../../device-sim/model/plans.ts';
 import type { Answer } from '../../../device-sim/mqtt/messages.ts';
 import { command, wifi } from '../plain-broker.ts';
 
 const deviceId = '350000000000006';
-const model = (behaviour: Partial<Behaviour> = {}, seed = 1) =>
-  createDeviceModel({ deviceId, seed, behaviour: { ...promptBehaviour, ...behaviour } });
+const model = (changes: Partial<Behaviour> = {}, seed = 1) => {
+  const behaviour = { ...promptBehaviour, ...changes };
+  const plans = createPlans({ deviceId, chances: createChances({ seed, device: 0 }), behaviour });
+  return createDeviceModel({ deviceId, plans, behaviour });
+};
 
 function run(device: ReturnType<typeof model>, ...args: Parameters<typeof command>): Answer {
   device.receive(command(...args));
@@ -153,7 +158,7 @@ t.test('latencies and failures repeat for the same seed, and differ for another'
     const device = model({ failureRate: 0.3, latency: { min: 10, max: 500 } }, seed);
     return Array.from({ length: 40 }, (_, n) => {
       device.receive(command(n + 1, 'setWifi', wifi('a')));
-      const latency = device.begin()?.latency ?? -1;
+      const latency = device.begin()?.plan.latency ?? -1;
       return { latency, status: device.finish(n + 1).status };
     });
   };

@@ -1,0 +1,162 @@
+import type { Chances } from '../faults/chances.ts';
+import { type Patience, plainPatience } from '../files/download.ts';
+import { createDownloadFolder, type DownloadFolder } from '../files/download-folder.ts';
+import { createFetcher, type Fetcher } from '../files/fetcher.ts';
+import { createUploader, type OwnFile } from '../files/uploader.ts';
+import type { DeviceEvent, Response } from '../mqtt/messages.ts';
+import type { Link } from '../mqtt/mqtt-link.ts';
+import { createOutgoingEvents, type OutgoingEvents } from '../mqtt/outgoing-events.ts';
+import { createRequests, type Requests } from '../mqtt/requests.ts';
+import { createRandom, deriveSeed, type Range } from '../random.ts';
+import type { Timers } from '../timers.ts';
+import { type Calls, createCalls } from './calls.ts';
+import type { DeviceEvents } from './device-events.ts';
+
+interface ErrandsParts {
+  deviceId: string;
+  link: Link;
+  seed: number;
+  chances: Chances;
+  /** Share of the files that break off. */
+  uploadFailureRate: number;
+  fileSize: Range;
+  downloads: DownloadFolder | undefined;
+  patience: Partial<Patience> | undefined;
+  timers: Timers;
+  wrongBy: (() => number) | undefined;
+  isLate: ((key: string) => boolean) | undefined;
+  tellWatchers: <Name extends keyof DeviceEvents>(name: Name, what: DeviceEvents[Name]) => void;
+  onSettled: () => void;
+  /** Nobody listens to a device that belongs to no application. */
+  isActivated: () => boolean;
+}
+
+/**
+ * What a device does besides its commands: tells events, asks, calls, moves files. A class whose parts are made when they
+ * are needed: most of many thousand devices have none of them.
+ */
+export class Errands {
+  readonly #parts: ErrandsParts;
+  readonly #patience: Patience;
+  #folder: DownloadFolder | undefined;
+  #happened: OutgoingEvents | undefined;
+  #requests: Requests | undefined;
+  #calls: Calls | undefined;
+
+  constructor(parts: ErrandsParts) {
+    this.#parts = parts;
+    this.#patience = { ...plainPatience, ...parts.patience };
+  }
+
+  /** What is under way, and what waits for a connection. */
+  get size(): number {
+    return (this.#calls?.size ?? 0) + (this.#happened?.waiting ?? 0);
+  }
+
+  tell(type: string, data: DeviceEvent['data']): void {
+    if (!this.#parts.isActivated()) return;
+    this.#happened ??= this.#makeEvents();
+    this.#happened.add(type, data);
+  }
+
+  calls(): Calls {
+    this.#calls ??= this.#makeCalls();
+    return this.#calls;
+  }
+
+  online(): void {
+    this.#requests?.online();
+    this.#happened?.online();
+  }
+
+  receive(response: Response): void {
+    this.#requests?.receive(response);
+  }
+
+  makeFetcher(): Fetcher {
+    const { deviceId, downloads, seed, timers } = this.#parts;
+    // One of its own goes with the device.
+    if (!downloads) this.#folder ??= createDownloadFolder();
+    return createFetcher({
+      deviceId,
+      folder: downloads ?? this.#folder!,
+      requests: this.#theRequests(),
+      patience: this.#patience,
+      random: createRandom(deriveSeed(seed, 4)),
+      timers,
+    });
+  }
+
+  /** As one that was switched off and on. Resolves when what was under way is gone. */
+  async forget(): Promise<void> {
+    const calls = this.#calls;
+    this.#calls = undefined;
+    this.#requests = undefined;
+    this.#happened = undefined;
+    await calls?.stop();
+  }
+
+  async stop(): Promise<void> {
+    await this.#calls?.stop();
+  }
+
+  /** When nothing is downloaded any more. */
+  async clear(): Promise<void> {
+    await this.#folder?.[Symbol.asyncDispose]();
+  }
+
+  #theRequests(): Requests {
+    const { link, timers, onSettled } = this.#parts;
+    this.#requests ??= createRequests({
+      isOnline: () => link.online,
+      publish: (payload) => link.publish('requests', payload, onSettled),
+      wait: this.#patience.answer,
+      timers,
+    });
+    return this.#requests;
+  }
+
+  #makeEvents(): OutgoingEvents {
+    const { link, wrongBy, tellWatchers, onSettled } = this.#parts;
+    return createOutgoingEvents({
+      isOnline: () => link.online,
+      ...(wrongBy && { wrongBy }),
+      publish: (payload, done) =>
+        link.publish('events', payload, () => {
+          done();
+          onSettled();
+        }),
+      onEvent: (event) => tellWatchers('event', [event]),
+      onAcknowledged: (event) => tellWatchers('told', [event]),
+      onLost: (event) => tellWatchers('forgotten', [event]),
+    });
+  }
+
+  #makeCalls(): Calls {
+    const { deviceId, seed, uploadFailureRate, timers, isLate, tellWatchers, onSettled } = this.#parts;
+    return createCalls({
+      deviceId,
+      uploader: createUploader({
+        requests: this.#theRequests(),
+        patience: this.#patience,
+        failureRate: uploadFailureRate,
+        random: createRandom(deriveSeed(seed, 9)),
+        timers,
+        onRetry: () => tellWatchers('uploadRetry', []),
+        onFile: (file) => tellWatchers('upload', [file]),
+      }),
+      makeFile: (key, name) => this.#makeFile(key, name),
+      isLate: isLate ?? (() => false),
+      timers,
+      tell: (type, data) => this.tell(type, data),
+      onOutcome: (outcome) => tellWatchers('uploaded', [outcome]),
+      onSettled,
+    });
+  }
+
+  #makeFile(key: string, name: string): OwnFile {
+    const { chances, fileSize, seed } = this.#parts;
+    const size = Math.round(chances.within({ kind: 'upload', key }, 'size', fileSize));
+    return { name, size, seed: deriveSeed(seed, 10, ...Buffer.from(key)) };
+  }
+}

@@ -1,0 +1,180 @@
+import type { Chances } from '../faults/chances.ts';
+import type { Fault, FaultKind, Occasion } from '../faults/fault.ts';
+import { createLink, isRefusal, type Link } from '../mqtt/mqtt-link.ts';
+import type { Timers } from '../timers.ts';
+import type { Execution } from './device-model.ts';
+import type { Plan } from './plans.ts';
+
+const DAY = 86_400_000;
+/** What a slow reader reads. */
+const BYTES_PER_SECOND = 200;
+/** A twin that nobody sends away goes by itself. Milliseconds. */
+const TWIN_STAYS = 5000;
+
+/** Faults that are all said and done with when the command is planned, or its answer sent: they are only told of. */
+const PLANNED: readonly FaultKind[] = [
+  'fails',
+  'never-answers',
+  'answers-late',
+  'answers-twice',
+  'answers-in-wrong-order',
+  'answers-before-puback',
+  'bad-payload',
+  'unknown-fields',
+  'storage-full',
+];
+
+/** What befalls a device beside its answers: its connection, its power, its clock, its files. */
+export interface Mishaps {
+  /** Connects, and something may go wrong with that. */
+  open(): Promise<void>;
+  /** A command is about to be carried out: false when the device is off instead. */
+  begins(execution: Execution): boolean;
+  /** So much of a file is there. */
+  progress(transactionId: number, percent: number): void;
+  /** Milliseconds by which the clock is wrong at the next event. */
+  wrongBy(): number;
+  /** Whether the URL of an upload is used too late. */
+  isLate(key: string): boolean;
+  stop(): void;
+}
+
+export function createMishaps({
+  url,
+  deviceId,
+  credential,
+  link,
+  timers,
+  chances,
+  phase,
+  planOf,
+  powerOff,
+  lowBattery,
+  onPlayed,
+  onViolation,
+}: {
+  url: string;
+  deviceId: string;
+  credential: string;
+  link: Link;
+  timers: Timers;
+  chances: Chances;
+  phase: (() => string) | undefined;
+  planOf: (transactionId: number) => Plan | undefined;
+  /** The device is off for so many milliseconds; what it then still knows. */
+  powerOff: (milliseconds: number, forgets: 'unfinished' | 'everything') => void;
+  lowBattery: () => void;
+  onPlayed: (fault: Fault, occasion: Occasion) => void;
+  onViolation: (text: string) => void;
+}): Mishaps {
+  let connections = 0;
+  let happened = 0;
+  let twin: Link | undefined;
+  let stopped = false;
+
+  function meet(kind: Occasion['kind'], key: number | string): Fault | undefined {
+    const occasion: Occasion = { kind, key, phase: phase?.() };
+    const fault = chances.on(occasion);
+    if (fault) onPlayed(fault, occasion);
+    return fault;
+  }
+
+  /** Runs a task after a while, if the connection is still the same one. */
+  function later(milliseconds: number, task: () => void): void {
+    const mine = connections;
+    timers.after(milliseconds, () => {
+      if (mine === connections && link.online && !stopped) task();
+    });
+  }
+
+  function connectTwin(): void {
+    const other = createLink({
+      url,
+      deviceId,
+      credential,
+      clean: false,
+      timers,
+      // It takes what comes, and does nothing about it.
+      onMessage: () => undefined,
+      onOnline: () => {},
+      onClose: () => {
+        if (twin === other) twin = undefined;
+      },
+    });
+    twin = other;
+    other.open().catch(() => {});
+    timers.after(TWIN_STAYS, () => void other.cut());
+  }
+
+  async function tryWrongCredential(): Promise<void> {
+    try {
+      await link.open({ credential: `not ${credential}`.slice(0, credential.length) });
+    } catch (error) {
+      if (isRefusal(error)) return;
+      throw error;
+    }
+    onViolation('it was let in with a wrong credential');
+    await link.cut();
+  }
+
+  function play(plan: Plan, fault: Fault): boolean {
+    const { kind, delay } = fault;
+    // Once: when the command comes again, it is carried out.
+    plan.fault = undefined;
+    onPlayed(fault, plan.occasion);
+    if (kind === 'half-open') {
+      if (link.online) {
+        link.freeze();
+        later(delay, () => void link.cut());
+      }
+      return true;
+    }
+    powerOff(delay, kind === 'reboots-and-forgets' ? 'everything' : 'unfinished');
+    return false;
+  }
+
+  return {
+    async open() {
+      connections += 1;
+      const fault = meet('connection', connections);
+      if (fault?.kind === 'wrong-credential') await tryWrongCredential();
+      await link.open();
+      if (fault?.kind === 'two-with-one-identity') later(fault.delay, connectTwin);
+      if (fault?.kind !== 'slow-reader') return;
+      link.readSlowly(BYTES_PER_SECOND);
+      timers.after(fault.delay, () => link.readSlowly(null));
+    },
+
+    begins({ plan }) {
+      const { fault, occasion, download } = plan;
+      if (download) onPlayed(download, { ...occasion, kind: 'download' });
+      if (!fault || fault.kind === 'breaks-off-install') return true;
+      if (fault.kind === 'battery-low') {
+        onPlayed(fault, occasion);
+        lowBattery();
+        return true;
+      }
+      if (!PLANNED.includes(fault.kind)) return play(plan, fault);
+      onPlayed(fault, occasion);
+      return true;
+    },
+
+    progress(transactionId, percent) {
+      const plan = planOf(transactionId);
+      if (percent > 0 && plan?.fault?.kind === 'breaks-off-install') play(plan, plan.fault);
+    },
+
+    wrongBy() {
+      happened += 1;
+      if (!meet('event', happened)) return 0;
+      return happened % 2 === 0 ? DAY : -DAY;
+    },
+
+    isLate: (key) => meet('upload', key) !== undefined,
+
+    stop() {
+      stopped = true;
+      void twin?.cut();
+    },
+  };
+}
