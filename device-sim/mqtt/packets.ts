@@ -3,6 +3,9 @@ import mqttPacket, { type Packet } from 'mqtt-packet';
 /** More than any message of the service: what claims to be larger is no message. */
 const LARGEST_PACKET = 1024 * 1024;
 
+// Otherwise the library makes a buffer of each number to 65,535 when it writes its first packet: 13 MB that nobody needs.
+mqttPacket.writeToStream.cacheNumbers = false;
+
 // One parser for all connections: it is only ever given whole packets, so nothing stays in it between two of them.
 const parser = mqttPacket.parser({ protocolVersion: 4 });
 let parsed: Packet[] = [];
