@@ -1,5 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { ACTIONS } from '../device-sim/customer/action.ts';
+import { FAULTS } from '../device-sim/faults/fault.ts';
+import { FIGURES } from '../device-sim/report/figure-names.ts';
+import { openScenario, readyNames } from '../device-sim/scenario/ready.ts';
+import { WEARERS } from '../device-sim/scenario/wearing.ts';
 import { overview } from '../src/cli/overview.ts';
 import { optionName, SETTINGS } from '../src/config.ts';
 import { ERRORS } from '../src/errors.ts';
@@ -59,6 +64,34 @@ const TABLES: Readonly<Record<string, Readonly<Record<string, () => string>>>> =
         Object.entries(ERRORS).map(([name, { status, text, when }]) => [code(name), String(status), code(text), when]),
       ),
     metrics,
+  },
+  'docs/qa.md': {
+    scenarios: () =>
+      table(
+        ['Scenario', 'Devices', ''],
+        readyNames().map((name) => {
+          const { file } = openScenario(name);
+          return [code(name), String(file.devices), file.about ?? ''];
+        }),
+      ),
+    actions: () =>
+      table(
+        ['`do`', ''],
+        [
+          ...Object.entries(ACTIONS).map(([name, about]) => [code(name), `the customer ${about}`]),
+          ...Object.entries(WEARERS).map(([name, { about }]) => [code(name), `who wears it ${about}`]),
+        ],
+      ),
+    faults: () =>
+      table(
+        ['Fault', 'At each', ''],
+        Object.entries(FAULTS).map(([name, { occasion, about }]) => [code(name), occasion, about]),
+      ),
+    figures: () =>
+      table(
+        ['Figure', '', 'In percent of'],
+        Object.entries(FIGURES).map(([name, { about, base }]) => [code(name), about, base ? code(base) : '']),
+      ),
   },
   'docs/application-developers.md': { overview: () => `\`\`\`\n${overview()}\`\`\`` },
   'docs/architecture.md': {

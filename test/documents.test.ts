@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import t from 'tap';
 import { readCommandLine } from '../device-sim/command-line.ts';
+import { readScenario } from '../device-sim/scenario/read-scenario.ts';
 import { documents } from '../scripts/tables.ts';
 import { CLIENTS_OWN, SETTINGS } from '../src/config.ts';
 import { createMetrics } from '../src/metrics.ts';
@@ -68,7 +69,12 @@ t.test('files and folders that the documents name are there', async (t) => {
 });
 
 t.test('settings and metrics that the documents name are those that there are', async (t) => {
-  const settings = new Set<string>([...SETTINGS.map(({ name }) => name), ...CLIENTS_OWN, 'LAPEL_CREDENTIAL']);
+  const settings = new Set<string>([
+    ...SETTINGS.map(({ name }) => name),
+    ...CLIENTS_OWN,
+    'LAPEL_CREDENTIAL',
+    'LAPEL_AUTHENTICATION_KEY',
+  ]);
   const metrics = new Set(
     createMetrics()
       .registry.getMetricsAsArray()
@@ -94,6 +100,12 @@ t.test('calls of the simulator in the documents are ones that it takes', async (
   ]);
   t.ok(calls.length >= 3);
   for (const [call, args = ''] of calls) t.doesNotThrow(() => readCommandLine(args.trim().split(/ +/), {}), call);
+});
+
+t.test('the scenario that the document for QA shows is one', async (t) => {
+  const shown = [...textOf('docs/qa.md').matchAll(/^```yaml\n(# yaml-language-server.*?)^```/gms)];
+  t.equal(shown.length, 1);
+  for (const [, text = ''] of shown) t.doesNotThrow(() => readScenario(text, 'docs/qa.md'));
 });
 
 t.test('every document is reached from the README', async (t) => {

@@ -272,6 +272,11 @@ export function createLedger({ began, lateAfter = 60_000 }: { began: number; lat
       events.told({ eventId, deviceId, type, phase: current, at });
     },
 
+    complained(deviceId, { topic, reason, eventId }, at) {
+      if (eventId !== undefined) events.excused(eventId);
+      note(deviceId, `hears a complaint about ${topic.split('/').at(-1)}: ${reason}`, at);
+    },
+
     connected(deviceId, at) {
       book(deviceId).connections += 1;
       note(deviceId, 'is connected', at);

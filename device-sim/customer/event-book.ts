@@ -14,6 +14,8 @@ export interface ToldEvent {
 /** Events of devices between the acknowledgement of the service and their webhook; either may be seen first. */
 export interface EventBook {
   told(event: ToldEvent): void;
+  /** The service has said that something is wrong with it: it may come, and is not owed. */
+  excused(eventId: string): void;
   /** `mark` tells one webhook from another. */
   received(eventId: string, mark: number): 'first' | 'repeated' | 'doubled';
   /** Acknowledged, and never received. */
@@ -25,9 +27,14 @@ export interface EventBook {
 export function createEventBook(): EventBook {
   const waiting = new Map<string, ToldEvent>();
   const come = new Map<string, number>();
+  const excused = new Map<string, true>();
   return {
     told(event) {
-      if (!come.has(event.eventId)) waiting.set(event.eventId, event);
+      if (!come.has(event.eventId) && !excused.has(event.eventId)) waiting.set(event.eventId, event);
+    },
+    excused(eventId) {
+      waiting.delete(eventId);
+      remember(excused, eventId, true, KEPT);
     },
     received(eventId, mark) {
       waiting.delete(eventId);

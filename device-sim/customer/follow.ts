@@ -29,6 +29,7 @@ export function createFollowed(ledger: Ledger, timers: Timers): Followed {
       });
       events.on('acknowledged', ({ deviceId }, answer) => ledger.acknowledged(deviceId, answer, now()));
       events.on('told', ({ deviceId }, event) => ledger.told(deviceId, event, now()));
+      events.on('complaint', ({ deviceId }, complaint) => ledger.complained(deviceId, complaint, now()));
       events.on('online', ({ deviceId }) => {
         online.set(deviceId, now());
         ledger.connected(deviceId, now());

@@ -1,5 +1,5 @@
 import type { WebhookEvent } from '../../src/client/verify-webhook.ts';
-import type { Answer, Command, DeviceEvent } from '../mqtt/messages.ts';
+import type { Answer, Command, Complaint, DeviceEvent } from '../mqtt/messages.ts';
 import type { Entry } from './entry.ts';
 import type { ToldEvent } from './event-book.ts';
 import type { Figures } from './figures.ts';
@@ -62,6 +62,8 @@ export interface Ledger {
   acknowledged(deviceId: string, answer: Answer, at: number): void;
   /** The service has acknowledged an event. */
   told(deviceId: string, event: DeviceEvent, at: number): void;
+  /** The service has complained about a message; an event that it is about is not owed. */
+  complained(deviceId: string, complaint: Complaint, at: number): void;
   /** A device is connected, from now on by another connection than before. */
   connected(deviceId: string, at: number): void;
   /** A line for the story of a device: the end of a connection, a fault. */

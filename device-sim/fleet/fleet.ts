@@ -60,6 +60,8 @@ export interface Fleet extends AsyncDisposable {
    * of these ways. Gives how many they are.
    */
   away(part?: Part & { how?: 'politely' | 'cut' }): Promise<number>;
+  /** From now on nothing happens to devices by itself any more, but that they come and go. */
+  rest(): void;
   /** Everyone goes offline politely. */
   disconnect(): Promise<void>;
   /** Resolves when no device has anything unfinished. */
@@ -196,9 +198,13 @@ export function createFleet({
     absences.delete(device);
   }
 
+  function rest(): void {
+    for (const end of endLife.splice(0)) end();
+  }
+
   function quieten(): void {
     over = true;
-    for (const end of endLife.splice(0)) end();
+    rest();
     devices.forEach(stay);
   }
 
@@ -239,6 +245,8 @@ export function createFleet({
       );
       return places.length;
     },
+
+    rest,
 
     async disconnect() {
       quieten();

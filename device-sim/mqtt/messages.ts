@@ -42,6 +42,8 @@ export interface Complaint {
   readonly topic: string;
   readonly reason: string;
   readonly details: unknown;
+  /** Of the event that it is about. */
+  readonly eventId?: string;
 }
 
 export const isRecord = (value: unknown): value is Record<string, unknown> =>
@@ -74,9 +76,9 @@ export function parseCommand(payload: Uint8Array): Command | string {
 export function parseComplaint(payload: Uint8Array): Complaint | string {
   const value = parseRecord(payload);
   if (typeof value === 'string') return value;
-  const { topic, reason, details } = value;
+  const { topic, reason, details, eventId } = value;
   if (typeof topic !== 'string' || typeof reason !== 'string') return 'topic or reason is missing';
-  return { topic, reason, details };
+  return { topic, reason, details, ...(typeof eventId === 'string' && { eventId }) };
 }
 
 /** The response in a payload of the responses topic, or in words what is wrong with it. */

@@ -28,7 +28,7 @@ interface PlayOptions {
   readonly timers: Timers;
   readonly stopped: AbortSignal;
   readonly troubles: Troubles;
-  readonly onDecision: (decided: Decided) => void;
+  readonly onDecision: ((decided: Decided) => void) | undefined;
   readonly onPhase: (phase: CurrentPhase) => void;
   /** All are connected, as far as they could be; how many a second. */
   readonly onConnected: (perSecond: number) => void;
@@ -46,7 +46,7 @@ function unlessStopped(task: Promise<unknown>, stopped: AbortSignal): Promise<un
 
 /** Plays a scenario: everybody connects and is activated, the phases in their rounds, and then all that is owed arrives. */
 export async function play(options: PlayOptions): Promise<void> {
-  const { scenario, customer, stopped, onPhase, onSkipped } = options;
+  const { scenario, fleet, customer, stopped, onPhase, onSkipped } = options;
   await start(options);
   const ends: Promise<number>[] = [];
   for (let round = 0; round < scenario.rounds && !stopped.aborted; round += 1) {
@@ -54,6 +54,8 @@ export async function play(options: PlayOptions): Promise<void> {
   }
   onPhase({ name: SETTLE, round: 0, duration: scenario.settle });
   customer?.receiver.play(null);
+  // What begins now has no time to come to its end.
+  fleet.rest();
   for (const left of await Promise.all(ends)) onSkipped(left);
   await customer?.settle(stopped.aborted ? Math.min(scenario.settle, INTERRUPTED_SETTLE) : scenario.settle);
 }
@@ -126,7 +128,7 @@ function act(
   const device = fleet.devices[index]!;
   const { place, settings } = fleet.members[index]!;
   const number = numberOf(n);
-  onDecision({ place, kind: 'action', key: number, about: phase.name, outcome: action.do });
+  onDecision?.({ place, kind: 'action', key: number, about: phase.name, outcome: action.do });
   if (isWorn(action.do)) {
     const { life } = scenario.groups.find(({ name }) => name === settings.group)!;
     wear(action.do, device, scenario.seed, number, life);

@@ -75,7 +75,7 @@ export async function runScenario({
   downloadFolder,
   timers,
   stopped,
-  onDecision = () => {},
+  onDecision,
   onBegin = () => {},
 }: RunOptions): Promise<RunRecord> {
   const began = timers.now();
@@ -98,8 +98,10 @@ export async function runScenario({
     ...(stateFolder !== undefined && { stateFolder }),
     ...(customer && { keyOf: customer.keyOf }),
     phase: () => current.name,
-    onDecision: (place, { occasion: { kind, operation, key }, about, outcome }) =>
-      onDecision({ place, kind, operation, key, about, outcome }),
+    ...(onDecision && {
+      onDecision: (place, { occasion: { kind, operation, key }, about, outcome }) =>
+        onDecision({ place, kind, operation, key, about, outcome }),
+    }),
     onTrouble: (deviceId, text) => troubles.add(`${deviceId}: ${text}`),
   });
   customer?.follow(fleet);

@@ -10,13 +10,22 @@ export interface Scale {
   readonly faster?: number | undefined;
 }
 
+/** Milliseconds. Who is away for less is not away. */
+const SHORTEST_ABSENCE = 250;
+
 const shorter = ({ min, max }: Range, faster: number): Range => ({ min: min / faster, max: max / faster });
+
+/** No shorter than `least`, unless it was shorter in the first place. */
+const atLeast = (least: number, { min, max }: Range, before: Range): Range => ({
+  min: Math.max(min, Math.min(least, before.min)),
+  max: Math.max(max, Math.min(least, before.max)),
+});
 
 function fasterGroup(group: Group, faster: number): Group {
   const { life, absence } = group;
   return {
     ...group,
-    absence: { ...absence, window: shorter(absence.window, faster) },
+    absence: { ...absence, window: atLeast(SHORTEST_ABSENCE, shorter(absence.window, faster), absence.window) },
     life: {
       ...life,
       statusInterval: life.statusInterval / faster,

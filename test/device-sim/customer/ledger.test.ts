@@ -55,6 +55,23 @@ function start(options: { lateAfter?: number } = {}) {
   return { ledger, ...play(ledger) };
 }
 
+t.test('an event that the service has complained about may come, and is not owed', async (t) => {
+  const { ledger, tell, event, now } = start();
+  const complaint = { topic: 'events', reason: 'device is not activated.', details: null };
+  const complain = (eventId: string): void => ledger.complained(DEVICE, { ...complaint, eventId }, now());
+  tell('a');
+  complain('a');
+  complain('b');
+  tell('b');
+  tell('c');
+  t.strictSame(
+    ledger.owedEvents().map(({ eventId }) => eventId),
+    ['c'],
+  );
+  event('b', 'msg_1');
+  t.match(ledger.figures(), { eventsReceived: 1, eventsDoubled: 0 });
+});
+
 t.test('a transaction goes its way, and is counted in its phase', (t) => {
   const { ledger, accept, deliver, answer, result } = start();
   for (const transactionId of [1, 2, 3]) accept(transactionId, transactionId === 3 ? 'night' : 'day');
