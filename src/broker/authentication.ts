@@ -32,6 +32,8 @@ interface Parts {
   /** What the certificate of a client says, when it is one of ours; undefined without one. */
   certificateOf(client: Client): { name: string; fingerprint: string } | undefined;
   openSession(deviceId: string): Promise<void>;
+  /** Resolves when it is time for one more login; undefined: at once. */
+  turn(): Promise<void> | undefined;
   /** Resolves when the client may be told that it is refused. */
   throttle(client: Client, deviceId: string | undefined, reason: string): Promise<void>;
   /** Answers CONNACK with a code other than 0 and ends the connection. */
@@ -44,7 +46,7 @@ interface Parts {
  * once exactly the last stays; and a credential that is replaced meanwhile is noticed.
  */
 export function createAuthentication(parts: Parts) {
-  const { clock, log, metrics, authenticate, certificateOf, openSession, throttle, refuse } = parts;
+  const { clock, log, metrics, authenticate, certificateOf, openSession, turn, throttle, refuse } = parts;
   const connects = new WeakMap<Client, ConnectPacket>();
   const locks = new Map<string, Promise<void>>();
   const logins = new WeakMap<Client, () => void>();
@@ -110,15 +112,18 @@ export function createAuthentication(parts: Parts) {
   ): Promise<void> {
     let refused = await refusal(client, username, password);
     if (refused) return turnAway(client, refused);
+    const itsTurn = turn();
+    if (itsTurn) await itsTurn;
+    if (client.closed) return;
     // Of those that wait the last one would replace the others: they need not wait, nor hold a place.
     waiting.get(client.id)?.conn.destroy();
     waiting.set(client.id, client);
-    const waits = locks.has(client.id);
+    const waited = itsTurn !== undefined || locks.has(client.id);
     await withLock(client.id, async () => {
       if (waiting.get(client.id) === client) waiting.delete(client.id);
       if (client.closed || client.conn.destroyed) return;
       // Again, inside the lock: the credential may have been replaced while this connection waited.
-      if (waits) refused = await standing(client, password);
+      if (waited) refused = await standing(client, password);
       if (refused) return;
       await closeClient(registeredClient(broker, client.id)); // [MQTT-3.1.4-2]
       if (client.clean === false) await openSession(client.id);

@@ -28,6 +28,7 @@ import { createExactlyOnce, MOST_UNRELEASED } from './exactly-once.ts';
 import { createInbound, type Handlers } from './inbound.ts';
 import { createListeners } from './listeners.ts';
 import { createLoginThrottle } from './login-throttle.ts';
+import { createLoginTurns } from './login-turns.ts';
 import { createOutbound } from './outbound.ts';
 import { createPacketGuard, type Guarded } from './packet-guard.ts';
 import { createPersistence, SESSION_MARKER } from './persistence.ts';
@@ -48,6 +49,8 @@ interface Parts {
   /** A device is connected and subscribes its commands; the returned function is called when that ends. */
   open(link: DeviceLink): () => void;
   presence: Pick<Presence, 'heard' | 'left'>;
+  /** Units of work a second that are not for logins. */
+  others(): number;
   maxConnections: number;
   /** LAPEL_MQTT_ADDRESS_LOGINS; null: not set. */
   addressLogins: number | null;
@@ -86,6 +89,7 @@ export async function createBroker(parts: Parts) {
     authenticate,
     certificateOf: (client) => known.get(client)?.certificate,
     openSession: persistence.openSession,
+    turn: createLoginTurns({ others: parts.others }).wait,
     async throttle(client, ...refusal) {
       const place = known.get(client)?.place;
       place?.refused();

@@ -1,0 +1,65 @@
+/** Units of work a second below which logins are not held back at all. */
+const QUIET = 100;
+/** Logins a second that a service without other work can do; each takes somewhat longer than a unit of work of others. */
+const MOST = 3300;
+/** Logins a second, however much others do: about a fifth of the time. */
+const LEAST = 600;
+/** Milliseconds of waiting that logins may catch up on: timers are late when there is much to do. */
+const CATCH_UP = 20;
+/** The shortest time of a timer. */
+const TICK = 1;
+
+interface Parts {
+  /** What others do: units of work a second. */
+  others(): number;
+  /** Milliseconds. */
+  now?: () => number;
+  after?: (milliseconds: number, task: () => void) => void;
+}
+
+const setTimer = (milliseconds: number, task: () => void): void => void setTimeout(task, milliseconds);
+
+/**
+ * Turns for logins. A fleet that comes back after an outage would take all the time there is, and commands of everybody else
+ * would wait: so logins get the time that others do not need, and at least a fifth.
+ */
+export function createLoginTurns({ others, now = () => performance.now(), after = setTimer }: Parts) {
+  const waiting: (() => void)[] = [];
+  let next = 0; // of `waiting`
+  let dueAt = 0;
+  let scheduled = false;
+
+  function go(): void {
+    scheduled = false;
+    const units = others();
+    const every = units < QUIET ? 0 : 1000 / Math.max(LEAST, MOST - units);
+    const time = now();
+    dueAt = Math.max(dueAt, time - CATCH_UP);
+    for (; next < waiting.length && dueAt <= time; next += 1) {
+      dueAt += every;
+      waiting[next]?.();
+    }
+    if (next < waiting.length) schedule();
+    else {
+      waiting.length = 0;
+      next = 0;
+    }
+  }
+
+  function schedule(): void {
+    if (scheduled) return;
+    scheduled = true;
+    after(Math.max(TICK, dueAt - now()), go);
+  }
+
+  return {
+    /** Resolves when it is the caller's turn, in the order of asking; undefined: at once. */
+    wait(): Promise<void> | undefined {
+      if (waiting.length === 0 && others() < QUIET) return undefined;
+      return new Promise((resolve) => {
+        waiting.push(resolve);
+        schedule();
+      });
+    },
+  };
+}

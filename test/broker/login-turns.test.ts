@@ -1,0 +1,101 @@
+import t from 'tap';
+import { createLoginTurns } from '../../src/broker/login-turns.ts';
+import { createDemand } from '../../src/database/demand.ts';
+
+/** Turns on a clock that stands still but when it is moved. */
+function startTurns(units: number) {
+  let time = 1000;
+  let task: { at: number; run: () => void } | undefined;
+  const work = { units };
+  const turns = createLoginTurns({
+    others: () => work.units,
+    now: () => time,
+    after(milliseconds, run) {
+      task = { at: time + milliseconds, run };
+    },
+  });
+  const order: number[] = [];
+  return {
+    work,
+    order,
+    ask: (number: number) => turns.wait()?.then(() => order.push(number)),
+    async move(milliseconds: number): Promise<void> {
+      const end = time + milliseconds;
+      while (task && task.at <= end) {
+        const { at, run } = task;
+        task = undefined;
+        time = at;
+        run();
+        await Promise.resolve();
+      }
+      time = end;
+      await Promise.resolve();
+    },
+  };
+}
+
+t.test('while nobody else works a login goes on at once', (t) => {
+  const { ask } = startTurns(0);
+  for (let number = 0; number < 1000; number += 1) t.equal(ask(number), undefined);
+  t.end();
+});
+
+t.test(
+  'while commands are carried out logins go on in the order in which they came, with time left between',
+  async (t) => {
+    const { ask, order, move } = startTurns(10_000);
+    for (let number = 0; number < 1000; number += 1) void ask(number);
+    await move(1000);
+    t.ok(order.length >= 590 && order.length <= 650, `${order.length} in a second: about a fifth of the time`);
+    await move(1000);
+    t.same(
+      order,
+      Array.from({ length: 1000 }, (_, number) => number),
+      'all of them come to their turn',
+    );
+  },
+);
+
+t.test('the less others do, the more logins there are', async (t) => {
+  const logins: number[] = [];
+  for (const units of [5000, 2000, 500]) {
+    const { ask, order, move } = startTurns(units);
+    for (let number = 0; number < 5000; number += 1) void ask(number);
+    await move(1000);
+    logins.push(order.length);
+  }
+  t.same(
+    logins,
+    logins.toSorted((a, b) => a - b),
+  );
+  t.ok((logins[2] ?? 0) > 2 * (logins[0] ?? 0), logins.join(', '));
+});
+
+t.test('when the others have done, those who wait go at once', async (t) => {
+  const { ask, order, move, work } = startTurns(10_000);
+  for (let number = 0; number < 1000; number += 1) void ask(number);
+  await move(10);
+  t.ok(order.length < 100);
+  work.units = 0;
+  await move(10);
+  t.equal(order.length, 1000);
+});
+
+t.test('what was asked for in the last second counts, by its busiest tenth', (t) => {
+  let time = 5000;
+  const demand = createDemand(() => time);
+  t.equal(demand.perSecond(), 0);
+  for (let count = 0; count < 30; count += 1) demand.add();
+  time += 100;
+  demand.add();
+  t.equal(demand.perSecond(), 300);
+  time += 800;
+  t.equal(demand.perSecond(), 300);
+  time += 100;
+  t.equal(demand.perSecond(), 10);
+  time += 100;
+  t.equal(demand.perSecond(), 0);
+  time += 100_000;
+  t.equal(demand.perSecond(), 0, 'also after a long rest');
+  t.end();
+});
