@@ -75,6 +75,8 @@ interface FleetOptions {
   seed?: number;
   /** Connections a second; null is unbounded. */
   connectRate?: number | null;
+  /** How many processes share the fleet: the rates are those of all of them. */
+  processes?: number;
   connectAttempts?: number;
   clean?: boolean;
   /** A folder in which devices remember over restarts. */
@@ -99,6 +101,7 @@ export function createFleet({
   url,
   seed = 1,
   connectRate = null,
+  processes = 1,
   connectAttempts = 1,
   clean = false,
   stateFolder,
@@ -112,7 +115,8 @@ export function createFleet({
 }: FleetOptions): Fleet {
   const events = new EventEmitter<FleetEvents>();
   const tally = createTally({ events, onTrouble });
-  const pacer = createPacer({ perSecond: connectRate, atOnce: CONNECTING, timers });
+  const own = (rate: number | null): number | null => (rate === null ? null : rate / processes);
+  const pacer = createPacer({ perSecond: own(connectRate), atOnce: CONNECTING, timers });
   const downloads = createDownloadFolder(downloadFolder);
   /** What ends the absences of a device; there for those whose absences have begun. */
   const absences = new Map<Device, () => void>();
@@ -215,7 +219,7 @@ export function createFleet({
 
     async connect({ rate, ...part } = {}) {
       over = false;
-      if (rate !== undefined) pacer.setRate(rate);
+      if (rate !== undefined) pacer.setRate(own(rate));
       const places = placesOf(part);
       const outcomes = await Promise.allSettled(places.map((at) => devices[at]!.connect()));
       const givenUp: GivenUp[] = [];

@@ -91,6 +91,7 @@ export async function runScenario({
     url: record.service.mqtt,
     seed: scenario.seed,
     connectRate: scenario.connectRate,
+    processes: record.shard?.of ?? 1,
     connectAttempts: CONNECT_ATTEMPTS,
     clean: cleanSessions,
     downloadFolder,

@@ -185,3 +185,21 @@ t.test('the shards of a fleet are all of it, and each device is what it is witho
     [2, 2, 1],
   );
 });
+
+t.test('processes that share a fleet connect at the rate all together', async (t) => {
+  const timers = handTimers();
+  await using broker = await startBroker();
+  await using fleet = createFleet({
+    members: oneGroup(accounts),
+    url: broker.url,
+    processes: 2,
+    connectRate: 10,
+    timers,
+  });
+  const connected = fleet.connect({ rate: 20 });
+  await once(fleet.events, 'online');
+  t.equal(await timers.next(), 100);
+  await once(fleet.events, 'online');
+  t.equal(await timers.next(), 200);
+  await Promise.all([fleet.disconnect(), connected]);
+});
