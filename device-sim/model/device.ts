@@ -1,8 +1,9 @@
 import { EventEmitter } from 'node:events';
 import { type Chances, createChances } from '../faults/chances.ts';
 import { type Conformance, createConformance } from '../mqtt/conformance.ts';
+import type { Inbound, Link } from '../mqtt/link.ts';
 import { type Answer, parseCommand, parseComplaint, parseResponse } from '../mqtt/messages.ts';
-import { createLink, type Inbound, type Link } from '../mqtt/mqtt-link.ts';
+import { createLink } from '../mqtt/mqtt-link.ts';
 import { createReconnector, type Reconnector } from '../mqtt/reconnector.ts';
 import { createRandom, deriveSeed, draw, type Random, type Range } from '../random.ts';
 import { systemTimers, type Timers } from '../timers.ts';

@@ -1,6 +1,7 @@
 import type { Chances } from '../faults/chances.ts';
 import type { Fault, FaultKind, Occasion } from '../faults/fault.ts';
-import { createLink, isRefusal, type Link } from '../mqtt/mqtt-link.ts';
+import { isRefusal, type Link } from '../mqtt/link.ts';
+import { createLink } from '../mqtt/mqtt-link.ts';
 import type { Timers } from '../timers.ts';
 import type { Execution } from './device-model.ts';
 import type { Plan } from './plans.ts';

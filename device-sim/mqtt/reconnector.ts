@@ -1,7 +1,7 @@
 import { backOff } from '../back-off.ts';
 import type { Random, Range } from '../random.ts';
 import type { Timers } from '../timers.ts';
-import { isRefusal } from './mqtt-link.ts';
+import { isRefusal } from './link.ts';
 
 /** Keeps a device connected for as long as it is wanted. */
 export interface Reconnector {

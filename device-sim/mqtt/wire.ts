@@ -2,6 +2,7 @@ import { connect as connectTcp, isIP } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { connect as connectTls, createSecureContext, type SecureContext } from 'node:tls';
 import { createWebSocketStream, WebSocket } from 'ws';
+import { sharedLookup as lookup } from './lookup.ts';
 
 /** The bytes of one connection, whatever carries them. */
 export type Wire = Pick<Duplex, 'write' | 'cork' | 'uncork' | 'end' | 'destroy' | 'pause' | 'resume'>;
@@ -40,7 +41,7 @@ function openTcp(host: string, port: number, end: WireEnd): Wire {
     return true;
   };
   // Without TCP_NODELAY an answer waits for the delayed ACK of the one before it.
-  const socket = connectTcp({ host, port, noDelay: true, onread: { buffer: readBuffer, callback } });
+  const socket = connectTcp({ host, port, lookup, noDelay: true, onread: { buffer: readBuffer, callback } });
   socket.once('connect', () => end.onOpen(socket));
   return attach(socket, end);
 }
@@ -48,7 +49,7 @@ function openTcp(host: string, port: number, end: WireEnd): Wire {
 function openTls(host: string, port: number, end: WireEnd): Wire {
   secureContext ??= createSecureContext();
   const name = isIP(host) ? {} : { servername: host };
-  const socket = connectTls({ host, port, secureContext, ...name });
+  const socket = connectTls({ host, port, lookup, secureContext, ...name });
   socket.setNoDelay(true);
   socket.once('secureConnect', () => end.onOpen(socket));
   socket.on('data', (bytes: Buffer) => end.onBytes(socket, bytes));
@@ -56,7 +57,7 @@ function openTls(host: string, port: number, end: WireEnd): Wire {
 }
 
 function openWebSocket(url: string, end: WireEnd): Wire {
-  const webSocket = new WebSocket(url, 'mqtt', { perMessageDeflate: false });
+  const webSocket = new WebSocket(url, 'mqtt', { perMessageDeflate: false, lookup });
   const stream = createWebSocketStream(webSocket);
   webSocket.once('open', () => end.onOpen(stream));
   stream.on('data', (bytes: Buffer) => end.onBytes(stream, bytes));

@@ -1,7 +1,8 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
 import t from 'tap';
-import { createLink, isRefusal, type Link } from '../../../device-sim/mqtt/mqtt-link.ts';
+import { isRefusal, type Link } from '../../../device-sim/mqtt/link.ts';
+import { createLink } from '../../../device-sim/mqtt/mqtt-link.ts';
 import { systemTimers, type Timers } from '../../../device-sim/timers.ts';
 import { handTimers } from '../hand-timers.ts';
 import { startScriptedService } from './scripted-service.ts';
