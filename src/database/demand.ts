@@ -4,7 +4,7 @@ const REMEMBERED = 10;
 
 /** How often something is asked for: the most of any tenth of the last second. */
 export function createDemand(now: () => number = () => performance.now()) {
-  const counts = new Array<number>(REMEMBERED).fill(0);
+  const counts = Array.from({ length: REMEMBERED }, () => 0);
   let current = 0; // number of the window
 
   /** The place of the present window; those that have gone by since the last one are empty. */
