@@ -13,7 +13,7 @@ import { type RunMember, type RunState, runScenario } from './scenario/run-scena
 import type { Scenario } from './scenario/scenario.ts';
 import { isWorn } from './scenario/wearing.ts';
 import { createTimerWheel } from './timer-wheel.ts';
-import { systemTimers } from './timers.ts';
+import { systemTimers, type Timers } from './timers.ts';
 import { UsageError } from './usage-error.ts';
 import { type LiveStream, watch } from './watch.ts';
 
@@ -76,7 +76,7 @@ async function castOf(settings: RunSettings): Promise<Cast> {
   return { members: membersOf(made.accounts), application: made.application, admin, clean: made.clean };
 }
 
-function customerOf(settings: RunSettings, { application, admin }: Cast, timers: typeof systemTimers): Customer | null {
+function customerOf(settings: RunSettings, { application, admin }: Cast, timers: Timers): Customer | null {
   if (!application) return null;
   const { api, scenario, webhook, authenticationKey } = settings;
   return createCustomer({
@@ -109,23 +109,12 @@ function shown(state: RunState, scenario: Scenario) {
   };
 }
 
-/**
- * One run, from obtaining devices to cleaning up after it; ends as its scenario says, or when `stopped` is aborted. Rejects with Unreachable when
- * the service is not there at the start, or any more at the end; with a UsageError when something of its surroundings is wrong.
- */
-export async function run(
+/** All of a run while the service is there. */
+async function runThrough(
   settings: RunSettings,
-  { stopped, stream }: { stopped: AbortSignal; stream: LiveStream },
-): Promise<{ record: RunRecord; gone: Error | null }> {
-  const { scenario, mqtt, api, accounts, wait, shard } = settings;
-  const timers = createTimerWheel(systemTimers);
-  const addresses = [
-    ...(accounts.kind === 'register' ? [accounts.adminUrl] : []),
-    ...(needsCustomer(scenario) ? [api] : []),
-    mqtt,
-  ];
-  await reach(addresses, { patience: wait, timers, stopped });
-
+  { stopped, stream, timers }: { stopped: AbortSignal; stream: LiveStream; timers: Timers },
+): Promise<RunRecord> {
+  const { scenario, mqtt, api, shard } = settings;
   await using stack = new AsyncDisposableStack();
   const cast = await castOf(settings);
   if (settings.clean) stack.defer(() => cast.clean());
@@ -164,12 +153,40 @@ export async function run(
       },
     });
     if (log && settings.decisionsFile !== undefined) writeFileSync(settings.decisionsFile, log.text());
-    const gone = await reach(addresses, { patience: wait, timers, stopped }).then(
+    return record;
+  } finally {
+    unwatch();
+  }
+}
+
+/**
+ * One run, from obtaining devices to cleaning up after it; ends as its scenario says, or when `stopped` is aborted. `gone` says that the
+ * service was not there any more at the end. Rejects with Unreachable when it is not there at the start, or is why the run failed; with a
+ * UsageError when something of its surroundings is wrong.
+ */
+export async function run(
+  settings: RunSettings,
+  { stopped, stream }: { stopped: AbortSignal; stream: LiveStream },
+): Promise<{ record: RunRecord; gone: Error | null }> {
+  const { scenario, mqtt, api, accounts, wait } = settings;
+  const timers = createTimerWheel(systemTimers);
+  const addresses = [
+    ...(accounts.kind === 'register' ? [accounts.adminUrl] : []),
+    ...(needsCustomer(scenario) ? [api] : []),
+    mqtt,
+  ];
+  const there = (patience: number): Promise<void> => reach(addresses, { patience, timers, stopped });
+  await there(wait);
+  try {
+    const record = await runThrough(settings, { stopped, stream, timers });
+    const gone = await there(wait).then(
       () => null,
       (error: Error) => error,
     );
     return { record, gone };
-  } finally {
-    unwatch();
+  } catch (error) {
+    // It is the better reason, when it is one.
+    await there(0);
+    throw error;
   }
 }

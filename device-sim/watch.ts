@@ -27,7 +27,7 @@ export function watch({
   const terminal = stream.isTTY === true;
   const every = terminal ? ON_TERMINAL_MILLISECONDS : ELSEWHERE_MILLISECONDS;
   let drawn = 0;
-  let cancel = timers.after(every, tick);
+  let cancel = (): void => {};
 
   /** A line that does not fit would be two, and the next picture would begin too low. */
   const fitting = (line: string): string => {
@@ -46,6 +46,7 @@ export function watch({
     cancel = timers.after(every, tick);
   }
 
+  tick();
   return () => {
     cancel();
     if (terminal) stream.write(`${HOME}${up(drawn)}${CLEAR_BELOW}`);

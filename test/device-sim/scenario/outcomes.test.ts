@@ -1,0 +1,168 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import t from 'tap';
+import { readCommandLine } from '../../../device-sim/command-line.ts';
+import { mergeReports } from '../../../device-sim/merge.ts';
+import { writeReport } from '../../../device-sim/report/write-report.ts';
+import { run } from '../../../device-sim/run.ts';
+import { ADMIN_TOKEN, startProcess } from '../../flow/service-process.ts';
+
+const MAIN = join(import.meta.dirname, '../../../device-sim/main.ts');
+const options = { stopped: new AbortController().signal, stream: { write: () => {} } };
+
+t.test('what a run ends with', { timeout: 90_000 }, async (t) => {
+  const folder = t.testdir({ data: {} });
+  const service = await startProcess(t, { LAPEL_DATA_DIR: join(folder, 'data') });
+  const { admin, http, mqtt } = service.addresses;
+  const at = `--admin ${admin} --api ${http} --mqtt ${mqtt}`;
+  const env = { LAPEL_ADMIN_TOKEN: ADMIN_TOKEN };
+
+  function write(name: string, scenario: string): string {
+    const file = join(folder, `${name}.yaml`);
+    writeFileSync(file, `name: ${name}\n${scenario}`);
+    return file;
+  }
+  async function simulate(line: string) {
+    const args = [MAIN, ...`${line} ${at}`.split(' ')];
+    const child = spawn(process.execPath, args, { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+    const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
+    return { stdout, stderr, code };
+  }
+  async function runHere(line: string) {
+    const command = readCommandLine(`${line} ${at}`.split(' '), env);
+    if (command.do !== 'run') throw new Error('no run');
+    return run(command.settings, options);
+  }
+
+  t.test('an expectation that does not hold is exit code 1, with the story of a device', async (t) => {
+    const file = write(
+      'failing',
+      `devices: 4
+groups: [{ name: good }, { name: bad, count: 1, faults: [{ fault: fails, probability: 1, operations: [setWifi] }] }]
+phases: [{ name: work, duration: 300ms, actions: [{ do: setWifi, each: 1 }] }]
+expectations: [lost == 0, { expect: succeeded == 100 %, phase: work }]
+`,
+    );
+    const out = join(folder, 'out');
+    const { stdout, code } = await simulate(`run ${file} --report ${out}`);
+    t.equal(code, 1);
+    t.match(stdout, /^failing: 1 of 2 expectations hold/);
+    t.match(
+      stdout,
+      /NOT OK {2}succeeded == 100 % \(work\): 75 %\n.*\n?.*customer {2}asks for setWifi \(action \d\): 201, transaction \d/,
+    );
+    t.match(stdout, /receiver {2}gets failed INTERNAL of \d/);
+    const junit = readFileSync(join(out, 'junit.xml'), 'utf8');
+    t.match(junit, /tests="2" failures="1"/);
+    t.match(junit, /<failure message="found 75 %">/);
+  });
+
+  t.test('two runs of one scenario and seed take the same decisions, however long anything takes', async (t) => {
+    const scenario = (name: string, latency: string) =>
+      write(
+        name,
+        `devices: 8
+seed: 5
+groups:
+  - name: some
+    share: 50 %
+    behaviour: { latency: 0ms-20ms, failures: 20 %, repeats: 20 % }
+    faults: [{ fault: answers-late, probability: 30 %, delay: ${latency} }, { fault: answers-twice, probability: 20 % }]
+  - name: others
+phases:
+  - name: work
+    duration: 500ms
+    actions: [{ do: setWifi, rate: 60/s }, { do: setLanguage, each: 2 }, { do: pressButton, each: 1 }]
+`,
+      );
+    const decisions: string[] = [];
+    for (const [name, latency] of [
+      ['quick', '1ms'],
+      ['slow', '100ms'],
+    ] as const) {
+      const log = join(folder, `${name}.ndjson`);
+      await runHere(`run ${scenario('same', latency)} --run same --clean --decisions ${log}`);
+      decisions.push(readFileSync(log, 'utf8'));
+    }
+    const delays = /answers-late \d+/g;
+    t.ok(decisions[0]!.split('\n').length > 100, 'there are decisions');
+    t.match(decisions[0], delays);
+    t.equal(decisions[0]!.replace(delays, 'answers-late'), decisions[1]!.replace(delays, 'answers-late'));
+  });
+
+  t.test('another seed decides otherwise', async (t) => {
+    const log = join(folder, 'other.ndjson');
+    await runHere(`run ${join(folder, 'same.yaml')} --run same --seed 6 --decisions ${log}`);
+    t.not(readFileSync(log, 'utf8'), readFileSync(join(folder, 'quick.ndjson'), 'utf8'));
+  });
+
+  t.test('processes that share a run have all of its devices and actions, each one once', async (t) => {
+    const file = write(
+      'shared',
+      `devices: 7
+phases: [{ name: work, duration: 400ms, actions: [{ do: setWifi, each: 2 }, { do: setApn, rate: 20/s }] }]
+expectations: [lost == 0, doubled == 0, succeeded == 100 %, devices == 7]
+`,
+    );
+    const shards = await Promise.all(
+      [1, 2].map(async (index) => {
+        const { record } = await runHere(`run ${file} --shard ${index}/2`);
+        const out = join(folder, `shard-${index}`);
+        writeReport(out, record);
+        return { record, out };
+      }),
+    );
+    const all = mergeReports(shards.map(({ out }) => out));
+    t.strictSame(
+      shards.map(({ record }) => record.chapters[0]?.fleet['devices']),
+      [4, 3],
+    );
+    t.match(all, { shard: null, chapters: [{ fleet: { devices: 7, activated: 7 } }] });
+    t.equal(all.chapters.find(({ name }) => name === 'work')?.figures?.accepted, 7 * 2 + 8);
+    t.ok(all.verdicts.every(({ holds }) => holds));
+    t.throws(() => mergeReports([shards[0]!.out]), { message: /^merge: / });
+  });
+
+  t.test('devices of another run are left alone: exit code 2', async (t) => {
+    const file = write('mine', 'devices: 2\nphases: [{ name: work, duration: 10ms }]\n');
+    const first = await runHere(`run ${file} --developer one`);
+    t.equal(first.record.verdicts.length, 0);
+    const { code, stderr } = await simulate(`run ${file} --developer two`);
+    t.equal(code, 2);
+    t.match(stderr, /^--run: device \d{15} is there already, of developer one/);
+  });
+
+  t.test('a service that goes away in the middle is exit code 3, with a report of what was seen', async (t) => {
+    const file = write('gone', 'devices: 2\nactivate: false\nsettle: 0s\nphases: [{ name: work, duration: 1s }]\n');
+    const statusReports = async (): Promise<number> => {
+      const metrics = await (
+        await fetch(`${admin}/metrics`, { headers: { authorization: `Bearer ${ADMIN_TOKEN}` } })
+      ).text();
+      return Number(/^lapel_mqtt_messages_total\{topic="status"\} (\d+)$/m.exec(metrics)?.[1] ?? 0);
+    };
+    const reports = await statusReports();
+    t.ok(reports > 0);
+    const child = spawn(process.execPath, [MAIN, ...`run ${file} --wait 0 --json ${at}`.split(' ')], {
+      env: { ...process.env, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const [output, exit] = [text(child.stdout), once(child, 'exit')];
+    let said = '';
+    child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
+      said += chunk;
+    });
+    while (!said.includes(' start: ')) await once(child.stderr, 'data');
+    // Both have reported their status: they are connected, and know it.
+    while ((await statusReports()) < reports + 2);
+    service.signal('SIGKILL');
+    t.equal((await exit)[0], 3);
+    t.match(said, /the service could not be reached at /);
+    t.match(JSON.parse(await output), {
+      scenario: 'gone',
+      chapters: [{ name: 'run' }, { name: 'start' }, { name: 'work' }],
+    });
+  });
+});
