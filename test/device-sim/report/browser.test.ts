@@ -1,0 +1,37 @@
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { chromium } from 'playwright-core';
+import t from 'tap';
+import { reportPage } from '../../../device-sim/report/page.ts';
+import { recordOf } from './record-of.ts';
+
+const executablePath = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync);
+const skip = executablePath === undefined ? 'Chromium is not installed: bash .ci/install-chromium' : false;
+
+t.test(
+  'the page of a report in a browser: nothing sticks out, nothing is asked for, dark is dark',
+  { skip },
+  async (t) => {
+    const file = join(t.testdir(), 'report.html');
+    writeFileSync(file, reportPage(recordOf()));
+    // Without the browser's own sandbox, which root cannot have: the page is ours.
+    const browser = await chromium.launch({ executablePath: String(executablePath), args: ['--no-sandbox'] });
+    t.teardown(() => browser.close());
+    for (const width of [1280, 360]) {
+      for (const colorScheme of ['light', 'dark'] as const) {
+        const page = await browser.newPage({ viewport: { width, height: 800 }, colorScheme });
+        const asked: string[] = [];
+        page.on('request', (request) => asked.push(request.url()));
+        await page.goto(pathToFileURL(file).href);
+        t.strictSame(asked, [pathToFileURL(file).href]);
+        t.equal(await page.evaluate('document.documentElement.scrollWidth'), width, `${width} wide`);
+        const [brightness = 0] = (await page.evaluate<string>('getComputedStyle(document.body).backgroundColor'))
+          .match(/\d+/g)!
+          .map(Number);
+        t.equal(brightness > 128, colorScheme === 'light', colorScheme);
+        await page.close();
+      }
+    }
+  },
+);
