@@ -58,7 +58,8 @@ class PlannedAnswering implements Answering {
       return;
     }
     if (fault?.kind === 'bad-payload' && !repeated) this.#provoke();
-    this.#send(answer, fault?.kind === 'unknown-fields' ? STRANGE : undefined);
+    if (fault?.kind === 'unknown-fields') this.#sendStrangely(answer);
+    else this.#send(answer);
     this.#parts.onSaid(answer, repeated);
     if (plan?.twice && !repeated) this.#send(answer);
     for (const end of this.#heldBack?.values() ?? []) end();
@@ -118,8 +119,14 @@ class PlannedAnswering implements Answering {
     }
   }
 
-  #send(answer: Answer, more?: object): void {
-    this.#publish(answer, JSON.stringify(more ? { ...answer, ...more } : answer));
+  #send(answer: Answer): void {
+    this.#publish(answer, JSON.stringify(answer));
+  }
+
+  #sendStrangely(answer: Answer): void {
+    // About the member of a wrong type.
+    this.#provoked += 1;
+    this.#publish(answer, JSON.stringify({ ...answer, ...STRANGE }));
   }
 
   #publish(answer: Answer, payload: string): void {
