@@ -103,7 +103,7 @@ export function distribution({ figures }: Chapter): Html {
   };
   return linePlot({
     title: 'Distribution of latency',
-    note: 'The share that took as long at most.',
+    note: 'The share that took no longer.',
     x,
     y,
     upright: true,

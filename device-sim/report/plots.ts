@@ -117,7 +117,7 @@ export function bars({
   const most = Math.max(1, ...rows.map(({ value }) => value));
   const list = rows.map(
     ({ name, value, look }) =>
-      html`<div class="row"><dt>${name}</dt><dd><i class="${look}" style="width:${percentage(value / most)}"></i><b>${shown(value)}</b></dd></div>`,
+      html`<div class="row"><dt>${name}</dt><dd><i class="${value > 0 ? look : 'zero'}" style="width:${percentage(value / most)}"></i><b>${shown(value)}</b></dd></div>`,
   );
   const none = rows.length === 0 ? html`<p class="none">None.</p>` : null;
   return html`<figure class="plot"><figcaption><h3>${title}</h3><p class="note">${note}</p></figcaption><dl class="bars">${list}</dl>${none}</figure>`;

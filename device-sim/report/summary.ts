@@ -65,7 +65,7 @@ export function facts(record: RunRecord): [string, string][] {
     ['Memory for each device', of('memoryPerDevice') > 0 ? show.bytes(of('memoryPerDevice')) : '–'],
     ['Memory of the process, at the end', show.bytes(memory.end)],
     ['Commands that came to devices', show.count(of('commands'))],
-    ['of them known already, and answered again', show.count(of('repetitions'))],
+    ['Commands that a device knew already', show.count(of('repetitions'))],
     ['Complaints of the service about messages', show.count(of('complaints'))],
     ['Breaches of the contract by the service', show.count(of('violations'))],
   ];
