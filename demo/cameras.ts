@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { createChances } from '../device-sim/faults/chances.ts';
 import type { OwnFile } from '../device-sim/files/uploader.ts';
 import type { DeviceAccount } from '../device-sim/fleet/member.ts';
 import { createDevice, type Device, type DeviceOptions } from '../device-sim/model/device.ts';
@@ -21,11 +22,16 @@ export interface Camera {
 }
 
 /** How each of the five behaves. They answer in a moment, as if they did something. */
-const MANNERS: Pick<DeviceOptions, 'seed' | 'behaviour' | 'equipment'>[] = [
+const MANNERS: Pick<DeviceOptions, 'chances' | 'behaviour' | 'equipment'>[] = [
   {},
   { behaviour: { silentOperations: new Set(['setApn']) }, equipment: OLD_FIRMWARE },
-  // Does about half of what it is told; with this seed the second command is the first to fail.
-  { behaviour: { failureRate: 0.5 }, seed: 36 },
+  {
+    chances: createChances({
+      seed: 1,
+      device: 3,
+      rules: [{ fault: 'fails', probability: 1, operations: ['setWifi'] }],
+    }),
+  },
   {},
   {},
 ];

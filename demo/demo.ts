@@ -1,16 +1,16 @@
+import { startReceiver } from '../device-sim/customer/receiver.ts';
 import { readConfig } from '../src/config.ts';
 import { createLog } from '../src/log.ts';
 import { createService } from '../src/service.ts';
 import { commandsByHand } from './by-hand.ts';
 import { CAMERAS, type Camera, createCamera } from './cameras.ts';
 import { BrokenPromise } from './check.ts';
-import { createCustomerStore, type WantedFile } from './customer-store.ts';
+import { createCustomerStore } from './customer-store.ts';
 import { portNear } from './ports.ts';
 import { createResults } from './results.ts';
 import { createApp, fetchToken, setUpTenant } from './tenant.ts';
 import { createTimeline, type Output } from './timeline.ts';
 import { tour } from './tour.ts';
-import { startWebhookReceiver } from './webhook-receiver.ts';
 
 interface Options {
   /** Where the service keeps its data; the caller removes it. */
@@ -64,10 +64,14 @@ export async function demo({ folder, output, once, stopped }: Options): Promise<
   const store = stack.use(createCustomerStore({ config, endpoint: addresses.objects }));
   let authenticationKey = '';
   let forged = '';
-  const receiver = await startWebhookReceiver({
+  const receiver = await startReceiver({
+    listen: { host: '127.0.0.1', port: 0 },
     authenticationKey: () => authenticationKey,
-    onReceived(received, repeated) {
-      const { type, data } = received.notification;
+    store,
+    onReceived({ webhookId, event }) {
+      const notification = event as Parameters<typeof results.add>[0]['notification'];
+      const { type, data } = notification;
+      const repeated = results.isRepeated(webhookId);
       const text = `${type}, both signatures verified${repeated ? '; seen before: dropped' : ''}`;
       const transactionId = data.transaction?.transactionId;
       const good = type !== 'transaction.failed';
@@ -78,14 +82,11 @@ export async function demo({ folder, output, once, stopped }: Options): Promise<
         good,
         ...(transactionId !== undefined && { transactionId }),
       });
-      results.add(received);
+      results.add({ webhookId, notification });
     },
-    async onUrlsWanted({ type, data }) {
-      const files = 'files' in data ? (data.files as WantedFile[]) : [data as unknown as WantedFile];
-      const text = `${type}, both signatures verified; presigned: ${files.length}`;
+    onUrlsWanted({ type, files }) {
+      const text = `${type}, both signatures verified; presigned: ${files}`;
       timeline.arrow({ from: 'lapel', to: 'webhook', text });
-      const urls = await Promise.all(files.map(store.presign));
-      return 'files' in data ? { urls } : urls[0]!;
     },
     onForged(reason) {
       forged = reason;

@@ -1,5 +1,27 @@
 import { check, promised } from './check.ts';
-import type { Notification, Received } from './webhook-receiver.ts';
+
+/** The part of a webhook's body that the demo looks at (schemas/webhooks/). */
+interface Notification {
+  type: string;
+  data: {
+    deviceId: string;
+    transaction?: {
+      transactionId: number;
+      operation: string;
+      status: string;
+      result: Record<string, unknown> | null;
+      error: { code: string } | null;
+    };
+    /** Of things that happen on devices. */
+    eventId?: string;
+  };
+}
+
+interface Received {
+  /** The same in every attempt: a receiver drops repetitions by it. */
+  webhookId: string;
+  notification: Notification;
+}
 
 type Result = NonNullable<Notification['data']['transaction']>;
 type Happening = { readonly type: string; readonly data: Readonly<Record<string, unknown>> };
@@ -9,11 +31,19 @@ export function createResults() {
   const happenings = new Map<string, Happening>();
   const eventWebhooks = new Map<string, Set<string>>();
   const watching = new Set<(happening: Happening) => void>();
+  const seen = new Set<string>();
   const webhookIds = new Map<number, Set<string>>();
   const results = new Map<number, Result>();
   const waiting = new Map<number, (result: Result) => void>();
 
   return {
+    /** Whether it is a repetition of one that came before. */
+    isRepeated(webhookId: string): boolean {
+      const repeated = seen.has(webhookId);
+      seen.add(webhookId);
+      return repeated;
+    },
+
     add({ webhookId, notification }: Received): void {
       const { type, data } = notification;
       const { transaction, eventId } = data;

@@ -1,0 +1,117 @@
+import { createHash, createHmac } from 'node:crypto';
+import { Webhook } from 'standardwebhooks';
+import t from 'tap';
+import { createFileStore } from '../../../device-sim/customer/file-store.ts';
+import { startReceiver } from '../../../device-sim/customer/receiver.ts';
+
+const key = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
+
+/** A webhook as the service sends it. */
+function genuine(data: object, id = 'msg_1') {
+  const body = JSON.stringify({ type: 'test', timestamp: '2026-11-20T09:30:00.123456Z', data });
+  const now = new Date();
+  const headers = {
+    'webhook-id': id,
+    'webhook-timestamp': String(Math.floor(now.getTime() / 1000)),
+    'webhook-signature': new Webhook(key).sign(id, now, body),
+    'x-notification-key': createHmac('sha256', key).update(body).digest('hex'),
+  };
+  return { method: 'POST', headers, body };
+}
+
+t.test('a receiver', async (t) => {
+  const forged: string[] = [];
+  const received: string[] = [];
+  const receiver = await startReceiver({
+    listen: { host: '127.0.0.1', port: 0 },
+    authenticationKey: () => key,
+    onReceived: ({ webhookId }) => received.push(webhookId),
+    onForged: (reason) => forged.push(reason),
+  });
+  t.teardown(() => receiver[Symbol.asyncDispose]());
+  const webhook = genuine({});
+  const post = async (headers: object = {}, url = receiver.url): Promise<number> =>
+    (await fetch(url, { ...webhook, headers: { ...webhook.headers, ...headers } })).status;
+
+  t.test('believes what carries both signatures, and nothing else', async (t) => {
+    t.strictSame([await post(), await post()], [204, 204]);
+    t.strictSame(received, ['msg_1', 'msg_1']);
+    const notificationKey = webhook.headers['x-notification-key'].replace(/^./, 'x');
+    t.equal(await post({ 'webhook-id': 'msg_2' }), 401);
+    t.equal(await post({ 'webhook-timestamp': '1' }), 401);
+    t.equal(await post({ 'x-notification-key': notificationKey }), 401);
+    t.equal((await fetch(receiver.url, { method: 'POST', body: webhook.body })).status, 401);
+    t.equal(await post({ 'webhook-id': 'msg_2' }, receiver.urlsUrl), 401);
+    t.equal(received.length, 2);
+    t.match(forged, [/^webhook-signature/, /^webhook-signature/, /^x-notification-key/, /^webhook-signature/]);
+  });
+
+  t.test('takes files by the URLs that it gives, and counts them', async (t) => {
+    const files = ['a.mp4', 'b.mp4'].map((name) => ({ name, size: 5 }));
+    const answer = await fetch(receiver.urlsUrl, genuine({ callId: '1', files }));
+    const { urls } = (await answer.json()) as { urls: { name: string; uploadUrl: string }[] };
+    t.match(urls, [{ name: 'a.mp4', method: 'PUT' }, { name: 'b.mp4' }]);
+    const put = async (url: string, body: string): Promise<number> =>
+      (await fetch(url, { method: 'PUT', body })).status;
+    const [{ uploadUrl } = { uploadUrl: '' }] = urls;
+    t.equal(await put(uploadUrl, 'abcd'), 400, 'another size');
+    t.equal(await put(`${uploadUrl}&more=1`, 'abcde'), 403, 'another URL');
+    t.equal(await put(uploadUrl.replace('a.mp4', 'c.mp4'), 'abcde'), 403, 'another name');
+    t.equal((await fetch(uploadUrl)).status, 405);
+    t.equal(await put(uploadUrl, 'abcde'), 200);
+    t.strictSame(receiver.store.find('a.mp4'), { size: 5, sha256: createHash('sha256').update('abcde').digest('hex') });
+    t.match(receiver.store, { files: 1, bytes: 5 });
+    const single = await fetch(receiver.urlsUrl, genuine({ fileId: '1', name: 'd.mp4', size: 1 }));
+    t.match(await single.json(), { name: 'd.mp4', uploadUrl: /^http/ });
+  });
+
+  t.test('plays what it is told to, to a share of what comes', async (t) => {
+    receiver.play('fail', 0.5);
+    const statuses = await Promise.all(Array.from({ length: 100 }, () => post()));
+    const failed = statuses.filter((status) => status === 503).length;
+    t.ok(failed > 30 && failed < 70, `${failed} of 100 failed`);
+    receiver.play('go-away');
+    await t.rejects(post());
+    receiver.play('hang');
+    await t.rejects(fetch(receiver.url, { ...webhook, signal: AbortSignal.timeout(200) }), { name: 'TimeoutError' });
+    receiver.play('slow');
+    const began = received.length;
+    const slow = post();
+    receiver.play(null);
+    t.equal(await post(), 204, 'another one is not held up');
+    t.equal(await slow, 204);
+    t.equal(received.length, began + 2);
+  });
+});
+
+t.test('a receiver on a port that is taken says which option is about it', async (t) => {
+  const options = { authenticationKey: () => key, onReceived: () => {}, onForged: () => {} };
+  await using first = await startReceiver({ listen: { host: '127.0.0.1', port: 0 }, ...options });
+  const listen = { host: '127.0.0.1', port: Number(new URL(first.url).port) };
+  await t.rejects(startReceiver({ listen, ...options }), { option: '--webhook-listen', message: /EADDRINUSE/ });
+  await using other = await startReceiver({
+    listen: { host: '127.0.0.1', port: 0 },
+    publicUrl: 'https://qa.example/hooks/',
+    ...options,
+  });
+  t.equal(other.url, 'https://qa.example/hooks/events');
+});
+
+t.test('a URL for an upload ends', async (t) => {
+  let time = 0;
+  const store = createFileStore({ base: () => 'http://store/files', now: () => time });
+  const { uploadUrl } = store.presign({ name: 'a', size: 0 });
+  const put = () =>
+    store.receive(
+      {
+        method: 'PUT',
+        url: uploadUrl.replace('http://store', ''),
+        headers: { 'content-length': '0' },
+        async *[Symbol.asyncIterator]() {},
+      } as never,
+      () => {},
+    );
+  t.equal(await put(), 200);
+  time = 300_000;
+  t.equal(await put(), 403);
+});
