@@ -121,7 +121,7 @@ export async function createService(config: Config, { log, clock = systemClock, 
 
   const broker = parts.add(
     await createBroker({
-      others: database.demand,
+      commands: transactions.demand,
       ...common,
       ...config.mqtt,
       sessions,

@@ -49,8 +49,8 @@ interface Parts {
   /** A device is connected and subscribes its commands; the returned function is called when that ends. */
   open(link: DeviceLink): () => void;
   presence: Pick<Presence, 'heard' | 'left'>;
-  /** Units of work a second that are not for logins. */
-  others(): number;
+  /** Commands a second that callers ask for. */
+  commands(): number;
   maxConnections: number;
   /** LAPEL_MQTT_ADDRESS_LOGINS; null: not set. */
   addressLogins: number | null;
@@ -89,7 +89,7 @@ export async function createBroker(parts: Parts) {
     authenticate,
     certificateOf: (client) => known.get(client)?.certificate,
     openSession: persistence.openSession,
-    turn: createLoginTurns({ others: parts.others }).wait,
+    turn: createLoginTurns({ commands: parts.commands }).wait,
     async throttle(client, ...refusal) {
       const place = known.get(client)?.place;
       place?.refused();

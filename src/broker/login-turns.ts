@@ -1,8 +1,10 @@
-/** Units of work a second below which logins are not held back at all. */
-const QUIET = 100;
-/** Logins a second that a service without other work can do; each takes somewhat longer than a unit of work of others. */
+/** Commands a second below which logins are not held back at all. */
+const QUIET = 30;
+/** Logins a second that a service without commands can do. */
 const MOST = 3300;
-/** Logins a second, however much others do: about a fifth of the time. */
+/** A command takes, with its result, as long as so many logins, and some time more is left to it. */
+const PER_COMMAND = 3;
+/** Logins a second, however many commands there are: about a fifth of the time. */
 const LEAST = 600;
 /** Milliseconds of waiting that logins may catch up on: timers are late when there is much to do. */
 const CATCH_UP = 20;
@@ -10,8 +12,8 @@ const CATCH_UP = 20;
 const TICK = 1;
 
 interface Parts {
-  /** What others do: units of work a second. */
-  others(): number;
+  /** Commands a second that callers ask for. */
+  commands(): number;
   /** Milliseconds. */
   now?: () => number;
   after?: (milliseconds: number, task: () => void) => void;
@@ -21,9 +23,9 @@ const setTimer = (milliseconds: number, task: () => void): void => void setTimeo
 
 /**
  * Turns for logins. A fleet that comes back after an outage would take all the time there is, and commands of everybody else
- * would wait: so logins get the time that others do not need, and at least a fifth.
+ * would wait: so logins get the time that commands do not need, and at least a fifth.
  */
-export function createLoginTurns({ others, now = () => performance.now(), after = setTimer }: Parts) {
+export function createLoginTurns({ commands, now = () => performance.now(), after = setTimer }: Parts) {
   const waiting: (() => void)[] = [];
   let next = 0; // of `waiting`
   let dueAt = 0;
@@ -31,8 +33,8 @@ export function createLoginTurns({ others, now = () => performance.now(), after 
 
   function go(): void {
     scheduled = false;
-    const units = others();
-    const every = units < QUIET ? 0 : 1000 / Math.max(LEAST, MOST - units);
+    const perSecond = commands();
+    const every = perSecond < QUIET ? 0 : 1000 / Math.max(LEAST, MOST - perSecond * PER_COMMAND);
     const time = now();
     dueAt = Math.max(dueAt, time - CATCH_UP);
     for (; next < waiting.length && dueAt <= time; next += 1) {
@@ -55,7 +57,7 @@ export function createLoginTurns({ others, now = () => performance.now(), after 
   return {
     /** Resolves when it is the caller's turn, in the order of asking; undefined: at once. */
     wait(): Promise<void> | undefined {
-      if (waiting.length === 0 && others() < QUIET) return undefined;
+      if (waiting.length === 0 && commands() < QUIET) return undefined;
       return new Promise((resolve) => {
         waiting.push(resolve);
         schedule();

@@ -1,6 +1,5 @@
 import type SqliteDatabase from 'better-sqlite3';
 import { createIdle } from '../idle.ts';
-import { createDemand } from './demand.ts';
 import type { UnitOfWork } from './sql.ts';
 import { createStatements } from './statements.ts';
 
@@ -84,7 +83,6 @@ export function createGroupCommit({ connection, observe, onEffectError }: Option
   const rollbackTo = connection.prepare('ROLLBACK TO unit');
   const waiting: Waiting[] = [];
   const isCrowd = createCrowd();
-  const demand = createDemand();
   let urgent = 0; // how many of the waiting were asked for by `transact`
   let running = false;
   let lastBatch = 0; // units of the last commit
@@ -230,14 +228,10 @@ export function createGroupCommit({ connection, observe, onEffectError }: Option
   }
 
   return {
-    transact<Result>(work: (unit: UnitOfWork) => Promise<Result>): Promise<Result> {
-      demand.add();
-      return submit(work, true);
-    },
+    transact: <Result>(work: (unit: UnitOfWork) => Promise<Result>): Promise<Result> => submit(work, true),
     transactInCrowd: <Result>(work: (unit: UnitOfWork) => Promise<Result>): Promise<Result> => submit(work, !isCrowd()),
     transactSoon: <Result>(work: (unit: UnitOfWork) => Promise<Result>): Promise<Result> => submit(work, false),
     idle,
-    demand: demand.perSecond,
     /** True while a commit is being made. */
     isRunning: (): boolean => running,
     async close(): Promise<void> {

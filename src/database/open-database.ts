@@ -101,7 +101,6 @@ export function openDatabase({ folder, nowMicros, onCommit, onEffectError = reth
       transact: group.transact,
       transactSoon: group.transactSoon,
       transactInCrowd: group.transactInCrowd,
-      demand: group.demand,
       idle: group.idle,
       aside: aside.sql,
       size: () => ({ database: bytesOf(file), log: bytesOf(`${file}-wal`), free: freePages() * pageSize }),

@@ -44,8 +44,6 @@ export interface Database {
   transactSoon<Result>(work: (unit: UnitOfWork) => Promise<Result>): Promise<Result>;
   /** The same for work that can come in crowds, as when a fleet connects: little of it goes at once, much of it shares commits. */
   transactInCrowd<Result>(work: (unit: UnitOfWork) => Promise<Result>): Promise<Result>;
-  /** Units a second that `transact` was asked for, of late. */
-  demand(): number;
   /** Resolves when no unit of work is waiting or running. */
   idle(): Promise<void>;
   /** True while the database answers and can be written; the readiness probe asks. */

@@ -103,10 +103,14 @@ export function createDeviceEvents({
 
     /** An event that the service itself found, of a device of the application; not above what it may have stored. */
     async raise(applicationId: string, event: Event): Promise<void> {
-      if (room.take(event.deviceId, applicationId, JSON.stringify(event.data).length)) return;
-      await database.transact(async (unit) => {
-        await notify(unit, await findApplication(unit, applicationId), event);
-      });
+      const bytes = JSON.stringify(event.data).length;
+      if (room.take(event.deviceId, applicationId, bytes)) return;
+      try {
+        await database.transact(async (unit) => notify(unit, await findApplication(unit, applicationId), event));
+      } catch (error) {
+        room.giveBack(event.deviceId, applicationId, bytes);
+        throw error;
+      }
     },
   };
 }

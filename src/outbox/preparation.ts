@@ -47,7 +47,23 @@ export function createPreparation({ clock, log, prepare }: Parts) {
   async function persist(due: Due, first: Promise<object | null>, waiter: Waiter): Promise<object | null> {
     const { signal } = waiter;
     // Who waits no longer does not wait for an object store either.
-    const ended = new Promise<null>((resolve) => signal.addEventListener('abort', () => resolve(null), { once: true }));
+    const ended = Promise.withResolvers<null>();
+    const giveUp = (): void => ended.resolve(null);
+    signal.addEventListener('abort', giveUp, { once: true });
+    try {
+      return await prepared(due, first, waiter, ended.promise);
+    } finally {
+      signal.removeEventListener('abort', giveUp);
+    }
+  }
+
+  async function prepared(
+    due: Due,
+    first: Promise<object | null>,
+    waiter: Waiter,
+    ended: Promise<null>,
+  ): Promise<object | null> {
+    const { signal } = waiter;
     let attempt: Promise<object | null> | undefined = first;
     for (let wait = FIRST_PAUSE; attempt && !signal.aborted; wait = Math.min(wait * 2, LONGEST_PAUSE)) {
       try {

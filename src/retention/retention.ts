@@ -125,6 +125,8 @@ export function createRetention(parts: Parts) {
 
   return {
     async start(): Promise<void> {
+      // From the start on, so that a rate can be taken of the first ones too.
+      for (const kind of [...sweeps.map((sweep) => sweep.kind), 'objects']) metrics.retentionRemoved.inc({ kind }, 0);
       cancel = clock.after(FIRST, begin);
     },
 

@@ -7,6 +7,7 @@ import { DomainError } from '../errors.ts';
 import type { Ids } from '../ids.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Outbox } from '../outbox/outbox.ts';
+import type { Demand } from './demand.ts';
 import { type Installation, type InstallName, type InstallOperation, isInstall } from './installation.ts';
 import { createQueueBounds } from './queue-bounds.ts';
 import { insertTransaction } from './transaction-repository.ts';
@@ -31,6 +32,7 @@ interface Parts {
   ids: Ids;
   metrics: Metrics;
   outbox: Pick<Outbox, 'reserve'>;
+  demand: Pick<Demand, 'add'>;
   findApplication: Applications['findIn'];
   installation: Pick<Installation, 'hasBinary' | 'admit'>;
 }
@@ -41,7 +43,16 @@ interface Owner {
 }
 
 /** Stores what a caller asks of a device as a transaction. When the promise resolves it is on the disk. */
-export function createSubmission({ database, clock, ids, metrics, outbox, findApplication, installation }: Parts) {
+export function createSubmission({
+  database,
+  clock,
+  ids,
+  metrics,
+  outbox,
+  demand,
+  findApplication,
+  installation,
+}: Parts) {
   const requireRoom = createQueueBounds(metrics);
 
   /** Checks the operation's own rules and takes what it holds; answers the command's parameters. */
@@ -85,6 +96,7 @@ export function createSubmission({ database, clock, ids, metrics, outbox, findAp
     also?: (unit: UnitOfWork, transactionId: number) => Promise<void>,
   ): Promise<number> {
     const { applicationId, deviceId, operation } = submission;
+    demand.add();
     const hasBinary = isInstall(operation) && (await lookForBinary(submission, operation));
     return database.transact(async (unit) => {
       const application = await findApplication(unit, applicationId);

@@ -8,6 +8,7 @@ import type { Metrics } from '../metrics.ts';
 import { createOutbox } from '../outbox/outbox.ts';
 import type { Software } from '../software/software.ts';
 import { createDeliveryMarks } from './delivery-marks.ts';
+import { createDemand } from './demand.ts';
 import { createIdempotency } from './idempotency.ts';
 import { createInstallation } from './installation.ts';
 import { createSettlement, type RecordEvent } from './settlement.ts';
@@ -53,6 +54,7 @@ export function createTransactions({
     findApplication,
     fail: (transactionId, failure) => settlement.fail(transactionId, failure),
   });
+  const demand = createDemand();
   const outbox = createOutbox({
     database,
     clock,
@@ -75,7 +77,9 @@ export function createTransactions({
   });
 
   return {
-    submit: createSubmission({ database, clock, ids, metrics, outbox, findApplication, installation }),
+    submit: createSubmission({ database, clock, ids, metrics, outbox, demand, findApplication, installation }),
+    /** Commands a second that callers ask for, of late. */
+    demand: demand.perSecond,
     /** See createIdempotency. */
     once: createIdempotency({ database, clock, metrics }).once,
     settle: settlement.settle,

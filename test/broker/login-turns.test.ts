@@ -1,14 +1,14 @@
 import t from 'tap';
 import { createLoginTurns } from '../../src/broker/login-turns.ts';
-import { createDemand } from '../../src/database/demand.ts';
+import { createDemand } from '../../src/transactions/demand.ts';
 
 /** Turns on a clock that stands still but when it is moved. */
-function startTurns(units: number) {
+function startTurns(perSecond: number) {
   let time = 1000;
   let task: { at: number; run: () => void } | undefined;
-  const work = { units };
+  const work = { perSecond };
   const turns = createLoginTurns({
-    others: () => work.units,
+    commands: () => work.perSecond,
     now: () => time,
     after(milliseconds, run) {
       task = { at: time + milliseconds, run };
@@ -34,7 +34,7 @@ function startTurns(units: number) {
   };
 }
 
-t.test('while nobody else works a login goes on at once', (t) => {
+t.test('while there are no commands a login goes on at once', (t) => {
   const { ask } = startTurns(0);
   for (let number = 0; number < 1000; number += 1) t.equal(ask(number), undefined);
   t.end();
@@ -43,7 +43,7 @@ t.test('while nobody else works a login goes on at once', (t) => {
 t.test(
   'while commands are carried out logins go on in the order in which they came, with time left between',
   async (t) => {
-    const { ask, order, move } = startTurns(10_000);
+    const { ask, order, move } = startTurns(2000);
     for (let number = 0; number < 1000; number += 1) void ask(number);
     await move(1000);
     t.ok(order.length >= 590 && order.length <= 650, `${order.length} in a second: about a fifth of the time`);
@@ -56,10 +56,10 @@ t.test(
   },
 );
 
-t.test('the less others do, the more logins there are', async (t) => {
+t.test('the fewer commands, the more logins', async (t) => {
   const logins: number[] = [];
-  for (const units of [5000, 2000, 500]) {
-    const { ask, order, move } = startTurns(units);
+  for (const perSecond of [1000, 700, 100]) {
+    const { ask, order, move } = startTurns(perSecond);
     for (let number = 0; number < 5000; number += 1) void ask(number);
     await move(1000);
     logins.push(order.length);
@@ -71,12 +71,12 @@ t.test('the less others do, the more logins there are', async (t) => {
   t.ok((logins[2] ?? 0) > 2 * (logins[0] ?? 0), logins.join(', '));
 });
 
-t.test('when the others have done, those who wait go at once', async (t) => {
-  const { ask, order, move, work } = startTurns(10_000);
+t.test('when there are no more commands, those who wait go at once', async (t) => {
+  const { ask, order, move, work } = startTurns(2000);
   for (let number = 0; number < 1000; number += 1) void ask(number);
   await move(10);
   t.ok(order.length < 100);
-  work.units = 0;
+  work.perSecond = 0;
   await move(10);
   t.equal(order.length, 1000);
 });

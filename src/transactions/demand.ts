@@ -2,6 +2,8 @@ const WINDOW_MILLISECONDS = 100;
 /** Windows that are remembered: what was asked for a moment ago will be asked for again. */
 const REMEMBERED = 10;
 
+export type Demand = ReturnType<typeof createDemand>;
+
 /** How often something is asked for: the most of any tenth of the last second. */
 export function createDemand(now: () => number = () => performance.now()) {
   const counts = Array.from({ length: REMEMBERED }, () => 0);
