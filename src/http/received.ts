@@ -23,10 +23,9 @@ const tooLarge = (limit: number): DomainError => new DomainError('BODY_TOO_LARGE
 /** What can be said of a body before any of it has come. Throws BODY_TOO_LARGE and REQUEST_INVALID. */
 export function checkBodyHead({ headers }: IncomingMessage, limit: number): void {
   const encoding = headers['content-encoding'];
-  // Codings are compared without regard to case (RFC 9110 8.4.1).
-  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
-    throw invalid(`Content-Encoding '${encoding}' is not supported`);
-  }
+  // Codings are compared without regard to case (RFC 9110 8.4.1); the library that reads the body knows only this one.
+  if (encoding?.toLowerCase() === 'identity') headers['content-encoding'] = 'identity';
+  else if (encoding !== undefined) throw invalid(`Content-Encoding '${encoding}' is not supported`);
   if (Number(headers['content-length']) > PATIENCE * limit) throw tooLarge(limit);
 }
 
