@@ -9,13 +9,17 @@ export interface Note {
 type Line = readonly [at: number | null, who: string, text: string];
 
 function linesOf(entry: Entry): Line[] {
-  const { transactionId, operation, number, acceptedAt, requestedAt, result } = entry;
+  const { transactionId, deviceId, operation, number, acceptedAt, requestedAt, result } = entry;
   const action = number === undefined ? '' : ` (action ${number})`;
   const took = Math.round((acceptedAt ?? requestedAt) - requestedAt);
   const code = result?.code ? ` ${result.code}` : '';
   const repeated = entry.attempt > 1 ? `; its last attempt was ${entry.attempt}` : '';
   return [
-    [acceptedAt, 'customer', `asks for ${operation}${action}: 201, transaction ${transactionId}, after ${took} ms`],
+    [
+      acceptedAt,
+      'customer',
+      `asks ${deviceId} for ${operation}${action}: 201, transaction ${transactionId}, after ${took} ms`,
+    ],
     [entry.deliveredAt, 'device', `gets command ${transactionId}${repeated}`],
     [entry.answeredAt, 'device', `answers ${transactionId}: ${entry.answer}`],
     [entry.acknowledgedAt, 'service', `has acknowledged the answer to ${transactionId}`],

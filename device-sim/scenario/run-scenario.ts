@@ -10,7 +10,7 @@ import { startSampling } from './sampler.ts';
 import type { Scenario } from './scenario.ts';
 import { createTroubles } from './troubles.ts';
 import { START } from './understand.ts';
-import { standing, verdictsOf } from './verdicts.ts';
+import { inWords, standing, verdictsOf } from './verdicts.ts';
 
 const CONNECT_ATTEMPTS = 5;
 /** Of fewer devices the memory of each is lost in that of the process. */
@@ -164,7 +164,7 @@ export async function runScenario({
   memory.end = weigh();
   const all = chapters.all();
   const ledger = customer?.ledger ?? null;
-  for (const { text } of ledger?.troubles() ?? []) troubles.add(text);
+  for (const trouble of ledger?.troubles() ?? []) troubles.add(inWords(trouble));
   const witnesses = { ledger, devices: fleet.devices, troubles: troubles.texts };
   return {
     format: 1,

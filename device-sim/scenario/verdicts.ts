@@ -23,13 +23,17 @@ export interface Witnesses {
   readonly troubles: readonly string[];
 }
 
+/** A trouble with the device that has it. */
+export const inWords = ({ deviceId, text }: Trouble): string =>
+  deviceId === '' ? text : `device ${deviceId}: ${text}`;
+
 /** The shortest story of one that an expectation does not hold for; empty when nobody can tell it. */
 function storyOf({ figure, phase }: Expectation, { ledger, devices, troubles }: Witnesses): readonly string[] {
   if (figure.kind === 'latency') return ledger?.example('slowest', phase ?? undefined) ?? [];
   const { name } = figure;
   const kind = TROUBLES[name];
   const trouble = ledger?.troubles().find((one) => one.kind === kind && (phase === null || one.phase === phase));
-  if (trouble) return [trouble.text, ...trouble.story];
+  if (trouble) return [inWords(trouble), ...trouble.story];
   if (name === 'violations' || name === 'complaints') {
     const words = name === 'violations' ? 'broke the contract' : 'complained';
     return troubles.filter((text) => text.includes(words)).slice(0, 1);

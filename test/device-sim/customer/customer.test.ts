@@ -153,7 +153,7 @@ t.test('a customer of the real service', async (t) => {
     const story = ledger.story({ deviceId: three });
     const lines = story.slice(-5).map((line) => line.replace(/^\+ +[\d.]+ s +/, ''));
     for (const [place, words] of [
-      /^customer +asks for install \(action \d+\): 201, transaction/,
+      /^customer +asks \d{15} for install \(action \d+\): 201, transaction/,
       /^device +gets command/,
       /^device +answers \d+: failed/,
       /^service +has acknowledged/,
