@@ -28,6 +28,8 @@ interface PlayOptions {
   readonly timers: Timers;
   readonly stopped: AbortSignal;
   readonly troubles: Troubles;
+  /** Where devices connect. */
+  readonly mqtt: string;
   readonly onDecision: ((decided: Decided) => void) | undefined;
   readonly onPhase: (phase: CurrentPhase) => void;
   /** All are connected, as far as they could be; how many a second. */
@@ -61,14 +63,14 @@ export async function play(options: PlayOptions): Promise<void> {
 }
 
 async function connect(
-  { fleet, troubles, stopped }: PlayOptions,
+  { fleet, troubles, stopped, mqtt }: PlayOptions,
   part: { groups?: readonly string[]; rate: number | null },
 ): Promise<void> {
   const givenUp = await fleet.connect(part);
   for (const { deviceId, error } of givenUp) troubles.add(`${deviceId}: ${error.message}`);
   const [first] = givenUp;
   if (first && !stopped.aborted && fleet.counts().connected === 0)
-    throw new Error(`nobody could connect: ${first.error.message}`);
+    throw new Error(`nobody could connect to ${mqtt}: ${first.error.message}`);
 }
 
 async function start(options: PlayOptions): Promise<void> {

@@ -143,6 +143,7 @@ export async function runScenario({
       timers,
       stopped,
       troubles,
+      mqtt: record.service.mqtt,
       onDecision,
       onPhase(phase) {
         current = { ...phase, since: now() };

@@ -171,3 +171,28 @@ t.test('a customer of the real service', async (t) => {
     t.equal((await api.get(`/v1/applications/${application.applicationId}/packages`)).body.total, 0);
   });
 });
+
+t.test('a customer that cannot begin says why, and which option is about it', async (t) => {
+  const world = await startWorld(t, { env: { LAPEL_WEBHOOK_ALLOW_PRIVATE: 'false' } });
+  const { admin: adminUrl, http: apiUrl } = world.service.addresses;
+  const run = { adminUrl, token: world.service.adminToken, developerId: 'fleet', run: 'refused', seed: 1, places: [] };
+  const { application } = await provision(run);
+  const customerOf = (more: object) => {
+    const customer = createCustomer({ apiUrl, application, timers: systemTimers, ...more });
+    t.teardown(() => customer[Symbol.asyncDispose]());
+    return customer;
+  };
+  await t.rejects(customerOf({}).start(), {
+    option: '--webhook-url',
+    message: /does not take http:\/\/127\.0\.0\.1.*LAPEL_WEBHOOK_ALLOW_PRIVATE=true/,
+  });
+  await t.rejects(customerOf({ application: { ...application, secret: 'wrong' } }).start(), {
+    option: '--application',
+    message: /^--application: no access token for .*: 401/,
+  });
+  const gone = customerOf({
+    apiUrl: 'http://127.0.0.1:9',
+    timers: { now: () => 0, after: (_: number, go: () => void) => clearImmediate.bind(null, setImmediate(go)) },
+  });
+  await t.rejects(gone.start(), { message: /^cannot reach http:\/\/127\.0\.0\.1:9: / });
+});
