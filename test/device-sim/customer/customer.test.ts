@@ -7,6 +7,7 @@ import { oneGroup } from '../../../device-sim/fleet/member.ts';
 import { percentile } from '../../../device-sim/histogram.ts';
 import { systemTimers } from '../../../device-sim/timers.ts';
 import { createFakeClock } from '../../fake-clock.ts';
+import { createTestReceiver } from '../../webhooks/test-receiver.ts';
 import { startWorld } from '../../world.ts';
 
 t.test('a customer of the real service', async (t) => {
@@ -143,10 +144,38 @@ t.test('a customer of the real service', async (t) => {
     });
   }
 
+  t.test('a result and an event that do not come are lost, with a story that names the device', async (t) => {
+    const elsewhere = await createTestReceiver(t);
+    const api = await world.clientOf(application.applicationId, application.secret);
+    const path = `/v1/applications/${application.applicationId}`;
+    await api.patch(path, { json: { deviceEvent: elsewhere.url } });
+    ledger.enter('lost');
+    await customer.act({ do: 'setWifi', number: 950 }, two, 'lost');
+    fleet.devices[1]?.pressButton();
+    await fleet.idle();
+    await world.idle();
+    t.match(await customer.settle(200), { unfinished: 0 });
+    t.match(ledger.figures('lost'), { accepted: 1, lost: 2, eventsLost: 1, unfinished: 0 });
+    const troubles = ledger.troubles().filter(({ kind }) => kind === 'lost');
+    t.match(troubles, [
+      {
+        deviceId: two,
+        phase: 'lost',
+        text: /has no result: the service says that it is succeeded, and no webhook came/,
+      },
+      { deviceId: two, text: /custom.sos.* was acknowledged and never came/ },
+    ]);
+    t.match(troubles[0]?.story.join('\n'), /asks \d+ for setWifi \(action 950\)/);
+    await api.patch(path, { json: { deviceEvent: customer.receiver.url } });
+  });
+
   t.test('refusals are counted by their status, and nothing is made of them', async (t) => {
     await customer.act({ do: 'setWifi', number: 1 }, '352900130000016', 'refusals');
     t.match(ledger.figures('refusals'), { requests: 1, accepted: 0, refused: { 403: 1 }, errors: 0 });
-    t.strictSame(ledger.troubles(), []);
+    t.strictSame(
+      ledger.troubles().filter(({ phase }) => phase === 'refusals'),
+      [],
+    );
   });
 
   t.test('the story of a device says who did what', async (t) => {
