@@ -26,6 +26,9 @@ const GRACE_MILLISECONDS = 2000;
 /** A device that is there for so long has been given what waits for it. */
 const DELIVERY_MILLISECONDS = 5000;
 const PARALLEL_REQUESTS = 16;
+const DELIVERIES_PER_PAGE = 1000;
+/** Ten thousand deliveries that failed; more are left to the service's schedule. */
+const PAGES = 10;
 
 const FINISHED = new Set(['succeeded', 'failed', 'cancelled']);
 
@@ -102,16 +105,39 @@ export function createSettling({
     return lost(`it is ${status}, and the device, connected for ${seconds(waited)}, has not got the command`);
   }
 
-  /** Deliveries that failed and that the service will try again. */
-  async function somePending(): Promise<boolean> {
-    try {
-      const { deliveries } = await requests.insist(() =>
-        lapel.listDeliveries({ query: { status: 'pending', limit: 1 } }),
+  async function pendingDeliveries(): Promise<{ deliveryId: string }[]> {
+    const query = { status: 'pending', limit: DELIVERIES_PER_PAGE } as const;
+    return requests
+      .insist(() => lapel.listDeliveries({ query }))
+      .then(
+        ({ deliveries }) => deliveries,
+        () => [],
       );
-      return deliveries.length > 0;
-    } catch {
-      return false;
+  }
+
+  /** Everything that is owed has come, or nothing more of it does. */
+  async function grace(): Promise<void> {
+    const until = timers.now() + GRACE_MILLISECONDS;
+    while (timers.now() < until && ledger.unfinished + ledger.waitingEvents > 0 && !stopped.aborted) {
+      await pause(timers, LOOK_MILLISECONDS, stopped);
     }
+  }
+
+  /**
+   * Asks for what failed at the receiver, as a customer does after an outage of his own: else a webhook that was never sent
+   * would hide behind those that wait for their next attempt. True when some are left.
+   */
+  async function fetchPending(): Promise<boolean> {
+    for (let page = 0; page < PAGES && !stopped.aborted; page += 1) {
+      const pending = await pendingDeliveries();
+      if (pending.length === 0) return false;
+      await inParallel(pending, PARALLEL_REQUESTS, ({ deliveryId }) =>
+        // One that has come meanwhile need not be asked for.
+        requests.insist(() => lapel.redeliver({ deliveryId })).catch(() => undefined),
+      );
+      await grace();
+    }
+    return (await pendingDeliveries()).length > 0;
   }
 
   return async function settle(milliseconds: number): Promise<Settlement> {
@@ -120,14 +146,9 @@ export function createSettling({
     const owed = ledger.owed().filter(({ lost }) => !lost);
     const events = ledger.owedEvents();
     if (owed.length === 0 && events.length === 0) return counts;
-    const pending = await somePending();
+    const pending = await fetchPending();
     const verdicts = await inParallel(owed, PARALLEL_REQUESTS, (one) => judge(one, pending));
-    if (verdicts.some(({ kind }) => kind === 'lost') || events.length > 0) {
-      const until = timers.now() + GRACE_MILLISECONDS;
-      while (timers.now() < until && ledger.unfinished + ledger.waitingEvents > 0 && !stopped.aborted) {
-        await pause(timers, LOOK_MILLISECONDS, stopped);
-      }
-    }
+    if (verdicts.some(({ kind }) => kind === 'lost') || events.length > 0) await grace();
     for (const [index, { transactionId }] of owed.entries()) {
       const verdict = verdicts[index];
       if (!verdict || ledger.outcomeOf(transactionId) !== undefined) continue;

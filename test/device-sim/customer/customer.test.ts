@@ -144,6 +144,21 @@ t.test('a customer of the real service', async (t) => {
     });
   }
 
+  t.test(
+    'what failed at the receiver is asked for at the end: nothing waits for the schedule of retries',
+    async (t) => {
+      customer.receiver.play('fail');
+      await customer.act({ do: 'setWifi', number: 940 }, one, 'asked for');
+      fleet.devices[0]?.pressButton();
+      await fleet.idle();
+      await world.idle();
+      customer.receiver.play(null);
+      t.strictSame(await customer.settle(200), { unfinished: 0, away: 0, unanswered: 0, waiting: 0 });
+      t.match(ledger.figures('asked for'), { accepted: 1, succeeded: 1, lost: 0, doubled: 0 });
+      t.equal(ledger.waitingEvents, 0);
+    },
+  );
+
   t.test('a result and an event that do not come are lost, with a story that names the device', async (t) => {
     const elsewhere = await createTestReceiver(t);
     const api = await world.clientOf(application.applicationId, application.secret);
