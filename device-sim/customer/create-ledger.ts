@@ -13,6 +13,7 @@ const DONE_KEPT = 20_000;
 /** Commands and results of transactions whose 201 has not been seen (yet). */
 const EARLY_KEPT = 10_000;
 const NOTES_KEPT = 6;
+/** Troubles with their stories: of one kind, in one phase. */
 const TROUBLES_KEPT = 50;
 /** Finished transactions in the story of a device. */
 const STORY_DEPTH = 3;
@@ -40,6 +41,7 @@ export function createLedger({ began, lateAfter = 60_000 }: { began: number; lat
   const books = new Map<string, DeviceBook>();
   const phases = new Map<string, Counts>();
   const troubles: Trouble[] = [];
+  const kept = new Map<string, number>();
   let current = '';
   let strangers = 0;
 
@@ -83,7 +85,10 @@ export function createLedger({ began, lateAfter = 60_000 }: { began: number; lat
   }
 
   function trouble(kind: Trouble['kind'], phase: string, text: string, at: number, entry?: Entry, deviceId = ''): void {
-    if (troubles.length >= TROUBLES_KEPT) return;
+    const about = `${kind} ${entry ? 'transaction' : 'event'} ${phase}`;
+    const known = kept.get(about) ?? 0;
+    if (known >= TROUBLES_KEPT) return;
+    kept.set(about, known + 1);
     const story = entry
       ? storyOf(entry, [{ at, text }])
       : tell(began, [], books.get(deviceId)?.notes ?? [], [{ at, text }]);
@@ -326,6 +331,10 @@ export function createLedger({ began, lateAfter = 60_000 }: { began: number; lat
     },
     isAccepted: (transactionId) => typeof find(transactionId)?.phase === 'string',
     outcomeOf: (transactionId) => find(transactionId)?.result?.status,
+    overtaking(transactionId) {
+      const highest = books.get(find(transactionId)?.deviceId ?? '')?.highest ?? 0;
+      return highest > transactionId ? highest : undefined;
+    },
     unfinishedOf: (deviceId) => books.get(deviceId)?.open ?? [],
     get unfinished() {
       return open.size;

@@ -89,7 +89,7 @@ export function createCustomer({
   const requests = createRequests({ ledger, timers, stopped: stop.signal });
   const releases = createReleases({ lapel, applicationId, admin });
   const acts = createActs({ lapel, requests, releases, ledger });
-  const { follow, device, onlineSince } = createFollowed(ledger, timers);
+  const { follow, device, onlineSince, onlineFor } = createFollowed(ledger, timers);
   const activation = createActivation({ lapel, applicationId, requests, acts, timers, stopped: stop.signal, device });
   const settle = createSettling({
     lapel,
@@ -99,6 +99,7 @@ export function createCustomer({
     stopped: stop.signal,
     device,
     onlineSince,
+    onlineFor,
   });
   let key = given ?? '';
   let before: Settings | undefined;

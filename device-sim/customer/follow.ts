@@ -10,11 +10,17 @@ export interface Followed {
   device(deviceId: string): Device | undefined;
   /** When it was connected; undefined while it is not. */
   onlineSince(deviceId: string): number | undefined;
+  /** For how many milliseconds after a time it was connected without a break: now, or on the last long connection. */
+  onlineFor(deviceId: string, after: number): number;
 }
+
+/** A connection that is remembered when it has ended lasted so long. Milliseconds. */
+const LONG = 5000;
 
 export function createFollowed(ledger: Ledger, timers: Timers): Followed {
   const devices = new Map<string, Device>();
   const online = new Map<string, number>();
+  const long = new Map<string, { from: number; to: number }>();
   const now = (): number => timers.now();
 
   return {
@@ -35,6 +41,8 @@ export function createFollowed(ledger: Ledger, timers: Timers): Followed {
         ledger.connected(deviceId, now());
       });
       events.on('offline', ({ deviceId }, reason) => {
+        const from = online.get(deviceId) ?? now();
+        if (now() - from >= LONG) long.set(deviceId, { from, to: now() });
         online.delete(deviceId);
         ledger.note(deviceId, `is not connected any more: ${reason}`, now());
       });
@@ -49,5 +57,10 @@ export function createFollowed(ledger: Ledger, timers: Timers): Followed {
     },
     device: (deviceId) => devices.get(deviceId),
     onlineSince: (deviceId) => online.get(deviceId),
+    onlineFor(deviceId, after) {
+      const since = online.get(deviceId);
+      const { from, to } = long.get(deviceId) ?? { from: 0, to: 0 };
+      return Math.max(since === undefined ? 0 : now() - Math.max(since, after), to - Math.max(from, after), 0);
+    },
   };
 }

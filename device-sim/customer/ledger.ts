@@ -81,6 +81,8 @@ export interface Ledger {
   isAccepted(transactionId: number): boolean;
   /** How a transaction has ended; undefined while it has not, or when that is long ago. */
   outcomeOf(transactionId: number): string | undefined;
+  /** A command of the same device that came, though it was to come after this one; undefined when none did. */
+  overtaking(transactionId: number): number | undefined;
   /** Transactions of a device that have no result yet, the oldest first. */
   unfinishedOf(deviceId: string): readonly number[];
   /** Transactions that have no result yet, lost ones included. */
@@ -95,6 +97,6 @@ export interface Ledger {
   story(of: { deviceId: string } | { transactionId: number }): readonly string[];
   /** The story of the first transaction (of a phase) that failed, or has no result, or of the one whose command took longest to come. */
   example(kind: ExampleKind, phase?: string): readonly string[];
-  /** What went wrong, with stories; a bounded number of them, the first ones. */
+  /** What went wrong, with stories; a bounded number of each kind and phase, the first ones. */
   troubles(): readonly Trouble[];
 }

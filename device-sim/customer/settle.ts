@@ -42,6 +42,7 @@ export function createSettling({
   stopped,
   device,
   onlineSince,
+  onlineFor,
 }: {
   lapel: LapelClient;
   requests: Requests;
@@ -51,6 +52,8 @@ export function createSettling({
   device: (deviceId: string) => Device | undefined;
   /** When a device was connected; undefined while it is not. */
   onlineSince: (deviceId: string) => number | undefined;
+  /** For how many milliseconds after a time it was connected without a break. */
+  onlineFor: (deviceId: string, after: number) => number;
 }) {
   const seconds = (milliseconds: number): string => `${(milliseconds / 1000).toFixed(1)} s`;
 
@@ -97,11 +100,11 @@ export function createSettling({
     if (acknowledgedAt !== null) {
       return lost(`the service has acknowledged the answer of the device, and says that it is ${status}`);
     }
-    const since = onlineSince(deviceId);
-    if (since === undefined) return { kind: 'away' };
-    if (deliveredAt !== null) return { kind: 'unanswered' };
-    const waited = timers.now() - Math.max(since, owed.acceptedAt ?? 0);
-    if (waited < DELIVERY_MILLISECONDS) return { kind: 'unanswered' };
+    const later = deliveredAt === null ? ledger.overtaking(transactionId) : undefined;
+    if (later !== undefined) return lost(`it is ${status}, and the device has got the later command ${later} instead`);
+    const kind = onlineSince(deviceId) === undefined ? 'away' : 'unanswered';
+    const waited = onlineFor(deviceId, owed.acceptedAt ?? 0);
+    if (deliveredAt !== null || waited < DELIVERY_MILLISECONDS) return { kind };
     return lost(`it is ${status}, and the device, connected for ${seconds(waited)}, has not got the command`);
   }
 

@@ -15,6 +15,9 @@ const TROUBLES: Readonly<Record<string, Trouble['kind']>> = {
   errors: 'error',
 };
 
+/** Figures of events only, which have no transaction. */
+const OF_EVENTS = new Set(['eventsLost', 'eventsDoubled']);
+
 /** Who can tell why something does not hold. */
 export interface Witnesses {
   readonly ledger: Ledger | null;
@@ -32,7 +35,14 @@ function storyOf({ figure, phase }: Expectation, { ledger, devices, troubles }: 
   if (figure.kind === 'latency') return ledger?.example('slowest', phase ?? undefined) ?? [];
   const { name } = figure;
   const kind = TROUBLES[name];
-  const trouble = ledger?.troubles().find((one) => one.kind === kind && (phase === null || one.phase === phase));
+  const trouble = ledger
+    ?.troubles()
+    .find(
+      (one) =>
+        one.kind === kind &&
+        (phase === null || one.phase === phase) &&
+        (!OF_EVENTS.has(name) || one.transactionId === null),
+    );
   if (trouble) return [inWords(trouble), ...trouble.story];
   if (name === 'violations' || name === 'complaints') {
     const words = name === 'violations' ? 'broke the contract' : 'complained';

@@ -183,6 +183,15 @@ t.test('a command that comes for the first time after a later one is out of orde
   t.end();
 });
 
+t.test('a command that never came is overtaken when a later one of its device has come', (t) => {
+  const { ledger, accept, deliver } = start();
+  for (const transactionId of [1, 2, 3]) accept(transactionId);
+  deliver(2);
+  t.strictSame([1, 2, 3].map(ledger.overtaking), [2, undefined, undefined]);
+  t.equal(ledger.overtaking(99), undefined, 'nobody knows it');
+  t.end();
+});
+
 t.test('what is judged lost is, until its result comes: then it is late', (t) => {
   const { ledger, accept, deliver, answer, result, now } = start();
   accept(1);
@@ -255,6 +264,9 @@ t.test('troubles are bounded, their number is not', (t) => {
   for (let one = 0; one < 500; one += 1) ledger.forged('webhook-signature: no', one);
   t.match(ledger.figures('night'), { forged: 500 });
   t.equal(ledger.troubles().length, 50);
+  ledger.enter('day');
+  ledger.forged('webhook-id: no', 501);
+  t.match(ledger.troubles().at(-1), { phase: 'day', text: /webhook-id/ }, 'those of another phase have their own room');
   t.end();
 });
 

@@ -1,0 +1,29 @@
+import { EventEmitter } from 'node:events';
+import t from 'tap';
+import { createLedger } from '../../../device-sim/customer/create-ledger.ts';
+import { createFollowed } from '../../../device-sim/customer/follow.ts';
+import { handTimers } from '../hand-timers.ts';
+
+t.test('a device is known to have been connected without a break, also when it has gone since', async (t) => {
+  const timers = handTimers();
+  const followed = createFollowed(createLedger({ began: 0 }), timers);
+  const device = { deviceId: '352900130000016', online: false };
+  const events = new EventEmitter();
+  followed.follow({ devices: [device], events } as never);
+  const onlineFor = (after: number): number => followed.onlineFor(device.deviceId, after);
+
+  t.equal(onlineFor(0), 0, 'never');
+  timers.skip(1000);
+  events.emit('online', device);
+  timers.skip(9000);
+  t.equal(onlineFor(0), 9000, 'until now');
+  t.equal(onlineFor(4000), 6000, 'after a time');
+  events.emit('offline', device, 'gone');
+  timers.skip(1000);
+  t.equal(onlineFor(4000), 6000, 'until it went');
+  t.equal(onlineFor(10_500), 0, 'not after it went');
+  events.emit('online', device);
+  timers.skip(100);
+  events.emit('offline', device, 'gone');
+  t.equal(onlineFor(4000), 6000, 'a short connection hides no long one');
+});

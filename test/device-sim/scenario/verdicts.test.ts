@@ -1,0 +1,29 @@
+import t from 'tap';
+import { createLedger } from '../../../device-sim/customer/create-ledger.ts';
+import { readExpectation } from '../../../device-sim/scenario/expectation.ts';
+import { verdictsOf } from '../../../device-sim/scenario/verdicts.ts';
+
+const ONE = '352900130000016';
+const OTHER = '352900130000024';
+
+t.test('the story of lost events is that of an event, also when transactions were lost before', async (t) => {
+  const ledger = createLedger({ began: 0 });
+  const accepted = { operation: 'setWifi', phase: 'day', requestedAt: 1, at: 2 };
+  ledger.enter('day');
+  for (let transactionId = 1; transactionId <= 100; transactionId += 1) {
+    ledger.accepted({ ...accepted, transactionId, deviceId: ONE });
+    ledger.lose(transactionId, 'the service does not know it', 3);
+  }
+  ledger.told(OTHER, { eventId: 'e1', type: 'custom.sos', occurredAt: '', data: {} }, 4);
+  for (const event of ledger.owedEvents()) ledger.loseEvent(event, 5);
+
+  const expectations = ['lost == 0', 'eventsLost == 0'].map((text) => {
+    const read = readExpectation(text, null);
+    if (typeof read === 'string') throw new Error(read);
+    return read;
+  });
+  const chapter = { name: 'run', spans: [], figures: ledger.figures(), fleet: {} };
+  const [lost, eventsLost] = verdictsOf(expectations, [chapter], { ledger, devices: [], troubles: [] });
+  t.match(lost, { holds: false, value: 101, story: [/device 352900130000016: transaction 1 has no result/] });
+  t.match(eventsLost, { holds: false, value: 1, story: [/device 352900130000024: event e1 \(custom\.sos\)/] });
+});
