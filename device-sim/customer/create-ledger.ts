@@ -5,7 +5,7 @@ import { type Entry, newEntry } from './entry.ts';
 import { createEventBook } from './event-book.ts';
 import { createExamples } from './examples.ts';
 import { createFinishedIds } from './finished-ids.ts';
-import type { Ledger, Trouble } from './ledger.ts';
+import type { Ledger, Refused, Trouble } from './ledger.ts';
 import { type Note, tell } from './story.ts';
 
 /** Finished transactions that are remembered with all their times. */
@@ -179,6 +179,12 @@ export function createLedger({ began, lateAfter = 60_000 }: { began: number; lat
     conclude(entry);
   }
 
+  function countError({ deviceId, operation, phase, status, reason, at }: Refused): void {
+    of(phase).add('errors');
+    const text = `${operation} of ${deviceId}: ${status || 'no answer'} ${reason}`;
+    trouble('error', phase, text, at, undefined, deviceId);
+  }
+
   return {
     enter(phase) {
       current = phase;
@@ -200,34 +206,17 @@ export function createLedger({ began, lateAfter = 60_000 }: { began: number; lat
       conclude(entry);
     },
 
-    refused({ deviceId, operation, phase, status, reason, at }) {
+    refused(refusal) {
+      const { phase, status } = refusal;
       const counts = of(phase);
       counts.add('requests');
       if (status >= 400 && status < 500) {
         counts.addTo('refused', status);
         return;
       }
-      counts.add('errors');
-      trouble(
-        'error',
-        phase,
-        `${operation} of ${deviceId}: ${status || 'no answer'} ${reason}`,
-        at,
-        undefined,
-        deviceId,
-      );
+      countError(refusal);
     },
-    failed({ deviceId, operation, phase, status, reason, at }) {
-      of(phase).add('errors');
-      trouble(
-        'error',
-        phase,
-        `${operation} of ${deviceId}: ${status || 'no answer'} ${reason}`,
-        at,
-        undefined,
-        deviceId,
-      );
-    },
+    failed: countError,
     postponed: (phase) => of(phase).add('postponed'),
 
     delivered(deviceId, { transactionId, operation, attempt }, at) {
