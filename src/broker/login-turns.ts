@@ -26,8 +26,8 @@ const setTimer = (milliseconds: number, task: () => void): void => void setTimeo
  * would wait: so logins get the time that commands do not need, and at least a fifth.
  */
 export function createLoginTurns({ commands, now = () => performance.now(), after = setTimer }: Parts) {
-  const waiting: (() => void)[] = [];
-  let next = 0; // of `waiting`
+  /** The order of a Set is the order in which they came. */
+  const waiting = new Set<() => void>();
   let dueAt = 0;
   let scheduled = false;
 
@@ -37,15 +37,13 @@ export function createLoginTurns({ commands, now = () => performance.now(), afte
     const every = perSecond < QUIET ? 0 : 1000 / Math.max(LEAST, MOST - perSecond * PER_COMMAND);
     const time = now();
     dueAt = Math.max(dueAt, time - CATCH_UP);
-    for (; next < waiting.length && dueAt <= time; next += 1) {
+    for (const goOn of waiting) {
+      if (dueAt > time) break;
       dueAt += every;
-      waiting[next]?.();
+      waiting.delete(goOn);
+      goOn();
     }
-    if (next < waiting.length) schedule();
-    else {
-      waiting.length = 0;
-      next = 0;
-    }
+    if (waiting.size > 0) schedule();
   }
 
   function schedule(): void {
@@ -57,9 +55,9 @@ export function createLoginTurns({ commands, now = () => performance.now(), afte
   return {
     /** Resolves when it is the caller's turn, in the order of asking; undefined: at once. */
     wait(): Promise<void> | undefined {
-      if (waiting.length === 0 && commands() < QUIET) return undefined;
+      if (waiting.size === 0 && commands() < QUIET) return undefined;
       return new Promise((resolve) => {
-        waiting.push(resolve);
+        waiting.add(resolve);
         schedule();
       });
     },
