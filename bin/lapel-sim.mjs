@@ -1,26 +1,4 @@
 #!/usr/bin/env node
-// Starts the simulator with the Node that the project brings: the machine's own may be too old to read TypeScript.
-import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import module from 'node:module';
-import { constants } from 'node:os';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { start } from './start.mjs';
 
-const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const main = join(root, 'device-sim', 'main.ts');
-const own = join(root, 'node_modules', '.bin', 'node');
-const cache = join(root, 'node_modules', '.cache', 'lapel');
-
-if (process.versions.node.startsWith('24.')) {
-  if (!process.env.NODE_COMPILE_CACHE) module.enableCompileCache(cache);
-  await import('../device-sim/main.ts');
-} else {
-  const node = existsSync(own) ? own : process.execPath;
-  const child = spawn(node, [main, ...process.argv.slice(2)], {
-    stdio: 'inherit',
-    env: { NODE_COMPILE_CACHE: cache, ...process.env },
-  });
-  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => child.kill(signal));
-  child.on('exit', (code, signal) => process.exit(signal ? 128 + constants.signals[signal] : (code ?? 1)));
-}
+await start('device-sim', 'main.ts');

@@ -1,26 +1,4 @@
 #!/usr/bin/env node
-// Starts Lapel with the Node that the project brings: the machine's own may be too old to read TypeScript.
-import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import module from 'node:module';
-import { constants } from 'node:os';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { start } from './start.mjs';
 
-const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const own = join(root, 'node_modules', '.bin', 'node');
-// What was read once need not be read again: a command starts in a third of the time.
-const cache = join(root, 'node_modules', '.cache', 'lapel');
-
-if (process.versions.node.startsWith('24.')) {
-  if (!process.env.NODE_COMPILE_CACHE) module.enableCompileCache(cache);
-  await import('../src/main.ts');
-} else {
-  const node = existsSync(own) ? own : process.execPath;
-  const child = spawn(node, [join(root, 'src', 'main.ts'), ...process.argv.slice(2)], {
-    stdio: 'inherit',
-    env: { NODE_COMPILE_CACHE: cache, ...process.env },
-  });
-  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => child.kill(signal));
-  child.on('exit', (code, signal) => process.exit(signal ? 128 + constants.signals[signal] : (code ?? 1)));
-}
+await start('src', 'main.ts');
