@@ -43,7 +43,7 @@ async function doctor(args: string[]): Promise<void> {
   try {
     const { settings: options, flag } = readServiceCommand('doctor', args);
     const { dataDir } = readConfig({ env: process.env, options, openFiles: openFiles() });
-    const { examineDatabase } = await import('./database/examine.ts');
+    const { examineDatabase } = await import('./database/sqlite/examine.ts');
     const whole = flag('check-database');
     const { bytes, missing, faults } = examineDatabase(dataDir, { whole });
     const say = (part: string, text: string): boolean => process.stdout.write(`${part.padEnd(10)} ${text}\n`);

@@ -12,8 +12,8 @@ import { type Clock, createLocalTime, createLocalTimeReader, systemClock } from 
 import type { Config } from './config.ts';
 import { loadContracts } from './contracts/contracts.ts';
 import { adminToken, makeFolder, openFileFault } from './data-folder.ts';
-import { createDatabaseCheck } from './database/database-check.ts';
-import { openDatabase } from './database/open-database.ts';
+import { createDatabaseCheck } from './database/sqlite/database-check.ts';
+import { openSqlite } from './database/sqlite/open-sqlite.ts';
 import { createDeprecations } from './deprecations.ts';
 import { hasActivatedDevice } from './devices/device-repository.ts';
 import { createDevices } from './devices/devices.ts';
@@ -78,7 +78,7 @@ export async function createService(config: Config, { log, clock = systemClock, 
   makeFolder(config.dataDir);
   parts.add(watchOpenFiles({ clock, log, logLimit, metrics }));
   const commits = commitMetrics(metrics);
-  const database = openDatabase({
+  const database = openSqlite({
     folder: config.dataDir,
     nowMicros: clock.now(),
     onCommit: commits.observe,

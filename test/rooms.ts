@@ -12,7 +12,7 @@ export interface Room {
 export const ROOMS: Readonly<Record<string, Room>> = {
   contracts: { about: 'the schemas, compiled; the types generated from them', rooms: [], owns: ['ajv', 'yaml'] },
   database: {
-    about: 'the Sql port over SQLite: group commit, migrations, the lock of the data folder',
+    about: 'the Sql port, and what is behind it: SQLite with its group commit, migrations, the lock of the data folder',
     rooms: [],
     owns: ['better-sqlite3'],
   },

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Clock } from '../../src/clock.ts';
-import { openDatabase } from '../../src/database/open-database.ts';
 import type { Database } from '../../src/database/sql.ts';
+import { openSqlite } from '../../src/database/sqlite/open-sqlite.ts';
 import { randomIds } from '../../src/ids.ts';
 import { createLog } from '../../src/log.ts';
 import { createMetrics } from '../../src/metrics.ts';
@@ -81,7 +81,7 @@ export async function runYear({ rows: count }: Options): Promise<Table> {
   const folder = mkdtempSync(join(tmpdir(), 'lapel-bench-'));
   const { clock, pass, next } = createHandClock();
   const steps: number[] = [];
-  const opened = openDatabase({ folder, nowMicros: clock.now() });
+  const opened = openSqlite({ folder, nowMicros: clock.now() });
   const database: Database = {
     ...opened,
     async transactSoon(work) {
@@ -122,7 +122,7 @@ export async function runYear({ rows: count }: Options): Promise<Table> {
       next();
       await retention.idle();
       if (day % 30 !== 0 && day !== DAYS) continue;
-      const { database: bytes, free } = database.size();
+      const { database: bytes, free } = await database.size();
       const kept = async (table: string): Promise<number> =>
         (await database.read.get<{ n: number }>(`SELECT count(*) AS n FROM ${table}`))?.n ?? 0;
       steps.sort((a, b) => a - b);

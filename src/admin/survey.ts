@@ -16,7 +16,7 @@ interface Parts {
   /** Webhooks that are pending; microseconds. */
   pending(): Promise<{ count: number; earliestDueAt: number | null }>;
   /** Bytes. */
-  databaseSize(): { database: number; log: number; free: number };
+  databaseSize(): Promise<{ database: number; log: number; free: number }>;
   /** Bytes of stored objects, and that the disk has left; undefined when the store is not ours. */
   objects(): Promise<{ stored: number; free: number } | undefined>;
 }
@@ -31,12 +31,13 @@ export function createSurvey(parts: Parts) {
 
   async function look(): Promise<void> {
     try {
-      const [due, pending, objects] = await Promise.all([parts.due(), parts.pending(), parts.objects()]);
+      const looks = [parts.due(), parts.pending(), parts.objects(), parts.databaseSize()] as const;
+      const [due, pending, objects, size] = await Promise.all(looks);
       metrics.commandsDue.set(due.count);
       metrics.oldestCommandDue.set(age(due.oldestAt));
       metrics.deliveriesPending.set(pending.count);
       metrics.oldestDeliveryDue.set(age(pending.earliestDueAt));
-      const { database, log: walBytes, free } = parts.databaseSize();
+      const { database, log: walBytes, free } = size;
       metrics.databaseFree.set(free);
       metrics.databaseBytes.set({ file: 'database' }, database);
       metrics.databaseBytes.set({ file: 'wal' }, walBytes);

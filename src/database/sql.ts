@@ -23,6 +23,14 @@ export interface Sql {
  * run a second time, after its rollback: what it changes in memory belongs in `onCommit`, or is undone in `onRollback`.
  */
 export interface UnitOfWork extends Sql {
+  /**
+   * What a SELECT ends with whose rows nobody else may change or lock before this unit has ended; nothing where units run one
+   * after another. Whoever reads what a decision rests on says it, in one order everywhere: developer, application, device,
+   * and then the rest by its key; else two units wait for each other.
+   */
+  readonly forUpdate: '' | ' FOR NO KEY UPDATE';
+  /** The same, leaving out the rows that another unit has locked. */
+  readonly skipLocked: '' | ' FOR NO KEY UPDATE SKIP LOCKED';
   /** For an INSERT of one row to which the database gives its number: answers that number. */
   insert(text: string, ...values: SqlValue[]): Promise<number>;
   /** Runs synchronously right after the COMMIT that holds this unit, in the order of the units, before anyone is answered. */
@@ -31,19 +39,28 @@ export interface UnitOfWork extends Sql {
   onRollback(effect: () => void): void;
 }
 
+/**
+ * Runs `work` as a unit of work of a shared commit; settles after the commit. A `work` that throws rolls back alone. `key`
+ * names the device whose rows it decides on, and promises that it decides on nothing else than that device's rows, under the
+ * lock of the device's row, which it then has: such units may run side by side with those of other devices, and see what is
+ * not yet committed of them. Those of one device run one after another; one without a key runs alone.
+ */
+export type Transact = <Result>(work: (unit: UnitOfWork) => Promise<Result>, key?: string) => Promise<Result>;
+
 export interface Database {
+  /** True when other processes write to it too: what this one knows without looking may have changed. */
+  readonly shared: boolean;
   /** The last committed state, on a connection that cannot write. Never for a decision that a unit of work then relies on. */
   readonly read: Sql;
-  /** The same on a thread of its own: for what looks at many rows, and no caller waits for. */
+  /** The same on a thread or connection of its own: for what looks at many rows, and no caller waits for. */
   readonly aside: Sql;
   /** Bytes of the database and of its write-ahead log; `free` are bytes of the database that are used again. */
-  size(): { database: number; log: number; free: number };
-  /** Runs `work` in its own savepoint of a shared commit; settles after the commit. A `work` that throws rolls back alone. */
-  transact<Result>(work: (unit: UnitOfWork) => Promise<Result>): Promise<Result>;
+  size(): Promise<{ database: number; log: number; free: number }>;
+  readonly transact: Transact;
   /** The same for work that nobody waits for: it joins a commit that others ask for, or gets one after a few milliseconds. */
-  transactSoon<Result>(work: (unit: UnitOfWork) => Promise<Result>): Promise<Result>;
+  readonly transactSoon: Transact;
   /** The same for work that can come in crowds, as when a fleet connects: little of it goes at once, much of it shares commits. */
-  transactInCrowd<Result>(work: (unit: UnitOfWork) => Promise<Result>): Promise<Result>;
+  readonly transactInCrowd: Transact;
   /** Resolves when no unit of work is waiting or running. */
   idle(): Promise<void>;
   /** True while the database answers and can be written; the readiness probe asks. */

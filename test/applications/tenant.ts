@@ -1,8 +1,8 @@
 import type { Test } from 'tap';
 import { createApplications } from '../../src/applications/applications.ts';
 import { createDevelopers } from '../../src/applications/developers.ts';
-import { openDatabase } from '../../src/database/open-database.ts';
 import type { Database, UnitOfWork } from '../../src/database/sql.ts';
+import { openSqlite } from '../../src/database/sqlite/open-sqlite.ts';
 import { randomIds } from '../../src/ids.ts';
 import { createSettingUrlRule } from '../../src/webhooks/webhook-url.ts';
 import { createFakeClock } from '../fake-clock.ts';
@@ -10,7 +10,7 @@ import { createFakeClock } from '../fake-clock.ts';
 /** A database file in the test's folder, with a clock that stands still; closed when the test ends. */
 export function openTestDatabase(t: Test, clock = createFakeClock()): { database: Database; clock: typeof clock } {
   const folder = t.testdir();
-  const database = openDatabase({ folder, nowMicros: clock.now() });
+  const database = openSqlite({ folder, nowMicros: clock.now() });
   t.teardown(() => database.close());
   return { database, clock };
 }

@@ -3,7 +3,7 @@ import abstractPersistence from 'aedes-persistence/abstract.js';
 import t from 'tap';
 import { createPersistence } from '../../src/broker/persistence.ts';
 import { systemClock } from '../../src/clock.ts';
-import { openDatabase } from '../../src/database/open-database.ts';
+import { openSqlite } from '../../src/database/sqlite/open-sqlite.ts';
 import { createSessions } from '../../src/sessions/sessions.ts';
 
 // What does not apply to a broker whose offline queue is the outbox; see the head of persistence.ts.
@@ -42,7 +42,7 @@ abstractPersistence({
   persistence: async () => {
     folders += 1;
     const folder = t.testdir({ [`n${folders}`]: {} });
-    const database = openDatabase({ folder: `${folder}/n${folders}`, nowMicros: 0 });
+    const database = openSqlite({ folder: `${folder}/n${folders}`, nowMicros: 0 });
     const store = createPersistence({
       sessions: createSessions({ database, clock: systemClock }),
       outbound: noOutbound,
@@ -62,7 +62,7 @@ abstractPersistence({
 });
 
 t.test('a filter that the access rules refuse is never stored', async (t) => {
-  const database = openDatabase({ folder: t.testdir(), nowMicros: 0 });
+  const database = openSqlite({ folder: t.testdir(), nowMicros: 0 });
   t.teardown(() => database.close());
   const store = createPersistence({
     sessions: createSessions({ database, clock: systemClock }),

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import t from 'tap';
-import { openDatabase } from '../../src/database/open-database.ts';
 import type { Sql } from '../../src/database/sql.ts';
+import { openSqlite } from '../../src/database/sqlite/open-sqlite.ts';
 import { setActivation } from '../../src/devices/device-repository.ts';
 import { listActivatedStates, PAGE_CHARACTERS } from '../../src/devices/status-repository.ts';
 import { deviceIdOf } from '../world.ts';
@@ -11,7 +11,7 @@ const COUNT = 100_000;
 
 t.test('the list of a hundred thousand devices', async (t) => {
   const folder = t.testdir();
-  const database = openDatabase({ folder, nowMicros: 0 });
+  const database = openSqlite({ folder, nowMicros: 0 });
   t.teardown(() => database.close());
   const connection = new Sqlite(join(folder, 'lapel.db'));
   t.teardown(() => connection.close());

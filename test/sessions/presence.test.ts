@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import t, { type Test } from 'tap';
-import { openDatabase } from '../../src/database/open-database.ts';
+import { openSqlite } from '../../src/database/sqlite/open-sqlite.ts';
 import { createLog } from '../../src/log.ts';
 import { createPresence } from '../../src/sessions/presence.ts';
 import { createFakeClock } from '../fake-clock.ts';
@@ -16,7 +16,7 @@ async function setUp(t: Test) {
   const onCommit = () => {
     commits += 1;
   };
-  const database = openDatabase({ folder, nowMicros: clock.now(), onCommit });
+  const database = openSqlite({ folder, nowMicros: clock.now(), onCommit });
   t.teardown(() => database.close());
   const file = new Sqlite(join(folder, 'lapel.db'));
   t.teardown(() => file.close());

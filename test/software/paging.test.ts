@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import semver from 'semver';
 import t, { type Test } from 'tap';
-import { openDatabase } from '../../src/database/open-database.ts';
 import type { Sql } from '../../src/database/sql.ts';
+import { openSqlite } from '../../src/database/sqlite/open-sqlite.ts';
 import { randomIds } from '../../src/ids.ts';
 import { listDistributable, listServiceSoftware } from '../../src/software/available-repository.ts';
 import { insertPackage } from '../../src/software/package-repository.ts';
@@ -45,7 +45,7 @@ function recordPlans(file: string): { sql: Sql; plans: string[] } {
 t.test('lists of ten thousand versions', async (t) => {
   const folder = t.testdir();
   const clock = createFakeClock();
-  const database = openDatabase({ folder, nowMicros: clock.now() });
+  const database = openSqlite({ folder, nowMicros: clock.now() });
   t.teardown(() => database.close());
   const versions = manyVersions();
   await database.transact(async (unit) => {

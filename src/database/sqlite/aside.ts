@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
+import type { Sql, SqlValue } from '../sql.ts';
 import type { Answer, Question } from './aside-worker.ts';
-import type { Sql, SqlValue } from './sql.ts';
 
 /** Milliseconds without a question after which the thread ends; its memory is worth more than the time to start it. */
 const IDLE = 5_000;

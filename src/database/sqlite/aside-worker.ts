@@ -1,7 +1,7 @@
 // The thread of `aside`: answers questions on a connection that cannot write.
 import { parentPort, workerData } from 'node:worker_threads';
 import Sqlite from 'better-sqlite3';
-import type { SqlValue } from './sql.ts';
+import type { SqlValue } from '../sql.ts';
 import { createStatements } from './statements.ts';
 
 export interface Question {

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
-import { DomainError } from '../errors.ts';
+import { DomainError } from '../../errors.ts';
 
 /**
  * Takes the data folder for this process; the returned function gives it back. The lock is the operating system's, on a

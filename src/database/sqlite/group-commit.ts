@@ -1,6 +1,6 @@
 import type SqliteDatabase from 'better-sqlite3';
-import { createIdle } from '../idle.ts';
-import type { UnitOfWork } from './sql.ts';
+import { createIdle } from '../../idle.ts';
+import type { Transact, UnitOfWork } from '../sql.ts';
 import { createStatements } from './statements.ts';
 
 // One commit takes at most so many units, so that a burst cannot hold the event loop for long.
@@ -108,6 +108,8 @@ export function createGroupCommit({ connection, observe, onEffectError }: Option
     const onRollback: (() => void)[] = [];
     const port: UnitOfWork = {
       ...sql,
+      forUpdate: '', // units run one after another
+      skipLocked: '',
       onCommit: (effect) => onCommit.push(effect),
       onRollback: (effect) => onRollback.push(effect),
     };
@@ -228,9 +230,9 @@ export function createGroupCommit({ connection, observe, onEffectError }: Option
   }
 
   return {
-    transact: <Result>(work: (unit: UnitOfWork) => Promise<Result>): Promise<Result> => submit(work, true),
-    transactInCrowd: <Result>(work: (unit: UnitOfWork) => Promise<Result>): Promise<Result> => submit(work, !isCrowd()),
-    transactSoon: <Result>(work: (unit: UnitOfWork) => Promise<Result>): Promise<Result> => submit(work, false),
+    transact: ((work) => submit(work, true)) as Transact,
+    transactInCrowd: ((work) => submit(work, !isCrowd())) as Transact,
+    transactSoon: ((work) => submit(work, false)) as Transact,
     idle,
     /** True while a commit is being made. */
     isRunning: (): boolean => running,

@@ -13,10 +13,10 @@ import {
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import t from 'tap';
-import { migrate, readMigrations } from '../../src/database/migrations.ts';
-import { openDatabase } from '../../src/database/open-database.ts';
+import { migrate, readMigrations } from '../../../src/database/sqlite/migrations.ts';
+import { openSqlite } from '../../../src/database/sqlite/open-sqlite.ts';
 
-const open = (folder: string) => openDatabase({ folder, nowMicros: 1 });
+const open = (folder: string) => openSqlite({ folder, nowMicros: 1 });
 
 t.test('a second process on the same data folder is refused with the folder in the message', async (t) => {
   const folder = t.testdir();
@@ -113,7 +113,7 @@ t.test('every commit is synchronous and in the write-ahead log', async (t) => {
 
 t.test('what was overwritten is in no file of the database any more', async (t) => {
   const folder = t.testdir();
-  const database = openDatabase({ folder, nowMicros: 0, quietMs: 20 });
+  const database = openSqlite({ folder, nowMicros: 0, quietMs: 20 });
   t.teardown(() => database.close());
   const secret = 'correct horse battery staple';
   const files = ['lapel.db', 'lapel.db-wal'].map((name) => join(folder, name));
@@ -136,16 +136,16 @@ t.test('the log of a process that was killed is emptied, though nobody commits a
   await killed.transact((unit) => unit.run(`INSERT INTO sessions (client_id, created_at) VALUES ('1', 0)`));
   for (const name of ['lapel.db', 'lapel.db-wal']) copyFileSync(join(folder, name), join(folder, 'after', name));
 
-  const database = openDatabase({ folder: join(folder, 'after'), nowMicros: 0, quietMs: 20 });
+  const database = openSqlite({ folder: join(folder, 'after'), nowMicros: 0, quietMs: 20 });
   t.teardown(() => database.close());
-  t.ok(database.size().log > 0);
-  while (database.size().log > 0) await new Promise((resolve) => setImmediate(resolve));
+  t.ok((await database.size()).log > 0);
+  while ((await database.size()).log > 0) await new Promise((resolve) => setImmediate(resolve));
   t.same(await database.read.get('SELECT client_id FROM sessions'), { client_id: '1' });
 });
 
 t.test('a log that somebody reads is emptied later, and nobody waits for that', async (t) => {
   const folder = t.testdir();
-  const database = openDatabase({ folder, nowMicros: 0, quietMs: 1 });
+  const database = openSqlite({ folder, nowMicros: 0, quietMs: 1 });
   t.teardown(() => database.close());
   const other = new Sqlite(join(folder, 'lapel.db'), { readonly: true });
   t.teardown(() => other.close());
@@ -154,14 +154,14 @@ t.test('a log that somebody reads is emptied later, and nobody waits for that', 
   await database.transact((unit) => unit.run(`INSERT INTO sessions (client_id, created_at) VALUES ('1', 0)`));
 
   await new Promise((resolve) => setTimeout(resolve, 20)); // a timer that comes after that of the log
-  t.ok(database.size().log > 0, 'it is needed');
+  t.ok((await database.size()).log > 0, 'it is needed');
   other.exec('COMMIT');
-  while (database.size().log > 0) await new Promise((resolve) => setImmediate(resolve));
+  while ((await database.size()).log > 0) await new Promise((resolve) => setImmediate(resolve));
 });
 
 t.test('a database that cannot be written is not healthy until it can', async (t) => {
   const folder = t.testdir();
-  const database = openDatabase({ folder, nowMicros: 0 });
+  const database = openSqlite({ folder, nowMicros: 0 });
   t.teardown(() => database.close());
   const other = new Sqlite(join(folder, 'lapel.db'));
   t.teardown(() => other.close());
@@ -180,7 +180,7 @@ t.test('a database that cannot be written is not healthy until it can', async (t
 });
 
 t.test('what looks at many rows is read on a thread of its own', async (t) => {
-  const database = openDatabase({ folder: t.testdir(), nowMicros: 0 });
+  const database = openSqlite({ folder: t.testdir(), nowMicros: 0 });
   t.teardown(() => database.close());
   await database.transact((unit) => unit.run(`INSERT INTO sessions (client_id, created_at) VALUES ('1', 7)`));
   const { aside } = database;

@@ -1,16 +1,16 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import t from 'tap';
-import { openDatabase } from '../../src/database/open-database.ts';
-import type { UnitOfWork } from '../../src/database/sql.ts';
+import type { UnitOfWork } from '../../../src/database/sql.ts';
+import { openSqlite } from '../../../src/database/sqlite/open-sqlite.ts';
 
-const open = (folder: string) => openDatabase({ folder, nowMicros: 1_000_000 });
+const open = (folder: string) => openSqlite({ folder, nowMicros: 1_000_000 });
 
 const insert = "INSERT INTO developers (developer_id, name, created_at) VALUES (?, 'x', 0)";
 const count = 'SELECT count(*) AS "n" FROM developers';
 
 t.test('units of work that arrive together share one commit', async (t) => {
   const commits: number[] = [];
-  const database = openDatabase({ folder: t.testdir(), nowMicros: 0, onCommit: (c) => commits.push(c.committed) });
+  const database = openSqlite({ folder: t.testdir(), nowMicros: 0, onCommit: (c) => commits.push(c.committed) });
   t.teardown(() => database.close());
   await Promise.all(['a', 'b', 'c'].map((id) => database.transact((unit) => unit.run(insert, id))));
   t.same(commits, [3]);
@@ -121,7 +121,7 @@ t.test('the reading connection cannot write', async (t) => {
 
 t.test('work that nobody waits for joins the commit of somebody who does', async (t) => {
   const commits: number[] = [];
-  const database = openDatabase({ folder: t.testdir(), nowMicros: 0, onCommit: (c) => commits.push(c.committed) });
+  const database = openSqlite({ folder: t.testdir(), nowMicros: 0, onCommit: (c) => commits.push(c.committed) });
   t.teardown(() => database.close());
   const late = database.transactSoon((unit) => unit.run(insert, 'late'));
   await database.transact((unit) => unit.run(insert, 'urgent'));
@@ -137,7 +137,7 @@ t.test('work that nobody waits for joins the commit of somebody who does', async
 
 t.test('more units than one commit takes are all committed', async (t) => {
   const commits: number[] = [];
-  const database = openDatabase({ folder: t.testdir(), nowMicros: 0, onCommit: (c) => commits.push(c.committed) });
+  const database = openSqlite({ folder: t.testdir(), nowMicros: 0, onCommit: (c) => commits.push(c.committed) });
   t.teardown(() => database.close());
   await Promise.all(Array.from({ length: 600 }, (_, i) => database.transact((unit) => unit.run(insert, `d${i}`))));
   t.same(commits, [256, 256, 88]);
@@ -147,7 +147,7 @@ t.test(
   'a unit that fails after a change takes nobody along: the others run again, and their effects happen once',
   async (t) => {
     const commits: { committed: number; rolledBack: number }[] = [];
-    const database = openDatabase({ folder: t.testdir(), nowMicros: 0, onCommit: (commit) => commits.push(commit) });
+    const database = openSqlite({ folder: t.testdir(), nowMicros: 0, onCommit: (commit) => commits.push(commit) });
     t.teardown(() => database.close());
     let slots = 0;
     const effects: string[] = [];
@@ -196,7 +196,7 @@ t.test('a change by a statement that answers rows is taken back as well', async 
 
 t.test('work that comes in crowds shares commits, and little of it is committed at once', async (t) => {
   const commits: number[] = [];
-  const database = openDatabase({ folder: t.testdir(), nowMicros: 0, onCommit: (c) => commits.push(c.committed) });
+  const database = openSqlite({ folder: t.testdir(), nowMicros: 0, onCommit: (c) => commits.push(c.committed) });
   t.teardown(() => database.close());
   await database.transactInCrowd((unit) => unit.run(insert, 'alone'));
   t.same(commits, [1]);

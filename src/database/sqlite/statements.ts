@@ -1,5 +1,5 @@
 import type SqliteDatabase from 'better-sqlite3';
-import type { SqlValue, UnitOfWork } from './sql.ts';
+import type { SqlValue, UnitOfWork } from '../sql.ts';
 
 /**
  * The `Sql` port over one better-sqlite3 connection, with a cache of prepared statements by text. `changed` is told when

@@ -1,16 +1,16 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
+import type { Database, Sql } from '../sql.ts';
 import { createAside } from './aside.ts';
 import { lockFolder } from './folder-lock.ts';
 import { createGroupCommit } from './group-commit.ts';
 import { createLogTruncation } from './log-truncation.ts';
 import { migrate } from './migrations.ts';
-import type { Database, Sql } from './sql.ts';
 import { checkStart, damaged, isDamage } from './start-check.ts';
 import { createStatements } from './statements.ts';
 
-interface Options {
+export interface SqliteOptions {
   /** The data folder; it must exist. The files are `lapel.db` (with `-wal` and `-shm`) and `lock.db`. */
   folder: string;
   nowMicros: number;
@@ -57,7 +57,7 @@ function createReading({ writer, reader }: { writer: Sqlite.Database; reader: Sq
 }
 
 /** Opens (and creates, migrates, looks at) the database: the same time for any size. Throws with a clear message when it must not be used. */
-export function openDatabase({ folder, nowMicros, onCommit, onEffectError = rethrow, quietMs }: Options): Database {
+export function openSqlite({ folder, nowMicros, onCommit, onEffectError = rethrow, quietMs }: SqliteOptions): Database {
   const unlock = lockFolder(folder);
   const opened: Sqlite.Database[] = [];
   try {
@@ -97,13 +97,14 @@ export function openDatabase({ folder, nowMicros, onCommit, onEffectError = reth
     // A process that was killed has left what was in its log.
     if (bytesOf(`${file}-wal`) > 0) truncation.committed();
     return {
+      shared: false,
       read: createReading({ writer, reader }),
       transact: group.transact,
       transactSoon: group.transactSoon,
       transactInCrowd: group.transactInCrowd,
       idle: group.idle,
       aside: aside.sql,
-      size: () => ({ database: bytesOf(file), log: bytesOf(`${file}-wal`), free: freePages() * pageSize }),
+      size: async () => ({ database: bytesOf(file), log: bytesOf(`${file}-wal`), free: freePages() * pageSize }),
       async healthy() {
         // Nobody may be sent here any more, so nobody else would find out that the disk has room again.
         if (!writable) await group.transact((unit) => unit.run(WRITE_SOMETHING));

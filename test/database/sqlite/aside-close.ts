@@ -1,9 +1,9 @@
 // Closes databases while the last answer of their reading thread is on its way, with nothing else that keeps the process.
-import { openDatabase } from '../../src/database/open-database.ts';
+import { openSqlite } from '../../../src/database/sqlite/open-sqlite.ts';
 
 const [folder = ''] = process.argv.slice(2);
 for (let round = 1; round <= 30; round += 1) {
-  const database = openDatabase({ folder, nowMicros: 0 });
+  const database = openSqlite({ folder, nowMicros: 0 });
   await database.aside.get('SELECT 1 AS one');
   void database.aside.get('SELECT 1 AS one').catch(() => undefined);
   const began = performance.now();

@@ -2,10 +2,10 @@ import { closeSync, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import t, { type Test } from 'tap';
-import { checkPieces } from '../../src/database/check-pieces.ts';
-import { examineDatabase } from '../../src/database/examine.ts';
-import { openDatabase } from '../../src/database/open-database.ts';
-import { startWorld } from '../world.ts';
+import { checkPieces } from '../../../src/database/sqlite/check-pieces.ts';
+import { examineDatabase } from '../../../src/database/sqlite/examine.ts';
+import { openSqlite } from '../../../src/database/sqlite/open-sqlite.ts';
+import { startWorld } from '../../world.ts';
 
 const PAGE = 4096;
 
@@ -67,7 +67,7 @@ t.test('of a large table every page is read in pieces, and those of its indexes'
 
   async function fill(t: Test): Promise<string> {
     const folder = t.testdir();
-    const database = openDatabase({ folder, nowMicros: 0 });
+    const database = openSqlite({ folder, nowMicros: 0 });
     await database.transact(async (unit) => {
       for (let row = 0; row < 1000; row += 1) {
         const deviceId = `d${row % 7}`;
@@ -98,7 +98,7 @@ t.test('of a large table every page is read in pieces, and those of its indexes'
   }
 
   async function look(t: Test, folder: string): Promise<string[]> {
-    const database = openDatabase({ folder, nowMicros: 0 });
+    const database = openSqlite({ folder, nowMicros: 0 });
     const pieces = [];
     try {
       for await (const piece of checkPieces(database.aside, sizes)) pieces.push(piece);
@@ -127,7 +127,7 @@ t.test('of a large table every page is read in pieces, and those of its indexes'
     await t.test(`a ${kind} of ${name}`, async (t) => {
       const folder = await fill(t);
       damage(folder, name, kind);
-      const database = openDatabase({ folder, nowMicros: 0 });
+      const database = openSqlite({ folder, nowMicros: 0 });
       t.teardown(() => database.close());
       const all = async (): Promise<void> => {
         for await (const _ of checkPieces(database.aside, sizes));

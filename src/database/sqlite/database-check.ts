@@ -1,8 +1,8 @@
-import type { Clock } from '../clock.ts';
-import type { Log } from '../log.ts';
-import type { Metrics } from '../metrics.ts';
+import type { Clock } from '../../clock.ts';
+import type { Log } from '../../log.ts';
+import type { Metrics } from '../../metrics.ts';
+import type { Sql } from '../sql.ts';
 import { checkPieces, DamageError } from './check-pieces.ts';
-import type { Sql } from './sql.ts';
 
 // Milliseconds. First those connect who were connected before.
 const DELAY = 5_000;

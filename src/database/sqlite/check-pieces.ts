@@ -1,4 +1,4 @@
-import type { Sql, SqlValue } from './sql.ts';
+import type { Sql, SqlValue } from '../sql.ts';
 
 /** A b-tree of the file, and how it is walked along its key. */
 interface Tree {
