@@ -1,17 +1,16 @@
 import { EventEmitter, once } from 'node:events';
 import { createServer, type IncomingMessage, request as openRequest, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
 import { buffer, text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
-import Sqlite from 'better-sqlite3';
 import { Webhook } from 'standardwebhooks';
 import type { Test } from 'tap';
 import { deviceIdFor } from '../../device-sim/fleet/device-ids.ts';
 import { createDevice, type Device } from '../../device-sim/model/device.ts';
 import type { Range } from '../../device-sim/random.ts';
 import { checkWebhook } from '../contract/checked-messages.ts';
-import { ADMIN_TOKEN, fixedPorts, refusedOn, type ServiceProcess, startProcess } from './service-process.ts';
+import type { CrashTarget } from './crash-target.ts';
+import { ADMIN_TOKEN } from './service-process.ts';
 
 /** What the outside world sees of the service at work; each is a moment at which it may be killed. */
 export interface Moments {
@@ -31,6 +30,29 @@ export interface Moments {
   delivered: [];
 }
 
+/** Acts at the `nth` of a kind of moment: at that very moment, or some milliseconds after it. Resolves then. */
+export function actAt(
+  moments: EventEmitter<Moments>,
+  when: { moment: keyof Moments; nth: number; delay: number },
+  act: () => void,
+): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  let seen = 0;
+  const acts = (): void => {
+    act();
+    resolve();
+  };
+  const look = (): void => {
+    seen += 1;
+    if (seen !== when.nth) return;
+    moments.off(when.moment, look);
+    if (when.delay === 0) acts();
+    else setTimeout(acts, when.delay);
+  };
+  moments.on(when.moment, look);
+  return promise;
+}
+
 type Record = { transactionId: number; status: string };
 type Answer = { status: number; replayed: boolean; body: { [name: string]: unknown } };
 export type CrashWorld = Awaited<ReturnType<typeof startCrashWorld>>;
@@ -41,23 +63,18 @@ const FINISHED = new Set(['succeeded', 'failed', 'cancelled']);
 /** A guard against waiting for ever: what has not come by then will not come. */
 const PATIENCE = 15_000;
 
+interface Options {
+  devices: number;
+  latency: Range;
+}
+
 /**
- * The service as a process of its own, on ports that stay, with simulated devices, an application and a webhook receiver
- * in this process. The service may be killed at any of the moments that `moments` tells of, synchronously.
+ * A target on ports that stay, with simulated devices, an application and a webhook receiver in this process. The target
+ * may be killed at any of the moments that `moments` tells of, synchronously.
  */
-export async function startCrashWorld(t: Test, { devices: count, latency }: { devices: number; latency: Range }) {
-  const dataDir = t.testdir();
+export async function startCrashWorld(t: Test, target: CrashTarget, { devices: count, latency }: Options) {
+  const { http, admin, mqtt } = target;
   const moments = new EventEmitter<Moments>();
-  const [http, admin, mqtt] = (await fixedPorts(3)) as [number, number, number];
-  const env = {
-    LAPEL_DATA_DIR: dataDir,
-    LAPEL_HTTP_PORT: String(http),
-    LAPEL_ADMIN_PORT: String(admin),
-    LAPEL_MQTT_PORT: String(mqtt),
-  };
-  let service: ServiceProcess = await startProcess(t, env);
-  let running = true;
-  let up = Promise.withResolvers<void>();
   let token = '';
   let key = '';
 
@@ -194,8 +211,6 @@ export async function startCrashWorld(t: Test, { devices: count, latency }: { de
     accepted,
     /** For requests by hand. */
     application: { port: http, token, path: `/v1/applications/${APPLICATION}` },
-    /** Resolves while the service runs; when it was killed, at its next start. */
-    up: (): Promise<void> => (running ? Promise.resolve() : up.promise),
     /** A receiver that is deaf takes webhooks and never answers. */
     hear(hears: boolean): void {
       deaf = !hears;
@@ -234,37 +249,6 @@ export async function startCrashWorld(t: Test, { devices: count, latency }: { de
       if (answered && answered.status !== 204 && answered.status !== 409) throw new Error(`cancel: ${answered.status}`);
     },
 
-    /** SIGKILL, now. */
-    kill(): void {
-      if (!running) return;
-      running = false;
-      up = Promise.withResolvers();
-      service.signal('SIGKILL');
-    },
-    /** Asks it to end (SIGTERM), and resolves when it has ended as it should: with 0, and nothing to warn of. */
-    async stop(): Promise<void> {
-      running = false;
-      up = Promise.withResolvers();
-      service.signal('SIGTERM');
-      t.same(await service.closed, { code: 0, signal: null }, 'it ends in good order');
-      t.equal(service.output.stderr, '', 'it has nothing to warn of');
-    },
-    /** Asks it twice. */
-    async stopTwice(): Promise<{ code: number | null; signal: string | null }> {
-      service.signal('SIGTERM');
-      await refusedOn(http); // it has heard the first one
-      service.signal('SIGTERM');
-      return service.closed;
-    },
-    /** Starts the service again on what the one before left. */
-    async restart(): Promise<void> {
-      await service.closed;
-      t.equal(service.output.stderr, '', 'it had nothing to warn of');
-      service = await startProcess(t, env);
-      running = true;
-      up.resolve();
-    },
-
     /** Asks again what got no answer, with its key; waits until every transaction that exists has its result, and every device has nothing left to do. */
     async settled(): Promise<void> {
       for (const [idempotencyKey, request] of unanswered) {
@@ -277,11 +261,11 @@ export async function startCrashWorld(t: Test, { devices: count, latency }: { de
       await Promise.all(devices.map((device) => device.idle()));
     },
 
-    /** Ends the service in good order and holds all that was seen against what is on the disk. Resolves with the number of transactions there. */
+    /** Ends the target in good order and holds all that was seen against what is on the disk. Resolves with the number of transactions there. */
     async verify(): Promise<number> {
       const lists = await Promise.all(devices.map(({ deviceId }) => transactionsOf(deviceId)));
       const stored = new Map(lists.flat().map((record) => [record.transactionId, record]));
-      await world.stop();
+      await target.stop();
 
       const lost = [...accepted].filter((transactionId) => !stored.has(transactionId));
       t.same(lost, [], 'nothing that was answered with 201 is lost');
@@ -299,12 +283,7 @@ export async function startCrashWorld(t: Test, { devices: count, latency }: { de
       const unknown = [...results.keys()].filter((transactionId) => !stored.has(transactionId));
       t.same(unknown, [], 'no result event tells of a transaction that does not exist');
 
-      const database = new Sqlite(join(dataDir, 'lapel.db'), { readonly: true });
-      const rows = database.prepare('SELECT transaction_id AS id, status FROM deliveries').all() as {
-        id: number;
-        status: string;
-      }[];
-      database.close();
+      const rows = await target.deliveries();
       t.equal(new Set(rows.map(({ id }) => id)).size, rows.length, 'no transaction has two deliveries');
       t.equal(rows.length, stored.size, 'no transaction has none');
       t.same(

@@ -1,6 +1,7 @@
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { createRandom, type Random } from '../../device-sim/random.ts';
-import { type CrashWorld, type Moments, startCrashWorld } from './crash-world.ts';
+import { startCrashTarget } from './crash-target.ts';
+import { actAt, type Moments, startCrashWorld } from './crash-world.ts';
 import { runMain } from './service-process.ts';
 
 /** Kills at each point; `CRASH_ROUNDS=200` makes an evening of it. */
@@ -14,34 +15,22 @@ const EACH_ONCE = 'every request made one transaction, also when it was sent aga
 
 const whole = (random: Random, bound: number): number => Math.floor(random() * bound);
 
-/** Kills the service at the `nth` of a kind of moment: at that very moment, or shortly after it. */
-function killAt(world: CrashWorld, moment: keyof Moments, nth: number, delay: number): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  let seen = 0;
-  const kill = (): void => {
-    world.kill();
-    resolve();
-  };
-  const look = (): void => {
-    seen += 1;
-    if (seen !== nth) return;
-    world.moments.off(moment, look);
-    if (delay === 0) kill();
-    else setTimeout(kill, delay);
-  };
-  world.moments.on(moment, look);
-  return promise;
+type Scene = Awaited<ReturnType<typeof startScene>>;
+
+async function startScene(t: Test, options: Parameters<typeof startCrashWorld>[2]) {
+  const target = await startCrashTarget(t);
+  return { target, world: await startCrashWorld(t, target, options) };
 }
 
 /** One round: a burst of requests over all devices, a kill, a start, and everything comes to its end. */
-async function round(world: CrashWorld, moment: keyof Moments, random: Random, ssid: string): Promise<void> {
+async function round({ target, world }: Scene, moment: keyof Moments, random: Random, ssid: string): Promise<void> {
   // What follows from a moment takes the service some milliseconds: half of the kills come somewhere in them.
   const delay = random() < 0.5 ? 0 : random() * (moment === 'requested' ? 40 : 4);
-  const killed = killAt(world, moment, 1 + whole(random, BURST - 2), delay);
+  const killed = actAt(world.moments, { moment, nth: 1 + whole(random, BURST - 2), delay }, target.kill);
   const calls = Array.from({ length: BURST }, (_, index) => world.setWifi(world.devices[index % DEVICES]!, ssid));
   await killed;
   await Promise.all(calls);
-  await world.restart();
+  await target.restart();
   await world.settled();
 }
 
@@ -63,8 +52,9 @@ t.before(() => runMain(t, ['--help']));
 for (const [index, { moment, title }] of POINTS.entries()) {
   t.test(`nothing is lost or doubled when it is killed ${title}`, { buffered: true }, async (t) => {
     const random = createRandom(SEED * 100 + index);
-    const world = await startCrashWorld(t, { devices: DEVICES, latency: { min: 0, max: 0 } });
-    for (let i = 0; i < ROUNDS; i += 1) await round(world, moment, random, `${moment} ${i}`);
+    const scene = await startScene(t, { devices: DEVICES, latency: { min: 0, max: 0 } });
+    const { world } = scene;
+    for (let i = 0; i < ROUNDS; i += 1) await round(scene, moment, random, `${moment} ${i}`);
     t.equal(await world.verify(), world.submitted(), EACH_ONCE);
     if (moment === 'webhook') t.ok(world.repeats() > 0, 'what was not recorded came again, with its id');
   });
@@ -72,7 +62,7 @@ for (const [index, { moment, title }] of POINTS.entries()) {
 
 t.test('nothing is lost or doubled when it is killed anywhere under load', { buffered: true }, async (t) => {
   const random = createRandom(SEED * 100 + 99);
-  const world = await startCrashWorld(t, { devices: 12, latency: { min: 0, max: 6 } });
+  const { target, world } = await startScene(t, { devices: 12, latency: { min: 0, max: 6 } });
   const names = POINTS.map(({ moment }) => moment);
   let over = false;
 
@@ -82,14 +72,15 @@ t.test('nothing is lost or doubled when it is killed anywhere under load', { buf
     for (let i = 0; !over; i += 1) {
       const device = world.devices[whole(own, world.devices.length)]!;
       const transactionId = await world.setWifi(device, `caller ${number}, ${i}`);
-      if (transactionId === undefined) await world.up();
+      if (transactionId === undefined) await target.up();
       else if (own() < 0.2) await world.cancel(device, transactionId);
     }
   }
   const callers = Array.from({ length: 6 }, (_, number) => caller(number));
   for (let i = 0; i < ROUNDS * 2; i += 1) {
-    await killAt(world, names[whole(random, names.length)]!, 1 + whole(random, 60), random() * 3);
-    await world.restart();
+    const moment = names[whole(random, names.length)]!;
+    await actAt(world.moments, { moment, nth: 1 + whole(random, 60), delay: random() * 3 }, target.kill);
+    await target.restart();
   }
   over = true;
   await Promise.all(callers);

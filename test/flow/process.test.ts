@@ -9,6 +9,7 @@ import { connect as connectTls } from 'node:tls';
 import t from 'tap';
 import { SETTINGS } from '../../src/config.ts';
 import { createAuthority, skip } from '../broker/authority.ts';
+import { startCrashTarget } from './crash-target.ts';
 import { type CrashWorld, startCrashWorld } from './crash-world.ts';
 import { refusedOn, runMain, startProcess } from './service-process.ts';
 
@@ -34,7 +35,8 @@ t.test(
   'SIGTERM under load: what is in flight is answered, the exit code is 0, nothing is lost',
   { buffered: true },
   async (t) => {
-    const world = await startCrashWorld(t, { devices: 8, latency: { min: 0, max: 10 } });
+    const target = await startCrashTarget(t);
+    const world = await startCrashWorld(t, target, { devices: 8, latency: { min: 0, max: 10 } });
     async function caller(number: number): Promise<void> {
       for (let i = 0; ; i += 1) {
         const transactionId = await world.setWifi(world.devices[(number + i) % 8]!, `caller ${number}, ${i}`);
@@ -45,7 +47,7 @@ t.test(
       const callers = Array.from({ length: 6 }, (_, number) => caller(number));
       for (let i = 0; i < 60; i += 1) await once(world.moments, 'accepted');
       const held = await Promise.all(world.devices.slice(0, 3).map(({ deviceId }) => halfSent(world, deviceId)));
-      const stopped = world.stop();
+      const stopped = target.stop();
       await refusedOn(world.application.port);
       for (const send of held) {
         const { status, transactionId } = await send();
@@ -54,7 +56,7 @@ t.test(
       }
       await stopped;
       await Promise.all(callers);
-      await world.restart();
+      await target.restart();
     }
     await world.settled();
     const stored = await world.verify();
@@ -66,14 +68,15 @@ t.test(
   'SIGTERM while a receiver hangs: the exit code is 0, and the webhook comes again after the next start',
   { buffered: true },
   async (t) => {
-    const world = await startCrashWorld(t, { devices: 1, latency: { min: 0, max: 0 } });
+    const target = await startCrashTarget(t);
+    const world = await startCrashWorld(t, target, { devices: 1, latency: { min: 0, max: 0 } });
     world.hear(false);
     const came = once(world.moments, 'webhook');
     await world.setWifi(world.devices[0]!, 'nobody hears of it');
     await came;
-    await world.stop();
+    await target.stop();
     world.hear(true);
-    await world.restart();
+    await target.restart();
     await world.settled();
     await world.verify();
   },
@@ -167,9 +170,10 @@ t.test('standard output is one JSON line with the addresses, at any log level', 
 });
 
 t.test('a second SIGTERM ends it at once', { buffered: true }, async (t) => {
-  const world = await startCrashWorld(t, { devices: 1, latency: { min: 0, max: 0 } });
+  const target = await startCrashTarget(t);
+  const world = await startCrashWorld(t, target, { devices: 1, latency: { min: 0, max: 0 } });
   await halfSent(world, world.devices[0]!.deviceId);
-  t.same(await world.stopTwice(), { code: 1, signal: null });
+  t.same(await target.stopTwice(), { code: 1, signal: null });
 });
 
 t.test('SIGHUP ends nothing; it reads the files of TLS again', { buffered: true }, async (t) => {
