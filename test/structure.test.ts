@@ -6,7 +6,7 @@ import { CLI_ROOMS, LEAVES, ROOMS, type Room, RULES, SIMULATOR_LEAVES, SIMULATOR
 const ROOT = join(import.meta.dirname, '..');
 const SRC = join(ROOT, 'src');
 const GENERATED = ['src/contracts/types.ts', 'device-sim/scenario/scenario-file.ts'];
-const FOLDERS = ['src', 'device-sim', 'demo', 'bench', 'scripts', 'test'];
+const FOLDERS = ['src', 'device-sim', 'demo', 'bench', 'harness', 'scripts', 'test'];
 
 const typeScriptIn = (folder: string): string[] =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));

@@ -1,0 +1,34 @@
+import { systemClock } from '../src/clock.ts';
+import { createLog } from '../src/log.ts';
+import { createMetrics } from '../src/metrics.ts';
+import { createEmbeddedStore } from '../src/objects/embedded-store.ts';
+
+const BUCKET = 'lapel';
+const REGION = 'us-east-1';
+
+/**
+ * An S3-compatible store that several nodes share: the embedded one, served by itself. `env` are the settings of a node
+ * that uses it.
+ */
+export async function startObjectStore(folder: string) {
+  const store = createEmbeddedStore({
+    folder,
+    region: REGION,
+    bucket: BUCKET,
+    clock: systemClock,
+    log: createLog({ level: 'silent', pretty: false }),
+    metrics: createMetrics(),
+  });
+  const { port } = await store.listen('127.0.0.1', 0);
+  const { accessKeyId, secretAccessKey } = store.credentials;
+  return {
+    env: {
+      LAPEL_S3_ENDPOINT: `http://127.0.0.1:${port}`,
+      LAPEL_S3_REGION: REGION,
+      LAPEL_S3_BUCKET: BUCKET,
+      AWS_ACCESS_KEY_ID: accessKeyId,
+      AWS_SECRET_ACCESS_KEY: secretAccessKey,
+    },
+    [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
+  };
+}
