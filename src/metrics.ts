@@ -49,6 +49,10 @@ export function createMetrics() {
     filesExhausted: counter('open_files_exhausted_total', 'Looks at which the process could open no further file'),
     mqttConnections: gauge('mqtt_connections', 'Open connections of the MQTT listeners, logged in or not'),
     mqttWaiting: gauge('mqtt_connections_waiting', 'Those of them that have not logged in'),
+    mqttMessagesWaiting: gauge(
+      'mqtt_messages_waiting',
+      'Messages of devices that wait, unacknowledged, for the database',
+    ),
     mqttLoginsHeld: counter('mqtt_logins_held_total', 'Refused logins whose answer was held back: too many from there'),
     mqttMalformed: counter('mqtt_malformed_packets_total', 'Connections ended for a packet that breaks the protocol', [
       'when',

@@ -31,6 +31,7 @@ import { createLoginThrottle } from './login-throttle.ts';
 import { createLoginTurns } from './login-turns.ts';
 import { createOutbound } from './outbound.ts';
 import { createPacketGuard, type Guarded } from './packet-guard.ts';
+import { createPatience } from './patience.ts';
 import { createPersistence, SESSION_MARKER } from './persistence.ts';
 import { createSubacks } from './suback.ts';
 import type { TlsFiles } from './tls-files.ts';
@@ -103,8 +104,10 @@ export async function createBroker(parts: Parts) {
     if (!sent) metrics.mqttRefused.inc({ reason: 'answers' });
   }
   const exactlyOnce = createExactlyOnce({ log, logLimit, metrics, incoming: persistence.incoming });
+  const patience = createPatience({ clock, log, logLimit, metrics });
   const inbound = createInbound({
     exactlyOnce,
+    patience,
     contracts: parts.contracts,
     rate: createTokenBuckets({ clock, perSecond: parts.messageRate }),
     log,
@@ -252,6 +255,7 @@ export async function createBroker(parts: Parts) {
     /** No further connections; what is in work is acknowledged; then all connections end. Their wills stay stored. */
     async [Symbol.asyncDispose](): Promise<void> {
       listeners.stop();
+      patience.end();
       await inbound.idle();
       for (const client of registeredClients(broker)) dropWill(client); // broker.close() would publish them all
       await new Promise<void>((resolve) => broker.close(() => resolve()));

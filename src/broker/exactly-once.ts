@@ -38,7 +38,7 @@ export function createExactlyOnce({ log, logLimit, metrics, incoming }: Parts) {
   }
 
   return {
-    /** Null, or why there is no PUBREC. */
+    /** Null, or why there is no PUBREC. Rejects as `carryOut` does, and when the store does. */
     async carryOut(client: Client, messageId: number, carryOut: () => Promise<Error | null>): Promise<Error | null> {
       const ids = taken.get(client) ?? new Map<number, Promise<Error | null>>();
       taken.set(client, ids);
@@ -46,9 +46,14 @@ export function createExactlyOnce({ log, logLimit, metrics, incoming }: Parts) {
       if (before) return before;
       const outcome = first(client.id, messageId, carryOut);
       ids.set(messageId, outcome);
-      const error = await outcome;
-      if (error) ids.delete(messageId);
-      return error;
+      try {
+        const error = await outcome;
+        if (error) ids.delete(messageId);
+        return error;
+      } catch (thrown) {
+        ids.delete(messageId);
+        throw thrown;
+      }
     },
 
     /** PUBREL came, and the store knows. */

@@ -8,6 +8,7 @@ import type { LogLimit } from '../log-limit.ts';
 import type { Metrics } from '../metrics.ts';
 import type { TokenBuckets } from '../token-buckets.ts';
 import type { createExactlyOnce } from './exactly-once.ts';
+import type { createPatience } from './patience.ts';
 import { decodePayload, toldFaults } from './payload.ts';
 import { type Inbound, inboundKind, topicOf } from './topics.ts';
 
@@ -44,6 +45,8 @@ interface Parts {
   exactlyOnce: Pick<ReturnType<typeof createExactlyOnce>, 'carryOut'>;
   /** Of what devices send by themselves: all but acks, which commands bound. */
   rate: Pick<TokenBuckets, 'take'>;
+  /** With a database that is away. */
+  patience: Pick<ReturnType<typeof createPatience>, 'holds' | 'covers' | 'wait'>;
   /** Sends what a handler answers. */
   respond(client: Client, answer: object): void;
   /** Tells the device what was wrong with its message. */
@@ -51,6 +54,9 @@ interface Parts {
 }
 
 const SCHEMAS = { acks: 'mqtt/ack', status: 'mqtt/status', events: 'mqtt/event', requests: 'mqtt/request' } as const;
+
+// Nothing that a device could do better.
+const NOT_ITS_FAULT: ReadonlySet<string> = new Set(['INTERNAL', 'DATABASE_UNAVAILABLE']);
 
 /** What a message calls itself, for its sender to find it again. */
 const IDENTITIES = {
@@ -81,7 +87,7 @@ const shortTopic = (topic: string): string => topic.slice(0, LONGEST_TOPIC).toWe
  * failure of ours.
  */
 export function createInbound(parts: Parts) {
-  const { contracts, log, logLimit, metrics, handlers, exactlyOnce, rate, respond, reject } = parts;
+  const { contracts, log, logLimit, metrics, handlers, exactlyOnce, patience, rate, respond, reject } = parts;
   const tails = new WeakMap<Client, Promise<Error | null>>();
   const tooFast = new WeakSet<Client>();
   const work = createWork();
@@ -113,12 +119,13 @@ export function createInbound(parts: Parts) {
     if (client) reject(client, { topic, reason, details: toldFaults(details), ...identity });
   }
 
+  /** Rejects for what is no fault of the message. */
   async function handle<Kind extends Inbound>(
     kind: Kind,
     deviceId: string,
     client: Client | null,
     { topic, payload }: PublishPacket,
-  ): Promise<void> {
+  ): Promise<null> {
     let message: unknown;
     try {
       message = decodePayload(payload);
@@ -131,27 +138,34 @@ export function createInbound(parts: Parts) {
       const arrival = { bytes: payload.length, respond: respondTo };
       const answer = await handlers[kind](deviceId, value as Messages[Kind], arrival);
       if (answer) respondTo(answer);
-      if (leftOut.length === 0) return;
+      if (leftOut.length === 0) return null;
       metrics.mqttLeftOut.inc({ topic: kind });
       tell(client, deviceId, { topic, reason: PARTLY, details: leftOut }, identityOf(kind, message));
     } catch (thrown) {
       const error = toDomainError(thrown);
-      if (error.code === 'INTERNAL') throw thrown;
+      if (NOT_ITS_FAULT.has(error.code)) throw thrown;
       metrics.mqttRejected.inc({ topic: kind });
       const { message: reason, details } = error;
       tell(client, deviceId, { topic, reason, details }, identityOf(kind, message));
     }
+    return null;
   }
 
   /** Null, or why there is no PUBACK. */
-  async function outcomeOf(...message: Parameters<typeof handle>): Promise<Error | null> {
-    try {
-      await handle(...message);
-      return null;
-    } catch (err) {
-      const [, deviceId] = message;
-      log.error({ err, deviceId }, 'a message from a device could not be carried out; it will come again');
-      return err instanceof Error ? err : new Error(String(err));
+  async function outcomeOf(
+    deviceId: string,
+    client: Client | null,
+    carryOut: () => Promise<Error | null>,
+  ): Promise<Error | null> {
+    if (patience.holds(client)) await patience.wait(client);
+    for (;;) {
+      try {
+        return await carryOut();
+      } catch (err) {
+        if (patience.covers(err) && (await patience.wait(client))) continue;
+        log.error({ err, deviceId }, 'a message from a device could not be carried out; it will come again');
+        return err instanceof Error ? err : new Error(String(err));
+      }
     }
   }
 
@@ -194,10 +208,11 @@ export function createInbound(parts: Parts) {
     if (!isWill && (isTooFast || (kind !== 'acks' && rate.take(deviceId, cost)?.allowed === false))) {
       return refuseRate(client);
     }
-    const carryOut = (): Promise<Error | null> =>
-      kind ? outcomeOf(kind, deviceId, client, packet) : drop(deviceId, client, packet);
-    if (packet.qos !== 2 || !client || isWill) return carryOut();
-    return exactlyOnce.carryOut(client, packet.messageId ?? 0, carryOut);
+    const carryOut = (): Promise<null> =>
+      kind ? handle(kind, deviceId, client, packet) : drop(deviceId, client, packet);
+    if (packet.qos !== 2 || !client || isWill) return outcomeOf(deviceId, client, carryOut);
+    const once = (): Promise<Error | null> => exactlyOnce.carryOut(client, packet.messageId ?? 0, carryOut);
+    return outcomeOf(deviceId, client, once);
   }
 
   async function answerLater(

@@ -2,9 +2,10 @@ import { type DomainError, ERRORS, errorBody } from '../errors.ts';
 import { challengeOf } from './bearer.ts';
 import type { Answer } from './route.ts';
 
-// Seconds. The bound of requests in flight passes soon; that of unfinished transactions when the device comes online; the
+// Seconds. A database that fails over is back soon; the bound of requests in flight passes sooner; that of unfinished transactions when the device comes online; the
 // keys of the legacy issuer are fetched so often at most.
 const RETRY_AFTER: Partial<Record<DomainError['code'], string>> = {
+  DATABASE_UNAVAILABLE: '2',
   OVERLOADED: '1',
   NOT_READY: '1',
   TOO_MANY_TRANSACTIONS: '60',
