@@ -140,6 +140,13 @@ export function toDomainError(thrown: unknown): DomainError {
   return thrown instanceof DomainError ? thrown : new DomainError('INTERNAL', { cause: thrown });
 }
 
+/**
+ * The database server does not answer: nothing is wrong with what was asked, and it can be tried again later. The database
+ * says so in the log, once; who only waits for it need not.
+ */
+export const isDatabaseAway = (thrown: unknown): boolean =>
+  thrown instanceof DomainError && thrown.code === 'DATABASE_UNAVAILABLE';
+
 /** The body of the interface's error answers (Message error or Reason error). */
 export function errorBody(error: DomainError): { message: string } | { reason: string; details: Fault[] } {
   return ERRORS[error.code].shape === 'message'

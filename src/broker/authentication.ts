@@ -1,6 +1,7 @@
 import type { Aedes, Client, ConnectPacket } from 'aedes';
 import type { Clock } from '../clock.ts';
 import { isDeviceId } from '../devices/device-id.ts';
+import { isDatabaseAway } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { dropWill, registeredClient } from './aedes-internals.ts';
@@ -157,7 +158,7 @@ export function createAuthentication(parts: Parts) {
       answer: Parameters<Aedes['authenticate']>[3],
     ) {
       admit(this, client, username, password, () => answer(null, true)).catch((err: unknown) => {
-        log.error({ err }, 'a login could not be checked');
+        if (!isDatabaseAway(err)) log.error({ err }, 'a login could not be checked');
         metrics.mqttRefused.inc({ reason: 'unavailable' });
         refuse(client, SERVER_UNAVAILABLE);
       });

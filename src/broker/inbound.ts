@@ -1,7 +1,7 @@
 import type { AedesPublishPacket, Client, PublishPacket } from 'aedes';
 import type { Contracts } from '../contracts/contracts.ts';
 import type { SchemaTypes } from '../contracts/types.ts';
-import { DomainError, type Fault, faultText, toDomainError } from '../errors.ts';
+import { DomainError, type Fault, faultText, isDatabaseAway, toDomainError } from '../errors.ts';
 import { createWork } from '../idle.ts';
 import type { Log } from '../log.ts';
 import type { LogLimit } from '../log-limit.ts';
@@ -46,7 +46,7 @@ interface Parts {
   /** Of what devices send by themselves: all but acks, which commands bound. */
   rate: Pick<TokenBuckets, 'take'>;
   /** With a database that is away. */
-  patience: Pick<ReturnType<typeof createPatience>, 'holds' | 'covers' | 'wait'>;
+  patience: Pick<ReturnType<typeof createPatience>, 'holds' | 'wait'>;
   /** Sends what a handler answers. */
   respond(client: Client, answer: object): void;
   /** Tells the device what was wrong with its message. */
@@ -162,7 +162,7 @@ export function createInbound(parts: Parts) {
       try {
         return await carryOut();
       } catch (err) {
-        if (patience.covers(err) && (await patience.wait(client))) continue;
+        if (isDatabaseAway(err) && (await patience.wait(client))) continue;
         log.error({ err, deviceId }, 'a message from a device could not be carried out; it will come again');
         return err instanceof Error ? err : new Error(String(err));
       }

@@ -1,6 +1,5 @@
 import type { Client } from 'aedes';
 import type { Clock } from '../clock.ts';
-import { DomainError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { LogLimit } from '../log-limit.ts';
 import type { Metrics } from '../metrics.ts';
@@ -42,9 +41,6 @@ export function createPatience({ clock, log, logLimit, metrics }: Parts) {
   return {
     /** Whether something of the connection waits: what comes behind it must not overtake it. */
     holds: (client: Client | null): boolean => waiting.some((one) => one.client === client),
-
-    /** Whether it is worth while to wait after such an error. */
-    covers: (thrown: unknown): boolean => thrown instanceof DomainError && thrown.code === 'DATABASE_UNAVAILABLE',
 
     /** Resolves when it is time to try again; with false when it is not to be tried any more. */
     wait(client: Client | null): Promise<boolean> {

@@ -1,6 +1,7 @@
 import type { Clock } from '../clock.ts';
 import { toUtc } from '../clock.ts';
 import type { Database, UnitOfWork } from '../database/sql.ts';
+import { isDatabaseAway } from '../errors.ts';
 import { createWork } from '../idle.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
@@ -234,7 +235,7 @@ export function createOutbox(parts: Parts) {
           pump(lane);
         },
         (err: unknown) => {
-          log.error({ err }, 'due commands could not be read; trying again');
+          if (!isDatabaseAway(err)) log.error({ err }, 'due commands could not be read; trying again');
           clock.after(CLAIM_RETRY_MILLISECONDS, () => {
             lane.claiming = false;
             pump(lane);

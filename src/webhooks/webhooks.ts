@@ -1,6 +1,7 @@
 import type { LookupFunction } from 'node:net';
 import { type Clock, toUtc } from '../clock.ts';
 import type { Database, UnitOfWork } from '../database/sql.ts';
+import { isDatabaseAway } from '../errors.ts';
 import { createIdle } from '../idle.ts';
 import type { Ids } from '../ids.ts';
 import type { Log } from '../log.ts';
@@ -172,7 +173,8 @@ export function createWebhooks(options: Options) {
       const next = await repository.findNextDue(database.read, receiver, now);
       if (next !== undefined) schedule(receiver, next);
     } catch (cause) {
-      log.error({ err: cause, setting: receiver.setting }, 'webhooks that are due could not be read');
+      if (!isDatabaseAway(cause))
+        log.error({ err: cause, setting: receiver.setting }, 'webhooks that are due could not be read');
       schedule(receiver, now + READ_PAUSE);
     }
     receiver.reading = false;
@@ -192,8 +194,12 @@ export function createWebhooks(options: Options) {
       url = endpoint.url;
       answer = aborted ? undefined : await post(place, delivery, endpoint);
     } catch (cause) {
-      log.error({ err: cause, deliveryId: delivery.deliveryId }, 'a webhook could not be made ready');
-      answer = unanswered('the notification could not be made ready');
+      // Without the database nobody knows where to; that is no failure of the receiver's.
+      if (isDatabaseAway(cause)) schedule(receiver, clock.now() + READ_PAUSE);
+      else {
+        log.error({ err: cause, deliveryId: delivery.deliveryId }, 'a webhook could not be made ready');
+        answer = unanswered('the notification could not be made ready');
+      }
     }
     place.cut = undefined;
     places.release(place);
