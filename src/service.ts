@@ -100,7 +100,13 @@ export async function createService(config: Config, { log, clock = systemClock, 
     createSoftware({ ...common, objects: objects.store, reservedPrefix: config.reservedPackagePrefix }),
   );
   const transactions = parts.add(
-    createTransactions({ ...common, recordEvent: webhooks.record, findApplication, installs: software.installs }),
+    createTransactions({
+      ...common,
+      recordEvent: webhooks.record,
+      findApplication,
+      lockApplication: applications.lockIn,
+      installs: software.installs,
+    }),
   );
   const sessions = createSessions(common);
   const presence = parts.add(createPresence(common));

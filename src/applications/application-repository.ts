@@ -1,4 +1,4 @@
-import type { Sql } from '../database/sql.ts';
+import type { Lock, Sql } from '../database/sql.ts';
 
 /** The URLs that an application can set (specification, "Application settings"), and the columns that hold them. */
 const SETTING_COLUMNS = {
@@ -59,9 +59,13 @@ function toApplication(row: Row): Application {
   };
 }
 
-/** Also deleted ones: look at `deletedAt`. */
-export async function findApplication(sql: Sql, applicationId: string): Promise<Application | undefined> {
-  const row = await sql.get<Row>(`SELECT ${COLUMNS} FROM applications WHERE application_id = ?`, applicationId);
+/** Also deleted ones: look at `deletedAt`. `lock`: for a unit of work that decides on what it finds. */
+export async function findApplication(
+  sql: Sql,
+  applicationId: string,
+  lock: Lock = '',
+): Promise<Application | undefined> {
+  const row = await sql.get<Row>(`SELECT ${COLUMNS} FROM applications WHERE application_id = ?${lock}`, applicationId);
   return row && toApplication(row);
 }
 

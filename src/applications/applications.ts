@@ -39,6 +39,13 @@ export function createApplications({ database, clock, ids, urlFault, isInUse }: 
     return application;
   }
 
+  /** The same as it is in this moment, and stays until the unit ends: no other one changes or deletes it. */
+  async function lockIn(unit: UnitOfWork, applicationId: string): Promise<Application> {
+    const application = await repository.findApplication(unit, applicationId, unit.forUpdate);
+    if (application?.deletedAt !== null) throw new DomainError('APPLICATION_UNREGISTERED');
+    return application;
+  }
+
   return {
     /** Throws DEVELOPER_NOT_FOUND, or APPLICATION_EXISTS when the id given is or was in use. */
     async create(
@@ -69,6 +76,8 @@ export function createApplications({ database, clock, ids, urlFault, isInUse }: 
     /** The same inside a unit of work. */
     findIn,
 
+    lockIn,
+
     /** The old secret stops at once; access tokens that were issued with it live on until they expire. Throws APPLICATION_NOT_FOUND. */
     async replaceSecret(applicationId: string): Promise<{ secret: string }> {
       const secret = ids.secret();
@@ -89,7 +98,7 @@ export function createApplications({ database, clock, ids, urlFault, isInUse }: 
       if (faults.length > 0) throw DomainError.invalid(...faults);
       await database.transact(async (unit) => {
         cache.changes(unit, applicationId);
-        const application = await findIn(unit, applicationId);
+        const application = await lockIn(unit, applicationId);
         const settings = { ...application.settings };
         for (const name of repository.SETTING_NAMES) {
           const url = patch[name];
@@ -116,7 +125,9 @@ export function createApplications({ database, clock, ids, urlFault, isInUse }: 
     /** Soft delete: its tokens and its secret are worth nothing from then on. Throws APPLICATION_NOT_FOUND, APPLICATION_IN_USE. */
     async remove(applicationId: string): Promise<void> {
       await database.transact(async (unit) => {
-        if (!(await findLive(unit, applicationId))) throw new DomainError('APPLICATION_NOT_FOUND');
+        // Locked as by an activation, so that it has no device now, and gets none any more.
+        const application = await repository.findApplication(unit, applicationId, unit.forUpdate);
+        if (application?.deletedAt !== null) throw new DomainError('APPLICATION_NOT_FOUND');
         if (await isInUse(unit, applicationId)) throw new DomainError('APPLICATION_IN_USE');
         cache.changes(unit, applicationId);
         await repository.markDeleted(unit, applicationId, clock.now());

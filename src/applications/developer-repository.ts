@@ -1,4 +1,4 @@
-import type { Sql } from '../database/sql.ts';
+import type { Lock, Sql } from '../database/sql.ts';
 
 export interface Developer {
   developerId: string;
@@ -9,8 +9,9 @@ export interface Developer {
 
 const COLUMNS = 'developer_id AS "developerId", name, device_limit AS "deviceLimit"';
 
-export async function findDeveloper(sql: Sql, developerId: string): Promise<Developer | undefined> {
-  return sql.get(`SELECT ${COLUMNS} FROM developers WHERE developer_id = ?`, developerId);
+/** `lock`: for a unit of work that decides on what it finds. */
+export async function findDeveloper(sql: Sql, developerId: string, lock: Lock = ''): Promise<Developer | undefined> {
+  return sql.get(`SELECT ${COLUMNS} FROM developers WHERE developer_id = ?${lock}`, developerId);
 }
 
 /** All developers, by id. */

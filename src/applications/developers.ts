@@ -37,7 +37,8 @@ export function createDevelopers({ database, clock, ids }: { database: Database;
     /** Changes what the patch names. A lower limit takes no device away: it only stops further activations (op 5). */
     update(developerId: string, patch: { name?: string; deviceLimit?: number | null }): Promise<Developer> {
       return database.transact(async (unit) => {
-        const developer = { ...found(await repository.findDeveloper(unit, developerId)), ...patch };
+        const known = found(await repository.findDeveloper(unit, developerId, unit.forUpdate));
+        const developer = { ...known, ...patch };
         await repository.updateDeveloper(unit, developer);
         return developer;
       });

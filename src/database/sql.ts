@@ -17,6 +17,9 @@ export interface Sql {
   run(text: string, ...values: SqlValue[]): Promise<number>;
 }
 
+/** What a SELECT ends with; see `forUpdate` of a unit of work. */
+export type Lock = '' | ' FOR NO KEY UPDATE';
+
 /**
  * The statements of one unit of work, and what must happen when its fate is known. Inside a unit await nothing but
  * these methods: units run one after another, and one that waits for anything else holds up all writers. A unit can be
@@ -28,7 +31,7 @@ export interface UnitOfWork extends Sql {
    * after another. Whoever reads what a decision rests on says it, in one order everywhere: developer, application, device,
    * and then the rest by its key; else two units wait for each other.
    */
-  readonly forUpdate: '' | ' FOR NO KEY UPDATE';
+  readonly forUpdate: Lock;
   /** The same, leaving out the rows that another unit has locked. */
   readonly skipLocked: '' | ' FOR NO KEY UPDATE SKIP LOCKED';
   /** For an INSERT of one row to which the database gives its number: answers that number. */

@@ -1,10 +1,15 @@
-import type { Sql } from '../database/sql.ts';
+import type { Lock, Sql, UnitOfWork } from '../database/sql.ts';
 import { DomainError } from '../errors.ts';
 import { countHeldSlots, type Device, findDevice, isClientIdTaken, setActivation } from './device-repository.ts';
 
-/** The device, when it is linked to the developer; otherwise DEVICE_UNAVAILABLE. */
-export async function requireLinkedDevice(sql: Sql, deviceId: string, developerId: string): Promise<Device> {
-  const device = await findDevice(sql, deviceId);
+/** The device, when it is linked to the developer; otherwise DEVICE_UNAVAILABLE. `lock`: as in findDevice. */
+export async function requireLinkedDevice(
+  sql: Sql,
+  deviceId: string,
+  developerId: string,
+  lock: Lock = '',
+): Promise<Device> {
+  const device = await findDevice(sql, deviceId, lock);
   if (device?.developerId !== developerId) throw new DomainError('DEVICE_UNAVAILABLE');
   return device;
 }
@@ -17,8 +22,9 @@ export async function requireActivatedDevice(
   sql: Sql,
   deviceId: string,
   owner: { applicationId: string; developerId: string },
+  lock: Lock = '',
 ): Promise<Device> {
-  const device = await requireLinkedDevice(sql, deviceId, owner.developerId);
+  const device = await requireLinkedDevice(sql, deviceId, owner.developerId, lock);
   if (device.activation !== 'activated') throw new DomainError('DEVICE_NOT_ACTIVATED');
   if (device.applicationId !== owner.applicationId) throw new DomainError('DEVICE_ACTIVATED_ELSEWHERE');
   return device;
@@ -26,22 +32,22 @@ export async function requireActivatedDevice(
 
 /**
  * Takes a slot of the contract and the client identifier for a device that is about to be activated (op 5). The slot is
- * held from here on, so that concurrent activations cannot exceed the limit. Answers the client identifier in use.
- * Throws DEVICE_UNAVAILABLE, DEVICE_ALREADY_ACTIVATED, ACTIVATION_LIMIT or CLIENT_ID_IN_USE.
+ * held from here on, so that concurrent activations cannot exceed the limit: the caller has locked the developer and the
+ * application. Throws DEVICE_UNAVAILABLE, DEVICE_ALREADY_ACTIVATED, ACTIVATION_LIMIT or CLIENT_ID_IN_USE.
  */
 export async function holdActivation(
-  sql: Sql,
+  unit: UnitOfWork,
   request: { deviceId: string; applicationId: string; clientId: string },
   developer: { developerId: string; deviceLimit: number | null },
 ): Promise<void> {
-  const device = await requireLinkedDevice(sql, request.deviceId, developer.developerId);
+  const device = await requireLinkedDevice(unit, request.deviceId, developer.developerId, unit.forUpdate);
   if (device.activation !== 'deactivated') throw new DomainError('DEVICE_ALREADY_ACTIVATED');
   const { deviceLimit } = developer;
-  if (deviceLimit === null || (await countHeldSlots(sql, developer.developerId)) >= deviceLimit) {
+  if (deviceLimit === null || (await countHeldSlots(unit, developer.developerId)) >= deviceLimit) {
     throw new DomainError('ACTIVATION_LIMIT');
   }
-  if (await isClientIdTaken(sql, request.clientId)) throw new DomainError('CLIENT_ID_IN_USE');
-  await setActivation(sql, request.deviceId, {
+  if (await isClientIdTaken(unit, request.clientId)) throw new DomainError('CLIENT_ID_IN_USE');
+  await setActivation(unit, request.deviceId, {
     activation: 'activating',
     applicationId: request.applicationId,
     clientId: request.clientId,

@@ -1,4 +1,4 @@
-import type { Sql } from '../database/sql.ts';
+import type { Lock, Sql } from '../database/sql.ts';
 
 type ActivationState = 'deactivated' | 'activating' | 'activated';
 
@@ -35,8 +35,11 @@ const toDevice = (row: Row): Device => ({
 
 const toText = (properties: object | null): string | null => (properties === null ? null : JSON.stringify(properties));
 
-export async function findDevice(sql: Sql, deviceId: string): Promise<Device | undefined> {
-  const row = await sql.get<Row>(`SELECT ${COLUMNS} FROM devices WHERE device_id = ?`, deviceId);
+const FIND = `SELECT ${COLUMNS} FROM devices WHERE device_id = ?`;
+
+/** A unit of work without the device's key says `lock`, when it decides on what it finds. */
+export async function findDevice(sql: Sql, deviceId: string, lock: Lock = ''): Promise<Device | undefined> {
+  const row = await sql.get<Row>(FIND + lock, deviceId);
   return row && toDevice(row);
 }
 

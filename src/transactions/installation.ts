@@ -50,7 +50,7 @@ interface Parts {
   findApplication: Applications['findIn'];
   log: Log;
   /** Ends a transaction that its device will not hear of. */
-  fail(transactionId: number, failure: Failure): Promise<void>;
+  fail(deviceId: string, transactionId: number, failure: Failure): Promise<void>;
 }
 
 /** What is particular to op 28 and to firmware updates: what may be installed, and the URL that is made at delivery. */
@@ -76,21 +76,17 @@ export function createInstallation({ database, installs, findApplication, log, f
 
   async function prepareInstall(operation: InstallOperation, due: Due): Promise<object | null> {
     const name = due.parameters as InstallName;
-    if (await isOver(due.transactionId)) return null; // cancelled while the object store was away
+    const record = await findTransaction(database.read, due.transactionId);
+    if (!record || isFinished(record.status)) return null; // cancelled while the object store was away
     const found = await download(operation, name, due.applicationId, true);
     if ('code' in found) {
       if (found.code === 'BUSY') throw new Error(found.message); // which does not happen to who waits
-      await fail(due.transactionId, found);
+      await fail(record.deviceId, due.transactionId, found);
       return null;
     }
     // It may have been cancelled while the object store was asked: then the device never hears of it.
-    const over = await isOver(due.transactionId);
-    return over ? null : { package: name.package, version: name.version, ...found };
-  }
-
-  async function isOver(transactionId: number): Promise<boolean> {
-    const record = await findTransaction(database.read, transactionId);
-    return !record || isFinished(record.status);
+    const now = await findTransaction(database.read, due.transactionId);
+    return !now || isFinished(now.status) ? null : { package: name.package, version: name.version, ...found };
   }
 
   return {
@@ -101,7 +97,8 @@ export function createInstallation({ database, installs, findApplication, log, f
     },
 
     /**
-     * The rules of op 28 and of firmware updates. Throws PACKAGE_NOT_FOUND, VERSION_NOT_FOUND, DISTRIBUTION_NOT_STARTED,
+     * The rules of op 28 and of firmware updates, as they are in this moment: nothing is locked, because they are looked at again
+     * at every delivery. Throws PACKAGE_NOT_FOUND, VERSION_NOT_FOUND, DISTRIBUTION_NOT_STARTED,
      * BINARY_MISSING, FIRMWARE_NOT_LISTED.
      */
     async admit(
@@ -110,7 +107,7 @@ export function createInstallation({ database, installs, findApplication, log, f
       name: InstallName,
       developerId: string,
       hasBinary: boolean,
-    ): Promise<object> {
+    ): Promise<void> {
       if (operation === 'updateFirmware') {
         await installs.findFirmware(unit, name).catch((cause: unknown) => {
           throw cause instanceof DomainError ? new DomainError('FIRMWARE_NOT_LISTED', { cause }) : cause;
@@ -120,7 +117,6 @@ export function createInstallation({ database, installs, findApplication, log, f
         if (distributionStartedAt === null) throw new DomainError('DISTRIBUTION_NOT_STARTED');
       }
       if (!hasBinary) throw new DomainError('BINARY_MISSING');
-      return { package: name.package, version: name.version };
     },
 
     /**

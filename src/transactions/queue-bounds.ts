@@ -28,28 +28,29 @@ const KEPT = 100_000;
 /**
  * The bounds of what waits for devices. For each device a number is kept that its unfinished transactions do not exceed:
  * it rises with every new one, and is counted anew only when it comes to the bound. So a long queue costs a new command
- * nothing. All new transactions come through here.
+ * nothing. All new transactions come through here. With `shared` others add to the queues too: it is counted each time.
  */
-export function createQueueBounds(metrics: Metrics) {
+export function createQueueBounds(metrics: Metrics, shared: boolean) {
   /** deviceId -> how many of its transactions are unfinished at most. */
   const atMost = new Map<string, number>();
   const refuse = (bound: string): void => metrics.transactionsRefused.inc({ bound });
 
   async function requireNumber(unit: UnitOfWork, deviceId: string, limit: number): Promise<void> {
-    let number = atMost.get(deviceId) ?? limit;
+    let number = shared ? limit : (atMost.get(deviceId) ?? limit);
     if (number >= limit) number = await countDue(unit, deviceId, limit);
     if (number >= limit) number = await countUnfinished(unit, deviceId);
     if (number >= limit) {
       refuse('unfinished');
       throw new DomainError('TOO_MANY_TRANSACTIONS', { values: { limit } });
     }
+    if (shared) return;
     if (atMost.size >= KEPT && !atMost.has(deviceId)) atMost.delete(atMost.keys().next().value as string);
     atMost.set(deviceId, number + 1);
   }
 
   /**
    * Whether there is room for one more command: what waits for devices that are away must fill no disk. Most commands are
-   * small, and bounded by their number; only large ones are added up. Throws REQUEST_INVALID, TOO_MANY_TRANSACTIONS,
+   * small, and bounded by their number; only large ones are added up, in a unit that has locked their application. Throws REQUEST_INVALID, TOO_MANY_TRANSACTIONS,
    * TOO_MUCH_QUEUED.
    */
   return async function requireRoom(unit: UnitOfWork, wanted: Wanted): Promise<void> {

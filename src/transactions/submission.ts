@@ -1,7 +1,7 @@
 import type { Applications } from '../applications/applications.ts';
 import { findDeveloper } from '../applications/developer-repository.ts';
 import type { Clock } from '../clock.ts';
-import type { Database, UnitOfWork } from '../database/sql.ts';
+import type { Database, Lock, UnitOfWork } from '../database/sql.ts';
 import { holdActivation, requireActivatedDevice } from '../devices/activation.ts';
 import { DomainError } from '../errors.ts';
 import type { Ids } from '../ids.ts';
@@ -10,7 +10,7 @@ import type { Outbox } from '../outbox/outbox.ts';
 import type { Demand } from './demand.ts';
 import { type Installation, type InstallName, type InstallOperation, isInstall } from './installation.ts';
 import { createQueueBounds } from './queue-bounds.ts';
-import { insertTransaction } from './transaction-repository.ts';
+import { insertTransaction, LARGE_PARAMETERS } from './transaction-repository.ts';
 
 /** What a caller asks of a device; each operation with its own parameters, already valid by its schema. */
 export type Request =
@@ -34,6 +34,7 @@ interface Parts {
   outbox: Pick<Outbox, 'reserve'>;
   demand: Pick<Demand, 'add'>;
   findApplication: Applications['findIn'];
+  lockApplication: Applications['lockIn'];
   installation: Pick<Installation, 'hasBinary' | 'admit'>;
 }
 
@@ -51,29 +52,45 @@ export function createSubmission({
   outbox,
   demand,
   findApplication,
+  lockApplication,
   installation,
 }: Parts) {
-  const requireRoom = createQueueBounds(metrics);
+  const requireRoom = createQueueBounds(metrics, database.shared);
 
-  /** Checks the operation's own rules and takes what it holds; answers the command's parameters. */
-  async function admit(unit: UnitOfWork, submission: Submission, owner: Owner, hasBinary: boolean): Promise<object> {
-    const { deviceId } = submission;
+  /** The command's parameters. */
+  function parametersOf(submission: Submission): object {
+    const { applicationId } = submission;
     if (submission.operation === 'activate') {
-      const clientId = submission.parameters.clientId ?? ids.uuid();
-      const developer = await findDeveloper(unit, owner.developerId);
-      if (!developer) throw new Error(`developer ${owner.developerId} is not registered`);
-      await holdActivation(unit, { deviceId, applicationId: owner.applicationId, clientId }, developer);
-      return { applicationId: owner.applicationId, clientId };
+      return { applicationId, clientId: submission.parameters.clientId ?? ids.uuid() };
     }
-    await requireActivatedDevice(unit, deviceId, owner);
+    if (submission.operation === 'deactivate') return { applicationId };
     if (submission.operation === 'setApn') return { apns: submission.parameters.entries };
     if (submission.operation === 'setWifi') return { networks: submission.parameters.entries };
-    if (submission.operation === 'deactivate') return { applicationId: owner.applicationId };
     if (submission.operation !== 'installSoftware' && submission.operation !== 'updateFirmware') {
       return submission.parameters;
     }
-    const { operation, parameters } = submission;
-    return installation.admit(unit, operation, parameters, owner.developerId, hasBinary);
+    return { package: submission.parameters.package, version: submission.parameters.version };
+  }
+
+  /** What a decision about more than the device rests on, as no other unit changes it: developer, then application. */
+  async function lockOwner(unit: UnitOfWork, { applicationId, operation }: Submission) {
+    const { developerId } = await findApplication(unit, applicationId); // that never changes
+    const developer = operation === 'activate' ? await findDeveloper(unit, developerId, unit.forUpdate) : undefined;
+    if (operation === 'activate' && !developer) throw new Error(`developer ${developerId} is not registered`);
+    return { application: await lockApplication(unit, applicationId), developer };
+  }
+
+  /** Checks the operation's own rules and takes what it holds. `lock`: for the device, in a unit that has not its key. */
+  async function admit(
+    unit: UnitOfWork,
+    submission: Submission,
+    owner: Owner,
+    { lock, hasBinary }: { lock: Lock; hasBinary: boolean },
+  ): Promise<void> {
+    await requireActivatedDevice(unit, submission.deviceId, owner, lock);
+    const { operation } = submission;
+    if (operation !== 'installSoftware' && operation !== 'updateFirmware') return;
+    await installation.admit(unit, operation, submission.parameters as InstallName, owner.developerId, hasBinary);
   }
 
   /** Of the caller's developer only: how long the look takes must not tell that another one's exists. */
@@ -98,12 +115,21 @@ export function createSubmission({
     const { applicationId, deviceId, operation } = submission;
     demand.add();
     const hasBinary = isInstall(operation) && (await lookForBinary(submission, operation));
-    return database.transact(async (unit) => {
-      const application = await findApplication(unit, applicationId);
+    const parameters = parametersOf(submission);
+    const text = JSON.stringify(parameters);
+    // The contract, client identifiers and the sum of what is large are of many devices: who decides on them is alone.
+    const isAlone = operation === 'activate' || text.length > LARGE_PARAMETERS;
+
+    async function submitIn(unit: UnitOfWork): Promise<number> {
+      const { application, developer } = isAlone
+        ? await lockOwner(unit, submission)
+        : { application: await findApplication(unit, applicationId), developer: undefined };
       if (application.authenticationKey === null) throw new DomainError('KEY_NOT_ISSUED');
       if (application.settings.deviceEvent === null) throw new DomainError('NOTIFICATION_NOT_CONFIGURED');
-      const parameters = await admit(unit, submission, application, hasBinary);
-      const text = JSON.stringify(parameters);
+      if (developer) {
+        const { clientId } = parameters as { clientId: string };
+        await holdActivation(unit, { deviceId, applicationId, clientId }, developer);
+      } else await admit(unit, submission, application, { lock: isAlone ? unit.forUpdate : '', hasBinary });
       await requireRoom(unit, { applicationId, deviceId, operation, text });
       const createdAt = clock.now();
       const slot = outbox.reserve(unit, deviceId);
@@ -114,6 +140,8 @@ export function createSubmission({
       await also?.(unit, transactionId);
       unit.onCommit(() => metrics.transactionsCreated.inc({ operation }));
       return transactionId;
-    });
+    }
+
+    return database.transact(submitIn, isAlone ? undefined : deviceId);
   };
 }

@@ -30,6 +30,7 @@ interface Parts {
   metrics: Metrics;
   recordEvent: RecordEvent;
   findApplication: Applications['findIn'];
+  lockApplication: Applications['lockIn'];
   installs: Software['installs'];
 }
 
@@ -44,6 +45,7 @@ export function createTransactions({
   metrics,
   recordEvent,
   findApplication,
+  lockApplication,
   installs,
 }: Parts) {
   const marks = createDeliveryMarks({ database, clock, log });
@@ -52,7 +54,7 @@ export function createTransactions({
     log,
     installs,
     findApplication,
-    fail: (transactionId, failure) => settlement.fail(transactionId, failure),
+    fail: (deviceId, transactionId, failure) => settlement.fail(deviceId, transactionId, failure),
   });
   const demand = createDemand();
   const outbox = createOutbox({
@@ -77,7 +79,17 @@ export function createTransactions({
   });
 
   return {
-    submit: createSubmission({ database, clock, ids, metrics, outbox, demand, findApplication, installation }),
+    submit: createSubmission({
+      database,
+      clock,
+      ids,
+      metrics,
+      outbox,
+      demand,
+      findApplication,
+      lockApplication,
+      installation,
+    }),
     /** Commands a second that callers ask for, of late. */
     demand: demand.perSecond,
     /** See createIdempotency. */
