@@ -22,7 +22,7 @@ export function createDistributions({ database, clock, inspection }: Parts) {
     /** Op 26; the caller may distribute the package from then on, if it could not before. Throws DISTRIBUTION_STARTED. */
     start(caller: { developerId: string; applicationId: string }, name: VersionName): Promise<number> {
       return database.transact(async (unit) => {
-        const known = await requireVersion(unit, caller.developerId, name);
+        const known = await requireVersion(unit, caller.developerId, name, unit.forUpdate);
         if (known.distributionStartedAt !== null) throw new DomainError('DISTRIBUTION_STARTED');
         const distributionStartedAt = clock.now();
         await updateVersion(unit, 'software', { ...known, distributionStartedAt });
@@ -35,7 +35,7 @@ export function createDistributions({ database, clock, inspection }: Parts) {
     /** Op 27; nothing happens when it is not started. What devices have installed stays (endpoint rule 11). */
     async stop(developerId: string, name: VersionName): Promise<void> {
       await database.transact(async (unit) => {
-        const known = await requireVersion(unit, developerId, name);
+        const known = await requireVersion(unit, developerId, name, unit.forUpdate);
         await updateVersion(unit, 'software', { ...known, distributionStartedAt: null });
       });
     },

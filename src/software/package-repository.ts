@@ -1,4 +1,4 @@
-import type { Sql } from '../database/sql.ts';
+import type { Lock, Sql, UnitOfWork } from '../database/sql.ts';
 import type { Catalogue } from './catalogue.ts';
 
 export interface Package {
@@ -13,8 +13,17 @@ export interface Package {
 const COLUMNS = `package, developer_id AS "developerId", display_name AS "displayName",
   created_at AS "createdAt", updated_at AS "updatedAt"`;
 
-export async function findPackage(sql: Sql, catalogue: Catalogue, name: string): Promise<Package | undefined> {
-  return sql.get(`SELECT ${COLUMNS} FROM packages WHERE line = ? AND package = ?`, catalogue, name);
+/**
+ * A unit of work that changes the package or a version of it says `lock`: whose the package is, whether it is there, and what
+ * its versions are stays then as it was found until the unit ends.
+ */
+export async function findPackage(
+  sql: Sql,
+  catalogue: Catalogue,
+  name: string,
+  lock: Lock = '',
+): Promise<Package | undefined> {
+  return sql.get(`SELECT ${COLUMNS} FROM packages WHERE line = ? AND package = ?${lock}`, catalogue, name);
 }
 
 /** Packages of a developer, by name. */
@@ -55,6 +64,19 @@ export async function insertPackage(
     row.updatedAt,
   );
   return inserted === 1;
+}
+
+/** The package of that name, locked; the one given, when there is none. */
+export async function findOrInsertPackage(
+  unit: UnitOfWork,
+  catalogue: Catalogue,
+  row: Package & { forAll: boolean },
+): Promise<Package> {
+  const known = await findPackage(unit, catalogue, row.package, unit.forUpdate);
+  if (known || (await insertPackage(unit, catalogue, row))) return known ?? row;
+  const other = await findPackage(unit, catalogue, row.package, unit.forUpdate); // registered in this moment
+  if (!other) throw new Error(`the package ${row.package} was registered and removed in this moment`);
+  return other;
 }
 
 export async function updatePackage(sql: Sql, catalogue: Catalogue, row: Package): Promise<void> {

@@ -43,7 +43,7 @@ export function createPackages({ database, clock, reservedPrefix }: Parts) {
     /** Op 14: null removes the name; a patch that names nothing changes nothing. */
     update(developerId: string, name: string, patch: { displayName?: string | null }): Promise<Package> {
       return database.transact(async (unit) => {
-        const known = await requirePackage(unit, developerId, name);
+        const known = await requirePackage(unit, developerId, name, unit.forUpdate);
         if (patch.displayName === undefined) return known;
         const changed = { ...known, displayName: patch.displayName, updatedAt: clock.now() };
         await repository.updatePackage(unit, 'software', changed);
@@ -54,7 +54,7 @@ export function createPackages({ database, clock, reservedPrefix }: Parts) {
     /** Op 15. Throws PACKAGE_IN_USE while it has versions. */
     async remove(developerId: string, name: string): Promise<void> {
       await database.transact(async (unit) => {
-        await requirePackage(unit, developerId, name);
+        await requirePackage(unit, developerId, name, unit.forUpdate);
         if (await hasVersions(unit, 'software', name)) throw new DomainError('PACKAGE_IN_USE');
         await repository.deletePackage(unit, 'software', name);
       });

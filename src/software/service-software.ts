@@ -8,7 +8,7 @@ import type { Catalogue } from './catalogue.ts';
 import type { ObjectStore } from './object-store.ts';
 import { forgetBinary } from './orphan-repository.ts';
 import { requireServiceVersion, type VersionName } from './ownership.ts';
-import { deletePackage, findPackage, insertPackage, updatePackage } from './package-repository.ts';
+import { deletePackage, findOrInsertPackage, updatePackage } from './package-repository.ts';
 import { deleteVersion, findVersion, hasVersions, insertVersion, updateVersion } from './version-repository.ts';
 import { newVersion } from './versions.ts';
 
@@ -36,12 +36,11 @@ export function createServiceSoftware({ database, clock, ids, objects, catalogue
     ): Promise<AvailableVersion> {
       return database.transact(async (unit) => {
         const now = clock.now();
-        const known = await findPackage(unit, catalogue, name.package);
-        if (known && known.developerId !== null) throw new DomainError('PACKAGE_EXISTS');
-        const displayName = patch.displayName === undefined ? (known?.displayName ?? null) : patch.displayName;
-        const row = { package: name.package, developerId: null, displayName, createdAt: now, updatedAt: now };
-        if (!known) await insertPackage(unit, catalogue, { ...row, forAll: true });
-        else if (displayName !== known.displayName) await updatePackage(unit, catalogue, row);
+        const made = { package: name.package, developerId: null, displayName: null, createdAt: now, updatedAt: now };
+        const known = await findOrInsertPackage(unit, catalogue, { ...made, forAll: true });
+        if (known.developerId !== null) throw new DomainError('PACKAGE_EXISTS');
+        const displayName = patch.displayName === undefined ? known.displayName : patch.displayName;
+        if (displayName !== known.displayName) await updatePackage(unit, catalogue, { ...made, displayName });
 
         const registered = await findVersion(unit, catalogue, name.package, name.version);
         const before = registered ?? newVersion(name, { clock, ids });
@@ -64,7 +63,7 @@ export function createServiceSoftware({ database, clock, ids, objects, catalogue
       const { binaryId } = await requireServiceVersion(database.read, catalogue, name);
       await objects.remove(objectKey(binaryId));
       await database.transact(async (unit) => {
-        const known = await requireServiceVersion(unit, catalogue, name);
+        const known = await requireServiceVersion(unit, catalogue, name, unit.forUpdate);
         await deleteVersion(unit, catalogue, name.package, name.version);
         await forgetBinary(unit, known.binaryId);
         if (!(await hasVersions(unit, catalogue, name.package))) await deletePackage(unit, catalogue, name.package);

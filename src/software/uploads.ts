@@ -4,7 +4,7 @@ import { DomainError } from '../errors.ts';
 import type { Ids } from '../ids.ts';
 import { objectKey, UPLOAD_SECONDS, type UploadTicket, uploadTicket } from './binary.ts';
 import type { ObjectStore } from './object-store.ts';
-import { findPackage, insertPackage, permitApplication } from './package-repository.ts';
+import { findOrInsertPackage, permitApplication } from './package-repository.ts';
 import { requireUnreserved } from './reserved.ts';
 import { findVersion, insertVersion } from './version-repository.ts';
 import { newVersion } from './versions.ts';
@@ -37,12 +37,9 @@ export function createUploads({ database, clock, ids, objects, reservedPrefix }:
     const { developerId } = caller;
     const binaryId = await database.transact(async (unit) => {
       const now = clock.now();
-      const known = await findPackage(unit, 'software', name);
-      if (known && known.developerId !== developerId) throw new DomainError('PACKAGE_FOREIGN');
-      if (!known) {
-        const row = { package: name, developerId, displayName: null, createdAt: now, updatedAt: now };
-        await insertPackage(unit, 'software', { ...row, forAll: false });
-      }
+      const made = { package: name, developerId, displayName: null, createdAt: now, updatedAt: now };
+      const known = await findOrInsertPackage(unit, 'software', { ...made, forAll: false });
+      if (known.developerId !== developerId) throw new DomainError('PACKAGE_FOREIGN');
       await permitApplication(unit, name, caller.applicationId);
       const registered = await findVersion(unit, 'software', name, version);
       if (registered) return registered.binaryId;

@@ -33,7 +33,7 @@ export function createVersions({ database, clock, ids, objects }: Parts) {
       wanted: { version: string; description?: string | null },
     ): Promise<Version> {
       return database.transact(async (unit) => {
-        await requirePackage(unit, developerId, name);
+        await requirePackage(unit, developerId, name, unit.forUpdate);
         const row = newVersion({ package: name, version: wanted.version }, { clock, ids });
         const described = { ...row, description: wanted.description ?? null };
         const inserted = await repository.insertVersion(unit, 'software', described);
@@ -45,7 +45,7 @@ export function createVersions({ database, clock, ids, objects }: Parts) {
     /** Op 18: null removes the description; a patch that names nothing changes nothing. */
     update(developerId: string, name: VersionName, patch: { description?: string | null }): Promise<Version> {
       return database.transact(async (unit) => {
-        const known = await requireVersion(unit, developerId, name);
+        const known = await requireVersion(unit, developerId, name, unit.forUpdate);
         if (patch.description === undefined) return known;
         const changed = { ...known, description: patch.description, updatedAt: clock.now() };
         await repository.updateVersion(unit, 'software', changed);
@@ -58,7 +58,7 @@ export function createVersions({ database, clock, ids, objects }: Parts) {
       const seen = await requireVersion(database.read, developerId, name);
       const hasBinary = (await objects.head(objectKey(seen.binaryId))) !== undefined;
       await database.transact(async (unit) => {
-        const known = await requireVersion(unit, developerId, name);
+        const known = await requireVersion(unit, developerId, name, unit.forUpdate);
         // Registered anew while the object store was asked: that answer was about the version before it, which is gone.
         if (known.binaryId !== seen.binaryId) throw new DomainError('VERSION_NOT_FOUND');
         if (hasBinary || known.distributionStartedAt !== null) throw new DomainError('VERSION_IN_USE');
