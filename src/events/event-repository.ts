@@ -1,4 +1,4 @@
-import type { Sql } from '../database/sql.ts';
+import type { Sql, UnitOfWork } from '../database/sql.ts';
 
 /** Whether a device sent an event before. */
 export async function isRemembered(sql: Sql, event: { deviceId: string; eventId: string }): Promise<boolean> {
@@ -19,11 +19,16 @@ export async function rememberEvent(
   );
 }
 
-/** Forgets events of a device that came before a time (microseconds), the oldest first, at most so many. */
-export async function forgetOldEvents(sql: Sql, deviceId: string, before: number, limit: number): Promise<void> {
-  await sql.run(
+/** Forgets events of a device that came before a time (microseconds), the oldest first, at most so many; not those that a sweep is at. */
+export async function forgetOldEvents(
+  unit: UnitOfWork,
+  deviceId: string,
+  before: number,
+  limit: number,
+): Promise<void> {
+  await unit.run(
     `DELETE FROM device_events WHERE device_id = ? AND event_id IN
-       (SELECT event_id FROM device_events WHERE device_id IN (?) AND received_at < ? ORDER BY received_at LIMIT (? + 0))`,
+       (SELECT event_id FROM device_events WHERE device_id IN (?) AND received_at < ? ORDER BY received_at LIMIT (? + 0)${unit.skipLocked})`,
     deviceId,
     deviceId,
     before,

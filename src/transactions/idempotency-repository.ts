@@ -1,4 +1,4 @@
-import type { Sql } from '../database/sql.ts';
+import type { Sql, UnitOfWork } from '../database/sql.ts';
 
 interface KeptAnswer {
   /** Of the request that was answered so. */
@@ -22,28 +22,34 @@ export async function findKeptAnswer(
   );
 }
 
-/** Keeps the answer to the first request with a key, in the place of one whose time is over. */
+/**
+ * Keeps the answer to the first request with a key, in the place of one from before `since`, whose time is over. False when
+ * there is another one: a unit that has just kept it is waited for.
+ */
 export async function keepAnswer(
   sql: Sql,
   kept: KeptAnswer & { applicationId: string; keyHash: Buffer; createdAt: number },
-): Promise<void> {
-  await sql.run(
+  since: number,
+): Promise<boolean> {
+  const changed = await sql.run(
     `INSERT INTO idempotency_keys (application_id, key_hash, request_hash, answer, created_at) VALUES (?, ?, ?, ?, ?)
      ON CONFLICT (application_id, key_hash) DO UPDATE SET request_hash = excluded.request_hash,
-       answer = excluded.answer, created_at = excluded.created_at`,
+       answer = excluded.answer, created_at = excluded.created_at WHERE idempotency_keys.created_at < ?`,
     kept.applicationId,
     kept.keyHash,
     kept.requestHash,
     kept.answer,
     kept.createdAt,
+    since,
   );
+  return changed === 1;
 }
 
-/** Forgets up to `limit` answers that are older than `before`. */
-export async function forgetAnswers(sql: Sql, before: number, limit: number): Promise<void> {
-  await sql.run(
+/** Forgets up to `limit` answers that are older than `before`; those that others are about to forget are left to them. */
+export async function forgetAnswers(unit: UnitOfWork, before: number, limit: number): Promise<void> {
+  await unit.run(
     `DELETE FROM idempotency_keys WHERE (application_id, key_hash) IN
-       (SELECT application_id, key_hash FROM idempotency_keys WHERE created_at < ? ORDER BY created_at LIMIT ?)`,
+       (SELECT application_id, key_hash FROM idempotency_keys WHERE created_at < ? ORDER BY created_at LIMIT ?${unit.skipLocked})`,
     before,
     limit,
   );

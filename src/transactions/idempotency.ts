@@ -29,7 +29,8 @@ interface Parts {
  * The Idempotency-Key (draft-ietf-httpapi-idempotency-key-header): the same request with the same key of the same
  * application is carried out once, and answered each time as it was the first time. The answer is kept in the unit of
  * work that it tells of, so both are there after a crash, or neither. A request that was refused left nothing behind:
- * its key is free again.
+ * its key is free again. Of two that come to two nodes at once one keeps its answer; the other is undone by that, or refused
+ * because of what the first did, and then finds the answer.
  */
 export function createIdempotency({ database, clock, metrics }: Parts) {
   /** Key -> request, of what is being carried out in this moment. */
@@ -55,26 +56,43 @@ export function createIdempotency({ database, clock, metrics }: Parts) {
     }
     running.set(name, requestHash.toString('hex'));
     try {
-      const since = clock.now() - LIFETIME;
-      const kept = await findKeptAnswer(database.read, applicationId, keyHash, since);
-      if (kept && !kept.requestHash.equals(requestHash)) {
-        metrics.idempotencyKeys.inc({ outcome: 'reused' });
-        throw new DomainError('IDEMPOTENCY_KEY_REUSED');
-      }
-      if (kept) {
-        metrics.idempotencyKeys.inc({ outcome: 'replayed' });
-        return { answer: kept.answer, replayed: true };
-      }
-      const answer = await perform(async (unit, text) => {
+      const known = await find(applicationId, keyHash, requestHash);
+      if (known) return known;
+      const keep = async (unit: UnitOfWork, text: string): Promise<void> => {
         const createdAt = clock.now();
-        await forgetAnswers(unit, createdAt - LIFETIME, SWEPT_PER_KEY);
-        await keepAnswer(unit, { applicationId, keyHash, requestHash, answer: text, createdAt });
+        const since = createdAt - LIFETIME;
+        await forgetAnswers(unit, since, SWEPT_PER_KEY);
+        const kept = { applicationId, keyHash, requestHash, answer: text, createdAt };
+        if (!(await keepAnswer(unit, kept, since))) throw new DomainError('IDEMPOTENCY_KEY_RUNNING');
         unit.onCommit(() => metrics.idempotencyKeys.inc({ outcome: 'first' }));
+      };
+      const answer = await perform(keep).catch(async (refusal: unknown) => {
+        // It may be refused because of what the first one did, at another node and in this moment.
+        const first =
+          database.shared && refusal instanceof DomainError
+            ? await find(applicationId, keyHash, requestHash)
+            : undefined;
+        if (first) return first;
+        throw refusal;
       });
-      return { answer, replayed: false };
+      return typeof answer === 'string' ? { answer, replayed: false } : answer;
     } finally {
       running.delete(name);
     }
+  }
+
+  /** What the first request with the key was answered, if there was one. Throws IDEMPOTENCY_KEY_REUSED. */
+  async function find(
+    applicationId: string,
+    keyHash: Buffer,
+    requestHash: Buffer,
+  ): Promise<{ answer: string; replayed: true } | undefined> {
+    const kept = await findKeptAnswer(database.read, applicationId, keyHash, clock.now() - LIFETIME);
+    if (!kept) return undefined;
+    const same = kept.requestHash.equals(requestHash);
+    metrics.idempotencyKeys.inc({ outcome: same ? 'replayed' : 'reused' });
+    if (!same) throw new DomainError('IDEMPOTENCY_KEY_REUSED');
+    return { answer: kept.answer, replayed: true };
   }
 
   return { once };
