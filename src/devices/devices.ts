@@ -61,7 +61,7 @@ export function createDevices({
     const device = { deviceId, developerId, hardwareProperties, createdAt: clock.now() };
     await database.transact(async (unit) => {
       if (!(await insertDevice(unit, device, hashSecret(credential)))) throw new DomainError('DEVICE_EXISTS');
-    });
+    }, deviceId);
     return { deviceId, credential };
   }
 
@@ -123,7 +123,7 @@ export function createDevices({
         await updateDevice(unit, changed);
         if (changed.blocked) unit.onCommit(() => disconnect(deviceId, 'dropped'));
         return changed;
-      });
+      }, deviceId);
     },
 
     /**
@@ -131,8 +131,9 @@ export function createDevices({
      * unfinished ends, and its application is told. Throws DEVICE_NOT_FOUND, DEVICE_IN_USE.
      */
     async remove(deviceId: string, { force = false } = {}): Promise<void> {
+      // Without the device's key: it can end an activation, which is a matter of its application, too.
       await database.transact(async (unit) => {
-        const device = await findDevice(unit, deviceId);
+        const device = await findDevice(unit, deviceId, unit.forUpdate);
         if (!device) throw new DomainError('DEVICE_NOT_FOUND');
         if (device.activation !== 'deactivated' && !force) throw new DomainError('DEVICE_IN_USE');
         await forget(unit, device);
@@ -155,7 +156,7 @@ export function createDevices({
           throw new DomainError('DEVICE_NOT_FOUND');
         }
         unit.onCommit(() => disconnect(deviceId, 'kept'));
-      });
+      }, deviceId);
       return { credential };
     },
 

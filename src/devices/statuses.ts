@@ -65,7 +65,7 @@ export function createStatuses({ database, clock, presence, isConnected }: Parts
           reported: { ...before?.reported, ...Object.fromEntries(news) },
           reportedAt: at,
         });
-      });
+      }, deviceId);
     },
 
     /** The state of a device that exists (op 7). */

@@ -98,7 +98,7 @@ export function createDeviceEvents({
           await rememberEvent(unit, { deviceId, eventId, receivedAt });
         }
         await notify(unit, application, event);
-      });
+      }, deviceId);
     },
 
     /** An event that the service itself found, of a device of the application; not above what it may have stored. */
@@ -106,7 +106,10 @@ export function createDeviceEvents({
       const bytes = JSON.stringify(event.data).length;
       if (room.take(event.deviceId, applicationId, bytes)) return;
       try {
-        await database.transact(async (unit) => notify(unit, await findApplication(unit, applicationId), event));
+        await database.transact(
+          async (unit) => notify(unit, await findApplication(unit, applicationId), event),
+          event.deviceId,
+        );
       } catch (error) {
         room.giveBack(event.deviceId, applicationId, bytes);
         throw error;

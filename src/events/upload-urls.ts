@@ -122,7 +122,7 @@ export function createUploadUrls(parts: Parts) {
 
   async function answerFor(deviceId: string, type: UploadRequest, asked: object): Promise<UploadAnswer | undefined> {
     // A unit of work, so that it sees what messages before this one did.
-    const application = await database.transact((unit) => requireOwner(unit, deviceId, findApplication));
+    const application = await database.transact((unit) => requireOwner(unit, deviceId, findApplication), deviceId);
     const { applicationId } = application;
     const bound = inFlight.enterApplication(applicationId);
     if (bound) return busy(bound);

@@ -203,7 +203,7 @@ export function createOutbox(parts: Parts) {
       unit.onCommit(() => {
         for (const due of [...cancels, ...rows]) dispatch(lane, due);
       });
-    });
+    }, lane.link.deviceId);
   }
 
   /** Takes cancels whose turn it is, by their transactionIds. One that is not due any more gives its turn up. */

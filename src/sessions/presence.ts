@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts';
-import type { Database, UnitOfWork } from '../database/sql.ts';
+import type { Database, Transact, UnitOfWork } from '../database/sql.ts';
 import type { Log } from '../log.ts';
 import { deletePresence, saveLastSeen } from './presence-repository.ts';
 
@@ -50,12 +50,14 @@ export function createPresence({ database, clock, log }: Parts) {
     dueAt = Number.POSITIVE_INFINITY;
   }
 
-  async function flush(): Promise<void> {
+  async function flush(transact: Transact = database.transactSoon): Promise<void> {
     const due = [...newer.keys()];
     writing = true;
     try {
       for (let start = 0; start < due.length; start += ROWS_PER_UNIT) {
-        await database.transact((unit) => write(unit, due.slice(start, start + ROWS_PER_UNIT)));
+        // In one order, so that two of them never wait for each other.
+        const deviceIds = due.slice(start, start + ROWS_PER_UNIT).sort();
+        await transact((unit) => write(unit, deviceIds));
       }
     } finally {
       writing = false;
@@ -101,7 +103,7 @@ export function createPresence({ database, clock, log }: Parts) {
 
     async [Symbol.asyncDispose](): Promise<void> {
       disarm();
-      await flush();
+      await flush(database.transact); // nobody else's commits come any more
       disarm();
     },
   };

@@ -25,24 +25,25 @@ export function createSessions({ database, clock }: Parts) {
   return {
     /** Opens a persistent session; true when there was one already [MQTT-3.1.2-4]. */
     open: (clientId: string): Promise<boolean> =>
-      transact((unit) => repository.openSession(unit, clientId, clock.now())),
+      transact((unit) => repository.openSession(unit, clientId, clock.now()), clientId),
 
     /** Ends a session: nothing of it stays [MQTT-3.1.2-6]. */
-    end: (clientId: string): Promise<void> => transact((unit) => repository.deleteSession(unit, clientId)),
+    end: (clientId: string): Promise<void> => transact((unit) => repository.deleteSession(unit, clientId), clientId),
 
     /** Forgets a device in the unit of work that removes it. */
     remove: (unit: UnitOfWork, deviceId: string): Promise<void> => repository.deleteSession(unit, deviceId),
 
+    /** All of one client. */
     subscribe: (subscriptions: Subscription[]): Promise<void> =>
       transact(async (unit) => {
         for (const subscription of subscriptions) await repository.upsertSubscription(unit, subscription);
-      }),
+      }, subscriptions[0]?.clientId),
 
     async unsubscribe(clientId: string, topics: string[]): Promise<void> {
       if (topics.length === 0) return;
       await transact(async (unit) => {
         for (const topic of topics) await repository.deleteSubscription(unit, clientId, topic);
-      });
+      }, clientId);
     },
 
     subscriptionsOf: (clientId: string): Promise<Subscription[]> => repository.subscriptionsOf(read, clientId),
@@ -64,27 +65,27 @@ export function createSessions({ database, clock }: Parts) {
         if (!known && held >= most) return false;
         await repository.saveIncomingPacket(unit, messageId, packet);
         return true;
-      }),
+      }, packet.clientId),
 
     findIncoming: (clientId: string, messageId: number): Promise<Packet | undefined> =>
       repository.findIncomingPacket(read, clientId, messageId),
 
     /** False when there is no such packet. */
     releaseIncoming: (clientId: string, messageId: number): Promise<boolean> =>
-      transact((unit) => repository.deleteIncomingPacket(unit, clientId, messageId)),
+      transact((unit) => repository.deleteIncomingPacket(unit, clientId, messageId), clientId),
 
     forgetIncoming: (clientId: string): Promise<void> =>
-      transact((unit) => repository.deleteIncomingPackets(unit, clientId)),
+      transact((unit) => repository.deleteIncomingPackets(unit, clientId), clientId),
 
     keepWill: (brokerId: string, will: Packet): Promise<void> =>
-      transact((unit) => repository.saveWill(unit, brokerId, will)),
+      transact((unit) => repository.saveWill(unit, brokerId, will), will.clientId),
 
     findWill: (clientId: string): Promise<Packet | undefined> => repository.findWill(read, clientId),
 
     /** The will that is no more, or undefined. It is asked at every CONNECT: most have none, and need no commit. */
     async takeWill(clientId: string): Promise<Packet | undefined> {
       const will = await repository.findWill(read, clientId);
-      if (will) await transact((unit) => repository.deleteWill(unit, clientId));
+      if (will) await transact((unit) => repository.deleteWill(unit, clientId), clientId);
       return will;
     },
 

@@ -7,6 +7,8 @@ import { markCancelDelivered, markDelivered } from './transaction-repository.ts'
 const GATHER_MILLISECONDS = 20;
 const RETRY_MILLISECONDS = 1000;
 
+const inOrder = (ids: Iterable<number>): number[] => [...ids].sort((a, b) => a - b);
+
 /**
  * PUBACKs of commands on their way to the database. They are gathered for a moment, because a settlement that follows
  * takes its mark along for nothing. One that is lost in a crash costs nothing but a repetition: the device gets every
@@ -31,7 +33,7 @@ export function createDeliveryMarks({ database, clock, log }: { database: Databa
 
   async function flush(): Promise<void> {
     if (delivered.size === 0 && cancelled.size === 0) return;
-    await database.transact(async (unit) => {
+    await database.transactSoon(async (unit) => {
       const marks = delivered;
       const cancels = cancelled;
       delivered = new Map();
@@ -40,8 +42,10 @@ export function createDeliveryMarks({ database, clock, log }: { database: Databa
         delivered = new Map([...marks, ...delivered]);
         cancelled = new Set([...cancels, ...cancelled]);
       });
-      for (const [transactionId, at] of marks) await markDelivered(unit, transactionId, at);
-      for (const transactionId of cancels) await markCancelDelivered(unit, transactionId);
+      // In one order, so that two of them never wait for each other.
+      for (const transactionId of inOrder(marks.keys()))
+        await markDelivered(unit, transactionId, marks.get(transactionId) ?? 0);
+      for (const transactionId of inOrder(cancels)) await markCancelDelivered(unit, transactionId);
     });
   }
 

@@ -1,7 +1,7 @@
 import { type Clock, toUtc } from '../clock.ts';
 import type { Database, UnitOfWork } from '../database/sql.ts';
 import { completeActivation, releaseActivation } from '../devices/activation.ts';
-import type { Device } from '../devices/device-repository.ts';
+import { type Device, findDevice } from '../devices/device-repository.ts';
 import { DomainError } from '../errors.ts';
 import type { Metrics } from '../metrics.ts';
 import type { createDeliveryMarks } from './delivery-marks.ts';
@@ -50,6 +50,9 @@ interface Parts {
   /** The device has what it was told of this transaction: it said something of it. */
   answered(deviceId: string, transactionId: number): void;
 }
+
+/** Operations whose success changes how many activated devices an application has. */
+const changesActivation = (operation: Operation): boolean => operation === 'activate' || operation === 'deactivate';
 
 const NO_REASON = { code: 'INTERNAL', message: 'the device gave no reason.' };
 
@@ -105,7 +108,7 @@ export function createSettlement({ database, clock, metrics, marks, recordEvent,
     if (mayHaveArrived) parts.cancelled(unit, record.deviceId, record.transactionId);
   }
 
-  /** A deactivation that nobody has to wait for. */
+  /** A deactivation that nobody has to wait for; as any command it is stored under the lock of its device. */
   async function deactivateIn(unit: UnitOfWork, deviceId: string, applicationId: string): Promise<void> {
     const now = clock.now();
     const operation = 'deactivate';
@@ -118,38 +121,54 @@ export function createSettlement({ database, clock, metrics, marks, recordEvent,
     unit.onCommit(() => metrics.transactionsCreated.inc({ operation }));
   }
 
+  /** False, with nothing changed, when the unit must be alone for it and is not. */
+  async function settleIn(
+    unit: UnitOfWork,
+    deviceId: string,
+    ack: Acknowledgement,
+    isAlone: boolean,
+  ): Promise<boolean> {
+    const record = await findTransaction(unit, ack.transactionId);
+    if (record?.deviceId !== deviceId) throw new DomainError('TRANSACTION_NOT_FOUND');
+    const status = nextStatus(record.status, ack.status);
+    if (!isAlone && status === 'succeeded' && changesActivation(record.operation)) return false;
+    unit.onCommit(() => answered(deviceId, ack.transactionId));
+    if (status === null) return true;
+    const now = clock.now();
+    const error = ack.status === 'failed' ? { ...NO_REASON, ...ack.error } : undefined;
+    const moved: TransactionRecord = {
+      ...record,
+      status,
+      updatedAt: now,
+      deliveredAt: marks.take(unit, record.transactionId) ?? record.deliveredAt,
+      completedAt: isFinished(status) ? now : null,
+      progress: ack.progress ?? record.progress,
+      result: ack.result ?? record.result,
+      errorCode: error?.code ?? null,
+      errorMessage: error?.message ?? null,
+    };
+    if (isFinished(status)) await finishIn(unit, moved, false);
+    else await updateTransaction(unit, moved, true);
+    return true;
+  }
+
   return {
     /**
      * Applies a device's acknowledgement. One for a finished transaction changes nothing. Throws TRANSACTION_NOT_FOUND
      * when the device has no such transaction.
      */
     async settle(deviceId: string, ack: Acknowledgement): Promise<void> {
+      // Where others write too, the number of an application's activated devices is no matter of this device alone: two commits
+      // that change several of them would wait for each other.
+      if (await database.transact((unit) => settleIn(unit, deviceId, ack, !database.shared), deviceId)) return;
       await database.transact(async (unit) => {
-        const record = await findTransaction(unit, ack.transactionId);
-        if (record?.deviceId !== deviceId) throw new DomainError('TRANSACTION_NOT_FOUND');
-        unit.onCommit(() => answered(deviceId, ack.transactionId));
-        const status = nextStatus(record.status, ack.status);
-        if (status === null) return;
-        const now = clock.now();
-        const error = ack.status === 'failed' ? { ...NO_REASON, ...ack.error } : undefined;
-        const moved: TransactionRecord = {
-          ...record,
-          status,
-          updatedAt: now,
-          deliveredAt: marks.take(unit, record.transactionId) ?? record.deliveredAt,
-          completedAt: isFinished(status) ? now : null,
-          progress: ack.progress ?? record.progress,
-          result: ack.result ?? record.result,
-          errorCode: error?.code ?? null,
-          errorMessage: error?.message ?? null,
-        };
-        if (isFinished(status)) await finishIn(unit, moved, false);
-        else await updateTransaction(unit, moved, true);
+        await findDevice(unit, deviceId, unit.forUpdate);
+        await settleIn(unit, deviceId, ack, true);
       });
     },
 
     /** Ends a transaction that is about to be published for a reason of the service's own. One that is finished stays as it is. */
-    async fail(transactionId: number, error: { code: string; message: string }): Promise<void> {
+    async fail(deviceId: string, transactionId: number, error: { code: string; message: string }): Promise<void> {
       await database.transact(async (unit) => {
         const record = await findTransaction(unit, transactionId);
         if (!record || nextStatus(record.status, 'failed') === null) return;
@@ -165,11 +184,11 @@ export function createSettlement({ database, clock, metrics, marks, recordEvent,
           errorMessage,
         };
         await finishIn(unit, failed, false);
-      });
+      }, deviceId);
     },
 
     /**
-     * Ends everything of a device that is taken away by administration, inside its unit of work: the application that it
+     * Ends everything of a device that is taken away by administration, inside its unit of work, which has locked the device: the application that it
      * is activated for is told as if it had been deactivated, and of every transaction that this cancels.
      */
     async endAll(unit: UnitOfWork, device: Pick<Device, 'deviceId' | 'activation' | 'applicationId'>): Promise<void> {
@@ -189,7 +208,7 @@ export function createSettlement({ database, clock, metrics, marks, recordEvent,
         }
         if (isFinished(record.status)) throw new DomainError('TRANSACTION_FINISHED');
         await cancelIn(unit, record);
-      });
+      }, deviceId);
     },
   };
 }

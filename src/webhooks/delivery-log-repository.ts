@@ -1,5 +1,5 @@
 import { newestFirst, type Page, type PageQuery } from '../database/newest-first.ts';
-import type { Sql, SqlValue } from '../database/sql.ts';
+import type { Sql, SqlValue, UnitOfWork } from '../database/sql.ts';
 import type { DeliveryStatus, WebhookSetting } from './delivery.ts';
 import { RETRY_DELAYS } from './retry-schedule.ts';
 
@@ -120,7 +120,7 @@ export async function makeDue(
  * next call goes on; null when nothing is left.
  */
 export async function makeRangeDue(
-  sql: Sql,
+  unit: UnitOfWork,
   applicationId: string,
   range: DueRange,
   { after, before }: { after: string; before: string },
@@ -130,16 +130,17 @@ export async function makeRangeDue(
   const { where, values } = condition(applicationId, range);
   const own =
     range.status === 'exhausted' || range.status === 'gone' ? { where, values } : condition(applicationId, {});
-  const seen = await sql.get<{ count: number; last: string | null }>(
+  // Locked in the order of their ids, as whoever writes outcomes takes them.
+  const seen = await unit.get<{ count: number; last: string | null }>(
     `SELECT count(*) AS count, MAX(delivery_id) AS last FROM (SELECT delivery_id FROM deliveries
-       WHERE ${own.where} AND delivery_id > ? AND delivery_id < ? ORDER BY delivery_id LIMIT ?) AS seen`,
+       WHERE ${own.where} AND delivery_id > ? AND delivery_id < ? ORDER BY delivery_id LIMIT ?${unit.forUpdate}) AS seen`,
     ...own.values,
     after,
     before,
     limit,
   );
   if (!seen || seen.last === null) return { made: [], last: null };
-  const made = await sql.all<{ setting: WebhookSetting }>(
+  const made = await unit.all<{ setting: WebhookSetting }>(
     `${MAKE_DUE} WHERE ${where} AND delivery_id > ? AND delivery_id <= ? AND created_at >= ? AND created_at < ?
      RETURNING setting`,
     now,

@@ -19,6 +19,11 @@ interface Options<Written extends Outcome> {
   rested(): void;
 }
 
+/** The order in which all change deliveries, so that two of them never wait for each other. */
+const byKey = (a: Outcome, b: Outcome): number =>
+  compare(a.applicationId, b.applicationId) || compare(a.deliveryId, b.deliveryId);
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
 /**
  * Writes outcomes of attempts, nobody waits for it: what comes while a unit of work is on its way goes together into
  * the next. After a failure they are kept and tried again after a pause; a crash before a write means that the
@@ -40,6 +45,7 @@ export function createOutcomeWriter<Written extends Outcome>(options: Options<Wr
       unit.onRollback(() => {
         waiting = [...batch, ...waiting];
       });
+      if (database.shared) batch.sort(byKey);
       for (const outcome of batch) counts.push(await saveOutcome(unit, outcome));
     });
     for (const [index, outcome] of batch.entries()) written(outcome, counts[index] === true);

@@ -120,11 +120,11 @@ t.test('above its bound it writes at once, but one time after the other', async 
   const clock = createFakeClock();
   let units = 0;
   const disk = Promise.withResolvers<never>();
-  const transact = (): Promise<never> => {
+  const transactSoon = (): Promise<never> => {
     units += 1;
     return disk.promise;
   };
-  const database = { transact } as unknown as Parameters<typeof createPresence>[0]['database'];
+  const database = { transactSoon } as unknown as Parameters<typeof createPresence>[0]['database'];
   const presence = createPresence({ database, clock, log: createLog({ level: 'silent', pretty: false }) });
   for (let number = 0; number <= 100_000; number += 1) presence.heard(idOf(number));
   clock.advance(1);
