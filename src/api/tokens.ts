@@ -98,8 +98,8 @@ function formDecoded(text: string): string {
 }
 
 /** The public keys of the access tokens (RFC 7517). Verifiers may keep them for five minutes. */
-export function readJwks({ accessTokens }: ApiServices): Answer {
-  return { status: 200, headers: { 'Cache-Control': 'public, max-age=300' }, body: accessTokens.jwks() };
+export async function readJwks({ accessTokens }: ApiServices): Promise<Answer> {
+  return { status: 200, headers: { 'Cache-Control': 'public, max-age=300' }, body: await accessTokens.jwks() };
 }
 
 /** RFC 8414 2. */

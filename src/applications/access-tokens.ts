@@ -55,8 +55,8 @@ export function createAccessTokens({ database, clock, ids, log, issuer, legacy }
   async function checkOwn(token: string): Promise<Cached> {
     const { payload } = await jwtVerify(
       token,
-      ({ kid }) => {
-        const key = keys.publicKey(kid ?? '');
+      async ({ kid }) => {
+        const key = await keys.publicKey(kid ?? '');
         if (!key) throw new Error('the token was signed with an unknown key');
         return key;
       },

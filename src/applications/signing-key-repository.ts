@@ -1,4 +1,4 @@
-import type { Sql } from '../database/sql.ts';
+import type { Sql, UnitOfWork } from '../database/sql.ts';
 
 export interface StoredKey {
   keyId: string;
@@ -13,6 +13,11 @@ export async function listSigningKeys(sql: Sql): Promise<StoredKey[]> {
     `SELECT key_id AS "keyId", private_jwk AS "privateJwk", created_at AS "createdAt" FROM signing_keys
      ORDER BY created_at, key_id`,
   );
+}
+
+/** Nobody else rotates the keys until the unit ends. What is read after it is as the one before left it. */
+export async function lockSigningKeys(unit: UnitOfWork): Promise<void> {
+  await unit.all(`SELECT key_id AS "keyId" FROM signing_keys ORDER BY key_id${unit.forUpdate}`);
 }
 
 export async function insertSigningKey(sql: Sql, key: StoredKey): Promise<void> {

@@ -213,43 +213,49 @@ t.test('a new secret stops the old one at once; tokens issued with it live on to
   t.equal((await api.get(path)).status, 401);
 });
 
-t.test('after 30 days a new key signs; the old one is published until its last token has expired', async (t) => {
-  const world = await startWorld(t);
-  const tenant = await world.createTenant();
-  const kids = async (): Promise<string[]> =>
-    (await world.anonymous().get('/.well-known/jwks.json')).body.keys.map(({ kid }: { kid: string }) => kid);
-  const kidOf = (token: string) => decodeProtectedHeader(token).kid;
-  const [first] = await kids();
+t.test(
+  'after 30 days a new key is published, and then signs; the old one is published until its last token has expired',
+  async (t) => {
+    const world = await startWorld(t);
+    const tenant = await world.createTenant();
+    const kids = async (): Promise<string[]> =>
+      (await world.anonymous().get('/.well-known/jwks.json')).body.keys.map(({ kid }: { kid: string }) => kid);
+    const kidOf = (token: string) => decodeProtectedHeader(token).kid;
+    const [first] = await kids();
 
-  world.clock.advance(30 * DAY - 60_000);
-  const oldToken = await world.tokenOf(tenant.applicationId, tenant.secret);
-  t.equal(kidOf(oldToken), first);
-  t.equal((await kids()).length, 1);
-  world.clock.advance(60_000);
-  while ((await kids()).length < 2) await world.idle();
-  const [second, former] = await kids();
-  t.equal(former, first);
-  const newToken = await world.tokenOf(tenant.applicationId, tenant.secret);
-  t.equal(kidOf(newToken), second);
-  const statusOf = async (token: string) => (await world.anonymous().get(tenant.path, { token })).status;
-  t.same([await statusOf(oldToken), await statusOf(newToken)], [200, 200]);
+    world.clock.advance(30 * DAY - 60_000);
+    t.equal(kidOf(await world.tokenOf(tenant.applicationId, tenant.secret)), first);
+    t.equal((await kids()).length, 1);
+    world.clock.advance(60_000);
+    while ((await kids()).length < 2) await world.idle();
+    const [second, former] = await kids();
+    t.equal(former, first);
+    world.clock.advance(600_000 - 1);
+    const oldToken = await world.tokenOf(tenant.applicationId, tenant.secret);
+    t.equal(kidOf(oldToken), first, 'the new one is published before it signs');
+    world.clock.advance(1);
+    const newToken = await world.tokenOf(tenant.applicationId, tenant.secret);
+    t.equal(kidOf(newToken), second);
+    const statusOf = async (token: string) => (await world.anonymous().get(tenant.path, { token })).status;
+    t.same([await statusOf(oldToken), await statusOf(newToken)], [200, 200]);
 
-  world.clock.advance(3500_000);
-  t.same(await kids(), [second, first]);
-  t.same(
-    [await statusOf(oldToken), await statusOf(newToken)],
-    [200, 200].map((_, index) => (index === 0 ? 200 : 200)),
-  );
-  world.clock.advance(200_000);
-  while ((await kids()).length > 1) await world.idle();
-  t.same(await kids(), [second]);
-  t.equal(await statusOf(oldToken), 401);
+    world.clock.advance(3500_000);
+    t.same(await kids(), [second, first]);
+    t.same(
+      [await statusOf(oldToken), await statusOf(newToken)],
+      [200, 200].map((_, index) => (index === 0 ? 200 : 200)),
+    );
+    world.clock.advance(200_000);
+    while ((await kids()).length > 1) await world.idle();
+    t.same(await kids(), [second]);
+    t.equal(await statusOf(oldToken), 401);
 
-  world.clock.advance(31 * DAY);
-  while ((await kids())[0] === second) await world.idle();
-  await tenant.renew();
-  t.equal((await tenant.api.get(tenant.path)).status, 200, 'and so on, month by month');
-});
+    world.clock.advance(31 * DAY);
+    while ((await kids())[0] === second) await world.idle();
+    await tenant.renew();
+    t.equal((await tenant.api.get(tenant.path)).status, 200, 'and so on, month by month');
+  },
+);
 
 t.test('the keys survive a restart', async (t) => {
   const world = await startWorld(t);
