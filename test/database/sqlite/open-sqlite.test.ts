@@ -13,7 +13,8 @@ import {
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import t from 'tap';
-import { migrate, readMigrations } from '../../../src/database/sqlite/migrations.ts';
+import { readMigrations } from '../../../src/database/migration-files.ts';
+import { migrate } from '../../../src/database/sqlite/migrations.ts';
 import { openSqlite } from '../../../src/database/sqlite/open-sqlite.ts';
 
 const open = (folder: string) => openSqlite({ folder, nowMicros: 1 });

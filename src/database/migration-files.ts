@@ -1,0 +1,48 @@
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+export interface Migration {
+  number: number;
+  name: string;
+  sha256: string;
+  text: string;
+}
+
+/** What a database keeps of each migration that was applied to it. */
+export const MIGRATIONS_TABLE = `CREATE TABLE IF NOT EXISTS migrations (
+    number INTEGER PRIMARY KEY, name TEXT NOT NULL, sha256 TEXT NOT NULL, applied_at BIGINT NOT NULL
+  )`;
+
+/** The migrations of a folder in order. Throws when a file is misnamed or a number is missing or double. */
+export function readMigrations(folder: string): Migration[] {
+  return readdirSync(folder)
+    .sort()
+    .map((name, index) => {
+      const number = Number(/^(\d{4})-[a-z0-9-]+\.sql$/.exec(name)?.[1]);
+      if (number !== index + 1) throw new Error(`migration ${name} does not continue the numbering at ${index + 1}`);
+      const text = readFileSync(join(folder, name), 'utf8');
+      return { number, name, sha256: createHash('sha256').update(text).digest('hex'), text };
+    });
+}
+
+/**
+ * What a database still lacks, by what was applied to it in order. Throws when it was written by a newer service, or its
+ * history differs from the files (an edited migration).
+ */
+export function missingFrom(
+  applied: readonly Pick<Migration, 'number' | 'name' | 'sha256'>[],
+  migrations: readonly Migration[],
+): Migration[] {
+  for (const { number, name, sha256 } of applied) {
+    const known = migrations[number - 1];
+    if (!known)
+      throw new Error(`the database was migrated by a newer Lapel (${name}); start that one, or restore a backup`);
+    if (known.sha256 !== sha256) {
+      throw new Error(
+        `migration ${known.name} was edited after it was applied to this database; migrations are never edited`,
+      );
+    }
+  }
+  return migrations.slice(applied.length);
+}

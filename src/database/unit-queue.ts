@@ -1,0 +1,132 @@
+import { createIdle } from '../idle.ts';
+import type { Transact, UnitOfWork } from './sql.ts';
+
+// One commit takes at most so many units, so that a burst cannot hold the event loop for long.
+const UNITS_PER_COMMIT = 256;
+
+// Where several write at once, so many turns of the event loop are waited for as many units as the last commit had: a turn
+// takes some 50 microseconds, a commit several times that. Whoever writes alone waits for one.
+const TURNS = 4;
+
+// A unit that nobody waits for looks so long for a commit to join. It is about the disk's time, not the domain's, so it is
+// no business of the injected clock.
+const PATIENCE_MILLISECONDS = 10;
+
+// More of one kind in so many milliseconds are a crowd.
+const CROWD = 10;
+const CROWD_MILLISECONDS = 50;
+
+/** A unit of work that was asked for. */
+export interface Waiting {
+  work: (unit: UnitOfWork) => Promise<unknown>;
+  resolve: (value: unknown) => void;
+  reject: (cause: unknown) => void;
+  /** See Transact. */
+  key: string | undefined;
+  /** Somebody waits for it. */
+  urgent: boolean;
+}
+
+/** Counts what comes; true when it is a crowd, also in the moment after one. */
+function createCrowd(): () => boolean {
+  let began = 0;
+  let count = 0;
+  let before = 0;
+  return () => {
+    const age = performance.now() - began;
+    if (age > CROWD_MILLISECONDS) {
+      before = age > 2 * CROWD_MILLISECONDS ? 0 : count;
+      began += age;
+      count = 0;
+    }
+    count += 1;
+    return Math.max(count, before) > CROWD;
+  };
+}
+
+/**
+ * Gathers units of work for group commits: units that arrive in one turn of the event loop, or a few, wait for its end
+ * (setImmediate), so that requests from many sockets share one commit. `commit` runs them, settles each, never rejects, and
+ * answers those that have to go with the next one.
+ */
+export function createUnitQueue(commit: (batch: Waiting[]) => Promise<Waiting[] | undefined>) {
+  const waiting: Waiting[] = [];
+  const isCrowd = createCrowd();
+  let urgent = 0; // how many of the waiting were asked for by `transact`
+  let running = false;
+  let lastBatch = 0; // units of the last commit
+  let soon: NodeJS.Timeout | undefined;
+  let closed = false;
+  const rest = createIdle(() => running || waiting.length > 0);
+
+  async function drain(): Promise<void> {
+    const batch = waiting.splice(0, UNITS_PER_COMMIT);
+    lastBatch = batch.length;
+    urgent = waiting.length; // what did not fit goes next
+    const left = await commit(batch);
+    if (left) {
+      waiting.unshift(...left);
+      urgent += left.length;
+    }
+    running = false;
+    if (urgent > 0) start();
+    else if (waiting.length > 0) startSoon();
+    else rest.tell();
+  }
+
+  /** Goes when so many have come as last time, or after so many turns of the event loop without them. */
+  function gather(turns: number): void {
+    setImmediate(() => {
+      if (turns > 1 && waiting.length < lastBatch) gather(turns - 1);
+      else void drain();
+    });
+  }
+
+  function start(): void {
+    clearTimeout(soon);
+    soon = undefined;
+    if (running) return;
+    running = true;
+    gather(TURNS);
+  }
+
+  function startSoon(): void {
+    if (rest.awaited()) start();
+    else if (!running) soon ??= setTimeout(start, PATIENCE_MILLISECONDS);
+  }
+
+  function submit<Result>(
+    work: (unit: UnitOfWork) => Promise<Result>,
+    key: string | undefined,
+    isUrgent: boolean,
+  ): Promise<Result> {
+    if (closed) return Promise.reject(new Error('the database is closed'));
+    return new Promise<Result>((resolve, reject) => {
+      waiting.push({ work, resolve: resolve as (value: unknown) => void, reject, key, urgent: isUrgent });
+      if (isUrgent) {
+        urgent += 1;
+        start();
+      } else startSoon();
+    });
+  }
+
+  /** Resolves when nothing waits or runs; what would have waited for company goes now. */
+  async function idle(): Promise<void> {
+    const rested = rest.idle();
+    if (waiting.length > 0) start();
+    await rested;
+  }
+
+  return {
+    transact: ((work, key) => submit(work, key, true)) as Transact,
+    transactInCrowd: ((work, key) => submit(work, key, !isCrowd())) as Transact,
+    transactSoon: ((work, key) => submit(work, key, false)) as Transact,
+    idle,
+    /** True while a commit is being made. */
+    isRunning: (): boolean => running,
+    async close(): Promise<void> {
+      closed = true;
+      await idle();
+    },
+  };
+}
