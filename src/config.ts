@@ -1,7 +1,18 @@
 import { DomainError } from './errors.ts';
 import { shareOpenFiles } from './open-files.ts';
 
-type Kind = 'text' | 'port' | 'count' | 'number' | 'flag' | 'url' | 'level' | 'timeZone' | 'release' | 'endpoint';
+type Kind =
+  | 'text'
+  | 'port'
+  | 'count'
+  | 'number'
+  | 'flag'
+  | 'url'
+  | 'level'
+  | 'timeZone'
+  | 'release'
+  | 'endpoint'
+  | 'database';
 
 interface Setting {
   /** The name in the environment; on the command line it is `--kebab-case` without the prefix. */
@@ -16,6 +27,7 @@ interface Setting {
 // biome-ignore format: a table is read by its rows
 export const SETTINGS = [
   { name: 'LAPEL_DATA_DIR', kind: 'text', fallback: './data', description: 'Folder of the database, the administrator token, the embedded object store with its key, and the lock' },
+  { name: 'LAPEL_DATABASE_URL', kind: 'database', fallback: null, description: 'PostgreSQL instead of the embedded SQLite: `postgres://USER:PASSWORD@HOST:PORT/DATABASE`, with `?sslmode=verify-full` and the like; the database must exist, its tables are made' },
   { name: 'LAPEL_HOST', kind: 'text', fallback: '127.0.0.1', description: 'Address of the REST API and the token endpoint' },
   { name: 'LAPEL_HTTP_PORT', kind: 'port', fallback: '8080', description: 'Its port; 0 picks a free one' },
   { name: 'LAPEL_HTTP_MAX_CONNECTIONS', kind: 'count', fallback: null, description: 'Its connections at most; by default an eighth of the limit of open files, 1024 at most' },
@@ -68,6 +80,8 @@ type SettingName = (typeof SETTINGS)[number]['name'];
 /** The typed and cross-checked settings. */
 export interface Config {
   dataDir: string;
+  /** Of PostgreSQL, with its password; null: SQLite in the data folder. */
+  databaseUrl: string | null;
   http: { host: string; port: number; maxConnections: number; addressConnections: number };
   admin: { host: string; port: number; token: string | null; maxConnections: number };
   mqtt: {
@@ -155,6 +169,10 @@ function problemOf(kind: Kind, value: string): string | null {
         : `must be an absolute http or https URL without query, not "${value}"`;
     case 'endpoint':
       return isEndpoint(value) ? null : `must be an absolute https URL (or http on loopback), not "${value}"`;
+    case 'database': // never named in the answer: it holds a password
+      return /^postgres(ql)?:\/\/[^/?#]*\/[^/?#]+/.test(value) && URL.canParse(value.replace('@/', '@localhost/'))
+        ? null
+        : 'must be a URL like postgres://USER:PASSWORD@HOST:PORT/DATABASE';
     case 'level':
       return LEVELS.includes(value) ? null : `must be one of ${LEVELS.join(', ')}, not "${value}"`;
     case 'release':
@@ -269,6 +287,7 @@ export function readConfig({ env, options = {}, openFiles = 4096 }: Source): Con
   }
   return {
     dataDir: text('LAPEL_DATA_DIR'),
+    databaseUrl: optional('LAPEL_DATABASE_URL'),
     http: {
       host: text('LAPEL_HOST'),
       port: Number(text('LAPEL_HTTP_PORT')),

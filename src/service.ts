@@ -12,8 +12,8 @@ import { type Clock, createLocalTime, createLocalTimeReader, systemClock } from 
 import type { Config } from './config.ts';
 import { loadContracts } from './contracts/contracts.ts';
 import { adminToken, makeFolder, openFileFault } from './data-folder.ts';
+import { openDatabase } from './database/open-database.ts';
 import { createDatabaseCheck } from './database/sqlite/database-check.ts';
-import { openSqlite } from './database/sqlite/open-sqlite.ts';
 import { createDeprecations } from './deprecations.ts';
 import { hasActivatedDevice } from './devices/device-repository.ts';
 import { createDevices } from './devices/devices.ts';
@@ -78,14 +78,18 @@ export async function createService(config: Config, { log, clock = systemClock, 
   makeFolder(config.dataDir);
   parts.add(watchOpenFiles({ clock, log, logLimit, metrics }));
   const commits = commitMetrics(metrics);
-  const database = openSqlite({
+  const database = await openDatabase({
+    url: config.databaseUrl,
     folder: config.dataDir,
     nowMicros: clock.now(),
     onCommit: commits.observe,
     onEffectError: (err) => log.error({ err }, 'something after a commit failed'),
+    onAway: (err) => log.error({ err }, 'the database is away'),
+    onBack: () => log.info('the database is there again'),
   });
   parts.add({ idle: database.idle, [Symbol.asyncDispose]: database.close });
-  const check = parts.add(createDatabaseCheck({ sql: database.aside, clock, log, metrics }));
+  // What PostgreSQL holds, PostgreSQL checks.
+  const check = database.shared ? null : parts.add(createDatabaseCheck({ sql: database.aside, clock, log, metrics }));
   const token = adminToken(config, ids);
   const common = { database, clock, ids, log, metrics, contracts };
 
@@ -143,7 +147,7 @@ export async function createService(config: Config, { log, clock = systemClock, 
   readiness.set('service', () => 'is starting');
   readiness.set(
     'database',
-    async () => check.trouble() ?? ((await database.healthy()) ? undefined : 'does not answer'),
+    async () => check?.trouble() ?? ((await database.healthy()) ? undefined : 'does not answer'),
   );
   readiness.set('files', () => openFileFault(config.dataDir));
   const { failedLoginLimit } = config;

@@ -12,9 +12,10 @@ export interface Room {
 export const ROOMS: Readonly<Record<string, Room>> = {
   contracts: { about: 'the schemas, compiled; the types generated from them', rooms: [], owns: ['ajv', 'yaml'] },
   database: {
-    about: 'the Sql port, and what is behind it: SQLite with its group commit, migrations, the lock of the data folder',
+    about:
+      'the Sql port, and what is behind it: SQLite with the lock of the data folder, or PostgreSQL; each with its group commit and migrations',
     rooms: [],
-    owns: ['better-sqlite3'],
+    owns: ['better-sqlite3', 'pg'],
   },
   objects: {
     about: 'the object store: S3 client and presigner, the embedded S3-compatible store',

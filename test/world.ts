@@ -6,6 +6,7 @@ import { createService } from '../src/service.ts';
 import { type CheckedAnswer, type CheckedClient, createClient } from './contract/checked-client.ts';
 import { checkWebhook } from './contract/checked-messages.ts';
 import { createFakeClock, type FakeClock } from './fake-clock.ts';
+import { createDatabase, type DatabaseKind, usualDatabase } from './postgres/databases.ts';
 import { openRawDevice, type RawDevice, type RawDeviceOptions } from './raw-device.ts';
 import { createTestReceiver, type TestReceiver } from './webhooks/test-receiver.ts';
 
@@ -16,6 +17,8 @@ interface WorldOptions {
   ids?: Ids;
   dataDir?: string;
   env?: Record<string, string>;
+  /** SQLite, unless LAPEL_TEST_DATABASE says otherwise; `env.LAPEL_DATABASE_URL` names one that is there already. */
+  database?: DatabaseKind;
   /** Silent unless told. */
   log?: Log;
 }
@@ -35,7 +38,8 @@ export function deviceIdOf(number: number): string {
  * All of it ends with the test.
  */
 export async function startWorld(t: Test, options: WorldOptions = {}) {
-  const { clock = createFakeClock(), ids = randomIds, dataDir = t.testdir() } = options;
+  const { clock = createFakeClock(), ids = randomIds, dataDir = t.testdir(), database = usualDatabase } = options;
+  const own = options.env?.['LAPEL_DATABASE_URL'] === undefined && database === 'postgres';
   const config = readConfig({
     env: {
       LAPEL_DATA_DIR: dataDir,
@@ -49,6 +53,7 @@ export async function startWorld(t: Test, options: WorldOptions = {}) {
       LAPEL_FAILED_LOGIN_LIMIT: '0',
       LAPEL_DEVICE_RATE_LIMIT: '0',
       LAPEL_WEBHOOK_ALLOW_PRIVATE: 'true',
+      ...(own && { LAPEL_DATABASE_URL: await createDatabase(t) }),
       ...options.env,
     },
   });

@@ -93,7 +93,7 @@ export async function updateTransaction(sql: Sql, record: TransactionRecord, due
   await sql.run(
     `UPDATE transactions SET status = ?, due = ?, attempts = ?, updated_at = ?, delivered_at = ?, completed_at = ?,
        progress = ?, result = ?, error_code = ?, error_message = ?,
-       parameters = CASE WHEN ? IS NULL THEN parameters END
+       parameters = CASE WHEN CAST(? AS BIGINT) IS NULL THEN parameters END
      WHERE transaction_id = ?`,
     record.status,
     due ? 1 : 0,

@@ -1,0 +1,211 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { chown, mkdtemp, rm } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { Client } from 'pg';
+
+const run = promisify(execFile);
+
+/** Where Debian's packages have them, one folder for each version. */
+const DEBIAN = '/usr/lib/postgresql';
+
+// The data are of no worth, so nothing is forced to the disk unless it is asked for: what a killed process has written is
+// there all the same. Everything else is as the service needs it.
+const SETTINGS = {
+  listen_addresses: '127.0.0.1',
+  max_connections: '200',
+  shared_buffers: '64MB',
+  wal_level: 'minimal',
+  max_wal_senders: '0',
+  full_page_writes: 'off',
+  log_min_messages: 'fatal',
+};
+
+export interface PostgresServer extends AsyncDisposable {
+  readonly port: number;
+  /** For a database of it. */
+  url(database: string): string;
+  /** Makes a database, as a copy of another one when that is named; answers its URL. */
+  createDatabase(name?: string, template?: string): Promise<string>;
+  dropDatabase(name: string): Promise<void>;
+  /** SIGKILL to the server and all its processes. */
+  kill(): Promise<void>;
+  /** Ends it as `pg_ctl stop` does: `immediate` without waiting for anything, as a power failure would. */
+  stop(mode: 'fast' | 'immediate'): Promise<void>;
+  /** Starts it again, on the same data and port. */
+  start(): Promise<void>;
+  /** Its processes stand still, or go on. */
+  freeze(frozen: boolean): Promise<void>;
+}
+
+/** The folder of PostgreSQL's programs; undefined where it is not installed. */
+export function findPostgres(): string | undefined {
+  const versions = existsSync(DEBIAN) ? readdirSync(DEBIAN).sort((a, b) => Number(b) - Number(a)) : [];
+  const folders = [
+    ...(process.env['PATH'] ?? '').split(delimiter),
+    ...versions.map((name) => join(DEBIAN, name, 'bin')),
+  ];
+  return folders.find((folder) => existsSync(join(folder, 'postgres')) && existsSync(join(folder, 'initdb')));
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  return port;
+}
+
+/** The processes whose parent is this one. */
+function childrenOf(pid: number): number[] {
+  const processes = existsSync('/proc') ? readdirSync('/proc').filter((name) => /^\d+$/.test(name)) : [];
+  return processes.map(Number).filter((one) => {
+    try {
+      const stat = readFileSync(`/proc/${one}/stat`, 'utf8');
+      return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]) === pid;
+    } catch {
+      return false; // it has ended meanwhile
+    }
+  });
+}
+
+const isThere = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+const signal = (pid: number, name: NodeJS.Signals): void => {
+  if (isThere(pid)) process.kill(pid, name);
+};
+
+/**
+ * A PostgreSQL server on loopback with data of its own in a temporary folder. It ends, and the folder goes, when it is
+ * disposed of, and also when this process ends in any way. Throws where PostgreSQL is not installed.
+ */
+export async function startPostgres({
+  port: wanted,
+  fsync = false,
+}: {
+  port?: number;
+  fsync?: boolean;
+} = {}): Promise<PostgresServer> {
+  const programs = findPostgres();
+  if (!programs) throw new Error('PostgreSQL is not installed here');
+  const port = wanted ?? (await freePort());
+  const folder = await mkdtemp(join(tmpdir(), 'lapel-postgres-'));
+  const data = join(folder, 'data');
+  // PostgreSQL refuses to run as root.
+  let as: string[] = [];
+  if (process.getuid?.() === 0) {
+    const uid = Number((await run('id', ['-u', 'postgres'])).stdout);
+    const gid = Number((await run('id', ['-g', 'postgres'])).stdout);
+    await chown(folder, uid, gid);
+    as = ['setpriv', `--reuid=${uid}`, `--regid=${gid}`, '--clear-groups'];
+  }
+  const [first, ...rest] = [...as, join(programs, 'initdb')];
+  const options = [
+    '-D',
+    data,
+    '-U',
+    'lapel',
+    '-A',
+    'trust',
+    '-E',
+    'UTF8',
+    '--locale=C.UTF-8',
+    '--no-sync',
+    '--no-instructions',
+  ];
+  await run(first, [...rest, ...options], { cwd: folder });
+
+  let guard: ChildProcess | undefined;
+  let main = 0; // the server's first process
+  let lastDatabase = 0;
+
+  async function admin(text: string): Promise<void> {
+    const client = new Client({ connectionString: url('postgres') });
+    client.on('error', () => undefined);
+    await client.connect();
+    try {
+      await client.query(text);
+    } finally {
+      await client.end();
+    }
+  }
+
+  const url = (database: string): string => `postgres://lapel@127.0.0.1:${port}/${database}`;
+
+  async function start(): Promise<void> {
+    const settings = { ...SETTINGS, fsync: fsync ? 'on' : 'off', unix_socket_directories: folder, port: String(port) };
+    const server = [...as, join(programs as string, 'postgres'), '-D', data];
+    const told = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+    // A shell between us: when this process has gone, its standard input ends, and with it the server and the folder.
+    const script = '"$@" & cat >/dev/null; kill -CONT $!; kill -QUIT $!; wait $!; rm -rf "$FOLDER"';
+    guard = spawn('sh', ['-c', script, 'sh', ...server, ...told], {
+      cwd: folder,
+      detached: true,
+      stdio: ['pipe', 'ignore', 'ignore'],
+      env: { ...process.env, FOLDER: folder },
+    });
+    guard.unref();
+    (guard.stdin as unknown as { unref(): void }).unref();
+    for (let tries = 0; ; tries += 1) {
+      try {
+        await admin('SELECT 1');
+        main = Number(readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n')[0]);
+        return;
+      } catch (cause) {
+        if (tries > 500) throw new Error('PostgreSQL does not start', { cause });
+        await pause(20);
+      }
+    }
+  }
+
+  async function gone(pids: readonly number[]): Promise<void> {
+    while (pids.some(isThere)) await pause(5);
+  }
+
+  const processes = (): number[] => (main === 0 ? [] : [main, ...childrenOf(main)]);
+
+  async function end(name: NodeJS.Signals): Promise<void> {
+    const all = processes();
+    for (const pid of name === 'SIGKILL' ? all : all.slice(0, 1)) signal(pid, name);
+    await gone(all);
+    main = 0;
+    guard?.kill('SIGKILL'); // it has nothing to guard any more, and must not take the data with it
+    guard?.stdin?.destroy();
+  }
+
+  await start();
+  return {
+    port,
+    url,
+    async createDatabase(name, template = 'template1') {
+      lastDatabase += 1;
+      const database = name ?? `d${process.pid}_${lastDatabase}`;
+      await admin(`CREATE DATABASE ${database} TEMPLATE ${template}`);
+      return url(database);
+    },
+    dropDatabase: (name) => admin(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`),
+    kill: () => end('SIGKILL'),
+    stop: (mode) => end(mode === 'fast' ? 'SIGINT' : 'SIGQUIT'),
+    start,
+    async freeze(frozen) {
+      for (const pid of processes()) signal(pid, frozen ? 'SIGSTOP' : 'SIGCONT');
+    },
+    async [Symbol.asyncDispose]() {
+      for (const pid of processes()) signal(pid, 'SIGCONT');
+      await end('SIGQUIT');
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}

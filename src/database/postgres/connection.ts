@@ -1,0 +1,129 @@
+import { Client, type QueryResult, types } from 'pg';
+import { type Bound, statementOf, storable } from './statements.ts';
+import { ConnectionLost, endsConnection } from './trouble.ts';
+
+// Object identifiers of types (pg_type): int8 and numeric arrive as text. Nothing here exceeds 2^53.
+const INT8 = 20;
+const NUMERIC = 1700;
+const TYPES = {
+  getTypeParser: (oid: number, format?: 'text' | 'binary') =>
+    oid === INT8 || oid === NUMERIC ? Number : types.getTypeParser(oid, format as 'text'),
+} as typeof types;
+
+/** Milliseconds. */
+export interface Bounds {
+  /** For a statement on the server. */
+  statement: number;
+  /** For a lock that another transaction holds. */
+  lock: number;
+  /** Without any answer to what was asked, after which the connection is given up: its server, or the way there, hangs. */
+  silence: number;
+}
+
+/** For what others wait for. */
+export const SHORT: Bounds = { statement: 4_000, lock: 2_000, silence: 4_000 };
+
+const CONNECT = 3_000;
+/** A process that is frozen in a transaction holds its locks; others wait for no longer than this. */
+const IDLE_IN_TRANSACTION = 1_000;
+const LOOK = 250;
+
+export interface Connection {
+  /** Rejects with ConnectionLost, or what PostgreSQL says. What is asked in one turn goes out together, and is answered in order. */
+  query(text: string, ...values: Bound[]): Promise<QueryResult>;
+  /** Statements in one text, without parameters and unprepared. */
+  script(text: string): Promise<unknown>;
+  alive(): boolean;
+  /** Gives it up: nothing that was asked is answered any more. */
+  destroy(cause: Error): void;
+  end(): Promise<void>;
+}
+
+/** Opens a connection. Rejects after some seconds at most. `onLost` is told once, unless it was ended. */
+export async function openConnection(
+  url: string,
+  bounds: Bounds,
+  onLost: (cause: unknown) => void,
+): Promise<Connection> {
+  const client = new Client({
+    connectionString: url,
+    application_name: 'lapel',
+    pipeline: true,
+    keepAlive: true,
+    connectionTimeoutMillis: CONNECT,
+    statement_timeout: bounds.statement,
+    lock_timeout: bounds.lock,
+    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION,
+    types: TYPES,
+  });
+  let alive = true;
+  let ended = false;
+  let unanswered = 0;
+  let silentSince = 0;
+  let silentLooks = 0;
+  let timer: NodeJS.Timeout | undefined;
+
+  function lost(cause: unknown): void {
+    if (!alive) return;
+    alive = false;
+    clearInterval(timer);
+    if (!ended) onLost(cause);
+  }
+
+  function destroy(cause: Error): void {
+    lost(cause);
+    (client as unknown as { connection: { stream: { destroy(error: Error): void } } }).connection.stream.destroy(cause);
+  }
+
+  // Two looks: after a long turn of the event loop the answers may lie there, unread.
+  function look(): void {
+    const isSilent = unanswered > 0 && performance.now() - silentSince > bounds.silence;
+    silentLooks = isSilent ? silentLooks + 1 : 0;
+    if (silentLooks > 1) destroy(new Error(`the database has not answered for ${bounds.silence} ms`));
+  }
+
+  client.on('error', lost);
+  client.on('end', () => lost(new Error('the connection was closed')));
+  await client.connect();
+  timer = setInterval(look, LOOK).unref();
+
+  function asked(): void {
+    if (unanswered === 0) silentSince = performance.now();
+    unanswered += 1;
+  }
+
+  function answered(): void {
+    unanswered -= 1;
+    silentSince = performance.now();
+  }
+
+  function send(config: { name?: string; text: string; values?: Bound[] }): Promise<QueryResult> {
+    return new Promise((resolve, reject) => {
+      if (!alive) return reject(new ConnectionLost(undefined));
+      asked();
+      client.query(config, (cause: Error | null, result: QueryResult) => {
+        answered();
+        if (!cause) return resolve(result);
+        if (endsConnection(cause)) destroy(cause);
+        Object.assign(cause, { statement: config.text }); // for the log; values are never in it
+        reject(alive ? cause : new ConnectionLost(cause));
+      });
+    });
+  }
+
+  return {
+    query(text, ...values) {
+      const statement = statementOf(text);
+      return send({ name: statement.name, text: statement.text, values: values.map(storable) });
+    },
+    script: (text) => send({ text }),
+    alive: () => alive,
+    destroy,
+    async end() {
+      ended = true;
+      clearInterval(timer);
+      if (alive) await client.end();
+      alive = false;
+    },
+  };
+}

@@ -1,0 +1,118 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createEffects } from '../effects.ts';
+import { createUnitQueue, type Waiting } from '../unit-queue.ts';
+import type { Link } from './link.ts';
+import { createTransaction, FateUnknown, type Transaction } from './transaction.ts';
+import { ConnectionLost, isPassing, told } from './trouble.ts';
+
+// A transaction that others were in the way of is run so often, after a random pause of so many milliseconds at most.
+const TRIES = 4;
+const LONGEST_PAUSE = 30;
+
+/** Units without a key that have a transaction of their own before those with a key get their turn again. */
+const ALONE_PER_TURN = 16;
+
+interface Options {
+  link: Link;
+  identities: ReadonlyMap<string, string>;
+  /** `failed`: a transaction could not be made. */
+  observe(commit: { seconds: number; committed: number; rolledBack: number; failed: boolean }): void;
+  onEffectError(cause: unknown): void;
+}
+
+/**
+ * Group commit on one connection, in turns that repeat while anything waits. Units that name their device share one
+ * transaction: their devices' rows are locked by one statement, then they run side by side, those of one device one after
+ * another; units that nobody waits for follow in the same transaction, one after another. A unit that throws before it has
+ * written is refused alone. When one fails later, all is taken back: the others run together once more, and it has a
+ * transaction of its own. So has every unit without a key that somebody waits for: it takes its locks by itself, and would
+ * do so out of order beside others. A transaction that others were in the way of is run again; so is one whose
+ * connection was lost before its COMMIT was sent. Afterwards its fate is unknown, and its units are told that.
+ */
+export function createPostgresGroupCommit({ link, identities, observe, onEffectError }: Options) {
+  const effects = createEffects(onEffectError);
+
+  /** Runs the units in one transaction, and commits; what is left to be run again otherwise, with what was wrong. */
+  async function attempt(units: readonly Waiting[]): Promise<{ cause: unknown; atFault: Waiting[] } | undefined> {
+    const started = performance.now();
+    const seen = (committed: number, rolledBack: number, failed: boolean): void =>
+      observe({ seconds: (performance.now() - started) / 1000, committed, rolledBack, failed });
+    let transaction: Transaction;
+    try {
+      transaction = createTransaction({ connection: await link.ready(), effects, identities });
+    } catch (cause) {
+      return { cause, atFault: [] }; // all is being closed
+    }
+    try {
+      const isWhole = await runAll(transaction, units);
+      if (isWhole) await transaction.commit();
+      else throw transaction.broken() ?? new Error('a unit failed after it had written');
+    } catch (cause) {
+      const atFault = transaction.ran.filter(transaction.isAtFault);
+      await transaction.rollback();
+      seen(0, units.length, true);
+      const own = units.length === 1 ? atFault[0]?.outcome : undefined;
+      return { cause: own && 'cause' in own ? own.cause : cause, atFault: atFault.map(({ unit }) => unit) };
+    }
+    const failed = transaction.settle();
+    seen(units.length - failed, failed, false);
+    return undefined;
+  }
+
+  /** False when the transaction has to be taken back. */
+  async function runAll(transaction: Transaction, units: readonly Waiting[]): Promise<boolean> {
+    const chains = Map.groupBy(
+      units.filter(({ key }) => key !== undefined),
+      ({ key }) => key as string,
+    );
+    const inOrder = async (chain: readonly Waiting[]): Promise<boolean> => {
+      for (const unit of chain) if (!(await transaction.run(unit))) return false;
+      return true;
+    };
+    transaction.begin([...chains.keys()]);
+    const ended = await Promise.all([...chains.values()].map(inOrder));
+    return !ended.includes(false) && (await inOrder(units.filter(({ key }) => key === undefined)));
+  }
+
+  /** Settles a unit in a transaction of its own. */
+  async function alone(unit: Waiting): Promise<void> {
+    for (let tries = 1; ; tries += 1) {
+      const failed = await attempt([unit]);
+      if (!failed) return;
+      if (!(await mayTryAgain(failed.cause, tries))) return unit.reject(told(failed.cause));
+    }
+  }
+
+  async function mayTryAgain(cause: unknown, tries: number): Promise<boolean> {
+    const canHelp = isPassing(cause) || (cause instanceof ConnectionLost && !(cause instanceof FateUnknown));
+    if (!canHelp || tries === TRIES) return false;
+    await sleep(Math.random() * LONGEST_PAUSE);
+    return true;
+  }
+
+  /** Settles the units in as few transactions as it takes. */
+  async function together(batch: readonly Waiting[]): Promise<void> {
+    let units = batch;
+    for (let tries = 1; units.length > 0; tries += 1) {
+      const failed = await attempt(units);
+      if (!failed) return;
+      const { cause } = failed;
+      if (cause instanceof FateUnknown) {
+        for (const unit of units) unit.reject(told(cause));
+        return;
+      }
+      if (await mayTryAgain(cause, tries)) continue;
+      const atFault = new Set(cause instanceof ConnectionLost || failed.atFault.length === 0 ? units : failed.atFault);
+      units = units.filter((unit) => !atFault.has(unit));
+      for (const unit of atFault) await alone(unit);
+    }
+  }
+
+  return createUnitQueue(async (batch) => {
+    const shares = ({ key, urgent }: Waiting): boolean => key !== undefined || !urgent;
+    await together(batch.filter(shares));
+    const lonely = batch.filter((unit) => !shares(unit));
+    for (const unit of lonely.splice(0, ALONE_PER_TURN)) await alone(unit);
+    return lonely;
+  });
+}

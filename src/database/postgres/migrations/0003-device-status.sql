@@ -1,0 +1,6 @@
+-- What devices last reported of themselves, field by field with the time of each report.
+CREATE TABLE device_status (
+  device_id TEXT COLLATE "C" PRIMARY KEY,
+  reported TEXT COLLATE "C" NOT NULL, -- JSON: field -> { value, at }
+  reported_at BIGINT NOT NULL
+);

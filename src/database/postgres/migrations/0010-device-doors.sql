@@ -1,0 +1,5 @@
+-- A device that administration has blocked cannot connect.
+ALTER TABLE devices ADD COLUMN blocked BIGINT NOT NULL DEFAULT 0;
+-- Which client certificates are as good as the credential: null: any that names the device; else the one with this SHA-256
+-- fingerprint; none when it is empty.
+ALTER TABLE devices ADD COLUMN certificate TEXT COLLATE "C";

@@ -1,0 +1,2 @@
+-- How often a delivery was asked for again: an outcome counts only for the round in which its attempt was made.
+ALTER TABLE deliveries ADD COLUMN round BIGINT NOT NULL DEFAULT 0;

@@ -1,0 +1,132 @@
+import { DomainError } from '../../errors.ts';
+import type { Database, Transact } from '../sql.ts';
+import type { Bounds, Connection } from './connection.ts';
+import { SHORT } from './connection.ts';
+import { createPostgresGroupCommit } from './group-commit.ts';
+import { createLinks } from './link.ts';
+import { migrate } from './migrations.ts';
+import { createPatience } from './patience.ts';
+import { createReading } from './reading.ts';
+
+export interface PostgresOptions {
+  /** `postgres://user:password@host:port/database?sslmode=...` */
+  url: string;
+  nowMicros: number;
+  onCommit?(commit: { seconds: number; committed: number; rolledBack: number }): void;
+  onEffectError?(cause: unknown): void;
+  /** The database cannot be reached, told once; and that it is there again. */
+  onAway?(cause: unknown): void;
+  onBack?(): void;
+}
+
+/** Connections that only read. */
+const READERS = 4;
+
+// Milliseconds, for what looks at many rows and for migrations.
+const LONG: Bounds = { statement: 600_000, lock: 60_000, silence: 660_000 };
+
+const rethrow = (cause: unknown): never => {
+  throw cause;
+};
+
+/** What the promises rest on, with the value that must be read back. */
+async function checkSettings(connection: Connection): Promise<void> {
+  const { rows } = await connection.query(
+    `SELECT current_setting('synchronous_commit') AS commits, current_setting('fsync') AS fsync,
+       current_setting('server_encoding') AS encoding, pg_is_in_recovery() AS standby`,
+  );
+  const [{ commits, encoding, standby }] = rows as [Record<string, unknown>];
+  if (standby === true) throw new Error('this is a standby: it cannot be written');
+  if (commits === 'off')
+    throw new Error('PostgreSQL has synchronous_commit = off: a commit must be on the disk before anyone is answered');
+  if (encoding !== 'UTF8') throw new Error(`PostgreSQL has server_encoding = ${String(encoding)}: it must be UTF8`);
+}
+
+/** The identity column of each table that has one. */
+async function readIdentities(connection: Connection): Promise<Map<string, string>> {
+  const { rows } = await connection.query(
+    `SELECT c.relname::text AS "table", a.attname::text AS "column" FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
+     WHERE a.attidentity <> '' AND c.relnamespace = current_schema()::regnamespace`,
+  );
+  return new Map((rows as { table: string; column: string }[]).map(({ table, column }) => [table, column]));
+}
+
+/**
+ * Opens (and migrates) the database of a PostgreSQL server, which other nodes may use too. Rejects with a clear message when
+ * it must not be used, and with DATABASE_UNAVAILABLE when it does not answer. Later it can go and come back: meanwhile
+ * whoever asks is told DATABASE_UNAVAILABLE within 5 s.
+ */
+export async function openPostgres(options: PostgresOptions): Promise<Database> {
+  const {
+    url,
+    nowMicros,
+    onCommit,
+    onEffectError = rethrow,
+    onAway = () => undefined,
+    onBack = () => undefined,
+  } = options;
+  const links = createLinks({ url, prepare: checkSettings, onAway, onBack });
+  let identities: Map<string, string>;
+  try {
+    const first = await links.once(LONG);
+    await migrate(first, nowMicros);
+    identities = await readIdentities(first);
+    await first.end();
+  } catch (cause) {
+    await links.close();
+    throw cause;
+  }
+  const writer = links.link(SHORT);
+  const readers = Array.from({ length: READERS }, () => links.link(SHORT));
+  const apart = links.link(LONG);
+  await Promise.all([writer, ...readers].map((link) => link.ready()));
+
+  const writing = createPatience({ awayFor: writer.awayFor });
+  const reading = createPatience({ awayFor: () => Math.min(...readers.map((link) => link.awayFor())) });
+  const lasting = createPatience({ awayFor: apart.awayFor, longest: LONG.silence });
+  const read = createReading(readers, reading);
+  const aside = createReading([apart], lasting);
+  const group = createPostgresGroupCommit({
+    link: writer,
+    identities,
+    observe: (made) => onCommit?.(made),
+    onEffectError,
+  });
+  /** For those who wait; a unit that nobody waits for any more is not run. */
+  const bounded = (transact: Transact): Transact => {
+    return (work, key) =>
+      writing.bounded((given) =>
+        transact((unit) => {
+          if (given()) throw new DomainError('DATABASE_UNAVAILABLE');
+          return work(unit);
+        }, key),
+      );
+  };
+
+  return {
+    shared: true,
+    read,
+    aside,
+    transact: bounded(group.transact),
+    transactSoon: bounded(group.transactSoon),
+    transactInCrowd: bounded(group.transactInCrowd),
+    idle: group.idle,
+    async size() {
+      const row = await aside.get<{ bytes: number }>('SELECT pg_database_size(current_database()) AS bytes');
+      return { database: row?.bytes ?? 0, log: 0, free: 0 };
+    },
+    async healthy() {
+      await read.get('SELECT 1 AS one');
+      return writer.current() !== undefined;
+    },
+    async close() {
+      if (writer.current()) await group.close();
+      writing.end();
+      reading.end();
+      lasting.end();
+      await links.close();
+      await group.close();
+      for (const patience of [writing, reading, lasting]) patience.close();
+    },
+  };
+}

@@ -1,0 +1,36 @@
+import type { Test } from 'tap';
+import { findPostgres, type PostgresServer, startPostgres } from '../../harness/postgres-server.ts';
+import { openPostgres } from '../../src/database/postgres/open-postgres.ts';
+
+export type DatabaseKind = 'sqlite' | 'postgres';
+
+/** Why tests on PostgreSQL are left out; false where it is installed. */
+export const NO_POSTGRES = findPostgres() === undefined && 'PostgreSQL is not installed (.ci/install-postgres)';
+
+/** On which database whole-ring tests run, unless they say it: LAPEL_TEST_DATABASE, or SQLite. */
+export const usualDatabase = (process.env['LAPEL_TEST_DATABASE'] ?? 'sqlite') as DatabaseKind;
+
+interface Own {
+  server: PostgresServer;
+  template: string;
+}
+
+let own: Promise<Own> | undefined;
+
+/** The server of this test's process, with a database in which all migrations were made. It ends with the process. */
+async function start(): Promise<Own> {
+  const server = await startPostgres();
+  const template = 'template_lapel';
+  const database = await openPostgres({ url: await server.createDatabase(template), nowMicros: 0 });
+  await database.close();
+  return { server, template };
+}
+
+/** An empty database of the newest version; it goes with the test. Answers its URL. */
+export async function createDatabase(t: Test): Promise<string> {
+  own ??= start();
+  const { server, template } = await own;
+  const url = await server.createDatabase(undefined, template);
+  t.teardown(() => server.dropDatabase(new URL(url).pathname.slice(1)));
+  return url;
+}
