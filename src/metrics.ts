@@ -113,6 +113,14 @@ export function createMetrics() {
       'What the reading of the whole database after the start has found: 1 for the state that holds',
       ['state'],
     ),
+    clusterNodes: gauge(
+      'cluster_nodes',
+      'Nodes that live at the database, as this one sees it; 0 for a process that is alone',
+    ),
+    clusterLease: gauge('cluster_lease_seconds', 'How much of the lease of this node is left; 0 when it is lost'),
+    clusterHints: counter('cluster_hints_total', 'Hints between nodes', ['kind', 'outcome']),
+    clusterFenced: counter('cluster_fenced_total', 'Connections closed because their device is connected elsewhere'),
+    clusterPartitions: gauge('cluster_partitions', 'Partitions of webhook receivers that this node sends for, of 64'),
     commitSeconds: histogram('database_commit_duration_seconds', 'Time of one group commit'),
     commitUnits: counter('database_units_total', 'Units of work', ['outcome']),
   };

@@ -51,6 +51,10 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     about: 'events of devices, upload URLs that devices ask customers for',
     rooms: ['contracts', 'database', 'applications', 'devices', 'webhooks'],
   },
+  cluster: {
+    about: 'several processes at one database: nodes with leases, hints, who has a device, who sends to a receiver',
+    rooms: ['database'],
+  },
   retention: {
     about: 'what has served its time is removed, in steps that nobody feels',
     rooms: ['database'],

@@ -1,0 +1,89 @@
+import type { Clock } from '../clock.ts';
+import type { OpenRaw } from '../database/postgres/raw-connection.ts';
+import type { Database } from '../database/sql.ts';
+import type { Ids } from '../ids.ts';
+import type { Log } from '../log.ts';
+import type { Metrics } from '../metrics.ts';
+import { createBus } from './bus.ts';
+import { createHeal } from './heal.ts';
+import type { Hint } from './hints.ts';
+import type { Node } from './node-repository.ts';
+import { createNodes, type Lease } from './nodes.ts';
+import { createOwnership } from './ownership.ts';
+import { createPartitions } from './partitions.ts';
+
+interface Parts {
+  database: Database;
+  open: OpenRaw;
+  clock: Clock;
+  ids: Ids;
+  log: Log;
+  metrics: Metrics;
+  about: Pick<Node, 'release' | 'fingerprint' | 'lacking'>;
+  lease?: Lease;
+  /** For tests: true for a hint that is to be lost. */
+  loses?(hint: Hint): boolean;
+}
+
+export type Cluster = ReturnType<typeof createCluster>;
+
+/** What processes at one database know of one another and share out among themselves. */
+export function createCluster({ database, open, clock, ids, log, metrics, about, lease, loses }: Parts) {
+  const nodes = createNodes({ open, ids, log, metrics, about, ...(lease && { lease }) });
+  const bus = createBus({
+    open,
+    log,
+    metrics,
+    nodeId: nodes.id,
+    live: nodes.live,
+    isLive: nodes.isLive,
+    ...(loses && { loses }),
+  });
+  const ownership = createOwnership({ database, nodes, bus, log, metrics });
+  const partitions = createPartitions({ nodes, bus, log, metrics });
+  const heal = createHeal({ clock, log });
+  bus.onGap(heal.now);
+  nodes.onBack((formerId) => {
+    const renamed = async (): Promise<void> => {
+      await ownership.renamed(formerId);
+      await bus.renamed();
+    };
+    renamed().catch((err: unknown) => log.warn({ err }, 'the new name of this node is not everywhere yet'));
+  });
+
+  return {
+    nodes,
+    bus,
+    ownership,
+    partitions,
+    heal,
+
+    /** Comes among the others: from here on this node has a name, and is told things. Throws SETTING_INVALID. */
+    async join(): Promise<void> {
+      await nodes.start();
+      await bus.start();
+    },
+
+    /** Resolves when nothing is left to be told or looked at. */
+    async idle(): Promise<void> {
+      await heal.idle();
+      await ownership.idle();
+      await bus.idle();
+    },
+
+    /** The others take what this node has. */
+    async [Symbol.asyncDispose](): Promise<void> {
+      await heal[Symbol.asyncDispose]();
+      await ownership.idle();
+      await nodes[Symbol.asyncDispose]();
+      bus.broadcast({ kind: 'partitions', about: '' });
+      await bus[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** What of it a process that is alone has, without any cost. */
+export const SINGLE = {
+  count: (): number => 1,
+  leads: (): boolean => true,
+} as const;

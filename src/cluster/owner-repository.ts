@@ -1,0 +1,81 @@
+import type { Sql } from '../database/sql.ts';
+
+/** Takes a device over under a new epoch; answers that, and which node had it before. */
+export const TAKE = `WITH former AS (SELECT node_id FROM device_owners WHERE device_id = ?)
+  INSERT INTO device_owners (device_id, node_id, epoch) VALUES (?, ?, nextval('device_epochs'))
+  ON CONFLICT (device_id) DO UPDATE SET node_id = excluded.node_id, epoch = excluded.epoch
+  RETURNING epoch, (SELECT node_id FROM former) AS "formerId"`;
+
+export async function takeDevice(
+  sql: Sql,
+  deviceId: string,
+  nodeId: string | null,
+): Promise<{ epoch: number; formerId: string | null }> {
+  const row = await sql.get<{ epoch: number; formerId: string | null }>(TAKE, deviceId, deviceId, nodeId);
+  if (!row) throw new Error('a device could not be taken over');
+  return row;
+}
+
+export const FIND_EPOCH = 'SELECT epoch FROM device_owners WHERE device_id = ?';
+
+export const findEpoch = async (sql: Sql, deviceId: string): Promise<number | undefined> =>
+  (await sql.get<{ epoch: number }>(FIND_EPOCH, deviceId))?.epoch;
+
+export interface Owner {
+  nodeId: string | null;
+  epoch: number;
+  /** 1 when something is due for the device behind the transaction that was named. */
+  behind: number;
+}
+
+export const FIND_OWNER = `SELECT node_id AS "nodeId", epoch, CASE WHEN EXISTS (SELECT 1 FROM transactions
+    WHERE transactions.device_id = device_owners.device_id AND due = 1 AND transaction_id > ?) THEN 1 ELSE 0 END AS behind
+  FROM device_owners WHERE device_id = ?`;
+
+/** Undefined for a device that was never connected. */
+export const findOwner = (sql: Sql, deviceId: string, after: number): Promise<Owner | undefined> =>
+  sql.get<Owner>(FIND_OWNER, after, deviceId);
+
+/** The device is connected nowhere, unless somebody else has it by now. */
+export const RELEASE = 'UPDATE device_owners SET node_id = NULL WHERE device_id = ? AND epoch = ?';
+
+export const releaseDevice = (sql: Sql, deviceId: string, epoch: number): Promise<number> =>
+  sql.run(RELEASE, deviceId, epoch);
+
+export const deleteOwner = (sql: Sql, deviceId: string): Promise<number> =>
+  sql.run('DELETE FROM device_owners WHERE device_id = ?', deviceId);
+
+/** The nodes that devices are connected to; of those that are connected nowhere there is none. */
+export const ownersOf = (sql: Sql, deviceIds: readonly string[]): Promise<{ deviceId: string; nodeId: string }[]> =>
+  sql.all(
+    `SELECT device_id AS "deviceId", node_id AS "nodeId" FROM device_owners
+     WHERE device_id = ANY (string_to_array(?, ',')) AND node_id IS NOT NULL`,
+    deviceIds.join(','),
+  );
+
+export interface Owned {
+  deviceId: string;
+  epoch: number;
+  /** The last transaction that is due for it; null when there is none. */
+  newest: number | null;
+  /** Whether a cancel is among those. */
+  cancels: boolean | null;
+}
+
+/** A page of the devices of a node, behind a deviceId, and what is due for them. */
+export const ownedBy = (sql: Sql, nodeId: string, after: string, limit: number): Promise<Owned[]> =>
+  sql.all(
+    `SELECT o.device_id AS "deviceId", o.epoch, found.newest, found.cancels FROM
+       (SELECT device_id, epoch FROM device_owners WHERE node_id = ? AND device_id > ? ORDER BY device_id
+        LIMIT CAST(? AS BIGINT)) AS o
+     LEFT JOIN LATERAL (SELECT MAX(transaction_id) AS newest, bool_or(status = 'cancelled') AS cancels
+       FROM transactions t WHERE t.device_id = o.device_id AND t.due = 1) AS found ON true
+     ORDER BY o.device_id`,
+    nodeId,
+    after,
+    limit,
+  );
+
+/** A node that kept its connections has another name. */
+export const renameOwner = (sql: Sql, from: string, to: string): Promise<number> =>
+  sql.run('UPDATE device_owners SET node_id = ? WHERE node_id = ?', to, from);

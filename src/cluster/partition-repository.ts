@@ -1,0 +1,38 @@
+import type { RawConnection } from '../database/postgres/raw-connection.ts';
+
+export interface Partition {
+  partition: number;
+  /** Null: nobody's. */
+  nodeId: string | null;
+  /** Raised whenever it changes hands. */
+  epoch: number;
+}
+
+export const listPartitions = (connection: RawConnection): Promise<Partition[]> =>
+  connection.query<Partition>(
+    'SELECT partition, node_id AS "nodeId", epoch FROM receiver_partitions ORDER BY partition',
+  );
+
+/**
+ * Gives partitions, that are as they were seen, to a node whose lease has not run out, or to nobody; answers which it has
+ * then.
+ */
+export async function movePartitions(
+  connection: RawConnection,
+  seen: readonly Pick<Partition, 'partition' | 'epoch'>[],
+  to: string | null,
+): Promise<number[]> {
+  if (seen.length === 0) return [];
+  const rows = await connection.query<{ partition: number }>(
+    `UPDATE receiver_partitions SET node_id = $3, epoch = receiver_partitions.epoch + 1
+     FROM unnest($1::int[], $2::bigint[]) AS seen (partition, epoch)
+     WHERE receiver_partitions.partition = seen.partition AND receiver_partitions.epoch = seen.epoch
+       AND ($3::text IS NULL OR EXISTS
+         (SELECT 1 FROM nodes WHERE nodes.node_id = $3 AND nodes.lease_until > clock_timestamp()))
+     RETURNING receiver_partitions.partition`,
+    seen.map(({ partition }) => partition),
+    seen.map(({ epoch }) => epoch),
+    to,
+  );
+  return rows.map(({ partition }) => partition);
+}

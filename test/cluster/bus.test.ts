@@ -1,0 +1,82 @@
+import t from 'tap';
+import { fromPayload, type Hint, toLine, toPayloads } from '../../src/cluster/hints.ts';
+import { createDatabase, NO_POSTGRES as skip } from '../postgres/databases.ts';
+import { startMember } from './members.ts';
+
+t.test('hints fit into payloads, and come out of them in order', async (t) => {
+  const hints: Hint[] = Array.from({ length: 1_000 }, (_, at) => ({
+    kind: 'wake',
+    about: String(350_000_000_000_000 + at),
+  }));
+  const payloads = toPayloads(hints.map(toLine));
+  t.ok(payloads.length > 1);
+  for (const payload of payloads) t.ok(Buffer.byteLength(payload) < 8_000);
+  t.same(payloads.flatMap(fromPayload), hints);
+  t.same(fromPayload('zwhat a later release says\nw1'), [{ kind: 'wake', about: '1' }]);
+});
+
+t.test('a node is told what is meant for it, once for what is said twice', { skip }, async (t) => {
+  const url = await createDatabase(t);
+  const first = await startMember(t, url);
+  const second = await startMember(t, url);
+  await first.until(() => first.nodes.count() === 2);
+  const [to, told] = [second.nodes.id(), second.next('told')];
+  for (const about of ['1', '2', '1']) first.bus.send(to, { kind: 'wake', about });
+  first.bus.send(first.nodes.id(), { kind: 'wake', about: 'itself' });
+  first.bus.send('node_of_nobody', { kind: 'wake', about: '3' });
+  await told;
+  first.bus.broadcast({ kind: 'wake', about: 'all' });
+  await second.next('told');
+  t.same(second.told, ['1', '2', 'all']);
+  t.same(first.told, []);
+  await first.bus.idle();
+  const { values } = await first.metrics.clusterHints.get();
+  const sent = values.find(({ labels }) => labels.kind === 'wake' && labels.outcome === 'sent');
+  t.equal(sent?.value, 3);
+});
+
+t.test('a listener that was cut off listens again, and says that it may have missed something', { skip }, async (t) => {
+  const url = await createDatabase(t);
+  const first = await startMember(t, url);
+  const second = await startMember(t, url);
+  await first.until(() => first.nodes.count() === 2);
+  const gap = second.next('gap');
+  second.wire.cut('lapel hints');
+  await gap;
+  const told = second.next('told');
+  first.bus.send(second.nodes.id(), { kind: 'wake', about: '1' });
+  await told;
+  t.same(second.told, ['1']);
+});
+
+t.test('a node that is back under another name is told by that one', { skip }, async (t) => {
+  const url = await createDatabase(t);
+  const first = await startMember(t, url);
+  const second = await startMember(t, url);
+  const back = second.next('back');
+  second.wire.cut('lapel lease', true);
+  await second.next('lost');
+  second.wire.mend('lapel lease');
+  await back;
+  await second.next('gap');
+  await first.until(() => first.nodes.isLive(second.nodes.id()));
+  const told = second.next('told');
+  first.bus.send(second.nodes.id(), { kind: 'wake', about: '1' });
+  await told;
+  t.same(second.told, ['1']);
+});
+
+t.test('what cannot be told is dropped and counted; nobody waits for it', { skip }, async (t) => {
+  const url = await createDatabase(t);
+  const first = await startMember(t, url);
+  const second = await startMember(t, url, { loses: ({ about }) => about === 'lost' });
+  await first.until(() => first.nodes.count() === 2);
+  first.wire.cut('lapel hints', true);
+  first.bus.send(second.nodes.id(), { kind: 'wake', about: '1' });
+  await first.bus.idle();
+  const { values } = await first.metrics.clusterHints.get();
+  t.match(
+    values.filter(({ labels }) => labels.kind === 'wake'),
+    [{ labels: { outcome: 'dropped' }, value: 1 }],
+  );
+});

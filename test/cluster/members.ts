@@ -1,0 +1,122 @@
+import { EventEmitter, once } from 'node:events';
+import { Writable } from 'node:stream';
+import type { Test } from 'tap';
+import { createBus } from '../../src/cluster/bus.ts';
+import type { Hint } from '../../src/cluster/hints.ts';
+import { createNodes, type Lease } from '../../src/cluster/nodes.ts';
+import { createPartitions } from '../../src/cluster/partitions.ts';
+import { type OpenRaw, rawConnections } from '../../src/database/postgres/raw-connection.ts';
+import { randomIds } from '../../src/ids.ts';
+import { createLog } from '../../src/log.ts';
+import { createMetrics } from '../../src/metrics.ts';
+
+/** Long enough for a busy machine, short enough to be waited for. */
+export const QUICK: Lease = { renewMs: 100, validMs: 1_000 };
+
+/** Connections that a test can cut, or let nobody have any more. */
+export function createWire(url: string) {
+  const open = rawConnections(url);
+  const made = new Map<string, Set<{ close(): void }>>();
+  const refused = new Set<string>();
+  return {
+    open: (async (options) => {
+      if (refused.has(options.name)) throw new Error('the wire is cut');
+      const connection = await open(options);
+      const same = made.get(options.name) ?? new Set();
+      made.set(options.name, same.add(connection));
+      return connection;
+    }) satisfies OpenRaw,
+    /** Cuts the connections of that name; with `forGood` there are no new ones until `mend`. */
+    cut(name: string, forGood = false): void {
+      if (forGood) refused.add(name);
+      for (const connection of made.get(name) ?? []) connection.close();
+      made.delete(name);
+    },
+    mend: (name: string): boolean => refused.delete(name),
+  };
+}
+
+/** A node without a service: what it knows of the others, what it is told, and what it has. */
+export async function startMember(
+  t: Test,
+  url: string,
+  wanted: { lacking?: string; fingerprint?: string; loses?: (hint: Hint) => boolean; lease?: Lease } = {},
+) {
+  const { lacking = '', fingerprint = '{}', loses, lease = QUICK } = wanted;
+  const wire = createWire(url);
+  const lines: { msg: string; settings?: string[] }[] = [];
+  const destination = new Writable({
+    write(line: Buffer, _, done) {
+      lines.push(JSON.parse(line.toString()) as (typeof lines)[number]);
+      done();
+    },
+  });
+  const log = createLog({ level: 'info', pretty: false, destination });
+  const metrics = createMetrics();
+  const { open } = wire;
+  const nodes = createNodes({
+    open,
+    ids: randomIds,
+    log,
+    metrics,
+    lease,
+    about: { release: '1', fingerprint, lacking },
+  });
+  const bus = createBus({
+    open,
+    log,
+    metrics,
+    nodeId: nodes.id,
+    live: nodes.live,
+    isLive: nodes.isLive,
+    ...(loses && { loses }),
+  });
+  const partitions = createPartitions({ nodes, bus, log, metrics });
+  const events = new EventEmitter();
+  const told: string[] = [];
+  const drains = { hold: Promise.resolve() };
+  partitions.serve({
+    adopt: async () => void events.emit('partitions'),
+    drain: () => drains.hold,
+  });
+  bus.on('wake', (about) => {
+    told.push(about);
+    events.emit('told');
+  });
+  nodes.atBeat(async () => void events.emit('beat'));
+  for (const [name, on] of [
+    ['lost', nodes.onLost],
+    ['back', nodes.onBack],
+  ] as const)
+    on(() => events.emit(name));
+  nodes.onBack(() => void bus.renamed());
+  bus.onGap(() => events.emit('gap'));
+
+  const member = {
+    nodes,
+    bus,
+    partitions,
+    wire,
+    lines,
+    metrics,
+    drains,
+    /** What it was told to wake, in order. */
+    told,
+    /** Resolves at the next such event. */
+    next: async (event: 'lost' | 'back' | 'told' | 'gap' | 'beat'): Promise<void> => void (await once(events, event)),
+    /** Resolves after a beat at which `check` holds. */
+    async until(check: () => boolean): Promise<void> {
+      while (!check()) await once(events, 'beat');
+    },
+    /** The partitions that it may work at. */
+    mine: (): number[] => Array.from({ length: 64 }, (_, at) => at).filter(partitions.mine),
+    async stop(): Promise<void> {
+      await nodes[Symbol.asyncDispose]();
+      await bus[Symbol.asyncDispose]();
+    },
+  };
+  t.teardown(member.stop);
+  await nodes.start();
+  await bus.start();
+  return member;
+}

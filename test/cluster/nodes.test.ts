@@ -1,0 +1,109 @@
+import t from 'tap';
+import { createDatabase, NO_POSTGRES as skip } from '../postgres/databases.ts';
+import { startMember } from './members.ts';
+
+t.test('nodes see one another come and go', { skip }, async (t) => {
+  const url = await createDatabase(t);
+  const first = await startMember(t, url);
+  const second = await startMember(t, url);
+  await first.until(() => first.nodes.count() === 2);
+  t.same(
+    first.nodes.live().map(({ nodeId }) => nodeId),
+    [first.nodes.id(), second.nodes.id()],
+    'in the order in which they came',
+  );
+  t.ok(first.nodes.leads(), 'who came first leads');
+  t.notOk(second.nodes.leads());
+  await first.stop();
+  await second.until(() => second.nodes.count() === 1);
+  t.ok(second.nodes.leads(), 'and then who came next');
+  t.same(
+    second.lines.map(({ msg }) => msg).filter((msg) => msg.startsWith('a node')),
+    ['a node came', 'a node went'],
+  );
+});
+
+t.test(
+  'a node that cannot renew its lease is lost before it ends, and comes back under another name',
+  { skip },
+  async (t) => {
+    const url = await createDatabase(t);
+    const first = await startMember(t, url);
+    const second = await startMember(t, url);
+    const former = first.nodes.id();
+    const began = performance.now();
+    const lost = first.next('lost');
+    const gone = second.until(() => !second.nodes.isLive(former));
+    first.wire.cut('lapel lease', true);
+    await lost;
+    t.ok(performance.now() - began < 1_000, 'within its lease');
+    t.notOk(first.nodes.mayAct());
+    t.notOk(first.nodes.leads());
+    t.match(first.nodes.trouble(), /not renewed/);
+    await gone;
+    const back = first.next('back');
+    first.wire.mend('lapel lease');
+    await back;
+    t.not(first.nodes.id(), former);
+    t.ok(first.nodes.mayAct());
+    t.equal(first.nodes.trouble(), undefined);
+    await second.until(() => second.nodes.isLive(first.nodes.id()));
+    t.ok(second.nodes.leads(), 'who came back is the last in the row');
+  },
+);
+
+t.test(
+  'a connection for the lease that is cut for a moment is made again, and nothing is lost',
+  { skip },
+  async (t) => {
+    const member = await startMember(t, await createDatabase(t));
+    const { nodes } = member;
+    const name = nodes.id();
+    let lost = false;
+    nodes.onLost(() => {
+      lost = true;
+    });
+    member.wire.cut('lapel lease');
+    await member.next('beat');
+    t.notOk(lost);
+    t.equal(nodes.id(), name);
+  },
+);
+
+t.test('a node without what nodes must have in common refuses to be beside another one', { skip }, async (t) => {
+  const url = await createDatabase(t);
+  const lacking = 'LAPEL_PUBLIC_URL LAPEL_S3_ENDPOINT';
+  const whole = await startMember(t, url);
+  await t.rejects(startMember(t, url, { lacking }), {
+    code: 'SETTING_INVALID',
+    message: /^LAPEL_PUBLIC_URL: is needed, because another node lives/,
+  });
+  await whole.stop();
+  const alone = await startMember(t, url, { lacking });
+  await t.rejects(startMember(t, url), {
+    code: 'SETTING_INVALID',
+    message: /lives at this database without LAPEL_PUBLIC_URL, LAPEL_S3_ENDPOINT: it needs them/,
+  });
+  t.equal(alone.nodes.count(), 1);
+});
+
+t.test('a node that died does not keep its successor from starting', { skip }, async (t) => {
+  const url = await createDatabase(t);
+  const dead = await startMember(t, url, { lacking: 'LAPEL_PUBLIC_URL' });
+  dead.wire.cut('lapel lease', true);
+  const next = await startMember(t, url, { lacking: 'LAPEL_PUBLIC_URL' });
+  t.equal(next.nodes.count(), 1);
+  t.ok(next.nodes.leads());
+});
+
+t.test('a node that finds other settings at another one says which', { skip }, async (t) => {
+  const url = await createDatabase(t);
+  const first = await startMember(t, url, { fingerprint: '{"release":"1","LAPEL_RATE_LIMIT":200,"LAPEL_GONE":1}' });
+  await startMember(t, url, { fingerprint: '{"release":"2","LAPEL_RATE_LIMIT":200,"LAPEL_NEW":1}' });
+  await first.until(() => first.nodes.count() === 2);
+  t.match(
+    first.lines.find(({ settings }) => settings),
+    { settings: ['release'], msg: 'a node has other settings than this one' },
+    'what only one of them knows is no difference',
+  );
+});

@@ -1,0 +1,77 @@
+import t from 'tap';
+import { chosen, PARTITIONS, partitionOf } from '../../src/cluster/rendezvous.ts';
+import { createDatabase, NO_POSTGRES as skip } from '../postgres/databases.ts';
+import { startMember } from './members.ts';
+
+type Member = Awaited<ReturnType<typeof startMember>>;
+const ALL = Array.from({ length: PARTITIONS }, (_, at) => at);
+/** What several have together, each once. */
+const together = (...members: Member[]): number[] => members.flatMap((member) => member.mine()).sort((a, b) => a - b);
+
+t.test('a receiver is in the same partition in every release', async (t) => {
+  t.equal(partitionOf({ applicationId: 'dev-app', setting: 'deviceEvent' }), 53);
+  t.equal(partitionOf({ applicationId: 'app_0123456789abcdef', setting: 'callEvent' }), 28);
+});
+
+t.test('partitions are spread evenly, and move only from who goes and to who comes', async (t) => {
+  const three = ['node_a', 'node_b', 'node_c'];
+  const of = (nodeIds: string[]): (string | undefined)[] => ALL.map((partition) => chosen(partition, nodeIds));
+  const [all, two] = [of(three), of(three.slice(0, 2))];
+  for (const nodeId of three) t.ok(all.filter((one) => one === nodeId).length >= 12, nodeId);
+  for (const [partition, nodeId] of all.entries()) if (nodeId !== 'node_c') t.equal(two[partition], nodeId);
+  t.same(all, of(three.toReversed()));
+  t.equal(chosen(0, []), undefined);
+});
+
+t.test('all partitions are had by one, spread when others come, and taken when one goes', { skip }, async (t) => {
+  const url = await createDatabase(t);
+  const first = await startMember(t, url);
+  await first.until(() => first.partitions.owned() === PARTITIONS);
+  const second = await startMember(t, url);
+  const third = await startMember(t, url);
+  await third.until(
+    () =>
+      together(first, second, third).length === PARTITIONS &&
+      second.partitions.owned() > 0 &&
+      third.partitions.owned() > 0 &&
+      first.partitions.owned() < PARTITIONS,
+  );
+  t.same(together(first, second, third), ALL, 'each by one');
+  await second.stop();
+  await third.until(() => together(first, third).length === PARTITIONS);
+  t.same(together(first, third), ALL);
+});
+
+t.test('a partition goes only when what is under way in it has its end', { skip }, async (t) => {
+  const url = await createDatabase(t);
+  const first = await startMember(t, url);
+  await first.until(() => first.partitions.owned() === PARTITIONS);
+  const held = Promise.withResolvers<void>();
+  first.drains.hold = held.promise;
+  const second = await startMember(t, url);
+  await first.until(() => first.mine().length < PARTITIONS);
+  await second.next('beat');
+  await second.next('beat');
+  t.equal(second.partitions.owned(), 0, 'the other one waits');
+  t.equal(first.partitions.owned(), PARTITIONS);
+  held.resolve();
+  await second.until(() => together(first, second).length === PARTITIONS);
+  t.ok(second.partitions.owned() > 0);
+});
+
+t.test(
+  'a node that loses its lease begins nothing more; its partitions are taken when the lease has ended',
+  { skip },
+  async (t) => {
+    const url = await createDatabase(t);
+    const first = await startMember(t, url);
+    const second = await startMember(t, url);
+    await second.until(() => second.partitions.owned() > 0 && together(first, second).length === PARTITIONS);
+    first.wire.cut('lapel lease', true);
+    await first.next('lost');
+    t.same(first.mine(), []);
+    t.ok(second.partitions.owned() < PARTITIONS, 'nobody has them before that');
+    await second.until(() => second.partitions.owned() === PARTITIONS);
+    t.same(second.mine(), ALL);
+  },
+);
