@@ -44,7 +44,8 @@ export async function createReceiver() {
 export type Receiver = Awaited<ReturnType<typeof createReceiver>>;
 
 export interface Target {
-  origin: string;
+  /** Where callers ask; they are spread over them. */
+  origins: string[];
   headers: Record<string, string>;
   path(deviceId: string): string;
   deviceIds: string[];
@@ -63,11 +64,12 @@ export interface Measurement {
 
 /** `callers` callers for `seconds`: each changes the Wi-Fi of one device, waits for the webhook of it, and goes on. */
 export async function runClosedLoop(target: Target, callers: number, seconds: number): Promise<Measurement> {
-  const pool = new Pool(target.origin, { connections: callers, pipelining: 1 });
+  const pools = target.origins.map((origin) => new Pool(origin, { connections: callers, pipelining: 1 }));
   const headers = { ...target.headers, 'content-type': 'application/json' };
   const latencies: number[] = [];
   const end = performance.now() + seconds * 1000;
   const caller = async (first: number): Promise<void> => {
+    const pool = pools[first % pools.length] as Pool;
     for (let turn = first; performance.now() < end; turn += callers) {
       const deviceId = target.deviceIds[turn % target.deviceIds.length] as string;
       const started = performance.now();
@@ -81,7 +83,7 @@ export async function runClosedLoop(target: Target, callers: number, seconds: nu
   const started = performance.now();
   await Promise.all(Array.from({ length: callers }, (_, index) => caller(index)));
   const elapsed = (performance.now() - started) / 1000;
-  await pool.close();
+  await Promise.all(pools.map((pool) => pool.close()));
   latencies.sort((a, b) => a - b);
   const at = (share: number): number => latencies[Math.floor(latencies.length * share)] ?? Number.NaN;
   return { rate: latencies.length / elapsed, p50: at(0.5), p99: at(0.99) };

@@ -1,67 +1,57 @@
 // The floor of the benchmark: the same loop with the same libraries and no rules. A Koa handler, one group-committed
 // insert, a publish through Aedes, the device's ack, one update with one delivery row, one POST, one delete.
-// Prints {"http":port,"mqtt":port} when it listens. Arguments: data folder, URL of the webhook receiver.
+// Prints {"http":port,"mqtt":port} when it listens. Arguments: data folder or URL of a PostgreSQL database, URL of the webhook
+// receiver.
 import { createServer } from 'node:net';
-import { join } from 'node:path';
 import { Aedes, type Client } from 'aedes';
-import Sqlite from 'better-sqlite3';
 import Koa from 'koa';
 import { Pool } from 'undici';
+import { openFloorDatabase, type Write } from './floor-database.ts';
 
-const [folder = '', receiver = ''] = process.argv.slice(2);
+const [place = '', receiver = ''] = process.argv.slice(2);
 
-const database = new Sqlite(join(folder, 'floor.db'));
-database.pragma('journal_mode = wal');
-database.pragma('synchronous = FULL');
-database.exec(`CREATE TABLE transactions (id INTEGER PRIMARY KEY AUTOINCREMENT, device TEXT, parameters TEXT, status TEXT);
-  CREATE TABLE deliveries (id INTEGER PRIMARY KEY AUTOINCREMENT, body TEXT)`);
-const insertTransaction = database.prepare(
-  `INSERT INTO transactions (device, parameters, status) VALUES (?, ?, 'queued')`,
-);
-const updateTransaction = database.prepare('UPDATE transactions SET status = ? WHERE id = ?');
-const insertDelivery = database.prepare('INSERT INTO deliveries (body) VALUES (?)');
-const deleteDelivery = database.prepare('DELETE FROM deliveries WHERE id = ?');
-const begin = database.prepare('BEGIN IMMEDIATE');
-const commit = database.prepare('COMMIT');
+const database = await openFloorDatabase(place);
 
-let waiting: (() => () => void)[] = [];
-/** Runs `work` in a commit that is shared with what arrives in the same turn of the event loop; then what it answers. */
-function inCommit(work: () => () => void): void {
-  waiting.push(work);
-  if (waiting.length > 1) return;
-  setImmediate(() => {
+interface Asked {
+  write: Write;
+  done(number: number): void;
+}
+let waiting: Asked[] = [];
+let committing = false;
+
+async function commitAll(): Promise<void> {
+  committing = true;
+  while (waiting.length > 0) {
     const batch = waiting;
     waiting = [];
-    begin.run();
-    const answers = batch.map((unit) => unit());
-    commit.run();
-    for (const answer of answers) answer();
-  });
+    const numbers = await database.commit(batch.map(({ write }) => write));
+    for (const [index, { done }] of batch.entries()) done(numbers[index] ?? 0);
+  }
+  committing = false;
+}
+
+/** Writes in a commit that is shared with what arrives in the same turn of the event loop; then `done`. */
+function inCommit(write: Write, done: (number: number) => void): void {
+  waiting.push({ write, done });
+  if (waiting.length === 1 && !committing) setImmediate(() => void commitAll());
 }
 
 const target = new URL(receiver);
 const pool = new Pool(target.origin, { connections: 64 });
-async function deliver(id: number | bigint, body: string): Promise<void> {
+async function deliver(id: number, body: string): Promise<void> {
   const headers = { 'content-type': 'application/json' };
   const answer = await pool.request({ method: 'POST', path: target.pathname, headers, body });
   await answer.body.dump();
-  inCommit(() => {
-    deleteDelivery.run(id);
-    return () => undefined;
-  });
+  inCommit({ kind: 'sent', id }, () => undefined);
 }
 
 const broker = await Aedes.createBroker({
   authorizePublish(_client, packet, callback) {
     const ack = JSON.parse(packet.payload.toString()) as { transactionId: number; status: string };
-    inCommit(() => {
-      updateTransaction.run(ack.status, ack.transactionId);
-      const body = JSON.stringify({ type: `transaction.${ack.status}`, data: { transaction: ack } });
-      const id = insertDelivery.run(body).lastInsertRowid;
-      return () => {
-        callback(null);
-        void deliver(id, body);
-      };
+    const body = JSON.stringify({ type: `transaction.${ack.status}`, data: { transaction: ack } });
+    inCommit({ kind: 'settle', id: ack.transactionId, status: ack.status, body }, (id) => {
+      callback(null);
+      void deliver(id, body);
     });
   },
 });
@@ -74,20 +64,17 @@ app.use(async (ctx) => {
   const device = ctx.path.split('/')[5] ?? '';
   const networks = JSON.parse(Buffer.concat(chunks).toString()) as object[];
   const transactionId = await new Promise<number>((resolve) => {
-    inCommit(() => {
-      const id = Number(insertTransaction.run(device, JSON.stringify(networks)).lastInsertRowid);
-      return () => {
-        const command = { transactionId: id, operation: 'setWifi', parameters: { networks }, attempt: 1 };
-        const client = (broker as unknown as { clients: Record<string, Client | undefined> }).clients[device];
-        const packet = {
-          cmd: 'publish',
-          topic: `devices/${device}/commands`,
-          payload: JSON.stringify(command),
-          qos: 1,
-        };
-        client?.publish(packet as Parameters<Client['publish']>[0], () => undefined);
-        resolve(id);
+    inCommit({ kind: 'insert', device, parameters: JSON.stringify(networks) }, (id) => {
+      const command = { transactionId: id, operation: 'setWifi', parameters: { networks }, attempt: 1 };
+      const client = (broker as unknown as { clients: Record<string, Client | undefined> }).clients[device];
+      const packet = {
+        cmd: 'publish',
+        topic: `devices/${device}/commands`,
+        payload: JSON.stringify(command),
+        qos: 1,
       };
+      client?.publish(packet as Parameters<Client['publish']>[0], () => undefined);
+      resolve(id);
     });
   });
   ctx.status = 201;

@@ -1,6 +1,8 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { startObjectStore } from '../harness/object-store.ts';
+import { startPostgres } from '../harness/postgres-server.ts';
 import { connectBenchDevices } from './bench-device.ts';
 import { deviceIds } from './bench-ids.ts';
 import { createReceiver, type Receiver } from './closed-loop.ts';
@@ -16,6 +18,8 @@ interface Options {
   env?: Record<string, string>;
   /** Fills the database of the stopped service before it starts again. */
   fill?(folder: string): void;
+  /** On PostgreSQL; callers and devices are spread over the nodes. */
+  nodes?: number;
 }
 
 export interface LapelTarget extends RunningTarget {
@@ -31,7 +35,7 @@ const SCOPE = 'svc:application:read svc:application:write svc:device:read svc:de
 /** Lines of one import. */
 const AT_ONCE = 5_000;
 
-const start = (folder: string, { profile, env }: Options): Promise<Process> => {
+const start = (folder: string, { profile, env }: Pick<Options, 'profile' | 'env'>): Promise<Process> => {
   const ports = ['http', 'admin', 'mqtt', 'objects'].flatMap((name) => [`--${name}-port`, '0']);
   return startProcess(['src/main.ts', 'serve', '--data-dir', folder, ...ports, '--log-level', 'warn'], {
     profile,
@@ -95,21 +99,53 @@ async function logIn(http: string, secret: string): Promise<string> {
   return `Bearer ${(JSON.parse(answer) as Record<string, string>)['access_token']}`;
 }
 
+/** What the nodes of a cluster share; nothing where there is none. */
+async function startShared(folder: string, stack: AsyncDisposableStack) {
+  const postgres = stack.use(await startPostgres({ fsync: true }));
+  const store = stack.use(await startObjectStore(folder));
+  const env = {
+    ...store.env,
+    LAPEL_DATABASE_URL: await postgres.createDatabase(),
+    LAPEL_PUBLIC_URL: 'http://127.0.0.1:1', // nobody asks there
+    LAPEL_ADMIN_TOKEN: 'administrator token of the bench of nodes',
+  };
+  return { env, cpuSeconds: postgres.cpuSeconds };
+}
+
 /** Lapel with an application, whose devices are connected and activated. */
 export async function startLapel(options: Options): Promise<LapelTarget> {
-  const { devices, offline = 0, fill } = options;
+  const { devices, offline = 0, fill, nodes = 0 } = options;
   const folder = mkdtempSync(join(tmpdir(), 'lapel-bench-'));
-  const receiver = await createReceiver();
-  let running = await start(folder, fill ? { ...options, profile: undefined } : options);
-  const root = `Bearer ${readFileSync(join(folder, 'admin-token'), 'utf8').trim()}`;
-  const of = (name: string): string => running.addresses[name] ?? '';
+  await using stack = new AsyncDisposableStack();
+  stack.defer(() => rmSync(folder, { recursive: true, force: true }));
+  const receiver = stack.adopt(await createReceiver(), (made) => made.close());
+  const shared = nodes > 0 ? await startShared(folder, stack) : undefined;
+  const own = shared ? { ...options, env: { ...options.env, ...shared.env } } : options;
+  const running: Process[] = [];
+  stack.defer(async () => {
+    await Promise.all(running.map((each) => each.stop()));
+  });
+  const startAll = async (given: Pick<Options, 'profile' | 'env'>): Promise<void> => {
+    for (let index = 0; index < Math.max(nodes, 1); index += 1)
+      running.push(await start(nodes > 0 ? join(folder, `node-${index}`) : folder, given));
+  };
+  await startAll(fill ? { ...own, profile: undefined } : own);
+  const of = (name: string, index = 0): string => running[index]?.addresses[name] ?? '';
+  const root = `Bearer ${shared?.env.LAPEL_ADMIN_TOKEN ?? readFileSync(join(folder, 'admin-token'), 'utf8').trim()}`;
   const ids = deviceIds(devices);
   const offlineIds = deviceIds(offline, 500_000);
   const { secret, bearer } = await makeApplication(of('http'), of('admin'), root, receiver, devices + offline);
   const credentials = await register(of('admin'), root, [...ids, ...offlineIds]);
   const credentialOf = (deviceId: string): string => credentials.get(deviceId) ?? '';
-  const connect = () => connectBenchDevices(Number(new URL(of('mqtt')).port), ids, credentialOf);
+  const connect = async () => {
+    const groups = running.map((_, node) => ids.filter((__, index) => index % running.length === node));
+    const all = groups.map((group, node) =>
+      connectBenchDevices(Number(new URL(of('mqtt', node)).port), group, credentialOf),
+    );
+    return (await Promise.all(all)).flat();
+  };
   let sockets = await connect();
+  stack.defer(() => sockets.forEach((socket) => void socket.destroy()));
   for (const deviceId of ids) {
     const url = `${of('http')}/v1/applications/bench/devices/${deviceId}`;
     const answer = await call(url, { method: 'POST', token: bearer, body: {} });
@@ -118,15 +154,18 @@ export async function startLapel(options: Options): Promise<LapelTarget> {
   let token = bearer;
   if (fill) {
     for (const socket of sockets) socket.destroy();
-    await running.stop();
+    await Promise.all(running.splice(0).map((each) => each.stop()));
     fill(folder);
-    running = await start(folder, options);
+    await startAll(own);
     token = await logIn(of('http'), secret);
     sockets = await connect();
   }
+  const everything = stack.move();
   return {
-    process: running,
-    origin: of('http'),
+    process: running[0] as Process,
+    processes: running,
+    databaseSeconds: () => shared?.cpuSeconds() ?? 0,
+    origins: running.map((_, index) => of('http', index)),
     admin: of('admin'),
     root,
     mqttPort: Number(new URL(of('mqtt')).port),
@@ -136,11 +175,6 @@ export async function startLapel(options: Options): Promise<LapelTarget> {
     offlineIds,
     credentialOf,
     receiver,
-    async close() {
-      for (const socket of sockets) socket.destroy();
-      await running.stop();
-      receiver.close();
-      rmSync(folder, { recursive: true });
-    },
+    close: () => everything.disposeAsync(),
   };
 }

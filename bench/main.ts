@@ -3,6 +3,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import type { Options } from './measure.ts';
+import { runNodes } from './nodes.ts';
 import { makeReport, type Report, type Table, toMarkdown } from './report.ts';
 import { runRing } from './ring.ts';
 import { runBacklog } from './scale/backlog.ts';
@@ -28,6 +29,9 @@ const HELP = `npm run bench -- [options]
   --devices N      connected (200)
   --callers LIST   (1,8,64)
   --scale[=LIST]   what grows with the years and the fleet instead: ${Object.keys(SCALE).join(', ')}
+  --database postgres
+                   the loop on PostgreSQL (which must be installed), beside the embedded database
+  --nodes LIST     so many nodes on it (1)
   --rows N         that the database is filled with for it (1000000)
   --fleet N        devices of a storm, or of the simulator (4000)
   --json FILE      writes the report as JSON too
@@ -44,6 +48,8 @@ const { values } = parseArgs({
     devices: { type: 'string', default: '200' },
     callers: { type: 'string', default: '1,8,64' },
     scale: { type: 'string' },
+    database: { type: 'string', default: 'sqlite' },
+    nodes: { type: 'string', default: '1' },
     rows: { type: 'string', default: '1000000' },
     fleet: { type: 'string', default: '4000' },
     json: { type: 'string' },
@@ -64,6 +70,9 @@ const options: Options = {
 };
 
 async function measured(): Promise<Table[]> {
+  if (values.database === 'postgres')
+    return [await runNodes({ ...options, nodes: values.nodes.split(',').map(Number) })];
+  if (values.database !== 'sqlite') throw new Error(`--database knows sqlite and postgres, not ${values.database}`);
   if (values.scale === undefined) return [await runRing(options)];
   const names = values.scale === '' ? Object.keys(SCALE) : values.scale.split(',');
   const tables: Table[] = [];

@@ -18,16 +18,23 @@ export interface Options {
 }
 
 export interface Sample extends Measurement {
-  /** Processor time of the service per loop, in microseconds. */
+  /** Processor time of the service per loop, in microseconds; of all nodes together. */
   cpu: number;
+  /** The same of the database server. */
+  databaseCpu: number;
 }
 
 /** The closed loop, with the processor time that it takes. */
 export async function measureLoop(target: RunningTarget, callers: number, seconds: number): Promise<Sample> {
-  const before = target.process.cpuSeconds();
+  const used = (): number => target.processes.reduce((sum, each) => sum + each.cpuSeconds(), 0);
+  const before = { service: used(), database: target.databaseSeconds() };
   const measured = await runClosedLoop(target, callers, seconds);
-  const loops = measured.rate * seconds;
-  return { ...measured, cpu: ((target.process.cpuSeconds() - before) / loops) * 1e6 };
+  const perLoop = (spent: number): number => (spent / (measured.rate * seconds)) * 1e6;
+  return {
+    ...measured,
+    cpu: perLoop(used() - before.service),
+    databaseCpu: perLoop(target.databaseSeconds() - before.database),
+  };
 }
 
 /** The median of a figure; of an even number of them the higher one of the two in the middle. */

@@ -4,6 +4,10 @@ import type { Process } from './processes.ts';
 /** What is measured, and how it is ended. */
 export interface RunningTarget extends Target {
   process: Process;
+  /** All of them, where there are several nodes. */
+  processes: readonly Process[];
+  /** Seconds of processor time that the database server has used; 0 when there is none. */
+  databaseSeconds(): number;
   close(): Promise<void>;
 }
 

@@ -28,6 +28,8 @@ const SETTINGS = {
 
 export interface PostgresServer extends AsyncDisposable {
   readonly port: number;
+  /** Seconds of processor time that it has used, with all its processes; NaN where the kernel does not tell. */
+  cpuSeconds(): number;
   /** For a database of it. */
   url(database: string): string;
   /** Makes a database, as a copy of another one when that is named; answers its URL. */
@@ -61,17 +63,31 @@ async function freePort(): Promise<number> {
   return port;
 }
 
+/** What the kernel says of a process, from its state on (proc_pid_stat(5), field 3); undefined when it has ended. */
+function statOf(pid: number): string[] | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  } catch {
+    return undefined;
+  }
+}
+
 /** The processes whose parent is this one. */
 function childrenOf(pid: number): number[] {
   const processes = existsSync('/proc') ? readdirSync('/proc').filter((name) => /^\d+$/.test(name)) : [];
-  return processes.map(Number).filter((one) => {
-    try {
-      const stat = readFileSync(`/proc/${one}/stat`, 'utf8');
-      return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]) === pid;
-    } catch {
-      return false; // it has ended meanwhile
-    }
-  });
+  return processes.map(Number).filter((one) => Number(statOf(one)?.[1]) === pid);
+}
+
+// The kernel's clock tick: 100 per second on every Linux that Node runs on.
+const TICKS_PER_SECOND = 100;
+/** utime and stime; and those of children that have ended. */
+const OWN = [11, 12];
+const OF_CHILDREN = [13, 14];
+
+function secondsOf(pid: number, fields: readonly number[]): number {
+  const stat = statOf(pid);
+  return fields.reduce((sum, field) => sum + Number(stat?.[field] ?? 0), 0) / TICKS_PER_SECOND;
 }
 
 const isThere = (pid: number): boolean => {
@@ -189,6 +205,11 @@ export async function startPostgres({
   return {
     port,
     url,
+    cpuSeconds() {
+      if (!existsSync('/proc')) return Number.NaN;
+      const children = childrenOf(main).reduce((sum, pid) => sum + secondsOf(pid, OWN), 0);
+      return secondsOf(main, [...OWN, ...OF_CHILDREN]) + children;
+    },
     async createDatabase(name, template = 'template1') {
       lastDatabase += 1;
       const database = name ?? `d${process.pid}_${lastDatabase}`;

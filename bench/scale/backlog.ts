@@ -12,7 +12,7 @@ const MOST_PER_DEVICE = 1000;
 
 /** Calls that are answered 201 per second: commands for devices that are away, one device after another. */
 async function accepted(target: LapelTarget, callers: number, seconds: number): Promise<number> {
-  const pool = new Pool(target.origin, { connections: callers, pipelining: 1 });
+  const pool = new Pool(target.origins[0] ?? '', { connections: callers, pipelining: 1 });
   const headers = { ...target.headers, 'content-type': 'application/json' };
   const began = performance.now();
   let count = 0;

@@ -68,7 +68,8 @@ async function makeApplication(
   name: string,
   sink: Sink,
 ): Promise<() => Promise<void>> {
-  const { admin, root, origin } = target;
+  const { admin, root } = target;
+  const origin = target.origins[0] ?? '';
   const made = await call(`${admin}/admin/v1/developers/bench/applications`, {
     method: 'POST',
     token: root,
@@ -123,7 +124,7 @@ interface World {
 
 async function open(): Promise<World> {
   const target = await startLapel({ devices: 1 });
-  const pool = new Pool(target.origin, { connections: 128, pipelining: 1 });
+  const pool = new Pool(target.origins[0] ?? '', { connections: 128, pipelining: 1 });
   return {
     target,
     async add(prefix, count, sink) {

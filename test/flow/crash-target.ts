@@ -9,6 +9,8 @@ export interface CrashTarget {
   readonly http: number;
   readonly admin: number;
   readonly mqtt: number;
+  /** A device may be refused for a while: what its login needs can be away although somebody listens. */
+  readonly mayRefuse: boolean;
   /** Ends all of it in good order. */
   stop(): Promise<void>;
   /** Every webhook delivery as it is stored, after the end. */
@@ -39,6 +41,7 @@ export async function startCrashTarget(t: Test) {
     http,
     admin,
     mqtt,
+    mayRefuse: false,
     /** Resolves while the service runs; when it was killed, at its next start. */
     up: (): Promise<void> => (running ? Promise.resolve() : up.promise),
     /** SIGKILL, now. */

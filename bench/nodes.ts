@@ -1,0 +1,63 @@
+import { runClosedLoop } from './closed-loop.ts';
+import { startFloor } from './floor-target.ts';
+import { startLapel } from './lapel-target.ts';
+import { measureLoop, medianOf, type Options, type Sample } from './measure.ts';
+import type { Table } from './report.ts';
+import type { RunningTarget } from './running-target.ts';
+
+/**
+ * The closed loop of as many nodes as wanted on one PostgreSQL, of the embedded database, and of the floor on both, in turns.
+ * With few cores no cluster is faster than one node: what counts is the processor time of a loop, for each node and for the
+ * database, and whether it stays the same with more nodes.
+ */
+export async function runNodes(options: Options & { nodes: readonly number[] }): Promise<Table> {
+  const { seconds, rounds, devices, callers, nodes, profile } = options;
+  const starts: Record<string, () => Promise<RunningTarget>> = {
+    'floor on SQLite': () => startFloor({ devices }),
+    'floor on PostgreSQL': () => startFloor({ devices, database: 'postgres' }),
+    'Lapel on SQLite': () => startLapel({ devices }),
+  };
+  for (const count of nodes) starts[`${count} on PostgreSQL`] = () => startLapel({ devices, nodes: count, profile });
+
+  const samples = new Map<string, Sample[]>();
+  const keyOf = (name: string, count: number): string => `${name} ${count}`;
+  for (let round = 0; round < rounds; round += 1) {
+    for (const [name, start] of Object.entries(starts)) {
+      const target = await start();
+      try {
+        await runClosedLoop(target, 64, 2); // warm
+        for (const count of callers) {
+          const key = keyOf(name, count);
+          samples.set(key, [...(samples.get(key) ?? []), await measureLoop(target, count, seconds)]);
+        }
+      } finally {
+        await target.close();
+      }
+    }
+  }
+  const of = (name: string, count: number, figure: (sample: Sample, index: number) => number): number =>
+    medianOf((samples.get(keyOf(name, count)) ?? []).map(figure), (value) => value);
+  const ratio = (name: string, other: string, count: number): number =>
+    Number(
+      of(name, count, ({ rate }, index) => rate / (samples.get(keyOf(other, count))?.[index]?.rate ?? 0)).toFixed(2),
+    );
+  const rows = Object.keys(starts).flatMap((name) =>
+    callers.map((count) => ({
+      what: name,
+      callers: count,
+      'loops/s': Math.round(of(name, count, ({ rate }) => rate)),
+      'p50 ms': Number(of(name, count, ({ p50 }) => p50).toFixed(2)),
+      'p99 ms': Number(of(name, count, ({ p99 }) => p99).toFixed(2)),
+      'nodes us/loop': Math.round(of(name, count, ({ cpu }) => cpu)),
+      'database us/loop': Math.round(of(name, count, ({ databaseCpu }) => databaseCpu)),
+      'of SQLite': ratio(name, name.startsWith('floor') ? 'floor on SQLite' : 'Lapel on SQLite', count),
+      'of the floor': ratio(name, name.endsWith('SQLite') ? 'floor on SQLite' : 'floor on PostgreSQL', count),
+    })),
+  );
+  return {
+    name: 'Nodes',
+    about:
+      'The closed loop on PostgreSQL; callers and devices are spread over the nodes, so most commands cross from one to another.',
+    rows,
+  };
+}

@@ -1,0 +1,54 @@
+import t from 'tap';
+import { startPostgres } from '../../harness/postgres-server.ts';
+import { NO_POSTGRES } from '../postgres/databases.ts';
+import { startWorld, transactionIdOf, WIFI } from '../world.ts';
+
+t.test('while the database is away', { skip: NO_POSTGRES }, async (t) => {
+  const postgres = await startPostgres();
+  t.teardown(() => postgres[Symbol.asyncDispose]());
+  const world = await startWorld(t, { env: { LAPEL_DATABASE_URL: await postgres.createDatabase() } });
+  const tenant = await world.createTenant();
+  const device = await world.activatedDevice(tenant);
+  const first = transactionIdOf(await tenant.api.put(`${device.path}/settings/wifi`, { json: WIFI }));
+  await device.link.command();
+  const second = transactionIdOf(await tenant.api.put(`${device.path}/settings/wifi`, { json: WIFI }));
+  await device.link.command();
+  await world.idle();
+
+  await postgres.kill();
+  const refused = await tenant.api.put(`${device.path}/settings/wifi`, { json: WIFI });
+  t.match(
+    refused,
+    { status: 503, body: { message: 'the database is unavailable; try again later.' } },
+    'callers are told so',
+  );
+  t.ok(Number(refused.headers['retry-after']) > 0);
+  device.link.publish('acks', { transactionId: first, status: 'succeeded' });
+  device.link.publish('acks', { transactionId: second, status: 'failed' });
+  device.link.send({ cmd: 'pingreq' });
+  world.clock.advance(1_000);
+  t.same(device.link.pending('puback'), [], 'nothing is acknowledged');
+  t.notOk(device.link.socket.destroyed, 'the device stays connected');
+
+  await postgres.start();
+  const acknowledged = Promise.all([device.link.next('puback'), device.link.next('puback')]);
+  const events = [tenant.event(), tenant.event()];
+  let over = false;
+  void acknowledged.then(() => {
+    over = true;
+  });
+  while (!over) {
+    world.clock.advance(1_000);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  t.same(
+    (await Promise.all(events)).map(({ type, data }) => [data.transaction['transactionId'], type]),
+    [
+      [first, 'transaction.succeeded'],
+      [second, 'transaction.failed'],
+    ],
+    'what the device said meanwhile is carried out, in its order',
+  );
+  t.equal((await tenant.api.put(`${device.path}/settings/wifi`, { json: WIFI })).status, 201);
+  await device.link.command();
+});
