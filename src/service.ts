@@ -9,6 +9,7 @@ import { createMqttAddresses } from './broker/addresses.ts';
 import { createBroker } from './broker/broker.ts';
 import { createDeviceMessages } from './broker/device-messages.ts';
 import { type Clock, createLocalTime, createLocalTimeReader, systemClock } from './clock.ts';
+import { openCluster, SINGLE } from './cluster/open-cluster.ts';
 import type { Config } from './config.ts';
 import { loadContracts } from './contracts/contracts.ts';
 import { adminToken, makeFolder, openFileFault } from './data-folder.ts';
@@ -92,9 +93,20 @@ export async function createService(config: Config, { log, clock = systemClock, 
   const check = database.shared ? null : parts.add(createDatabaseCheck({ sql: database.aside, clock, log, metrics }));
   const token = adminToken(config, ids);
   const common = { database, clock, ids, log, metrics, contracts };
+  const cluster =
+    config.databaseUrl === null ? undefined : parts.add(await openCluster(config.databaseUrl, config, common));
+  await cluster?.join();
+  const { count: nodes, leads } = cluster?.nodes ?? SINGLE;
 
   const developers = createDevelopers(common);
-  const applications = createApplications({ ...common, urlFault, isInUse: hasActivatedDevice });
+  const applications = createApplications({
+    ...common,
+    urlFault,
+    isInUse: hasActivatedDevice,
+    changed: (about) => cluster?.bus.broadcast({ kind: 'changed', about }),
+  });
+  cluster?.bus.on('changed', applications.changedElsewhere);
+  cluster?.bus.onGap(applications.changedElsewhere);
   const findApplication = applications.findIn;
   const webhooks = parts.add(createWebhooks({ ...common, endpointOf: applications.endpointOf, allowPrivate }));
   const objects = parts.add(
@@ -124,7 +136,7 @@ export async function createService(config: Config, { log, clock = systemClock, 
   const isConnected = (deviceId: string): boolean => broker.isConnected(deviceId);
   const statuses = createStatuses({ ...common, presence, isConnected });
   const { device: deviceMebibytes, application: applicationMebibytes } = config.eventMebibytes;
-  const bytes = createEventBytes({ clock, metrics, deviceMebibytes, applicationMebibytes });
+  const bytes = createEventBytes({ clock, metrics, deviceMebibytes, applicationMebibytes, nodes });
   const events = createDeviceEvents({ ...common, deprecations, findApplication, record: webhooks.record, bytes });
   const requests = createCustomerRequests({ clock, allowPrivate });
   const uploads = parts.add(createUploadUrls({ ...common, requests, findApplication, raise: events.raise, allowHttp }));
@@ -149,9 +161,20 @@ export async function createService(config: Config, { log, clock = systemClock, 
     'database',
     async () => check?.trouble() ?? ((await database.healthy()) ? undefined : 'does not answer'),
   );
+  if (cluster) readiness.set('node', cluster.nodes.trouble);
   readiness.set('files', () => openFileFault(config.dataDir));
   const { failedLoginLimit } = config;
-  const edge = { ...common, applications, developers, devices, statuses, software, formatTime, failedLoginLimit };
+  const edge = {
+    ...common,
+    nodes,
+    applications,
+    developers,
+    devices,
+    statuses,
+    software,
+    formatTime,
+    failedLoginLimit,
+  };
   const admin = parts.add(
     servedAt(
       'LAPEL_ADMIN_PORT',
@@ -202,7 +225,7 @@ export async function createService(config: Config, { log, clock = systemClock, 
     eventSweep(),
     idempotencySweep(),
   ];
-  parts.add(createRetention({ ...common, sweeps, sweepObjects: software.sweepObjects }));
+  parts.add(createRetention({ ...common, sweeps, sweepObjects: software.sweepObjects, leads }));
   parts.add({
     start: () => readiness.set('service', () => undefined),
     [Symbol.asyncDispose]: async () => readiness.set('service', () => 'is stopping'),

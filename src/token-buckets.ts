@@ -22,10 +22,15 @@ interface Limits {
   perSecond: number;
   /** What may be taken at once. */
   size?: number;
+  /** How many processes share the limit: each has its part of it. */
+  nodes?: () => number;
 }
 
+const ONE = (): number => 1;
+
 /** A token bucket for each owner: `perSecond` on average, by default twice that at once. Nothing is limited when it is 0. */
-export function createTokenBuckets({ clock, perSecond, size = perSecond * BURST_SECONDS }: Limits) {
+export function createTokenBuckets(limits: Limits) {
+  const { clock, perSecond: ofAll, size: sizeOfAll = ofAll * BURST_SECONDS, nodes = ONE } = limits;
   const buckets = new Map<string, { tokens: number; at: number }>();
   // Goes along with the map: all that it has passed is deleted, so its next one is the oldest. To begin anew each time
   // would mean to pass all those again.
@@ -33,6 +38,8 @@ export function createTokenBuckets({ clock, perSecond, size = perSecond * BURST_
 
   function take(owner: string, cost: number): Take {
     const now = clock.now();
+    const perSecond = ofAll / nodes();
+    const size = sizeOfAll / nodes();
     const before = buckets.get(owner) ?? { tokens: size, at: now };
     const refilled = before.tokens + ((now - before.at) / 1_000_000) * perSecond;
     const tokens = Math.min(size, Math.max(before.tokens, refilled));
@@ -53,8 +60,9 @@ export function createTokenBuckets({ clock, perSecond, size = perSecond * BURST_
   }
 
   return {
-    size,
+    /** What may be taken here at once. */
+    size: (): number => Math.max(1, Math.floor(sizeOfAll / nodes())),
     /** Takes one, or so many, of an owner's (less than none gives back); undefined when nothing is limited. */
-    take: (owner: string, cost = 1): Take | undefined => (perSecond === 0 ? undefined : take(owner, cost)),
+    take: (owner: string, cost = 1): Take | undefined => (ofAll === 0 ? undefined : take(owner, cost)),
   };
 }

@@ -19,13 +19,15 @@ interface Options {
   urlFault(url: string, name: SettingName): Fault | undefined;
   /** Whether devices hold on to the application, asked in the unit of work that would delete it. */
   isInUse(unit: UnitOfWork, applicationId: string): Promise<boolean>;
+  /** An application was changed here; see createApplicationCache. */
+  changed?(applicationId: string): void;
 }
 
 export type Applications = ReturnType<typeof createApplications>;
 
 /** Applications, their secrets, settings and authenticationKeys. Secrets are answered once and stored as SHA-256. */
-export function createApplications({ database, clock, ids, urlFault, isInUse }: Options) {
-  const cache = createApplicationCache();
+export function createApplications({ database, clock, ids, urlFault, isInUse, changed = () => undefined }: Options) {
+  const cache = createApplicationCache({ clock, shared: database.shared, changed });
 
   async function findLive(sql: Sql, applicationId: string): Promise<Application | undefined> {
     const application = await cache.find(sql, applicationId);
@@ -77,6 +79,9 @@ export function createApplications({ database, clock, ids, urlFault, isInUse }: 
     findIn,
 
     lockIn,
+
+    /** An application, or any of them, was changed by another process. */
+    changedElsewhere: cache.forgetElsewhere,
 
     /** The old secret stops at once; access tokens that were issued with it live on until they expire. Throws APPLICATION_NOT_FOUND. */
     async replaceSecret(applicationId: string): Promise<{ secret: string }> {

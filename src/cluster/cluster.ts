@@ -81,9 +81,3 @@ export function createCluster({ database, open, clock, ids, log, metrics, about,
     },
   };
 }
-
-/** What of it a process that is alone has, without any cost. */
-export const SINGLE = {
-  count: (): number => 1,
-  leads: (): boolean => true,
-} as const;

@@ -12,6 +12,8 @@ interface Parts {
   /** Mebibytes at once, and as many a day; 0 is no bound. LAPEL_DEVICE_EVENT_MIB, LAPEL_APPLICATION_EVENT_MIB. */
   deviceMebibytes: number;
   applicationMebibytes: number;
+  /** How many processes share what is of an application; a device is connected to one of them. */
+  nodes?: () => number;
 }
 
 export type EventBytes = ReturnType<typeof createEventBytes>;
@@ -21,11 +23,16 @@ export type EventBytes = ReturnType<typeof createEventBytes>;
  * each day, for each device and for all devices of an application, so that neither can fill the disk for everybody.
  * Counted in memory: a restart gives all a full measure.
  */
-export function createEventBytes({ clock, metrics, deviceMebibytes, applicationMebibytes }: Parts) {
-  const bucketsOf = (mebibytes: number) =>
-    createTokenBuckets({ clock, size: mebibytes * MEBIBYTE, perSecond: (mebibytes * MEBIBYTE) / SECONDS_PER_DAY });
+export function createEventBytes({ clock, metrics, deviceMebibytes, applicationMebibytes, nodes = () => 1 }: Parts) {
+  const bucketsOf = (mebibytes: number, sharedBy = () => 1) =>
+    createTokenBuckets({
+      clock,
+      size: mebibytes * MEBIBYTE,
+      perSecond: (mebibytes * MEBIBYTE) / SECONDS_PER_DAY,
+      nodes: sharedBy,
+    });
   const devices = bucketsOf(deviceMebibytes);
-  const applications = bucketsOf(applicationMebibytes);
+  const applications = bucketsOf(applicationMebibytes, nodes);
 
   function refused(buckets: typeof devices, owner: 'device' | 'application', id: string, bytes: number) {
     const taken = buckets.take(id, bytes);

@@ -40,6 +40,8 @@ export interface ListenerParts extends SocketLimits {
   maxInFlightOfSource?: number;
   /** LAPEL_FAILED_LOGIN_LIMIT: requests with wrong credentials per second of one address. */
   failedLoginLimit?: number;
+  /** How many processes share the limits; see createTokenBuckets. */
+  nodes?: () => number;
 }
 
 interface Parts<Services, Caller> extends ListenerParts {
@@ -82,12 +84,12 @@ const SOON = { seconds: 1 };
 export function createListener<Services, Caller>(parts: Parts<Services, Caller>): HttpServer {
   const { name, services, authorize, applicationOf, contracts, clock, ids, log, metrics, baseUrl } = parts;
   const { maxInFlight = MAX_IN_FLIGHT, maxInFlightOfSource = MAX_IN_FLIGHT_OF_SOURCE } = parts;
-  const { strictPaths = [], limit, requestTimeout, connections, failedLoginLimit = 0 } = parts;
+  const { strictPaths = [], limit, requestTimeout, connections, failedLoginLimit = 0, nodes } = parts;
   const dispatch = createRouter({ lines: parts.routes, strictPaths, serve: serveLine });
   const work = createInFlight();
   const bytes = createBodyBytes({ metrics });
   const costly = createCostlyReads({ metrics });
-  const logins = createLoginGuard({ clock, name, perSecond: failedLoginLimit, metrics });
+  const logins = createLoginGuard({ clock, name, perSecond: failedLoginLimit, nodes, metrics });
   const send = createSend();
   const requestIdOf = createRequestIds(ids);
   const report = createReport({ name, clock, log, metrics });

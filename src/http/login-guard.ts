@@ -12,6 +12,8 @@ interface Parts {
   name: string;
   /** Requests with wrong credentials per second of one address, and for one application; 0 is no limit. */
   perSecond: number;
+  /** See createTokenBuckets. */
+  nodes?: (() => number) | undefined;
   metrics: Pick<Metrics, 'loginFailures' | 'httpRefused'>;
 }
 
@@ -19,9 +21,10 @@ interface Parts {
  * What wrong credentials cost whoever sends many of them. They are judged first, so whoever has the right ones is let in
  * whatever others send, from the same address or in the name of the same application.
  */
-export function createLoginGuard({ clock, name, perSecond, metrics }: Parts) {
-  const addresses = createTokenBuckets({ clock, perSecond });
-  const applications = createTokenBuckets({ clock, perSecond });
+export function createLoginGuard({ clock, name, perSecond, nodes, metrics }: Parts) {
+  const limits = { clock, perSecond, ...(nodes && { nodes }) };
+  const addresses = createTokenBuckets(limits);
+  const applications = createTokenBuckets(limits);
   const held = new Set<() => void>();
   let released = false;
 

@@ -11,10 +11,17 @@ export interface RateLimitVerdict {
 
 export type RateLimit = ReturnType<typeof createRateLimit>;
 
+interface Options {
+  clock: Clock;
+  name: string;
+  perSecond: number;
+  /** See createTokenBuckets. */
+  nodes?: () => number;
+}
+
 /** The rate limit of callers, and what HTTP says of it. Nothing is limited when `perSecond` is 0. */
-export function createRateLimit({ clock, name, perSecond }: { clock: Clock; name: string; perSecond: number }) {
-  const buckets = createTokenBuckets({ clock, perSecond });
-  const policy = `"${name}";q=${buckets.size};w=${BURST_SECONDS}`;
+export function createRateLimit({ name, ...limits }: Options) {
+  const buckets = createTokenBuckets(limits);
 
   return {
     /** Takes one request of a caller; undefined when nothing is limited. */
@@ -23,7 +30,7 @@ export function createRateLimit({ clock, name, perSecond }: { clock: Clock; name
       if (!taken) return undefined;
       const { allowed, left, waitSeconds, fullSeconds } = taken;
       const headers: Record<string, string> = {
-        'RateLimit-Policy': policy,
+        'RateLimit-Policy': `"${name}";q=${buckets.size()};w=${BURST_SECONDS}`,
         RateLimit: `"${name}";r=${left};t=${fullSeconds}`,
       };
       if (!allowed) headers['Retry-After'] = String(waitSeconds);

@@ -21,6 +21,8 @@ interface Parts {
   sweeps: readonly Sweep[];
   /** Removes what rows do not know of: objects. Answers how many; undefined when it is not time. Rejects when the store is away. */
   sweepObjects(pace: Pace): Promise<number | undefined>;
+  /** Whether it is this process that sweeps; of several one does. */
+  leads?(): boolean;
   /** How many times as long as a step took it rests. */
   pauseFactor?: number;
 }
@@ -35,7 +37,7 @@ export type Pace = (workedMs: number) => Promise<boolean>;
  * the oldest that is left.
  */
 export function createRetention(parts: Parts) {
-  const { database, clock, log, metrics, sweeps, sweepObjects, pauseFactor = PAUSE_FACTOR } = parts;
+  const { database, clock, log, metrics, sweeps, sweepObjects, leads = () => true, pauseFactor = PAUSE_FACTOR } = parts;
   const stopping = new AbortController();
   const { signal } = stopping;
   let running: Promise<void> | undefined;
@@ -92,6 +94,7 @@ export function createRetention(parts: Parts) {
   }
 
   async function sweepAll(): Promise<void> {
+    if (!leads()) return;
     const started = clock.now();
     const removed: Record<string, number> = {};
     const kinds = [
