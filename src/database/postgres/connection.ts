@@ -1,6 +1,8 @@
+import type { Duplex } from 'node:stream';
 import { Client, type QueryResult, types } from 'pg';
+import type { SqlValue } from '../sql.ts';
 import { type Bound, statementOf, storable } from './statements.ts';
-import { ConnectionLost, endsConnection } from './trouble.ts';
+import { ConnectionLost, endsConnection, isReadOnly } from './trouble.ts';
 
 // Object identifiers of types (pg_type): int8 and numeric arrive as text. Nothing here exceeds 2^53.
 const INT8 = 20;
@@ -10,8 +12,10 @@ const TYPES = {
     oid === INT8 || oid === NUMERIC ? Number : types.getTypeParser(oid, format as 'text'),
 } as typeof types;
 
-/** Milliseconds. */
+/** What a connection is for; milliseconds. */
 export interface Bounds {
+  /** It cannot write. */
+  readOnly?: boolean;
   /** For a statement on the server. */
   statement: number;
   /** For a lock that another transaction holds. */
@@ -21,7 +25,7 @@ export interface Bounds {
 }
 
 /** For what others wait for. */
-export const SHORT: Bounds = { statement: 4_000, lock: 2_000, silence: 4_000 };
+export const SHORT: Bounds = { statement: 4_000, lock: 500, silence: 4_000 };
 
 const CONNECT = 3_000;
 /** A process that is frozen in a transaction holds its locks; others wait for no longer than this. */
@@ -31,6 +35,8 @@ const LOOK = 250;
 export interface Connection {
   /** Rejects with ConnectionLost, or what PostgreSQL says. What is asked in one turn goes out together, and is answered in order. */
   query(text: string, ...values: Bound[]): Promise<QueryResult>;
+  /** What is asked meanwhile is written to the socket at once. */
+  together(ask: () => void): void;
   /** Statements in one text, without parameters and unprepared. */
   script(text: string): Promise<unknown>;
   alive(): boolean;
@@ -54,6 +60,8 @@ export async function openConnection(
     statement_timeout: bounds.statement,
     lock_timeout: bounds.lock,
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION,
+    // Compiling a plan takes longer than any statement of the service.
+    options: `-c jit=off${bounds.readOnly ? ' -c default_transaction_read_only=on' : ''}`,
     types: TYPES,
   });
   let alive = true;
@@ -70,9 +78,12 @@ export async function openConnection(
     if (!ended) onLost(cause);
   }
 
+  // Not in its types; TLS puts another one in its place while it connects.
+  const stream = (): Duplex => (client as unknown as { connection: { stream: Duplex } }).connection.stream;
+
   function destroy(cause: Error): void {
     lost(cause);
-    (client as unknown as { connection: { stream: { destroy(error: Error): void } } }).connection.stream.destroy(cause);
+    stream().destroy(cause);
   }
 
   // Two looks: after a long turn of the event loop the answers may lie there, unread.
@@ -97,14 +108,14 @@ export async function openConnection(
     silentSince = performance.now();
   }
 
-  function send(config: { name?: string; text: string; values?: Bound[] }): Promise<QueryResult> {
+  function send(config: { name?: string; text: string; values?: SqlValue[] }): Promise<QueryResult> {
     return new Promise((resolve, reject) => {
       if (!alive) return reject(new ConnectionLost(undefined));
       asked();
       client.query(config, (cause: Error | null, result: QueryResult) => {
         answered();
         if (!cause) return resolve(result);
-        if (endsConnection(cause)) destroy(cause);
+        if (endsConnection(cause) && !(isReadOnly(cause) && bounds.readOnly)) destroy(cause);
         Object.assign(cause, { statement: config.text }); // for the log; values are never in it
         reject(alive ? cause : new ConnectionLost(cause));
       });
@@ -115,6 +126,12 @@ export async function openConnection(
     query(text, ...values) {
       const statement = statementOf(text);
       return send({ name: statement.name, text: statement.text, values: values.map(storable) });
+    },
+    together(ask) {
+      const socket = stream();
+      socket.cork();
+      ask();
+      socket.uncork();
     },
     script: (text) => send({ text }),
     alive: () => alive,

@@ -3,11 +3,15 @@ import { createEffects } from '../effects.ts';
 import { createUnitQueue, type Waiting } from '../unit-queue.ts';
 import type { Link } from './link.ts';
 import { createTransaction, FateUnknown, type Transaction } from './transaction.ts';
-import { ConnectionLost, isPassing, told } from './trouble.ts';
+import { ConnectionLost, isOvertaken, isPassing, told } from './trouble.ts';
 
 // A transaction that others were in the way of is run so often, after a random pause of so many milliseconds at most.
 const TRIES = 4;
 const LONGEST_PAUSE = 30;
+
+/** Devices whose rows somebody else has locked in this moment. */
+const BUSY_DEVICES = `SELECT device_id FROM devices WHERE device_id = ANY(?) AND device_id NOT IN
+  (SELECT device_id FROM devices WHERE device_id = ANY(?) FOR NO KEY UPDATE SKIP LOCKED)`;
 
 /** Units without a key that have a transaction of their own before those with a key get their turn again. */
 const ALONE_PER_TURN = 16;
@@ -31,6 +35,8 @@ interface Options {
  */
 export function createPostgresGroupCommit({ link, identities, observe, onEffectError }: Options) {
   const effects = createEffects(onEffectError);
+  /** How often units had a transaction of their own. */
+  const tries = new WeakMap<Waiting, number>();
 
   /** Runs the units in one transaction, and commits; what is left to be run again otherwise, with what was wrong. */
   async function attempt(units: readonly Waiting[]): Promise<{ cause: unknown; atFault: Waiting[] } | undefined> {
@@ -74,45 +80,62 @@ export function createPostgresGroupCommit({ link, identities, observe, onEffectE
     return !ended.includes(false) && (await inOrder(units.filter(({ key }) => key === undefined)));
   }
 
-  /** Settles a unit in a transaction of its own. */
-  async function alone(unit: Waiting): Promise<void> {
-    for (let tries = 1; ; tries += 1) {
-      const failed = await attempt([unit]);
-      if (!failed) return;
-      if (!(await mayTryAgain(failed.cause, tries))) return unit.reject(told(failed.cause));
-    }
-  }
+  /** Another try can help. */
+  const isWorthTrying = (cause: unknown): boolean =>
+    isPassing(cause) || isOvertaken(cause) || (cause instanceof ConnectionLost && !(cause instanceof FateUnknown));
 
-  async function mayTryAgain(cause: unknown, tries: number): Promise<boolean> {
-    const canHelp = isPassing(cause) || (cause instanceof ConnectionLost && !(cause instanceof FateUnknown));
-    if (!canHelp || tries === TRIES) return false;
-    await sleep(Math.random() * LONGEST_PAUSE);
+  /** Settles a unit in a transaction of its own; false when it is to be tried again, after others had their turn. */
+  async function alone(unit: Waiting): Promise<boolean> {
+    const failed = await attempt([unit]);
+    if (!failed) return true;
+    const made = (tries.get(unit) ?? 0) + 1;
+    tries.set(unit, made);
+    if (isWorthTrying(failed.cause) && made < TRIES) {
+      await sleep(Math.random() * LONGEST_PAUSE);
+      return false;
+    }
+    unit.reject(told(failed.cause));
     return true;
   }
 
-  /** Settles the units in as few transactions as it takes. */
-  async function together(batch: readonly Waiting[]): Promise<void> {
+  /** Those of the units whose device somebody else has locked. */
+  async function busyOf(units: readonly Waiting[]): Promise<Waiting[]> {
+    const keys = units.flatMap(({ key }) => key ?? []);
+    const answer = await link
+      .current()
+      ?.query(BUSY_DEVICES, keys, keys)
+      .catch(() => undefined);
+    const busy = new Set((answer?.rows as { device_id: string }[] | undefined)?.map((row) => row.device_id));
+    return units.filter(({ key }) => key !== undefined && busy.has(key));
+  }
+
+  /** Settles the units in as few transactions as it takes; answers those that want one of their own. */
+  async function together(batch: readonly Waiting[]): Promise<Waiting[]> {
+    const lonely: Waiting[] = [];
     let units = batch;
-    for (let tries = 1; units.length > 0; tries += 1) {
+    for (let made = 1; units.length > 0; made += 1) {
       const failed = await attempt(units);
-      if (!failed) return;
-      const { cause } = failed;
+      if (!failed) break;
+      const { cause, atFault } = failed;
       if (cause instanceof FateUnknown) {
         for (const unit of units) unit.reject(told(cause));
-        return;
+        break;
       }
-      if (await mayTryAgain(cause, tries)) continue;
-      const atFault = new Set(cause instanceof ConnectionLost || failed.atFault.length === 0 ? units : failed.atFault);
-      units = units.filter((unit) => !atFault.has(unit));
-      for (const unit of atFault) await alone(unit);
+      const out = new Set(made < TRIES ? atFault : units);
+      if (cause instanceof ConnectionLost && made < TRIES) out.clear();
+      else if (isPassing(cause)) for (const unit of await busyOf(units)) out.add(unit);
+      units = units.filter((unit) => !out.has(unit));
+      lonely.push(...out);
     }
+    return lonely;
   }
 
   return createUnitQueue(async (batch) => {
-    const shares = ({ key, urgent }: Waiting): boolean => key !== undefined || !urgent;
-    await together(batch.filter(shares));
-    const lonely = batch.filter((unit) => !shares(unit));
-    for (const unit of lonely.splice(0, ALONE_PER_TURN)) await alone(unit);
-    return lonely;
+    const shares = (unit: Waiting): boolean => (unit.key !== undefined || !unit.urgent) && !tries.has(unit);
+    const lonely = await together(batch.filter(shares));
+    lonely.push(...batch.filter((unit) => !shares(unit)));
+    const left = lonely.splice(ALONE_PER_TURN);
+    for (const unit of lonely) if (!(await alone(unit))) left.push(unit);
+    return left;
   });
 }

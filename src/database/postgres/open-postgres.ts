@@ -17,6 +17,10 @@ export interface PostgresOptions {
   /** The database cannot be reached, told once; and that it is there again. */
   onAway?(cause: unknown): void;
   onBack?(): void;
+  /** Of what others wait for. */
+  bounds?: Bounds;
+  /** Milliseconds after which they are told that the database is away. */
+  patienceMs?: number;
 }
 
 /** Connections that only read. */
@@ -57,14 +61,8 @@ async function readIdentities(connection: Connection): Promise<Map<string, strin
  * whoever asks is told DATABASE_UNAVAILABLE within 5 s.
  */
 export async function openPostgres(options: PostgresOptions): Promise<Database> {
-  const {
-    url,
-    nowMicros,
-    onCommit,
-    onEffectError = rethrow,
-    onAway = () => undefined,
-    onBack = () => undefined,
-  } = options;
+  const { url, nowMicros, onCommit, onEffectError = rethrow, bounds = SHORT, patienceMs } = options;
+  const { onAway = () => undefined, onBack = () => undefined } = options;
   const links = createLinks({ url, prepare: checkSettings, onAway, onBack });
   let identities: Map<string, string>;
   try {
@@ -76,13 +74,14 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
     await links.close();
     throw cause;
   }
-  const writer = links.link(SHORT);
-  const readers = Array.from({ length: READERS }, () => links.link(SHORT));
-  const apart = links.link(LONG);
+  const writer = links.link(bounds);
+  const readers = Array.from({ length: READERS }, () => links.link({ ...bounds, readOnly: true }));
+  const apart = links.link({ ...LONG, readOnly: true });
   await Promise.all([writer, ...readers].map((link) => link.ready()));
 
-  const writing = createPatience({ awayFor: writer.awayFor });
-  const reading = createPatience({ awayFor: () => Math.min(...readers.map((link) => link.awayFor())) });
+  const longest = patienceMs === undefined ? {} : { longest: patienceMs };
+  const writing = createPatience({ awayFor: writer.awayFor, ...longest });
+  const reading = createPatience({ awayFor: () => Math.min(...readers.map((link) => link.awayFor())), ...longest });
   const lasting = createPatience({ awayFor: apart.awayFor, longest: LONG.silence });
   const read = createReading(readers, reading);
   const aside = createReading([apart], lasting);

@@ -1,8 +1,9 @@
 import type { Sql, SqlValue } from '../sql.ts';
 import type { Link } from './link.ts';
 import type { Patience } from './patience.ts';
-import { statementOf } from './statements.ts';
-import { ConnectionLost, told } from './trouble.ts';
+import { ConnectionLost, isReadOnly, told } from './trouble.ts';
+
+const writes = (text: string, cause?: unknown): Error => new Error(`this connection only reads: ${text}`, { cause });
 
 /** Reads over some connections in turn. One that is lost in the middle of a read is asked again on another. */
 export function createReading(links: readonly Link[], patience: Patience): Sql {
@@ -23,6 +24,7 @@ export function createReading(links: readonly Link[], patience: Patience): Sql {
       try {
         return (await (await connection()).query(text, ...values)).rows;
       } catch (cause) {
+        if (isReadOnly(cause)) throw writes(text, cause);
         if (!(cause instanceof ConnectionLost) || given()) throw told(cause);
       }
     }
@@ -34,7 +36,7 @@ export function createReading(links: readonly Link[], patience: Patience): Sql {
     all: <Row>(text: string, ...values: SqlValue[]) => read(text, values) as Promise<Row[]>,
     get: async <Row>(text: string, ...values: SqlValue[]) => (await read(text, values))[0] as Row | undefined,
     async run(text) {
-      throw new Error(`this connection only reads: ${statementOf(text).text}`);
+      throw writes(text);
     },
   };
 }

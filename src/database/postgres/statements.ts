@@ -12,7 +12,7 @@ interface Statement {
 }
 
 // Text of a literal is left as it is: no `?` in it is a parameter.
-const PARAMETER = /'(?:[^']|'')*'|\?/g;
+export const PARAMETER = /'(?:[^']|'')*'|\?/g;
 const READS = /^\s*(SELECT|VALUES|SHOW)\b/i;
 
 /** The texts of the service as PostgreSQL takes them: `?` becomes `$1`, `$2` and so on. There are as many as the code has. */
@@ -34,5 +34,22 @@ export function statementOf(text: string): Statement {
 }
 
 /** U+0000 is no character of text in PostgreSQL: it becomes U+FFFD, as what cannot be read does everywhere. */
-export const storable = (value: Bound): Bound =>
-  typeof value === 'string' && value.includes('\0') ? value.replaceAll('\0', '\u{FFFD}') : value;
+const storableText = (value: string): string => (value.includes('\0') ? value.replaceAll('\0', '\u{FFFD}') : value);
+
+/** An array in PostgreSQL's text form (manual, 8.15.6). */
+function arrayText(values: readonly SqlValue[]): string {
+  const items = values.map((value) => {
+    if (value === null) return 'NULL';
+    if (typeof value === 'number') return String(value);
+    if (typeof value !== 'string') return `"\\\\x${value.toString('hex')}"`;
+    const text = storableText(value);
+    return `"${/["\\]/.test(text) ? text.replaceAll(/["\\]/g, '\\$&') : text}"`;
+  });
+  return `{${items.join(',')}}`;
+}
+
+/** A value as it goes to the server. */
+export function storable(value: Bound): SqlValue {
+  if (typeof value === 'string') return storableText(value);
+  return typeof value === 'object' && value !== null && !Buffer.isBuffer(value) ? arrayText(value) : value;
+}

@@ -1,10 +1,10 @@
-import type { QueryResult } from 'pg';
 import type { createEffects } from '../effects.ts';
 import type { SqlValue, UnitOfWork } from '../sql.ts';
 import type { Waiting } from '../unit-queue.ts';
 import type { Connection } from './connection.ts';
 import { statementOf } from './statements.ts';
 import { ConnectionLost } from './trouble.ts';
+import { type Answer, createTurns } from './turn.ts';
 
 /** A unit of work in a transaction. */
 export interface Ran {
@@ -39,17 +39,19 @@ interface Parts {
 export function createTransaction({ connection, effects, identities }: Parts) {
   const ran: Ran[] = [];
   let onRollback: { of: Ran; effect: () => void }[] = []; // of all units, in the order in which they came
+  const inTurns = createTurns(connection);
   let broken: unknown;
 
-  async function ask(one: Ran, text: string, values: SqlValue[]): Promise<QueryResult> {
+  async function ask(one: Ran, text: string, values: SqlValue[]): Promise<Answer> {
     if (broken !== undefined) throw new Aborted('the transaction has failed already', { cause: broken });
     try {
-      const result = await connection.query(text, ...values);
-      if (!statementOf(text).reads && (result.rowCount ?? 0) > 0) one.wrote = true;
-      return result;
+      const answer = await inTurns(text, values);
+      if (answer.count > 0 && !statementOf(text).reads) one.wrote = true;
+      return answer;
     } catch (cause) {
-      if (broken !== undefined) throw new Aborted('the transaction has failed already', { cause: broken });
-      broken = cause;
+      broken ??= cause;
+      // What is answered after the first error says only that there was one; all of a set have the same one.
+      if (broken !== cause) throw new Aborted('the transaction has failed already', { cause: broken });
       one.broke = true;
       throw cause;
     }
@@ -65,7 +67,7 @@ export function createTransaction({ connection, effects, identities }: Parts) {
   const portOf = (one: Ran): UnitOfWork => ({
     all: async <Row>(text: string, ...values: SqlValue[]) => (await ask(one, text, values)).rows as Row[],
     get: async <Row>(text: string, ...values: SqlValue[]) => (await ask(one, text, values)).rows[0] as Row | undefined,
-    run: async (text, ...values) => (await ask(one, text, values)).rowCount ?? 0,
+    run: async (text, ...values) => (await ask(one, text, values)).count,
     async insert(text, ...values) {
       const { rows } = await ask(one, withIdentity(text), values);
       return (rows[0] as { inserted_identity: number }).inserted_identity;
@@ -90,8 +92,8 @@ export function createTransaction({ connection, effects, identities }: Parts) {
       const noticed = (cause: unknown): void => {
         broken ??= cause;
       };
-      connection.query('BEGIN').catch(noticed);
-      if (keys.length > 0) connection.query(LOCK_DEVICES, keys).catch(noticed);
+      inTurns('BEGIN', []).catch(noticed);
+      if (keys.length > 0) inTurns(LOCK_DEVICES, [keys]).catch(noticed);
     },
 
     /** Runs a unit; never rejects. False when it failed in a way that the whole transaction has to be taken back for. */

@@ -14,13 +14,15 @@ const codeOf = (cause: unknown): string =>
 /** Another transaction was in the way: the same again can succeed. */
 export const isPassing = (cause: unknown): boolean => PASSING.has(codeOf(cause));
 
-/** The transaction has failed because of what came before. */
-export const isAborted = (cause: unknown): boolean => codeOf(cause) === '25P02';
+/** It would have been the second of what there can be one of, or belongs to what has just gone: seen when it is run again. */
+export const isOvertaken = (cause: unknown): boolean => codeOf(cause) === '23505' || codeOf(cause) === '23503';
+
+/** Somebody wants to write where that cannot be done: on a connection that only reads, or at a server that is a standby. */
+export const isReadOnly = (cause: unknown): boolean => codeOf(cause) === '25006';
 
 /** The connection that said so is of no use any more: another one may be. */
 export const endsConnection = (cause: unknown): boolean =>
-  cause instanceof DatabaseError &&
-  (cause.severity === 'FATAL' || cause.severity === 'PANIC' || codeOf(cause) === '25006');
+  cause instanceof DatabaseError && (cause.severity === 'FATAL' || cause.severity === 'PANIC' || isReadOnly(cause));
 
 /** The connection has gone. Whether what was asked last was done, nobody knows. */
 export class ConnectionLost extends Error {

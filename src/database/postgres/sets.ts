@@ -1,0 +1,84 @@
+import { type ParameterType, setTypesOf } from '../set-form.ts';
+import { type Bound, PARAMETER } from './statements.ts';
+
+/** A statement over arrays: one array for each parameter of the single form, as long as there are calls. */
+export interface SetForm {
+  text: string;
+  /** Rows say whose they are in their last column, which is taken off; else there is one for each call, in order. */
+  numbered: boolean;
+  /** The parameters that say which row is changed: two calls for one row are no set. */
+  identity: readonly number[];
+}
+
+/** The last column of what a set answers. */
+export const NUMBER = 'number_in_set';
+
+const forms = new Map<string, SetForm | undefined>();
+
+/** `given_1` and so on, instead of the parameters; answers how many there were behind a place in the text. */
+function named(text: string, from: number): { text: string; behind: number[] } {
+  let number = 0;
+  const behind: number[] = [];
+  const replaced = text.replace(PARAMETER, (part: string, at: number) => {
+    if (part !== '?') return part;
+    number += 1;
+    if (at >= from) behind.push(number - 1);
+    return `given.given_${number}`;
+  });
+  return { text: replaced, behind };
+}
+
+function makeForm(single: string, types: readonly ParameterType[]): SetForm {
+  const arrays = types.map((type, index) => `$${index + 1}::${type}[]`).join(', ');
+  const names = [...types.map((_, index) => `given_${index + 1}`), 'given_number'].join(', ');
+  const given = `unnest(${arrays}) WITH ORDINALITY AS given (${names})`;
+  const number = `given.given_number AS ${NUMBER}`;
+  const text = single.trim();
+  if (/^SELECT\b/.test(text)) {
+    const inner = named(text, text.length).text;
+    const set = `SELECT one.*, ${number} FROM ${given} CROSS JOIN LATERAL (${inner}) AS one`;
+    return { text: set, numbered: true, identity: [] };
+  }
+  const [, into, values, returning] =
+    /^(INSERT INTO \w+\s*\([^)]*\))\s*VALUES\s*\(([\s\S]*?)\)\s*(RETURNING [\s\S]*)?$/.exec(text) ?? [];
+  if (into !== undefined && values !== undefined) {
+    const set = `${into} SELECT ${named(values, 0).text} FROM ${given} ORDER BY given.given_number ${returning ?? 'RETURNING 1 AS one'}`;
+    return { text: set, numbered: false, identity: [] };
+  }
+  const [, update, where, answered] =
+    /^(UPDATE \w+ SET [\s\S]*?)\s(WHERE [\s\S]*?)(RETURNING [\s\S]*)?$/.exec(text) ?? [];
+  if (update === undefined || where === undefined) throw new Error(`it cannot be carried out in sets: ${single}`);
+  const { text: whole, behind } = named(text, update.length);
+  const at = whole.search(/\sWHERE /);
+  const back = answered === undefined ? ` RETURNING ${number}` : `, ${number}`;
+  return { text: `${whole.slice(0, at)} FROM ${given}${whole.slice(at)}${back}`, numbered: true, identity: behind };
+}
+
+/** The set form of a statement, where one was declared. */
+export function setFormOf(single: string): SetForm | undefined {
+  if (forms.has(single)) return forms.get(single);
+  const types = setTypesOf(single.replace(/ RETURNING \w+ AS inserted_identity$/, ''));
+  const form = types && makeForm(single, types);
+  forms.set(single, form);
+  return form;
+}
+
+/**
+ * The values of some calls, in as few sets as it takes: what one set would change twice comes in another one, after it.
+ */
+export function inDistinctSets<Call extends { values: readonly Bound[] }>(
+  form: SetForm,
+  calls: readonly Call[],
+): Call[][] {
+  if (form.identity.length === 0) return [[...calls]];
+  const sets: { calls: Call[]; rows: Set<string> }[] = [];
+  for (const call of calls) {
+    const row = form.identity.map((index) => String(call.values[index])).join('\0');
+    const place = sets.findLastIndex(({ rows }) => rows.has(row)) + 1;
+    if (place === sets.length) sets.push({ calls: [], rows: new Set() });
+    const set = sets[place] as (typeof sets)[number];
+    set.calls.push(call);
+    set.rows.add(row);
+  }
+  return sets.map(({ calls: one }) => one);
+}

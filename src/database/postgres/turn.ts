@@ -1,0 +1,85 @@
+import type { SqlValue } from '../sql.ts';
+import type { Connection } from './connection.ts';
+import { inDistinctSets, NUMBER, type SetForm, setFormOf } from './sets.ts';
+import type { Bound } from './statements.ts';
+
+/** What a statement answers. */
+export interface Answer {
+  rows: Record<string, unknown>[];
+  /** How many rows it read or changed. */
+  count: number;
+}
+
+interface Call {
+  text: string;
+  values: Bound[];
+  resolve(answer: Answer): void;
+  reject(cause: unknown): void;
+}
+
+/** Gives each call the rows that are its own. */
+function share(form: SetForm, calls: readonly Call[], rows: Record<string, unknown>[]): void {
+  const answers = calls.map((): Answer => ({ rows: [], count: 0 }));
+  if (!form.numbered && rows.length !== calls.length) {
+    const cause = new Error(`a set of ${calls.length} was answered with ${rows.length} rows: ${form.text}`);
+    for (const { reject } of calls) reject(cause);
+    return;
+  }
+  for (const [index, row] of rows.entries()) {
+    const answer = answers[form.numbered ? (row[NUMBER] as number) - 1 : index] as Answer;
+    delete row[NUMBER];
+    answer.rows.push(row);
+    answer.count += 1;
+  }
+  for (const [index, { resolve }] of calls.entries()) resolve(answers[index] as Answer);
+}
+
+/**
+ * Statements of units that run side by side. All that are issued in one turn go out together, at its end: those with the
+ * same text as one statement over arrays, where it has a set form, the others one behind the other. What one unit issues in
+ * one turn is therefore carried out in no certain order: it waits for what must come before.
+ */
+export function createTurns(connection: Connection) {
+  let calls: Call[] = [];
+
+  function single({ text, values, resolve, reject }: Call): void {
+    connection.query(text, ...values).then(({ rows, rowCount }) => {
+      resolve({ rows: rows as Answer['rows'], count: rowCount ?? 0 });
+    }, reject);
+  }
+
+  function set(form: SetForm, some: readonly Call[]): void {
+    const [first] = some;
+    const arrays = (first?.values ?? []).map((_, index) =>
+      some.map(({ values }) => (values[index] ?? null) as SqlValue),
+    );
+    connection.query(form.text, ...arrays).then(
+      ({ rows }) => share(form, some, rows as Answer['rows']),
+      (cause: unknown) => {
+        for (const { reject } of some) reject(cause);
+      },
+    );
+  }
+
+  function send(): void {
+    const due = calls;
+    calls = [];
+    connection.together(() => {
+      for (const [text, some] of Map.groupBy(due, (call) => call.text)) {
+        const form = some.length > 1 ? setFormOf(text) : undefined;
+        for (const one of form ? inDistinctSets(form, some) : some.map((call) => [call])) {
+          const [first] = one;
+          if (form && one.length > 1) set(form, one);
+          else if (first) single(first);
+        }
+      }
+    });
+  }
+
+  return (text: string, values: Bound[]): Promise<Answer> =>
+    new Promise((resolve, reject) => {
+      // Behind everything that comes of the answers of this turn: process.nextTick waits for all that is already resolved.
+      if (calls.length === 0) process.nextTick(send);
+      calls.push({ text, values, resolve, reject });
+    });
+}

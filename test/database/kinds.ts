@@ -1,0 +1,29 @@
+import type { Test } from 'tap';
+import { openPostgres } from '../../src/database/postgres/open-postgres.ts';
+import type { Database } from '../../src/database/sql.ts';
+import { openSqlite } from '../../src/database/sqlite/open-sqlite.ts';
+import { createDatabase, type DatabaseKind, NO_POSTGRES } from '../postgres/databases.ts';
+
+interface Told {
+  nowMicros?: number;
+  onCommit?(commit: { seconds: number; committed: number; rolledBack: number }): void;
+}
+
+/** Opens a new database of a kind; it ends with the test. */
+export async function openDatabaseOf(kind: DatabaseKind, t: Test, told: Told = {}): Promise<Database> {
+  const options = { nowMicros: 0, ...told };
+  const database =
+    kind === 'sqlite'
+      ? openSqlite({ folder: t.testdir(), ...options })
+      : await openPostgres({ url: await createDatabase(t), ...options });
+  t.teardown(() => database.close());
+  return database;
+}
+
+/** What the port promises holds for both: runs the tests on each that is there. */
+export const onBoth = (t: Test, tests: (t: Test, kind: DatabaseKind) => void | Promise<void>): void => {
+  for (const kind of ['sqlite', 'postgres'] as const) {
+    const skip = kind === 'postgres' && NO_POSTGRES;
+    void t.test(kind, { ...(skip && { skip }) }, async (t) => tests(t, kind));
+  }
+};

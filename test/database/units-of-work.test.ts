@@ -1,0 +1,245 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import t from 'tap';
+import type { UnitOfWork } from '../../src/database/sql.ts';
+import { onBoth, openDatabaseOf } from './kinds.ts';
+
+const insert = "INSERT INTO developers (developer_id, name, created_at) VALUES (?, 'x', 0)";
+const count = 'SELECT count(*) AS "n" FROM developers';
+const all = 'SELECT developer_id AS "id" FROM developers ORDER BY developer_id';
+
+// Each unit names a device of its own, so that they share a commit on a server too.
+onBoth(t, async (t, kind) => {
+  await t.test('units of work that arrive together share one commit', async (t) => {
+    const commits: number[] = [];
+    const database = await openDatabaseOf(kind, t, { onCommit: (c) => commits.push(c.committed) });
+    await Promise.all(['a', 'b', 'c'].map((id) => database.transact((unit) => unit.run(insert, id), id)));
+    t.same(commits, [3]);
+  });
+
+  await t.test('one failing writer rolls back alone, whether it names a device or not', async (t) => {
+    const database = await openDatabaseOf(kind, t);
+    for (const key of ['d', undefined]) {
+      const name = (id: string): string => `${key} ${id}`;
+      const keyOf = (id: string): string | undefined => key && name(id);
+      const results = await Promise.allSettled([
+        database.transact((unit) => unit.run(insert, name('first')), keyOf('first')),
+        database.transact(async (unit) => {
+          await unit.run(insert, name('lost'));
+          throw new Error('no');
+        }, keyOf('lost')),
+        database.transact((unit) => unit.run(insert, name('first')), keyOf('double')),
+        database.transact((unit) => unit.run(insert, name('last')), keyOf('last')),
+      ]);
+      t.same(
+        results.map((r) => r.status),
+        ['fulfilled', 'rejected', 'rejected', 'fulfilled'],
+      );
+    }
+    t.same(
+      (await database.read.all<{ id: string }>(all)).map(({ id }) => id),
+      ['d first', 'd last', 'undefined first', 'undefined last'],
+    );
+  });
+
+  await t.test('nobody is answered before the commit, and effects come before any answer, in order', async (t) => {
+    const database = await openDatabaseOf(kind, t);
+    const seen: string[] = [];
+    const unit = (id: string) =>
+      database
+        .transact(async (unit) => {
+          unit.onCommit(() => seen.push(`effect ${id}`));
+          await unit.run(insert, id);
+          t.same(await database.read.get(count), { n: 0 }, 'another connection sees what is committed');
+        }, id)
+        .then(async () => {
+          seen.push(`answered ${id}`);
+          t.same(await database.read.get(count), { n: 2 });
+        });
+    await Promise.all([unit('a'), unit('b')]);
+    t.same(seen, ['effect a', 'effect b', 'answered a', 'answered b']);
+  });
+
+  await t.test('what a unit of a device changed in memory is undone before the next one of it runs', async (t) => {
+    const database = await openDatabaseOf(kind, t);
+    let slots = 0;
+    const failing = database.transact(async (unit) => {
+      slots += 1;
+      unit.onRollback(() => {
+        slots -= 1;
+      });
+      throw new Error('no');
+    }, 'd');
+    const next = database.transact(async () => slots, 'd');
+    await t.rejects(failing, /no/);
+    t.equal(await next, 0);
+  });
+
+  await t.test('units of one device run one after another, in the order in which they came', async (t) => {
+    const database = await openDatabaseOf(kind, t);
+    const seen: string[] = [];
+    const unit = (id: string, device: string) =>
+      database.transact(async (unit) => {
+        seen.push(`${id} begins`);
+        await unit.get(count);
+        await unit.run(insert, id);
+        seen.push(`${id} ends`);
+      }, device);
+    await Promise.all([unit('a1', 'a'), unit('b1', 'b'), unit('a2', 'a'), unit('b2', 'b'), unit('a3', 'a')]);
+    const of = (device: string): string[] => seen.filter((one) => one.startsWith(device));
+    t.same(of('a'), ['a1 begins', 'a1 ends', 'a2 begins', 'a2 ends', 'a3 begins', 'a3 ends']);
+    t.same(of('b'), ['b1 begins', 'b1 ends', 'b2 begins', 'b2 ends']);
+  });
+
+  await t.test('a unit submitted after close is refused; one before is finished', async (t) => {
+    const database = await openDatabaseOf(kind, t);
+    const last = database.transact((unit) => unit.run(insert, 'last'));
+    const closed = database.close();
+    t.equal(await last, 1);
+    await t.rejects(
+      database.transact((unit) => unit.run(insert, 'late')),
+      /closed/,
+    );
+    await closed;
+  });
+
+  await t.test('the reading connections cannot write', async (t) => {
+    const database = await openDatabaseOf(kind, t);
+    for (const sql of [database.read, database.aside]) {
+      await t.rejects(sql.run(insert, 'x'), /only/);
+      await t.rejects(sql.get(`${insert} RETURNING name`, 'x'), /only/);
+      t.same(await sql.get(count), { n: 0 });
+    }
+  });
+
+  await t.test('work that nobody waits for joins the commit of somebody who does', async (t) => {
+    const commits: number[] = [];
+    const database = await openDatabaseOf(kind, t, { onCommit: (c) => commits.push(c.committed) });
+    const late = database.transactSoon((unit) => unit.run(insert, 'late'));
+    await database.transact((unit) => unit.run(insert, 'urgent'), 'd');
+    await late;
+    t.same(commits, [2]);
+    await database.transactSoon((unit) => unit.run(insert, 'alone'));
+    t.same(commits, [2, 1], 'and gets one of its own when nobody comes');
+    const waiting = database.transactSoon((unit) => unit.run(insert, 'flushed'));
+    await database.idle();
+    t.same(commits, [2, 1, 1], 'idle() leaves nothing waiting');
+    await waiting;
+  });
+
+  await t.test('more units than one commit takes are all committed', async (t) => {
+    const commits: number[] = [];
+    const database = await openDatabaseOf(kind, t, { onCommit: (c) => commits.push(c.committed) });
+    const ids = Array.from({ length: 600 }, (_, index) => `d${index}`);
+    await Promise.all(ids.map((id) => database.transact((unit) => unit.run(insert, id), id)));
+    t.same(commits, [256, 256, 88]);
+  });
+
+  await t.test('a unit that fails after a change takes nobody along: their effects happen once', async (t) => {
+    const database = await openDatabaseOf(kind, t);
+    let slots = 0;
+    const effects: string[] = [];
+    const takeSlot = (id: string) => async (unit: UnitOfWork) => {
+      slots += 1;
+      unit.onRollback(() => {
+        slots -= 1;
+      });
+      unit.onCommit(() => effects.push(id));
+      await unit.run(insert, id);
+    };
+    const results = await Promise.allSettled([
+      database.transact(takeSlot('a'), 'a'),
+      database.transact(async (unit) => {
+        await takeSlot('b')(unit);
+        throw new Error('late');
+      }, 'b'),
+      database.transact(takeSlot('c'), 'c'),
+      database.transact(async (unit) => {
+        await unit.get(count);
+        throw new Error('early');
+      }, 'd'),
+    ]);
+    t.match(results, [
+      { status: 'fulfilled' },
+      { reason: { message: 'late' } },
+      { status: 'fulfilled' },
+      { reason: { message: 'early' } },
+    ]);
+    t.strictSame(effects, ['a', 'c']);
+    t.equal(slots, 2);
+    t.same(await database.read.all(all), [{ id: 'a' }, { id: 'c' }]);
+  });
+
+  await t.test('a change by a statement that answers rows is taken back as well', async (t) => {
+    const database = await openDatabaseOf(kind, t);
+    for (const method of ['get', 'all'] as const) {
+      for (const key of ['d', undefined]) {
+        const failing = database.transact(async (unit) => {
+          await unit[method](`${insert} RETURNING developer_id`, method);
+          throw new Error('late');
+        }, key);
+        await t.rejects(failing, /late/);
+        t.same(await database.read.get(count), { n: 0 });
+      }
+    }
+  });
+
+  await t.test('work that comes in crowds shares commits, and little of it is committed at once', async (t) => {
+    const commits: number[] = [];
+    const database = await openDatabaseOf(kind, t, { onCommit: (c) => commits.push(c.committed) });
+    await database.transactInCrowd((unit) => unit.run(insert, 'alone'), 'alone');
+    t.same(commits, [1]);
+    const crowd: Promise<unknown>[] = [];
+    for (let n = 0; n < 300; n += 1) {
+      crowd.push(database.transactInCrowd((unit) => unit.run(insert, `d${n}`), `d${n}`));
+      await turn(); // each comes in a turn of the event loop of its own
+    }
+    await Promise.all(crowd);
+    t.equal(
+      commits.reduce((sum, count) => sum + count, 0),
+      301,
+    );
+    t.ok(commits.length < 150, `${commits.length} commits`);
+  });
+
+  await t.test('a value comes back as it was: numbers, text, bytes, nothing', async (t) => {
+    const database = await openDatabaseOf(kind, t);
+    const hash = Buffer.from([0, 1, 0x5c, 0x27, 0xff]);
+    const texts = ['', `'"\\\n{},NULL`, '\u{1f600} é', 'a'.repeat(100_000)];
+    await database.transact((unit) => unit.run(insert, 'dev'));
+    for (const [index, text] of texts.entries()) {
+      await database.transact((unit) =>
+        unit.run(
+          `INSERT INTO applications (application_id, developer_id, name, secret_hash, created_at) VALUES (?, 'dev', ?, ?, ?)`,
+          `k${index}`,
+          text,
+          hash,
+          Number.MAX_SAFE_INTEGER - index,
+        ),
+      );
+    }
+    const rows = await database.read.all<{ name: string; hash: Buffer; at: number; event: null }>(
+      'SELECT name, secret_hash AS hash, created_at AS at, device_event AS event FROM applications ORDER BY application_id',
+    );
+    t.strictSame(
+      rows.map(({ name, hash: bytes, at, event }) => [name, bytes.equals(hash), at, event]),
+      texts.map((text, index) => [text, true, Number.MAX_SAFE_INTEGER - index, null]),
+    );
+    t.strictSame(await database.read.get('SELECT count(*) AS n, SUM(created_at - created_at) AS s FROM applications'), {
+      n: 4,
+      s: 0,
+    });
+  });
+
+  await t.test('text is ordered by its bytes', async (t) => {
+    const database = await openDatabaseOf(kind, t);
+    const ids = ['a', 'B', 'ä', 'Z', 'z', '_', '10', '9', 'a-b', 'ab', 'a b'];
+    for (const id of ids) await database.transact((unit) => unit.run(insert, id), id);
+    const found = (await database.read.all<{ id: string }>(all)).map(({ id }) => id);
+    t.same(
+      found,
+      ids.toSorted((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b))),
+    );
+    const behind = all.replace('ORDER', 'WHERE developer_id > ? ORDER');
+    t.same(await database.read.all(behind, 'ab'), [{ id: 'z' }, { id: 'ä' }]);
+  });
+});
