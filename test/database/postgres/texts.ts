@@ -1,0 +1,98 @@
+import { globSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { SqlValue, UnitOfWork } from '../../../src/database/sql.ts';
+
+/** Stands for any argument: each of its members is another one. It is a word as text, and 1 as a number. */
+const anything: unknown = new Proxy(
+  {},
+  {
+    get: (_, name) => {
+      if (name === Symbol.toPrimitive) return (hint: string) => (hint === 'number' ? 1 : 'any');
+      if (name === Symbol.iterator) return () => [][Symbol.iterator]();
+      return name === 'then' || name === 'toJSON' ? undefined : anything;
+    },
+  },
+);
+
+/** A row with any columns: 1 is a number, and JSON. */
+const row: unknown = new Proxy({}, { get: (_, name) => (name === 'then' ? undefined : 1) });
+
+/** What text hangs on, beside the arguments of the kind above. */
+const VARIANTS: Record<string, readonly (readonly unknown[])[]> = {
+  sumLargeParameters: [[anything], [anything, anything]],
+  unfinishedOf: [[anything], [anything, anything]],
+  setActivation: [['d', { activation: 'activated', applicationId: 'a', clientId: 'c' }]],
+  insertVersion: [['software', { version: '1.0.0' }]],
+  listActivatedStates: [0, 5].map((offset) => ['a', { offset, limit: 9 }]),
+  listTransactions: [
+    {},
+    { after: 9 },
+    { status: 'queued' },
+    { status: 'failed', operation: 'setApn' },
+    { after: 9, status: 'failed' },
+  ].map((filter) => ['a', 'b', { offset: 0, limit: 9, ...filter }]),
+  listDeliveries: [
+    {},
+    { after: 'm' },
+    { setting: 'deviceEvent' },
+    ...['pending', 'delivered', 'exhausted', 'gone'].flatMap((status) => [
+      { status },
+      { status, setting: 'deviceEvent', after: 'm' },
+    ]),
+  ].map((filter) => ['a', { offset: 0, limit: 9, ...filter }]),
+  makeRangeDue: ['pending', 'delivered', 'exhausted', 'gone'].flatMap((status) =>
+    [{}, { setting: 'deviceEvent' }].map((filter) => ['a', { status, ...filter }, {}, 0, 9]),
+  ),
+  listDistributable: [{}, { package: 'p' }, { latest: true }, { package: 'p', latest: true }].map((filter) => [
+    {},
+    filter,
+    {},
+  ]),
+  listNewestOfSystem: [{}, { package: 'p' }].map((filter) => [filter, 3]),
+};
+
+/** The texts of SQL that each function of the service's repositories sends, on a database that several nodes use. */
+export async function textsOfRepositories(): Promise<Map<string, ReadonlySet<string>>> {
+  const found = new Map<string, ReadonlySet<string>>();
+  for (const file of globSync('src/**/*-repository.ts').sort()) {
+    const module = (await import(resolve(file))) as Record<string, unknown>;
+    for (const [name, value] of Object.entries(module)) {
+      if (typeof value === 'function') found.set(`${file} ${name}`, await textsOf(name, value as Called));
+    }
+  }
+  return found;
+}
+
+type Called = (unit: UnitOfWork, ...given: unknown[]) => Promise<unknown>;
+
+async function textsOf(name: string, call: Called): Promise<Set<string>> {
+  const texts = new Set<string>();
+  let answers = 0; // a bit for each statement: whether it finds something
+  const record =
+    (something: unknown, nothing: unknown) =>
+    async (text: string, ..._: SqlValue[]): Promise<never> => {
+      texts.add(text);
+      const answer = answers % 2 === 0 ? something : nothing;
+      answers = Math.floor(answers / 2);
+      return answer as never;
+    };
+  const unit: UnitOfWork = {
+    all: record([row], []),
+    get: record(row, undefined),
+    run: record(1, 0),
+    insert: record(1, 1),
+    forUpdate: ' FOR NO KEY UPDATE',
+    skipLocked: ' FOR NO KEY UPDATE SKIP LOCKED',
+    onCommit: () => undefined,
+    onRollback: () => undefined,
+  };
+  for (const given of VARIANTS[name] ?? [Array(call.length - 1).fill(anything)]) {
+    // Also with a lock, where the last argument can be one.
+    for (const all of [given, [...given.slice(0, call.length - 1), unit.forUpdate]])
+      for (const pattern of Array(16).keys()) {
+        answers = pattern;
+        await call(unit, ...all).catch(() => undefined); // what was found makes no sense to it
+      }
+  }
+  return texts;
+}
