@@ -45,13 +45,15 @@ export async function keepAnswer(
   return changed === 1;
 }
 
-/** Forgets up to `limit` answers that are older than `before`; those that others are about to forget are left to them. */
-export async function forgetAnswers(unit: UnitOfWork, before: number, limit: number): Promise<void> {
+/** Every key that comes sweeps out so many whose time is over: there are never many more than 24 hours' worth. */
+const SWEPT_PER_KEY = 2;
+
+/** Forgets a few answers that are older than `before`; those that others are about to forget are left to them. */
+export async function forgetAnswers(unit: UnitOfWork, before: number): Promise<void> {
   await unit.run(
     `DELETE FROM idempotency_keys WHERE (application_id, key_hash) IN
-       (SELECT application_id, key_hash FROM idempotency_keys WHERE created_at < ? ORDER BY created_at LIMIT ?${unit.skipLocked})`,
+       (SELECT application_id, key_hash FROM idempotency_keys WHERE created_at < ? ORDER BY created_at LIMIT ${SWEPT_PER_KEY}${unit.skipLocked})`,
     before,
-    limit,
   );
 }
 

@@ -7,8 +7,6 @@ import { findKeptAnswer, forgetAnswers, keepAnswer } from './idempotency-reposit
 
 /** Microseconds that a key stands for its first answer. */
 export const LIFETIME = 24 * 3600 * 1_000_000;
-/** Every key that comes sweeps out so many whose time is over: there are never many more than 24 hours' worth. */
-const SWEPT_PER_KEY = 2;
 
 /** A request that its caller may send again. */
 interface RepeatableRequest {
@@ -61,7 +59,7 @@ export function createIdempotency({ database, clock, metrics }: Parts) {
       const keep = async (unit: UnitOfWork, text: string): Promise<void> => {
         const createdAt = clock.now();
         const since = createdAt - LIFETIME;
-        await forgetAnswers(unit, since, SWEPT_PER_KEY);
+        await forgetAnswers(unit, since);
         const kept = { applicationId, keyHash, requestHash, answer: text, createdAt };
         if (!(await keepAnswer(unit, kept, since))) throw new DomainError('IDEMPOTENCY_KEY_RUNNING');
         unit.onCommit(() => metrics.idempotencyKeys.inc({ outcome: 'first' }));

@@ -51,10 +51,12 @@ function condition(applicationId: string, { status, setting }: DeliveryFilter): 
 
 // What is pending has an index by its receiver. When it is little, that finds it; when it is much, it is found on the way.
 const FEW_PENDING = 2_000;
-const PENDING = `SELECT delivery_id FROM deliveries WHERE status = 'pending' AND application_id = ?`;
+const PENDING = `FROM deliveries WHERE status = 'pending' AND application_id = ? LIMIT ${FEW_PENDING + 1}`;
+const LOGGED =
+  'application_id, delivery_id, type, setting, url, status, attempts, last_status_code, last_error, next_attempt_at, created_at';
 
 async function hasFewPending(sql: Sql, applicationId: string): Promise<boolean> {
-  const text = `SELECT count(*) AS n FROM (${PENDING} LIMIT ${FEW_PENDING + 1}) AS pending`;
+  const text = `SELECT count(*) AS n FROM (SELECT delivery_id ${PENDING}) AS pending`;
   return ((await sql.get<{ n: number }>(text, applicationId))?.n ?? 0) <= FEW_PENDING;
 }
 
@@ -66,6 +68,7 @@ export async function listDeliveries(
 ): Promise<Page<LoggedDelivery>> {
   let where = 'application_id = ?';
   const values: SqlValue[] = [applicationId];
+  let table = 'deliveries';
   const filters: [condition: string, value: SqlValue][] = [];
   if (setting !== undefined) filters.push(['setting = ?', setting]);
   if (status === 'exhausted' || status === 'gone') {
@@ -74,12 +77,12 @@ export async function listDeliveries(
   } else if (status !== undefined) {
     filters.push(['status = ?', status]);
     if (status === 'pending' && (await hasFewPending(sql, applicationId))) {
-      where += ` AND delivery_id IN (${PENDING})`;
-      values.push(applicationId);
+      table = `(SELECT ${LOGGED} ${PENDING}) AS pending`;
+      values.unshift(applicationId);
     }
   }
   return newestFirst<LoggedDelivery, string>(sql, {
-    table: 'deliveries',
+    table,
     key: 'delivery_id',
     keyOf: ({ deliveryId }) => deliveryId,
     columns: `delivery_id AS "deliveryId", type, setting, url, status, attempts, last_status_code AS "lastStatusCode",

@@ -23,6 +23,8 @@ CREATE TABLE package_permissions (
   PRIMARY KEY (line, package, application_id),
   FOREIGN KEY (line, package) REFERENCES packages (line, package)
 );
+-- PostgreSQL looks up all of an application at once.
+CREATE INDEX package_permissions_by_application ON package_permissions (application_id, line, package);
 
 CREATE TABLE versions (
   line TEXT COLLATE "C" NOT NULL,
