@@ -19,21 +19,24 @@ interface Asked {
 let waiting: Asked[] = [];
 let committing = false;
 
+function schedule(): void {
+  setImmediate(() => void commitAll());
+}
+
 async function commitAll(): Promise<void> {
+  const batch = waiting;
+  waiting = [];
   committing = true;
-  while (waiting.length > 0) {
-    const batch = waiting;
-    waiting = [];
-    const numbers = await database.commit(batch.map(({ write }) => write));
-    for (const [index, { done }] of batch.entries()) done(numbers[index] ?? 0);
-  }
+  const numbers = await database.commit(batch.map(({ write }) => write));
+  for (const [index, { done }] of batch.entries()) done(numbers[index] ?? 0);
   committing = false;
+  if (waiting.length > 0) schedule();
 }
 
 /** Writes in a commit that is shared with what arrives in the same turn of the event loop; then `done`. */
 function inCommit(write: Write, done: (number: number) => void): void {
   waiting.push({ write, done });
-  if (waiting.length === 1 && !committing) setImmediate(() => void commitAll());
+  if (waiting.length === 1 && !committing) schedule();
 }
 
 const target = new URL(receiver);
