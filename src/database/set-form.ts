@@ -9,7 +9,7 @@ const declared = new Map<string, readonly ParameterType[]>();
  * of these, in which no sub-query stands before what is named:
  *   SELECT ...
  *   INSERT INTO table (...) VALUES (...), without ON CONFLICT
- *   UPDATE table SET ... WHERE ..., whose parameters behind WHERE say which row it is
+ *   UPDATE table SET ... WHERE ..., in which the columns that equal a parameter behind WHERE say what is changed
  * SQLite carries out each by itself. A test holds every one that is declared against its single form.
  */
 export function inSets(text: string, types: readonly ParameterType[]): string {

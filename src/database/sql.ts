@@ -24,6 +24,7 @@ export type Lock = '' | ' FOR NO KEY UPDATE';
  * The statements of one unit of work, and what must happen when its fate is known. Inside a unit await nothing but
  * these methods: units run one after another, and one that waits for anything else holds up all writers. A unit can be
  * run a second time, after its rollback: what it changes in memory belongs in `onCommit`, or is undone in `onRollback`.
+ * Statements that a unit issues without waiting for one another go to a server together, in no certain order.
  */
 export interface UnitOfWork extends Sql {
   /**

@@ -1,3 +1,4 @@
+import { inSets } from '../database/set-form.ts';
 import type { Lock, Sql } from '../database/sql.ts';
 
 type ActivationState = 'deactivated' | 'activating' | 'activated';
@@ -35,7 +36,7 @@ const toDevice = (row: Row): Device => ({
 
 const toText = (properties: object | null): string | null => (properties === null ? null : JSON.stringify(properties));
 
-const FIND = `SELECT ${COLUMNS} FROM devices WHERE device_id = ?`;
+const FIND = inSets(`SELECT ${COLUMNS} FROM devices WHERE device_id = ?`, ['text']);
 
 /** A unit of work without the device's key says `lock`, when it decides on what it finds. */
 export async function findDevice(sql: Sql, deviceId: string, lock: Lock = ''): Promise<Device | undefined> {

@@ -43,9 +43,8 @@ export function createDeliveryMarks({ database, clock, log }: { database: Databa
         cancelled = new Set([...cancels, ...cancelled]);
       });
       // In one order, so that two of them never wait for each other.
-      for (const transactionId of inOrder(marks.keys()))
-        await markDelivered(unit, transactionId, marks.get(transactionId) ?? 0);
-      for (const transactionId of inOrder(cancels)) await markCancelDelivered(unit, transactionId);
+      await Promise.all(inOrder(marks.keys()).map((id) => markDelivered(unit, id, marks.get(id) ?? 0)));
+      await Promise.all(inOrder(cancels).map((id) => markCancelDelivered(unit, id)));
     });
   }
 

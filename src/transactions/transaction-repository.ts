@@ -1,4 +1,5 @@
 import { newestFirst, type Page, type PageQuery } from '../database/newest-first.ts';
+import { inSets } from '../database/set-form.ts';
 import type { Sql, SqlValue, UnitOfWork } from '../database/sql.ts';
 import { ROWS_PER_LOOK } from '../database/sweep.ts';
 import type { Due } from '../outbox/due.ts';
@@ -53,6 +54,42 @@ const toListed = ({ result, ...row }: Row): TransactionRecord => ({
   },
 });
 
+// One after another on SQLite; on a server each is carried out for many devices at once.
+const INSERT = inSets(
+  `INSERT INTO transactions
+     (device_id, application_id, operation, parameters, status, due, attempts, created_at, updated_at)
+   VALUES (?, ?, ?, ?, 'queued', 1, ?, ?, ?)`,
+  ['text', 'text', 'text', 'text', 'bigint', 'bigint', 'bigint'],
+);
+const FIND = inSets(`SELECT ${COLUMNS} FROM transactions WHERE transaction_id = ?`, ['bigint']);
+const UPDATE = inSets(
+  `UPDATE transactions SET status = ?, due = ?, attempts = ?, updated_at = ?, delivered_at = ?, completed_at = ?,
+     progress = ?, result = ?, error_code = ?, error_message = ?,
+     parameters = CASE WHEN CAST(? AS BIGINT) IS NULL THEN parameters END
+   WHERE transaction_id = ?`,
+  // biome-ignore format: in the order of the text
+  ['text', 'bigint', 'bigint', 'bigint', 'bigint', 'bigint', 'bigint', 'text', 'text', 'text', 'bigint', 'bigint'],
+);
+const MARK_DELIVERED = inSets(
+  `UPDATE transactions SET status = CASE WHEN status = 'queued' THEN 'delivered' ELSE status END,
+     delivered_at = ?, updated_at = ? WHERE transaction_id = ? AND delivered_at IS NULL AND completed_at IS NULL`,
+  ['bigint', 'bigint', 'bigint'],
+);
+const COUNT_DUE = inSets(
+  'SELECT count(*) AS count FROM (SELECT 1 FROM transactions WHERE device_id = ? AND due = 1 LIMIT ?) AS due',
+  ['text', 'bigint'],
+);
+const FIND_DUE = inSets(
+  `SELECT ${DUE_COLUMNS} FROM transactions
+   WHERE device_id IN (?) AND due = 1 AND transaction_id > ? ORDER BY transaction_id LIMIT (? + 0)`,
+  ['text', 'bigint', 'bigint'],
+);
+const COUNT_ATTEMPT = inSets(
+  `UPDATE transactions SET attempts = attempts + 1
+   WHERE device_id = ? AND due = 1 AND transaction_id > ? AND transaction_id <= ?`,
+  ['text', 'bigint', 'bigint'],
+);
+
 /** Stores a queued transaction with its parameters as JSON; identifiers rise and are never used twice. */
 export async function insertTransaction(
   unit: UnitOfWork,
@@ -60,9 +97,7 @@ export async function insertTransaction(
   parameters: string,
 ): Promise<number> {
   return unit.insert(
-    `INSERT INTO transactions
-       (device_id, application_id, operation, parameters, status, due, attempts, created_at, updated_at)
-     VALUES (?, ?, ?, ?, 'queued', 1, ?, ?, ?)`,
+    INSERT,
     transaction.deviceId,
     transaction.applicationId,
     transaction.operation,
@@ -74,7 +109,7 @@ export async function insertTransaction(
 }
 
 export async function findTransaction(sql: Sql, transactionId: number): Promise<TransactionRecord | undefined> {
-  const row = await sql.get<Row>(`SELECT ${COLUMNS} FROM transactions WHERE transaction_id = ?`, transactionId);
+  const row = await sql.get<Row>(FIND, transactionId);
   return row && toRecord(row);
 }
 
@@ -91,10 +126,7 @@ export async function findParameters(sql: Sql, transactionId: number): Promise<o
  */
 export async function updateTransaction(sql: Sql, record: TransactionRecord, due: boolean): Promise<void> {
   await sql.run(
-    `UPDATE transactions SET status = ?, due = ?, attempts = ?, updated_at = ?, delivered_at = ?, completed_at = ?,
-       progress = ?, result = ?, error_code = ?, error_message = ?,
-       parameters = CASE WHEN CAST(? AS BIGINT) IS NULL THEN parameters END
-     WHERE transaction_id = ?`,
+    UPDATE,
     record.status,
     due ? 1 : 0,
     record.attempts,
@@ -112,13 +144,7 @@ export async function updateTransaction(sql: Sql, record: TransactionRecord, due
 
 /** Records the device's PUBACK. Only a queued transaction changes its state by it. */
 export async function markDelivered(sql: Sql, transactionId: number, at: number): Promise<void> {
-  await sql.run(
-    `UPDATE transactions SET status = CASE WHEN status = 'queued' THEN 'delivered' ELSE status END,
-       delivered_at = ?, updated_at = ? WHERE transaction_id = ? AND delivered_at IS NULL AND completed_at IS NULL`,
-    at,
-    at,
-    transactionId,
-  );
+  await sql.run(MARK_DELIVERED, at, at, transactionId);
 }
 
 /** The device has the cancel: nothing is due any more. */
@@ -128,11 +154,7 @@ export async function markCancelDelivered(sql: Sql, transactionId: number): Prom
 
 /** How many transactions a device must still hear of, at most `most`; the index alone is read. */
 export async function countDue(sql: Sql, deviceId: string, most: number): Promise<number> {
-  const row = await sql.get<{ count: number }>(
-    'SELECT count(*) AS count FROM (SELECT 1 FROM transactions WHERE device_id = ? AND due = 1 LIMIT ?) AS due',
-    deviceId,
-    most,
-  );
+  const row = await sql.get<{ count: number }>(COUNT_DUE, deviceId, most);
   return row?.count ?? 0;
 }
 
@@ -179,22 +201,10 @@ export async function clearDue(sql: Sql, deviceId: string): Promise<void> {
  * durable before it is used, so it rises even over a crash.
  */
 export async function claimDue(sql: Sql, deviceId: string, after: number, limit: number): Promise<Due[]> {
-  const rows = await sql.all<DueRow>(
-    `SELECT ${DUE_COLUMNS} FROM transactions
-     WHERE device_id IN (?) AND due = 1 AND transaction_id > ? ORDER BY transaction_id LIMIT (? + 0)`,
-    deviceId,
-    after,
-    limit,
-  );
+  const rows = await sql.all<DueRow>(FIND_DUE, deviceId, after, limit);
   const last = rows.at(-1);
   if (!last) return [];
-  await sql.run(
-    `UPDATE transactions SET attempts = attempts + 1
-     WHERE device_id = ? AND due = 1 AND transaction_id > ? AND transaction_id <= ?`,
-    deviceId,
-    after,
-    last.transactionId,
-  );
+  await sql.run(COUNT_ATTEMPT, deviceId, after, last.transactionId);
   return rows.map((row) => toDue({ ...row, attempts: row.attempts + 1 }));
 }
 

@@ -1,3 +1,4 @@
+import { inSets } from '../database/set-form.ts';
 import type { Sql } from '../database/sql.ts';
 import type { DeliveryStatus, ReceiverName } from './delivery.ts';
 
@@ -35,12 +36,25 @@ export interface Outcome {
   at: number;
 }
 
+const INSERT = inSets(
+  `INSERT INTO deliveries (delivery_id, application_id, device_id, transaction_id, setting, type, body, status,
+     attempts, next_attempt_at, created_at, updated_at)
+   VALUES (?, ?, ?, ?, ?, ?, ?, 'pending', 0, ?, ?, ?)`,
+  // biome-ignore format: in the order of the text
+  ['text', 'text', 'text', 'bigint', 'text', 'text', 'text', 'bigint', 'bigint', 'bigint'],
+);
+const SAVE_OUTCOME = inSets(
+  `UPDATE deliveries SET status = ?, attempts = ?, url = ?, last_status_code = ?, last_error = ?,
+     next_attempt_at = ?, updated_at = ?
+   WHERE application_id = ? AND delivery_id = ? AND status = 'pending' AND round = ?`,
+  // biome-ignore format: in the order of the text
+  ['text', 'bigint', 'text', 'bigint', 'text', 'bigint', 'bigint', 'text', 'text', 'bigint'],
+);
+
 /** A pending delivery that is due at once. */
 export async function insertDelivery(sql: Sql, delivery: NewDelivery): Promise<void> {
   await sql.run(
-    `INSERT INTO deliveries (delivery_id, application_id, device_id, transaction_id, setting, type, body, status,
-       attempts, next_attempt_at, created_at, updated_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, 'pending', 0, ?, ?, ?)`,
+    INSERT,
     delivery.deliveryId,
     delivery.applicationId,
     delivery.deviceId,
@@ -109,9 +123,7 @@ export async function findNextReceiver(
  */
 export async function saveOutcome(sql: Sql, outcome: Outcome): Promise<boolean> {
   const changed = await sql.run(
-    `UPDATE deliveries SET status = ?, attempts = ?, url = ?, last_status_code = ?, last_error = ?,
-       next_attempt_at = ?, updated_at = ?
-     WHERE application_id = ? AND delivery_id = ? AND status = 'pending' AND round = ?`,
+    SAVE_OUTCOME,
     outcome.status,
     outcome.attempts,
     outcome.url,

@@ -40,13 +40,12 @@ export function createOutcomeWriter<Written extends Outcome>(options: Options<Wr
     let batch: Written[] = [];
     let counts: boolean[] = [];
     await database.transactSoon(async (unit) => {
-      counts = [];
       batch = waiting.splice(0, BATCH); // when the unit runs, not when it was asked for: so more share it
       unit.onRollback(() => {
         waiting = [...batch, ...waiting];
       });
       if (database.shared) batch.sort(byKey);
-      for (const outcome of batch) counts.push(await saveOutcome(unit, outcome));
+      counts = await Promise.all(batch.map((outcome) => saveOutcome(unit, outcome)));
     });
     for (const [index, outcome] of batch.entries()) written(outcome, counts[index] === true);
   }

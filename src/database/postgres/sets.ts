@@ -6,7 +6,7 @@ export interface SetForm {
   text: string;
   /** Rows say whose they are in their last column, which is taken off; else there is one for each call, in order. */
   numbered: boolean;
-  /** The parameters that say which row is changed: two calls for one row are no set. */
+  /** The parameters that say what is changed: two calls that change the same are no set. */
   identity: readonly number[];
 }
 
@@ -15,17 +15,17 @@ export const NUMBER = 'number_in_set';
 
 const forms = new Map<string, SetForm | undefined>();
 
-/** `given_1` and so on, instead of the parameters; answers how many there were behind a place in the text. */
-function named(text: string, from: number): { text: string; behind: number[] } {
+/** `given_1` and so on, instead of the parameters; and which of them a column must equal behind a place in the text. */
+function named(text: string, from: number): { text: string; equalled: number[] } {
   let number = 0;
-  const behind: number[] = [];
+  const equalled: number[] = [];
   const replaced = text.replace(PARAMETER, (part: string, at: number) => {
     if (part !== '?') return part;
     number += 1;
-    if (at >= from) behind.push(number - 1);
+    if (at >= from && /([^<>]=|\bIN\s*\()\s*$/.test(text.slice(0, at))) equalled.push(number - 1);
     return `given.given_${number}`;
   });
-  return { text: replaced, behind };
+  return { text: replaced, equalled };
 }
 
 function makeForm(single: string, types: readonly ParameterType[]): SetForm {
@@ -48,10 +48,10 @@ function makeForm(single: string, types: readonly ParameterType[]): SetForm {
   const [, update, where, answered] =
     /^(UPDATE \w+ SET [\s\S]*?)\s(WHERE [\s\S]*?)(RETURNING [\s\S]*)?$/.exec(text) ?? [];
   if (update === undefined || where === undefined) throw new Error(`it cannot be carried out in sets: ${single}`);
-  const { text: whole, behind } = named(text, update.length);
+  const { text: whole, equalled } = named(text, update.length);
   const at = whole.search(/\sWHERE /);
   const back = answered === undefined ? ` RETURNING ${number}` : `, ${number}`;
-  return { text: `${whole.slice(0, at)} FROM ${given}${whole.slice(at)}${back}`, numbered: true, identity: behind };
+  return { text: `${whole.slice(0, at)} FROM ${given}${whole.slice(at)}${back}`, numbered: true, identity: equalled };
 }
 
 /** The set form of a statement, where one was declared. */

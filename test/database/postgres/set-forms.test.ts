@@ -1,0 +1,140 @@
+import t from 'tap';
+import { openPostgres } from '../../../src/database/postgres/open-postgres.ts';
+import { setFormOf } from '../../../src/database/postgres/sets.ts';
+import { declaredSets, inSets, type ParameterType } from '../../../src/database/set-form.ts';
+import type { Database, SqlValue, UnitOfWork } from '../../../src/database/sql.ts';
+import '../../../src/service.ts'; // all rooms, with all that they declare
+import { createRandom } from '../../../device-sim/random.ts';
+import { createDatabase, NO_POSTGRES } from '../../postgres/databases.ts';
+
+const CALLS = 120;
+const random = createRandom(1);
+const one = <Item>(items: readonly Item[]): Item => items[Math.floor(random() * items.length)] as Item;
+
+const DEVICES = ['d1', 'd2', 'd3', "d'4"];
+const APPLICATIONS = ['a1', 'a2'];
+const DELIVERIES = Array.from({ length: 12 }, (_, index) => `w${index}`);
+const TRANSACTIONS = Array.from({ length: 24 }, (_, index) => index + 1);
+
+let unique = 0;
+
+/** A value for a parameter, by what is compared with it, or written to: so that most calls find something. */
+function valueFor(type: ParameterType, column: string): SqlValue {
+  if (type === 'bytea') return Buffer.from([0, 0x5c, Math.floor(random() * 256)]);
+  if (column === 'device_id') return one(DEVICES);
+  if (column === 'application_id') return one(APPLICATIONS);
+  if (column === 'delivery_id') return one(DELIVERIES);
+  if (column === 'transaction_id') return one(TRANSACTIONS);
+  if (column === 'round') return 0;
+  if (column === '' && type === 'bigint') return one([0, 1, 2, 3]);
+  if (type === 'bigint') return one([0, 1, 2, 3, 1_700_000_000_000_000]);
+  return one(['plain', `"quoted" \\ {a,b} NULL '?'`, '', 'é\u{1f600}\n']);
+}
+
+/** The columns that the parameters of a text are for; '' where it is not to be seen. */
+function columnsOf(text: string): string[] {
+  const [, names, values] = /^\s*INSERT INTO \w+\s*\(([^)]*)\)\s*VALUES\s*\(([^)]*)\)/.exec(text) ?? [];
+  if (names !== undefined && values !== undefined) {
+    const columns = names.split(',').map((name) => name.trim());
+    return values.split(',').flatMap((value, index) => (value.trim() === '?' ? [columns[index] ?? ''] : []));
+  }
+  return [...text.matchAll(/(?:(\w+)\s*(?:=|>|<|>=|<=|IN)\s*\(?\s*)?\?/g)].map((found) => found[1] ?? '');
+}
+
+async function fill(database: Database): Promise<void> {
+  await database.transact(async (unit) => {
+    await unit.run("INSERT INTO developers (developer_id, name, created_at) VALUES ('dev', 'x', 0)");
+    for (const id of DEVICES)
+      await unit.run(
+        "INSERT INTO devices (device_id, developer_id, credential_hash, activation, created_at) VALUES (?, 'dev', ?, 'activated', 0)",
+        id,
+        Buffer.from([0, 1]),
+      );
+    for (const _ of TRANSACTIONS)
+      await unit.run(
+        `INSERT INTO transactions (device_id, application_id, operation, parameters, status, due, attempts, created_at, updated_at)
+         VALUES (?, ?, 'setApn', '{}', ?, ?, 0, 0, 0)`,
+        one(DEVICES),
+        one(APPLICATIONS),
+        one(['queued', 'delivered', 'cancelled']),
+        one([0, 1, 1]),
+      );
+    for (const application of APPLICATIONS)
+      for (const id of DELIVERIES)
+        await unit.run(
+          `INSERT INTO deliveries (application_id, delivery_id, setting, type, body, status, attempts, created_at, updated_at)
+           VALUES (?, ?, 'deviceEvent', 't', 'b', 'pending', 0, 0, 0)`,
+          application,
+          id,
+        );
+  });
+}
+
+/** What the tables hold, as far as a statement could change it. */
+const dump = async (unit: UnitOfWork): Promise<unknown[]> => [
+  await unit.all('SELECT * FROM transactions ORDER BY transaction_id'),
+  await unit.all('SELECT * FROM deliveries ORDER BY application_id, delivery_id'),
+  await unit.all('SELECT * FROM devices ORDER BY device_id'),
+];
+
+const takenBack = new Error('all of it is taken back');
+
+/** Carries out the calls in a unit that is taken back; what they answered, and what was there afterwards. */
+async function tryOut(database: Database, work: (unit: UnitOfWork) => Promise<unknown[]>): Promise<unknown> {
+  let found: unknown;
+  await database
+    .transact(async (unit) => {
+      await unit.get(`SELECT setval(pg_get_serial_sequence('transactions', 'transaction_id'), 1000)`);
+      found = { answers: await work(unit), after: await dump(unit) };
+      throw takenBack;
+    }, 'd1')
+    .catch((cause: unknown) => {
+      if (cause !== takenBack) throw cause;
+    });
+  return found;
+}
+
+const skip = NO_POSTGRES && { skip: NO_POSTGRES };
+
+void t.test('what is carried out for many at once does what it does one by one', { ...skip }, async (t) => {
+  const database = await openPostgres({ url: await createDatabase(t), nowMicros: 0 });
+  t.teardown(() => database.close());
+  await fill(database);
+  inSets('UPDATE deliveries SET attempts = attempts + ? WHERE delivery_id = ?', ['bigint', 'text']); // the same rows again
+  t.ok(declaredSets().size > 8);
+  for (const [text, types] of declaredSets()) {
+    await t.test(text, async (t) => {
+      const columns = columnsOf(text);
+      t.equal(columns.length, types.length, 'a type for each parameter');
+      const inserts = text.trim().startsWith('INSERT');
+      const values = Array.from({ length: CALLS }, () =>
+        types.map((type, index) => {
+          unique += 1;
+          const isNew = inserts && columns[index] === 'delivery_id';
+          return isNew ? `new ${unique}` : valueFor(type, columns[index] ?? '');
+        }),
+      );
+      const method =
+        inserts && text.includes('transactions') ? 'insert' : text.trim().startsWith('SELECT') ? 'all' : 'run';
+      const call = (unit: UnitOfWork, some: SqlValue[]): Promise<unknown> => unit[method](text, ...some);
+      const single = await tryOut(database, async (unit) => {
+        const answers: unknown[] = [];
+        for (const some of values) answers.push(await call(unit, some));
+        return answers;
+      });
+      const set = await tryOut(database, (unit) => Promise.all(values.map((some) => call(unit, some))));
+      t.strictSame(set, single);
+      const { answers } = single as { answers: unknown[] };
+      t.ok(
+        answers.some((answer) => (Array.isArray(answer) ? answer.length > 0 : answer !== 0)),
+        'some of them find something',
+      );
+      t.ok(setFormOf(text));
+    });
+  }
+});
+
+t.test('a statement that has no set form cannot be declared in silence', async (t) => {
+  for (const text of ['DELETE FROM devices WHERE device_id = ?', 'INSERT INTO t (a) VALUES (?) ON CONFLICT DO NOTHING'])
+    t.throws(() => setFormOf(inSets(text, ['text'])), /cannot be carried out in sets/);
+});
