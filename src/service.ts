@@ -9,7 +9,7 @@ import { createMqttAddresses } from './broker/addresses.ts';
 import { createBroker } from './broker/broker.ts';
 import { createDeviceMessages } from './broker/device-messages.ts';
 import { type Clock, createLocalTime, createLocalTimeReader, systemClock } from './clock.ts';
-import { openCluster, SINGLE } from './cluster/open-cluster.ts';
+import { type ClusterOverrides, openCluster, SINGLE } from './cluster/open-cluster.ts';
 import type { Config } from './config.ts';
 import { loadContracts } from './contracts/contracts.ts';
 import { adminToken, makeFolder, openFileFault } from './data-folder.ts';
@@ -17,7 +17,7 @@ import { openDatabase } from './database/open-database.ts';
 import { createDatabaseCheck } from './database/sqlite/database-check.ts';
 import { createDeprecations } from './deprecations.ts';
 import { hasActivatedDevice } from './devices/device-repository.ts';
-import { createDevices } from './devices/devices.ts';
+import { createDevices, type Revoke } from './devices/devices.ts';
 import { createStatuses } from './devices/statuses.ts';
 import { createDocs } from './docs/docs.ts';
 import { createDeviceEvents } from './events/device-events.ts';
@@ -35,8 +35,10 @@ import { watchOpenFiles } from './open-files.ts';
 import { createParts } from './parts.ts';
 import { createReadiness } from './readiness.ts';
 import { createRetention } from './retention/retention.ts';
+import { createOrphanedWills } from './sessions/orphaned-wills.ts';
 import { createPresence } from './sessions/presence.ts';
 import { createSessions } from './sessions/sessions.ts';
+import { createTakeover, type Takeover } from './sessions/takeover.ts';
 import { ownerOfObject } from './software/owner.ts';
 import { createSoftware } from './software/software.ts';
 import { idempotencySweep } from './transactions/idempotency-sweep.ts';
@@ -55,6 +57,7 @@ interface Overrides {
   log: Log;
   clock?: Clock;
   ids?: Ids;
+  cluster?: ClusterOverrides;
 }
 
 export type Service = Awaited<ReturnType<typeof createService>>;
@@ -64,7 +67,10 @@ export type Service = Awaited<ReturnType<typeof createService>>;
  * reverse: first the edges stop taking work and finish what they have, then the workers, then the database. Throws
  * DATA_FOLDER_IN_USE and SETTING_INVALID; whatever had been started is stopped then.
  */
-export async function createService(config: Config, { log, clock = systemClock, ids = randomIds }: Overrides) {
+export async function createService(
+  config: Config,
+  { log, clock = systemClock, ids = randomIds, ...overrides }: Overrides,
+) {
   await using parts = createParts();
   const metrics = createMetrics();
   const logLimit = createLogLimit({ clock });
@@ -94,7 +100,9 @@ export async function createService(config: Config, { log, clock = systemClock, 
   const token = adminToken(config, ids);
   const common = { database, clock, ids, log, metrics, contracts };
   const cluster =
-    config.databaseUrl === null ? undefined : parts.add(await openCluster(config.databaseUrl, config, common));
+    config.databaseUrl === null
+      ? undefined
+      : parts.add(await openCluster(config.databaseUrl, config, common, overrides.cluster));
   await cluster?.join();
   const { count: nodes, leads } = cluster?.nodes ?? SINGLE;
 
@@ -122,19 +130,30 @@ export async function createService(config: Config, { log, clock = systemClock, 
       findApplication,
       lockApplication: applications.lockIn,
       installs: software.installs,
+      ownership: cluster?.ownership,
     }),
   );
   const sessions = createSessions(common);
+  const takeover = cluster && createTakeover({ ...common, ownership: cluster.ownership });
   const presence = parts.add(createPresence(common));
   const devices = createDevices({
     ...common,
     requireDeveloper: developers.find,
-    disconnect: (deviceId, will) => broker.disconnect(deviceId, will),
+    revoke(unit, deviceId, will) {
+      if (takeover) return revokeAnywhere(unit, deviceId, will, takeover);
+      unit.onCommit(() => broker.disconnect(deviceId, will));
+      return undefined;
+    },
     forgetting: [sessions.remove, presence.remove, deleteEvents],
     endTransactions: transactions.endAll,
   });
-  const isConnected = (deviceId: string): boolean => broker.isConnected(deviceId);
-  const statuses = createStatuses({ ...common, presence, isConnected });
+  const revokeAnywhere = async (...[unit, deviceId, will, by]: [...Parameters<Revoke>, Takeover]): Promise<void> => {
+    const left = await by.revoke(unit, deviceId);
+    if (left && will === 'kept') unit.onCommit(() => void broker.carryOutWill(left));
+  };
+  const connectedHere = (ids: readonly string[]) => new Set(ids.filter((deviceId) => broker.isConnected(deviceId)));
+  const connected = cluster?.ownership.connected ?? connectedHere;
+  const statuses = createStatuses({ ...common, presence, connected });
   const { device: deviceMebibytes, application: applicationMebibytes } = config.eventMebibytes;
   const bytes = createEventBytes({ clock, metrics, deviceMebibytes, applicationMebibytes, nodes });
   const events = createDeviceEvents({ ...common, deprecations, findApplication, record: webhooks.record, bytes });
@@ -149,11 +168,20 @@ export async function createService(config: Config, { log, clock = systemClock, 
       sessions,
       presence,
       authenticate: devices.authenticate,
+      takeover,
+      nodeId: cluster?.nodes.id,
       open: transactions.open,
       handlers: createDeviceMessages({ contracts, metrics, transactions, statuses, events, uploads }),
     }),
   );
   const mqtt = parts.add(createMqttAddresses(broker, config));
+  if (cluster) {
+    const { nodes, bus, heal, ownership } = cluster;
+    bus.on('wake', transactions.wake);
+    heal.add(() => ownership.heal(transactions.found));
+    if (takeover) cluster.whenRenamed(takeover.renamed);
+    parts.add(createOrphanedWills({ ...common, nodes, carryOut: broker.carryOutWill }));
+  }
 
   const readiness = createReadiness({ clock });
   readiness.set('service', () => 'is starting');
@@ -228,7 +256,10 @@ export async function createService(config: Config, { log, clock = systemClock, 
   parts.add(createRetention({ ...common, sweeps, sweepObjects: software.sweepObjects, leads }));
   parts.add({
     start: () => readiness.set('service', () => undefined),
-    [Symbol.asyncDispose]: async () => readiness.set('service', () => 'is stopping'),
+    async [Symbol.asyncDispose]() {
+      readiness.set('service', () => 'is stopping');
+      cluster?.ownership.leave();
+    },
   });
 
   await parts.start();

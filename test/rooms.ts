@@ -28,28 +28,28 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     rooms: ['contracts', 'database'],
     owns: ['jose'],
   },
-  devices: { about: 'devices, credentials, activation, status', rooms: ['contracts', 'database'] },
+  devices: { about: 'devices, credentials, activation, status', rooms: ['contracts', 'database', 'cluster'] },
   sessions: {
     about: 'MQTT sessions, subscriptions and wills; when devices were last heard of',
-    rooms: ['database'],
+    rooms: ['database', 'cluster'],
   },
   webhooks: {
     about: 'deliveries, attempts, signature, retry schedule, address guard',
     rooms: ['contracts', 'database'],
     owns: ['undici', 'standardwebhooks', 'ipaddr.js'],
   },
-  outbox: { about: 'what is due for a connected device, in order', rooms: ['contracts', 'database'] },
+  outbox: { about: 'what is due for a connected device, in order', rooms: ['contracts', 'database', 'cluster'] },
   software: {
     about: 'packages, versions, binaries, distributions, system packages, firmware',
     rooms: ['contracts', 'database', 'objects', 'apk'],
   },
   transactions: {
     about: 'the state machine, submission, settlement, cancel',
-    rooms: ['contracts', 'database', 'applications', 'devices', 'software', 'webhooks', 'outbox'],
+    rooms: ['contracts', 'database', 'applications', 'devices', 'software', 'webhooks', 'outbox', 'cluster'],
   },
   events: {
     about: 'events of devices, upload URLs that devices ask customers for',
-    rooms: ['contracts', 'database', 'applications', 'devices', 'webhooks'],
+    rooms: ['contracts', 'database', 'applications', 'devices', 'webhooks', 'cluster'],
   },
   cluster: {
     about: 'several processes at one database: nodes with leases, hints, who has a device, who sends to a receiver',
@@ -71,7 +71,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   broker: {
     about: 'the MQTT edge: login, access rules, inbound, outbound, bounds of connections',
-    rooms: ['contracts', 'devices', 'sessions', 'outbox', 'transactions', 'events'],
+    rooms: ['contracts', 'devices', 'sessions', 'outbox', 'transactions', 'events', 'cluster'],
     owns: ['aedes', 'ws'],
   },
   api: {

@@ -1,5 +1,6 @@
 import type { Aedes, Client, ConnectPacket } from 'aedes';
 import type { Clock } from '../clock.ts';
+import type { Sql } from '../database/sql.ts';
 import { isDeviceId } from '../devices/device-id.ts';
 import { isDatabaseAway } from '../errors.ts';
 import type { Log } from '../log.ts';
@@ -12,6 +13,8 @@ const IDENTIFIER_REJECTED = 2;
 const SERVER_UNAVAILABLE = 3;
 const BAD_CREDENTIALS = 4;
 const NOT_AUTHORIZED = 5;
+
+type Standing = 'good' | 'bad' | 'blocked';
 
 interface Refusal {
   code: number;
@@ -28,11 +31,13 @@ interface Parts {
   clock: Clock;
   log: Log;
   metrics: Metrics;
-  /** Whether the device is registered and the proof its own; and whether it may connect. */
-  authenticate(deviceId: string, proof: Proof): Promise<'good' | 'bad' | 'blocked'>;
+  /** Whether the device is registered and the proof its own; and whether it may connect. Inside of a unit: `sql`. */
+  authenticate(deviceId: string, proof: Proof, sql?: Sql): Promise<'good' | 'bad' | 'blocked'>;
   /** What the certificate of a client says, when it is one of ours; undefined without one. */
   certificateOf(client: Client): { name: string; fingerprint: string } | undefined;
   openSession(deviceId: string): Promise<void>;
+  /** Where there are other nodes, instead of that: the device comes here from wherever it was. */
+  enter?: ((client: Client, standing: (sql: Sql) => Promise<Standing>) => Promise<Standing>) | undefined;
   /** Resolves when it is time for one more login; undefined: at once. */
   turn(): Promise<void> | undefined;
   /** Resolves when the client may be told that it is refused. */
@@ -47,7 +52,7 @@ interface Parts {
  * once exactly the last stays; and a credential that is replaced meanwhile is noticed.
  */
 export function createAuthentication(parts: Parts) {
-  const { clock, log, metrics, authenticate, certificateOf, openSession, turn, throttle, refuse } = parts;
+  const { clock, log, metrics, authenticate, certificateOf, openSession, enter, turn, throttle, refuse } = parts;
   const connects = new WeakMap<Client, ConnectPacket>();
   const locks = new Map<string, Promise<void>>();
   const logins = new WeakMap<Client, () => void>();
@@ -69,18 +74,18 @@ export function createAuthentication(parts: Parts) {
     client ? new Promise((resolve) => client.close(resolve)) : Promise.resolve();
 
   /** A password must be the device's credential; without one a certificate must say that it is the device. */
-  async function standing(client: Client, password: Buffer | undefined): Promise<Refusal | undefined> {
+  async function standing(client: Client, password: Buffer | undefined, sql?: Sql): Promise<Standing> {
     const certificate = certificateOf(client);
-    if (!password && certificate?.name !== client.id) return { code: BAD_CREDENTIALS, reason: 'credentials' };
+    if (!password && certificate?.name !== client.id) return 'bad';
     const proof = password ? { credential: password } : { certificateFingerprint: certificate?.fingerprint ?? '' };
-    switch (await authenticate(client.id, proof)) {
-      case 'good':
-        return undefined;
-      case 'blocked':
-        return { code: NOT_AUTHORIZED, reason: 'blocked' };
-      case 'bad':
-        return { code: BAD_CREDENTIALS, reason: password ? 'credentials' : 'certificate' };
-    }
+    return authenticate(client.id, proof, sql);
+  }
+
+  function refusalOf(found: Standing, client: Client, password: Buffer | undefined): Refusal | undefined {
+    if (found === 'good') return undefined;
+    if (found === 'blocked') return { code: NOT_AUTHORIZED, reason: 'blocked' };
+    const foreign = !password && certificateOf(client)?.name !== client.id;
+    return { code: BAD_CREDENTIALS, reason: password || foreign ? 'credentials' : 'certificate' };
   }
 
   async function refusal(
@@ -90,7 +95,7 @@ export function createAuthentication(parts: Parts) {
   ): Promise<Refusal | undefined> {
     if (!isDeviceId(client.id)) return { code: IDENTIFIER_REJECTED, reason: 'client_id' };
     if (username !== client.id) return { code: BAD_CREDENTIALS, reason: 'credentials' };
-    const refused = await standing(client, password);
+    const refused = refusalOf(await standing(client, password), client, password);
     if (refused) return refused;
     const will = connects.get(client)?.will;
     if (will && !inboundKind(client.id, will.topic)) return { code: NOT_AUTHORIZED, reason: 'will' };
@@ -124,10 +129,13 @@ export function createAuthentication(parts: Parts) {
       if (waiting.get(client.id) === client) waiting.delete(client.id);
       if (client.closed || client.conn.destroyed) return;
       // Again, inside the lock: the credential may have been replaced while this connection waited.
-      if (waited) refused = await standing(client, password);
+      if (waited && !enter) refused = refusalOf(await standing(client, password), client, password);
       if (refused) return;
       await closeClient(registeredClient(broker, client.id)); // [MQTT-3.1.4-2]
-      if (client.clean === false) await openSession(client.id);
+      if (enter) {
+        refused = refusalOf(await enter(client, (sql) => standing(client, password, sql)), client, password);
+        if (refused) return;
+      } else if (client.clean === false) await openSession(client.id);
       if (client.closed) return;
       // Until Aedes has done all that it does for a login, also for one whose connection has ended: what it stores late
       // would else be stored over what the next one has.

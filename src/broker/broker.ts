@@ -2,13 +2,15 @@ import type { Duplex } from 'node:stream';
 import { Aedes, type Client, type Subscription } from 'aedes';
 import type { Clock } from '../clock.ts';
 import type { Contracts } from '../contracts/contracts.ts';
+import type { Sql } from '../database/sql.ts';
 import type { Ids } from '../ids.ts';
 import type { Log } from '../log.ts';
 import { createLogLimit } from '../log-limit.ts';
 import type { Metrics } from '../metrics.ts';
-import type { DeviceLink } from '../outbox/outbox.ts';
+import type { DeviceLink } from '../outbox/lane.ts';
 import type { Presence } from '../sessions/presence.ts';
-import type { Sessions } from '../sessions/sessions.ts';
+import type { Sessions, StoredPacket } from '../sessions/sessions.ts';
+import type { Takeover } from '../sessions/takeover.ts';
 import { createTokenBuckets } from '../token-buckets.ts';
 import {
   dropWill,
@@ -24,6 +26,7 @@ import {
 import { createAuthentication, type Proof } from './authentication.ts';
 import { type Certificate, readRevoked } from './certificates.ts';
 import { createConnections, type Place } from './connections.ts';
+import { createEntries } from './entries.ts';
 import { createExactlyOnce, MOST_UNRELEASED } from './exactly-once.ts';
 import { createInbound, type Handlers } from './inbound.ts';
 import { createListeners } from './listeners.ts';
@@ -32,7 +35,7 @@ import { createLoginTurns } from './login-turns.ts';
 import { createOutbound } from './outbound.ts';
 import { createPacketGuard, type Guarded } from './packet-guard.ts';
 import { createPatience } from './patience.ts';
-import { createPersistence, SESSION_MARKER } from './persistence.ts';
+import { createPersistence, fromStored, SESSION_MARKER } from './persistence.ts';
 import { createSubacks } from './suback.ts';
 import type { TlsFiles } from './tls-files.ts';
 import { outboundKind, topicOf } from './topics.ts';
@@ -43,8 +46,11 @@ interface Parts {
   ids: Ids;
   log: Log;
   metrics: Metrics;
-  /** Whether the device is registered and the proof its own; and whether it may connect. */
-  authenticate(deviceId: string, proof: Proof): Promise<'good' | 'bad' | 'blocked'>;
+  /** Whether the device is registered and the proof its own; and whether it may connect. Inside of a unit: `sql`. */
+  authenticate(deviceId: string, proof: Proof, sql?: Sql): Promise<'good' | 'bad' | 'blocked'>;
+  /** Where there are other nodes: how devices come from them, and the name of this one. */
+  takeover?: Pick<Takeover, 'enter' | 'left'> | undefined;
+  nodeId?: (() => string) | undefined;
   contracts: Pick<Contracts, 'read' | 'accepts'>;
   handlers: Handlers;
   /** A device is connected and subscribes its commands; the returned function is called when that ends. */
@@ -74,6 +80,14 @@ export async function createBroker(parts: Parts) {
     allows: (clientId, topic) => outboundKind(clientId, topic) !== undefined,
     released: (client, messageId) => exactlyOnce.released(client, messageId),
     forwards: false,
+    nodeId: parts.nodeId,
+    fenceOf: (client) => entries.of(client)?.fence,
+  });
+  const { takeover } = parts;
+  const entries = createEntries({
+    takeover,
+    resumes: persistence.resumes,
+    carryOut: (will) => void inbound.carryOutWill(fromStored(will)),
   });
   const logLimit = createLogLimit({ clock });
   const throttle = createLoginThrottle({ clock, log, logLimit, metrics });
@@ -90,6 +104,7 @@ export async function createBroker(parts: Parts) {
     authenticate,
     certificateOf: (client) => known.get(client)?.certificate,
     openSession: persistence.openSession,
+    enter: takeover && entries.enter,
     turn: createLoginTurns({ commands: parts.commands }).wait,
     async throttle(client, ...refusal) {
       const place = known.get(client)?.place;
@@ -114,6 +129,7 @@ export async function createBroker(parts: Parts) {
     logLimit: createLogLimit({ clock }),
     metrics,
     handlers,
+    fenceOf: (client) => entries.of(client)?.fence,
     respond: (client, answer) => sendAnswer(client, 'responses', answer),
     reject: (client, answer) => sendAnswer(client, 'errors', answer),
   });
@@ -149,6 +165,7 @@ export async function createBroker(parts: Parts) {
     if (lanes.has(client) || client.closed || !client.connected) return;
     const close = open({
       deviceId: client.id,
+      epoch: entries.of(client)?.epoch,
       publish: (command, acknowledged) => outbound.publish(client, topic, JSON.stringify(command), acknowledged),
     });
     lanes.set(client, close);
@@ -239,6 +256,9 @@ export async function createBroker(parts: Parts) {
       const client = registeredClient(broker, deviceId);
       return client !== undefined && !client.closed && !leaving.has(client);
     },
+
+    /** Carries out the will of a connection that another node had; resolves when that is done, or was not possible. */
+    carryOutWill: (will: StoredPacket): Promise<void> => inbound.carryOutWill(fromStored(will)),
 
     /** New files for the TLS listeners; who is connected by a certificate that they revoke is cut off. */
     reloadTls(files: TlsFiles): void {

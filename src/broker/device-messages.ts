@@ -41,16 +41,16 @@ export function createDeviceMessages({ contracts, metrics, transactions, statuse
   };
 
   return {
-    async acks(deviceId, ack) {
-      await transactions.settle(deviceId, ack);
+    async acks(deviceId, ack, { fence }) {
+      await transactions.settle(deviceId, ack, fence);
       return undefined;
     },
-    async status(deviceId, status) {
-      await statuses.report(deviceId, status);
+    async status(deviceId, status, { fence }) {
+      await statuses.report(deviceId, status, fence);
       return undefined;
     },
-    async events(deviceId, event, { bytes }) {
-      await events.accept(deviceId, event, bytes);
+    async events(deviceId, event, { bytes, fence }) {
+      await events.accept(deviceId, event, bytes, fence);
       return undefined;
     },
     /** Every request gets a response with its requestId, also when something is wrong with its data. */

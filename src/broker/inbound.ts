@@ -1,4 +1,6 @@
 import type { AedesPublishPacket, Client, PublishPacket } from 'aedes';
+import type { Fence } from '../cluster/ownership.ts';
+import { Superseded } from '../cluster/superseded.ts';
 import type { Contracts } from '../contracts/contracts.ts';
 import type { SchemaTypes } from '../contracts/types.ts';
 import { DomainError, type Fault, faultText, isDatabaseAway, toDomainError } from '../errors.ts';
@@ -26,6 +28,8 @@ interface Arrival {
   bytes: number;
   /** For what takes longer than a PUBACK may wait; a connection that has ended meanwhile gets nothing. */
   respond(answer: object): void;
+  /** To be passed first in each unit of work, where there are other nodes. */
+  fence: Fence | undefined;
 }
 
 /** One per topic: carries a message out, and may have an answer; the PUBACK waits for it. */
@@ -47,6 +51,8 @@ interface Parts {
   rate: Pick<TokenBuckets, 'take'>;
   /** With a database that is away. */
   patience: Pick<ReturnType<typeof createPatience>, 'holds' | 'wait'>;
+  /** Of a connection, where there are other nodes. */
+  fenceOf(client: Client): Fence | undefined;
   /** Sends what a handler answers. */
   respond(client: Client, answer: object): void;
   /** Tells the device what was wrong with its message. */
@@ -87,7 +93,7 @@ const shortTopic = (topic: string): string => topic.slice(0, LONGEST_TOPIC).toWe
  * failure of ours.
  */
 export function createInbound(parts: Parts) {
-  const { contracts, log, logLimit, metrics, handlers, exactlyOnce, patience, rate, respond, reject } = parts;
+  const { contracts, log, logLimit, metrics, handlers, exactlyOnce, patience, rate, fenceOf, respond, reject } = parts;
   const tails = new WeakMap<Client, Promise<Error | null>>();
   const tooFast = new WeakSet<Client>();
   const work = createWork();
@@ -135,7 +141,8 @@ export function createInbound(parts: Parts) {
         log.debug({ deviceId, topic, members: unknown.names }, 'members of a message that nobody knows are ignored');
       }
       const respondTo = (answer: object): void => (client ? respond(client, answer) : undefined);
-      const arrival = { bytes: payload.length, respond: respondTo };
+      const fence = client ? fenceOf(client) : undefined;
+      const arrival = { bytes: payload.length, respond: respondTo, fence };
       const answer = await handlers[kind](deviceId, value as Messages[Kind], arrival);
       if (answer) respondTo(answer);
       if (leftOut.length === 0) return null;
@@ -163,6 +170,7 @@ export function createInbound(parts: Parts) {
         return await carryOut();
       } catch (err) {
         if (isDatabaseAway(err) && (await patience.wait(client))) continue;
+        if (err instanceof Superseded) return err; // it comes again, to whoever has the device
         log.error({ err, deviceId }, 'a message from a device could not be carried out; it will come again');
         return err instanceof Error ? err : new Error(String(err));
       }
@@ -226,26 +234,37 @@ export function createInbound(parts: Parts) {
     work.ended();
   }
 
+  function authorizePublish(
+    client: Client | null,
+    packet: PublishPacket,
+    callback: (error?: Error | null) => void,
+  ): void {
+    // A will that is published after a restart has no client; its owner was checked when it was stored.
+    const deviceId = client?.id ?? (packet as AedesPublishPacket & { clientId?: string }).clientId ?? '';
+    const kind = inboundKind(deviceId, packet.topic);
+    if (packet.messageId === 0) {
+      metrics.mqttRefused.inc({ reason: 'packet_id' }); // [MQTT-2.3.1-1]
+      callback(new Error('packet identifier 0'));
+      return;
+    }
+    packet.retain = false; // nobody can subscribe it, and retained messages have no bound
+    packet.dup = false; // [MQTT-3.3.1-3]
+    metrics.mqttMessages.inc({ topic: kind ?? 'other' });
+    work.begun();
+    const outcome = outcomeFor(kind, deviceId, client, packet);
+    const before = client && tails.get(client);
+    const inOrder = before ? before.then(() => outcome) : outcome;
+    if (client) tails.set(client, inOrder);
+    void answerLater(inOrder, packet, callback);
+  }
+
   return {
-    authorizePublish(client: Client | null, packet: PublishPacket, callback: (error?: Error | null) => void): void {
-      // A will that is published after a restart has no client; its owner was checked when it was stored.
-      const deviceId = client?.id ?? (packet as AedesPublishPacket & { clientId?: string }).clientId ?? '';
-      const kind = inboundKind(deviceId, packet.topic);
-      if (packet.messageId === 0) {
-        metrics.mqttRefused.inc({ reason: 'packet_id' }); // [MQTT-2.3.1-1]
-        callback(new Error('packet identifier 0'));
-        return;
-      }
-      packet.retain = false; // nobody can subscribe it, and retained messages have no bound
-      packet.dup = false; // [MQTT-3.3.1-3]
-      metrics.mqttMessages.inc({ topic: kind ?? 'other' });
-      work.begun();
-      const outcome = outcomeFor(kind, deviceId, client, packet);
-      const before = client && tails.get(client);
-      const inOrder = before ? before.then(() => outcome) : outcome;
-      if (client) tails.set(client, inOrder);
-      void answerLater(inOrder, packet, callback);
-    },
+    authorizePublish,
+
+    /** The will of a connection that ended elsewhere, as it was kept. */
+    carryOutWill: (packet: object): Promise<void> =>
+      new Promise((resolve) => authorizePublish(null, packet as PublishPacket, () => resolve())),
+
     idle: work.idle,
   };
 }

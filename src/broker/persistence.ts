@@ -6,6 +6,8 @@
 // And two tests look subscriptions up through wildcards, which devices may not subscribe.
 import { Readable } from 'node:stream';
 import type { Client } from 'aedes';
+import type { Fence } from '../cluster/ownership.ts';
+import { isDatabaseAway } from '../errors.ts';
 import type { Sessions, StoredPacket, StoredSubscription } from '../sessions/sessions.ts';
 import { MOST_UNRELEASED } from './exactly-once.ts';
 import type { Outbound } from './outbound.ts';
@@ -26,6 +28,10 @@ interface Parts {
   released?(client: Client, messageId: number): void;
   /** False when nothing that a device publishes is forwarded: Aedes asks at every message, and need not wait for a look-up. */
   forwards?: boolean;
+  /** Where there are other nodes: the name of this one, under which its wills are kept; who is dead is known elsewhere. */
+  nodeId?: (() => string) | undefined;
+  /** And what a connection must pass to write something. */
+  fenceOf?(client: object): Fence | undefined;
 }
 
 function toStored(clientId: string, { payload, ...fields }: Packet): StoredPacket {
@@ -33,7 +39,7 @@ function toStored(clientId: string, { payload, ...fields }: Packet): StoredPacke
   return { clientId, packet: { fields, isText }, payload: payload === undefined ? null : Buffer.from(payload) };
 }
 
-function fromStored({ packet, payload }: StoredPacket): Packet {
+export function fromStored({ packet, payload }: StoredPacket): Packet {
   const { fields, isText } = packet as { fields: Packet; isText: boolean };
   return payload === null ? fields : { ...fields, payload: isText ? payload.toString() : payload };
 }
@@ -44,10 +50,12 @@ const toSubscription = ({ topic, qos, properties }: StoredSubscription): Subscri
   ...properties,
 });
 
-export function createPersistence({ sessions, outbound, allows, released, forwards = true }: Parts) {
+export function createPersistence(parts: Parts) {
+  const { sessions, outbound, allows, released, forwards = true, nodeId, fenceOf = () => undefined } = parts;
   // Clients that found a session at their CONNECT, until Aedes has asked for its subscriptions.
   const resumed = new Set<string>();
   let broker = { id: '' };
+  const ownId = (): string => nodeId?.() ?? broker.id;
 
   async function* wills(brokers: Record<string, unknown>): AsyncGenerator<Packet> {
     for await (const will of sessions.wills()) if (!brokers[will.brokerId]) yield fromStored(will);
@@ -57,6 +65,11 @@ export function createPersistence({ sessions, outbound, allows, released, forwar
     /** Before CONNACK of a persistent session: makes it, or remembers that it is resumed. */
     async openSession(clientId: string): Promise<void> {
       if (await sessions.open(clientId)) resumed.add(clientId);
+    },
+
+    /** The session was there, as the login itself found. */
+    resumes(clientId: string): void {
+      resumed.add(clientId);
     },
 
     async setup(owner: { id: string }): Promise<void> {
@@ -70,6 +83,7 @@ export function createPersistence({ sessions, outbound, allows, released, forwar
           const given = Object.entries(rest).filter(([, value]) => value !== undefined);
           return { clientId: client.id, topic, qos, properties: Object.fromEntries(given) };
         }),
+        fenceOf(client),
       );
     },
 
@@ -77,6 +91,7 @@ export function createPersistence({ sessions, outbound, allows, released, forwar
       await sessions.unsubscribe(
         client.id,
         topics.filter((topic) => allows(client.id, topic)),
+        fenceOf(client),
       );
     },
 
@@ -97,7 +112,7 @@ export function createPersistence({ sessions, outbound, allows, released, forwar
       return stored.map((subscription) => ({ ...toSubscription(subscription), clientId: subscription.clientId }));
     },
 
-    cleanSubscriptions: (client: ClientId): Promise<void> => sessions.end(client.id),
+    cleanSubscriptions: (client: ClientId): Promise<void> => sessions.end(client.id, fenceOf(client)),
 
     getClientList: (topic: string): Readable =>
       Readable.from(
@@ -112,7 +127,7 @@ export function createPersistence({ sessions, outbound, allows, released, forwar
     async incomingStorePacket(client: ClientId, packet: Packet): Promise<void> {
       const { length: _, ...fields } = packet; // of the wire, not of the message
       const stored = toStored(client.id, fields);
-      const kept = await sessions.keepIncoming(packet.messageId ?? 0, stored, MOST_UNRELEASED);
+      const kept = await sessions.keepIncoming(packet.messageId ?? 0, stored, MOST_UNRELEASED, fenceOf(client));
       if (!kept) throw new Error('too many messages of QoS 2 without PUBREL');
     },
 
@@ -123,17 +138,17 @@ export function createPersistence({ sessions, outbound, allows, released, forwar
     },
 
     async incomingDelPacket(client: Client, packet: Packet): Promise<void> {
-      const deleted = await sessions.releaseIncoming(client.id, packet.messageId ?? 0);
+      const deleted = await sessions.releaseIncoming(client.id, packet.messageId ?? 0, fenceOf(client));
       if (!deleted) throw new Error('no such packet');
       released?.(client, packet.messageId ?? 0);
     },
 
-    cleanIncoming: (client: ClientId): Promise<void> => sessions.forgetIncoming(client.id),
+    cleanIncoming: (client: ClientId): Promise<void> => sessions.forgetIncoming(client.id, fenceOf(client)),
 
     async putWill(client: ClientId, packet: Packet): Promise<void> {
-      packet.brokerId = broker.id;
+      packet.brokerId = ownId();
       packet['clientId'] = client.id;
-      await sessions.keepWill(broker.id, toStored(client.id, packet));
+      await sessions.keepWill(packet.brokerId, toStored(client.id, packet), fenceOf(client));
     },
 
     async getWill(client: ClientId): Promise<Packet | undefined> {
@@ -142,11 +157,17 @@ export function createPersistence({ sessions, outbound, allows, released, forwar
     },
 
     async delWill(client: ClientId): Promise<Packet | undefined> {
-      const stored = await sessions.takeWill(client.id);
-      return stored && fromStored(stored);
+      try {
+        const stored = await sessions.takeWill(client.id, nodeId?.());
+        return stored && fromStored(stored);
+      } catch (error) {
+        // Nobody catches it in Aedes, and it would end the process. A will that stays is that of a connection that ended.
+        if (isDatabaseAway(error)) return undefined;
+        throw error;
+      }
     },
 
-    streamWill: (brokers: Record<string, unknown> = {}): Readable => Readable.from(wills(brokers)),
+    streamWill: (brokers: Record<string, unknown> = {}): Readable => Readable.from(nodeId ? [] : wills(brokers)),
 
     // Outgoing packets and retained messages: see the head of this file.
     async outgoingEnqueue(): Promise<void> {},

@@ -10,6 +10,9 @@ import { Superseded } from './superseded.ts';
 /** Called in a unit of work that writes what a connection said: throws Superseded when that is not the device's any more. */
 export type Fence = (unit: UnitOfWork) => Promise<void>;
 
+/** Gives what has the one name of this node the other. */
+export type Renaming = (unit: UnitOfWork, from: string, to: string) => Promise<unknown>;
+
 /** A device as this node has it. */
 interface Held {
   epoch: number;
@@ -180,8 +183,13 @@ export function createOwnership({ database, nodes, bus, log, metrics }: Parts) {
     },
 
     /** It is back under another name, and has kept its connections: they are under the new name. */
-    async renamed(formerId: string): Promise<void> {
-      if (held.size > 0) await database.transact((unit) => repository.renameOwner(unit, formerId, nodes.id()));
+    async renamed(formerId: string, also: readonly Renaming[]): Promise<void> {
+      if (held.size === 0) return;
+      const nodeId = nodes.id();
+      await database.transact(async (unit) => {
+        await repository.renameOwner(unit, formerId, nodeId);
+        for (const rename of also) await rename(unit, formerId, nodeId);
+      });
     },
 
     /** Devices that this node holds. */

@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts';
-import type { Database, UnitOfWork } from '../database/sql.ts';
+import type { Database, Sql, UnitOfWork } from '../database/sql.ts';
 import { DomainError } from '../errors.ts';
 import type { Ids } from '../ids.ts';
 import { hashSecret, matchesSecret } from '../secret-hash.ts';
@@ -17,14 +17,19 @@ import {
 } from './device-repository.ts';
 import { deleteStatus } from './status-repository.ts';
 
+/**
+ * In a unit, at whose commit the device's connection, if any, ends: its credential stopped, or it is gone; then its will is
+ * of no meaning.
+ */
+export type Revoke = (unit: UnitOfWork, deviceId: string, will: 'kept' | 'dropped') => Promise<void> | undefined;
+
 interface Parts {
   database: Database;
   clock: Clock;
   ids: Ids;
   /** Throws DEVELOPER_NOT_FOUND unless the developer exists. */
   requireDeveloper(developerId: string): Promise<unknown>;
-  /** The device's connection, if any, must end: its credential stopped, or it is gone; then its will is of no meaning. */
-  disconnect(deviceId: string, will: 'kept' | 'dropped'): void;
+  revoke: Revoke;
   /** What others keep of a device, to be forgotten in the unit of work in which it goes. */
   forgetting: ((unit: UnitOfWork, deviceId: string) => Promise<void>)[];
   /** Ends every transaction of a device that goes, and its activation; its application is told. */
@@ -34,15 +39,7 @@ interface Parts {
 export type Devices = ReturnType<typeof createDevices>;
 
 /** Registration, credentials and properties of devices (administration), and what an application may know of one (op 4). */
-export function createDevices({
-  database,
-  clock,
-  ids,
-  requireDeveloper,
-  disconnect,
-  forgetting,
-  endTransactions,
-}: Parts) {
+export function createDevices({ database, clock, ids, requireDeveloper, revoke, forgetting, endTransactions }: Parts) {
   const existing = async (deviceId: string): Promise<Device> => {
     const device = await findDevice(database.read, deviceId);
     if (!device) throw new DomainError('DEVICE_NOT_FOUND');
@@ -71,7 +68,7 @@ export function createDevices({
     await endTransactions(unit, device);
     await deleteStatus(unit, deviceId);
     for (const forgotten of forgetting) await forgotten(unit, deviceId);
-    unit.onCommit(() => disconnect(deviceId, 'dropped'));
+    await revoke(unit, deviceId, 'dropped');
   }
 
   return {
@@ -121,7 +118,7 @@ export function createDevices({
           await forget(unit, device);
         }
         await updateDevice(unit, changed);
-        if (changed.blocked) unit.onCommit(() => disconnect(deviceId, 'dropped'));
+        if (changed.blocked) await revoke(unit, deviceId, 'dropped');
         return changed;
       }, deviceId);
     },
@@ -155,20 +152,21 @@ export function createDevices({
         if (!(await updateCredential(unit, deviceId, login))) {
           throw new DomainError('DEVICE_NOT_FOUND');
         }
-        unit.onCommit(() => disconnect(deviceId, 'kept'));
+        await revoke(unit, deviceId, 'kept');
       }, deviceId);
       return { credential };
     },
 
     /**
      * Whether the credential is the device's own, or a certificate that names it as good as that; and whether it may
-     * connect.
+     * connect; as committed, or as a unit sees it.
      */
     async authenticate(
       deviceId: string,
       proof: { credential: string | Buffer } | { certificateFingerprint: string },
+      sql: Sql = database.read,
     ): Promise<'good' | 'bad' | 'blocked'> {
-      const login = await findLogin(database.read, deviceId);
+      const login = await findLogin(sql, deviceId);
       const matches =
         'credential' in proof
           ? matchesSecret(proof.credential, login?.hash)

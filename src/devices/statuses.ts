@@ -1,4 +1,5 @@
 import type { Clock } from '../clock.ts';
+import type { Fence } from '../cluster/ownership.ts';
 import type { Database } from '../database/sql.ts';
 import {
   findState,
@@ -24,20 +25,21 @@ interface Parts {
   clock: Clock;
   /** When devices were last heard of, in microseconds, where that is newer than the database. */
   presence: { newerThanStored(deviceId: string): number | undefined };
-  isConnected(deviceId: string): boolean;
+  /** Which of these devices are connected, to whichever node. At once where there are no other nodes. */
+  connected(deviceIds: readonly string[]): ReadonlySet<string> | Promise<ReadonlySet<string>>;
 }
 
 export type Statuses = ReturnType<typeof createStatuses>;
 
 /** What devices report of themselves on their status topic, and when they were last heard of. */
-export function createStatuses({ database, clock, presence, isConnected }: Parts) {
-  function toState(stored: StoredState): DeviceState {
+export function createStatuses({ database, clock, presence, connected }: Parts) {
+  function toState(stored: StoredState, isConnected: ReadonlySet<string>): DeviceState {
     const { deviceId, reportedAt, lastSeenAt } = stored;
     // A report is stored before it is acknowledged, so it may be newer than the rest that a crash left.
     const seen = Math.max(presence.newerThanStored(deviceId) ?? 0, lastSeenAt ?? 0, reportedAt ?? 0);
     return {
       deviceId,
-      connected: isConnected(deviceId),
+      connected: isConnected.has(deviceId),
       lastSeenAt: seen === 0 ? null : seen,
       get reported() {
         return Object.fromEntries(Object.entries(stored.reported ?? {}).map(([name, { value }]) => [name, value]));
@@ -56,8 +58,9 @@ export function createStatuses({ database, clock, presence, isConnected }: Parts
 
   return {
     /** Merges a report field by field; what it leaves out stays as it was last reported. */
-    async report(deviceId: string, fields: object): Promise<void> {
+    async report(deviceId: string, fields: object, fence?: Fence): Promise<void> {
       await database.transact(async (unit) => {
+        if (fence) await fence(unit);
         const at = clock.now();
         const news = Object.entries(fields).map(([name, value]) => [name, { value: value as unknown, at }] as const);
         const before = await findStatus(unit, deviceId);
@@ -71,13 +74,15 @@ export function createStatuses({ database, clock, presence, isConnected }: Parts
     /** The state of a device that exists (op 7). */
     async find(deviceId: string): Promise<DeviceState> {
       const nothing = { deviceId, reported: null, reportedAt: null, lastSeenAt: null };
-      return toState((await findState(database.read, deviceId)) ?? nothing);
+      const isConnected = await connected([deviceId]);
+      return toState((await findState(database.read, deviceId)) ?? nothing, isConnected);
     },
 
     /** A page of the activated devices of an application by deviceId, whether there are more, and how many in all (op 8). */
     async list(applicationId: string, page: StatePage) {
       const { states, more, total } = await listActivatedStates(database.read, applicationId, page);
-      return { devices: states.map(toState), more, total };
+      const isConnected = await connected(states.map(({ deviceId }) => deviceId));
+      return { devices: states.map((stored) => toState(stored, isConnected)), more, total };
     },
 
     /** The firmware version that the device last reported, or null. */

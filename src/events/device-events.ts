@@ -1,6 +1,7 @@
 import type { Application } from '../applications/application-repository.ts';
 import type { Applications } from '../applications/applications.ts';
 import type { Clock } from '../clock.ts';
+import type { Fence } from '../cluster/ownership.ts';
 import type { SchemaTypes } from '../contracts/types.ts';
 import type { Database, UnitOfWork } from '../database/sql.ts';
 import type { Deprecations } from '../deprecations.ts';
@@ -80,11 +81,12 @@ export function createDeviceEvents({
 
   return {
     /** Takes an event of a device, of so many bytes. Throws DEVICE_NOT_ACTIVATED, REQUEST_INVALID, EVENT_BYTES_EXCEEDED. */
-    async accept(deviceId: string, message: SchemaTypes['mqtt/event'], bytes: number): Promise<void> {
+    async accept(deviceId: string, message: SchemaTypes['mqtt/event'], bytes: number, fence?: Fence): Promise<void> {
       const { eventId, type, data } = message;
       const occurredAt = fromDeviceTime(message.occurredAt, 'body', 'occurredAt');
       const event = { deviceId, eventId, type, occurredAt, data };
       await database.transact(async (unit) => {
+        if (fence) await fence(unit);
         const application = await requireOwner(unit, deviceId, findApplication);
         // A dropped event is not remembered: if the device repeats it when the setting is there, it is notified.
         const wanted = application.settings[settingOf(type)] !== null;

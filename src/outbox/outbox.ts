@@ -1,54 +1,15 @@
 import type { Clock } from '../clock.ts';
 import { toUtc } from '../clock.ts';
+import type { Owned } from '../cluster/owner-repository.ts';
+import type { Ownership } from '../cluster/ownership.ts';
 import type { Database, UnitOfWork } from '../database/sql.ts';
 import { isDatabaseAway } from '../errors.ts';
 import { createWork } from '../idle.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Due } from './due.ts';
+import { type Command, createLane, type DeviceLink, type Lane } from './lane.ts';
 import { createPreparation, type Prepare } from './preparation.ts';
-
-/** A command as it goes over the wire: the schema mqtt/command. */
-export interface Command {
-  transactionId: number;
-  operation: string;
-  parameters: object;
-  issuedAt: string;
-  /** 1 at the first connection that it is published on; higher on each further one. */
-  attempt: number;
-}
-
-/** One connected device that subscribes its commands. */
-export interface DeviceLink {
-  deviceId: string;
-  /** Writes one command; `acknowledged` runs at most once, when its PUBACK came (or, at QoS 0, when it was written). */
-  publish(command: Command, acknowledged: () => void): void;
-}
-
-interface Lane {
-  readonly link: DeviceLink;
-  /** The last transactionId that was published, or taken to be published, on this connection. */
-  cursor: number;
-  /** True while the database may hold commands after the cursor. */
-  backlog: boolean;
-  /** Transactions up to the cursor that were cancelled: their cancels are in the database, and not taken yet. */
-  readonly cancelled: Set<number>;
-  /** Commands that are taken and wait for what is prepared before them, or for their own preparation. */
-  readonly unsent: Set<number>;
-  /** Published and not yet acknowledged by PUBACK; slots that are reserved for a running unit of work count too. */
-  inFlight: number;
-  /** Those of them that were written: their transactionIds, of a cancel less than 0. */
-  readonly written: Set<number>;
-  claiming: boolean;
-  open: boolean;
-  /** Aborted when the lane closes. */
-  readonly closing: AbortController;
-  /** Set while a command is being prepared: what comes after it waits, so that the order holds. */
-  preparing: Promise<void> | undefined;
-  /** Commands that wait so, and whether the first of them waits for the clock. */
-  turns: number;
-  paused: boolean;
-}
 
 interface Parts {
   database: Database;
@@ -64,11 +25,22 @@ interface Parts {
   /** The device's PUBACK for a cancel came. */
   cancelDelivered(transactionId: number): void;
   prepare: Prepare;
+  /** Cancels that are due up to a transactionId. */
+  dueCancels(unit: UnitOfWork, deviceId: string, upTo: number): Promise<number[]>;
+  /** Who has which device, where there are other nodes; undefined: nobody else writes, and what is known here is all. */
+  ownership?: Pick<Ownership, 'look' | 'wake' | 'lost'> | undefined;
   /** Unacknowledged commands per device at most. */
   window?: number;
 }
 
+/** A place in the window, taken for a command that is being stored. */
+interface Slot {
+  send(due: Due): void;
+}
+
 const CLAIM_RETRY_MILLISECONDS = 1000;
+// Cancels of one connection that are remembered, so that a hint does not bring them once more.
+const SENT_CANCELS = 1000;
 // Without a reason one would be made, with a stack, for every connection that ends.
 const CLOSED = new Error('the connection has ended');
 
@@ -88,15 +60,29 @@ export type Outbox = ReturnType<typeof createOutbox>;
  * it is the next to be claimed, before all that comes after the cursor, and as any command when the window has room.
  * A command that is acknowledged by PUBACK but never answered frees its slot, and holds up nothing behind it; and so does
  * one that is answered but never acknowledged by PUBACK.
+ * Where there are other nodes, both paths see under the lock of the device that it is still this connection's, and the fast
+ * path also that nobody stored anything due behind the cursor; who stores a command for a device of another node wakes that
+ * node after the commit.
  */
 export function createOutbox(parts: Parts) {
-  const { database, clock, log, metrics, claim, claimCancel, delivered, cancelDelivered, window = 16 } = parts;
+  const {
+    database,
+    clock,
+    log,
+    metrics,
+    claim,
+    claimCancel,
+    delivered,
+    cancelDelivered,
+    ownership,
+    window = 16,
+  } = parts;
   const prepare = createPreparation({ clock, log, prepare: parts.prepare });
   const lanes = new Map<string, Lane>();
   const work = createWork(); // claims and preparations under way
   let stopped = false;
 
-  const hasBacklog = (lane: Lane): boolean => lane.backlog || lane.cancelled.size > 0;
+  const hasBacklog = (lane: Lane): boolean => lane.backlog || lane.looksForCancels || lane.cancelled.size > 0;
 
   const toCommand = (due: Due): Command => ({
     transactionId: due.transactionId,
@@ -114,12 +100,19 @@ export function createOutbox(parts: Parts) {
     metrics.commandsInFlight.inc();
     const slot = isCancel ? -command.transactionId : command.transactionId;
     lane.written.add(slot);
+    if (isCancel && ownership) remember(lane, command.transactionId);
     lane.link.publish(command, () => {
       if (!lane.open) return;
       if (isCancel) cancelDelivered(command.transactionId);
       else delivered(command.transactionId);
       received(lane, slot);
     });
+  }
+
+  function remember(lane: Lane, transactionId: number): void {
+    lane.sentCancels.add(transactionId);
+    if (lane.sentCancels.size > SENT_CANCELS)
+      for (const oldest of lane.sentCancels.keys().take(1)) lane.sentCancels.delete(oldest);
   }
 
   /** The device has what was written: its slot is free. */
@@ -186,11 +179,14 @@ export function createOutbox(parts: Parts) {
 
   async function claimOnce(lane: Lane): Promise<void> {
     await database.transactInCrowd(async (unit) => {
+      const owner = ownership && (await ownership.look(unit, lane.link.deviceId, lane.cursor));
       const room = window - lane.inFlight;
-      if (!lane.open || room <= 0) return;
+      if (!lane.open || room <= 0 || (ownership && !isOurs(unit, lane, owner))) return;
+      if (lane.looksForCancels) await lookForCancels(unit, lane);
       const cancels = await claimCancels(unit, lane, room);
       const left = room - cancels.length;
-      const rows = left > 0 ? await claim(unit, lane.link.deviceId, lane.cursor, left) : [];
+      const nothing = left <= 0 || owner?.behind === 0;
+      const rows = nothing ? [] : await claim(unit, lane.link.deviceId, lane.cursor, left);
       const before = { cursor: lane.cursor, backlog: lane.backlog };
       const taken = cancels.length + rows.length;
       lane.cursor = rows.at(-1)?.transactionId ?? lane.cursor;
@@ -201,9 +197,34 @@ export function createOutbox(parts: Parts) {
         lane.inFlight -= taken;
       });
       unit.onCommit(() => {
+        for (const { transactionId } of cancels) lane.unsent.delete(transactionId);
         for (const due of [...cancels, ...rows]) dispatch(lane, due);
       });
     }, lane.link.deviceId);
+  }
+
+  /** Whether the device is still this connection's; if not, that ends. */
+  function isOurs(unit: UnitOfWork, lane: Lane, owner: { epoch: number } | undefined): boolean {
+    const { deviceId, epoch } = lane.link;
+    if (owner !== undefined && owner.epoch === epoch) return true;
+    unit.onCommit(() => {
+      close(lane);
+      if (epoch !== undefined) ownership?.lost(deviceId, epoch);
+    });
+    return false;
+  }
+
+  /** Another node may have cancelled what was published here. */
+  async function lookForCancels(unit: UnitOfWork, lane: Lane): Promise<void> {
+    const { cancelled, sentCancels } = lane;
+    const found = await parts.dueCancels(unit, lane.link.deviceId, lane.cursor);
+    const news = found.filter((transactionId) => !cancelled.has(transactionId) && !sentCancels.has(transactionId));
+    lane.looksForCancels = false;
+    for (const transactionId of news) cancelled.add(transactionId);
+    unit.onRollback(() => {
+      lane.looksForCancels = true;
+      for (const transactionId of news) cancelled.delete(transactionId);
+    });
   }
 
   /** Takes cancels whose turn it is, by their transactionIds. One that is not due any more gives its turn up. */
@@ -245,6 +266,47 @@ export function createOutbox(parts: Parts) {
       .finally(work.ended);
   }
 
+  function reserveOn(unit: UnitOfWork, lane: Lane | undefined): Slot | undefined {
+    if (!lane) return undefined;
+    if (hasBacklog(lane) || lane.inFlight >= window) {
+      lane.backlog = true;
+      unit.onCommit(() => pump(lane));
+      return undefined;
+    }
+    const before = lane.cursor;
+    lane.inFlight += 1;
+    unit.onRollback(() => {
+      lane.inFlight -= 1;
+      lane.cursor = before;
+    });
+    return {
+      send(due) {
+        lane.cursor = due.transactionId;
+        unit.onCommit(() => dispatch(lane, due));
+      },
+    };
+  }
+
+  async function reserveAmongNodes(
+    unit: UnitOfWork,
+    deviceId: string,
+    { look, wake }: NonNullable<typeof ownership>,
+  ): Promise<Slot | undefined> {
+    const owner = await look(unit, deviceId, lanes.get(deviceId)?.cursor ?? Number.MAX_SAFE_INTEGER);
+    const lane = lanes.get(deviceId); // one that has come meanwhile takes all that is due
+    if (!lane || !isOurs(unit, lane, owner)) {
+      if (owner) unit.onCommit(() => wake(deviceId, owner));
+      return undefined;
+    }
+    if (owner?.behind === 1) lane.backlog = true;
+    return reserveOn(unit, lane);
+  }
+
+  async function wakeOwner(unit: UnitOfWork, deviceId: string, { look, wake }: NonNullable<typeof ownership>) {
+    const owner = await look(unit, deviceId, Number.MAX_SAFE_INTEGER);
+    if (owner && owner.epoch !== lanes.get(deviceId)?.link.epoch) unit.onCommit(() => wake(deviceId, owner));
+  }
+
   function close(lane: Lane): void {
     if (!lane.open) return;
     lane.open = false;
@@ -258,63 +320,51 @@ export function createOutbox(parts: Parts) {
     open(link: DeviceLink): () => void {
       const former = lanes.get(link.deviceId);
       if (former) close(former);
-      const lane: Lane = {
-        link,
-        cursor: 0,
-        backlog: true,
-        cancelled: new Set(),
-        unsent: new Set(),
-        inFlight: 0,
-        written: new Set(),
-        claiming: false,
-        open: true,
-        closing: new AbortController(),
-        preparing: undefined,
-        turns: 0,
-        paused: false,
-      };
+      const lane = createLane(link);
       lanes.set(link.deviceId, lane);
       pump(lane);
       return () => close(lane);
     },
 
     /**
-     * Inside the unit of work that stores a new transaction, before its INSERT: true when it will be published on the
+     * Inside the unit of work that stores a new transaction, before its INSERT: a place when it will be published on the
      * device's present connection at the commit, so that it is stored with its first attempt counted. Then `send` must
-     * follow in the same unit.
+     * follow in the same unit. At once where there are no other nodes.
      */
-    reserve(unit: UnitOfWork, deviceId: string): { send(due: Due): void } | undefined {
-      const lane = lanes.get(deviceId);
-      if (!lane) return undefined;
-      if (hasBacklog(lane) || lane.inFlight >= window) {
-        lane.backlog = true;
-        unit.onCommit(() => pump(lane));
-        return undefined;
-      }
-      const before = lane.cursor;
-      lane.inFlight += 1;
-      unit.onRollback(() => {
-        lane.inFlight -= 1;
-        lane.cursor = before;
-      });
-      return {
-        send(due) {
-          lane.cursor = due.transactionId;
-          unit.onCommit(() => dispatch(lane, due));
-        },
-      };
-    },
+    reserve: (unit: UnitOfWork, deviceId: string): Slot | undefined | Promise<Slot | undefined> =>
+      ownership ? reserveAmongNodes(unit, deviceId, ownership) : reserveOn(unit, lanes.get(deviceId)),
 
     /** Inside the unit of work that cancels a transaction which the device may have, and stores that its cancel is due. */
-    cancelled(unit: UnitOfWork, deviceId: string, transactionId: number): void {
+    cancelled(unit: UnitOfWork, deviceId: string, transactionId: number): Promise<void> | undefined {
       const lane = lanes.get(deviceId);
-      if (!lane || transactionId > lane.cursor) return; // it is claimed when the cursor comes there
-      lane.cancelled.add(transactionId);
-      unit.onRollback(() => lane.cancelled.delete(transactionId));
-      unit.onCommit(() => {
-        lane.unsent.delete(transactionId);
-        pump(lane);
-      });
+      // Above the cursor it is claimed when that comes there.
+      if (lane && transactionId <= lane.cursor) {
+        lane.cancelled.add(transactionId);
+        unit.onRollback(() => lane.cancelled.delete(transactionId));
+        unit.onCommit(() => {
+          lane.unsent.delete(transactionId);
+          pump(lane);
+        });
+      }
+      return ownership && wakeOwner(unit, deviceId, ownership);
+    },
+
+    /** Another node has stored something for a device that is connected here: at least it says so. */
+    wake(deviceId: string): void {
+      const lane = lanes.get(deviceId);
+      if (!lane) return;
+      lane.backlog = true;
+      lane.looksForCancels = true;
+      pump(lane);
+    },
+
+    /** What a look found due for a device that is connected here. */
+    found({ deviceId, newest, cancels }: Pick<Owned, 'deviceId' | 'newest' | 'cancels'>): void {
+      const lane = lanes.get(deviceId);
+      if (!lane || newest === null) return;
+      if (newest > lane.cursor) lane.backlog = true;
+      if (cancels) lane.looksForCancels = true;
+      pump(lane);
     },
 
     /** The device said something of a transaction: it has what it was told of it, also when its PUBACK never comes. */

@@ -5,6 +5,8 @@ import { deletePresence, saveLastSeen } from './presence-repository.ts';
 
 // What a crash can lose: so long after it was heard of, a device's time is on the disk.
 const GATHER_MILLISECONDS = 60_000;
+// Where other nodes are asked for it too: so much older it is there.
+const SHARED_MILLISECONDS = 5_000;
 // Devices that leave are written sooner, but together: a whole fleet can leave at once.
 const LEFT_MILLISECONDS = 1_000;
 const ROWS_PER_UNIT = 256;
@@ -29,6 +31,7 @@ export function createPresence({ database, clock, log }: Parts) {
   let cancel: (() => void) | undefined;
   let dueAt = Number.POSITIVE_INFINITY;
   let writing = false;
+  const gather = database.shared ? SHARED_MILLISECONDS : GATHER_MILLISECONDS;
 
   function arm(milliseconds: number): void {
     const at = clock.now() + milliseconds * 1000;
@@ -39,7 +42,7 @@ export function createPresence({ database, clock, log }: Parts) {
       disarm();
       flush().catch((err: unknown) => {
         log.error({ err }, 'when devices were last seen could not be written; trying again');
-        arm(GATHER_MILLISECONDS);
+        arm(gather);
       });
     });
   }
@@ -79,7 +82,7 @@ export function createPresence({ database, clock, log }: Parts) {
     /** A packet came from the device. */
     heard(deviceId: string): void {
       newer.set(deviceId, clock.now());
-      if (cancel === undefined) arm(GATHER_MILLISECONDS);
+      if (cancel === undefined) arm(gather);
       if (newer.size > BOUND && !writing) arm(0);
     },
 

@@ -161,9 +161,35 @@ export async function findWill(sql: Sql, clientId: string): Promise<StoredPacket
   return row && toPacket(row);
 }
 
-export async function deleteWill(sql: Sql, clientId: string): Promise<boolean> {
-  return (await sql.run('DELETE FROM wills WHERE client_id = ?', clientId)) === 1;
+/** Whoever deletes it has it: the will that was there, of any broker or of one. */
+export async function deleteWill(sql: Sql, clientId: string, brokerId?: string): Promise<StoredPacket | undefined> {
+  const own = brokerId === undefined ? '' : ' AND broker_id = ?';
+  const row = await sql.get<{ clientId: string; packet: string; payload: Buffer | null }>(
+    `DELETE FROM wills WHERE client_id = ?${own} RETURNING client_id AS "clientId", packet, payload`,
+    clientId,
+    ...(brokerId === undefined ? [] : [brokerId]),
+  );
+  return row && toPacket(row);
 }
+
+/** Up to `limit` wills of brokers that are none of those named, in the order of their clients, after the one named; PostgreSQL only. */
+export const willsOfOthers = (
+  sql: Sql,
+  brokerIds: readonly string[],
+  clientId: string,
+  limit: number,
+): Promise<{ clientId: string; brokerId: string }[]> =>
+  sql.all(
+    `SELECT client_id AS "clientId", broker_id AS "brokerId" FROM wills
+     WHERE client_id > ? AND NOT broker_id = ANY (string_to_array(?, ',')) ORDER BY client_id LIMIT CAST(? AS BIGINT)`,
+    clientId,
+    brokerIds.join(','),
+    limit,
+  );
+
+/** A broker has another name. */
+export const renameBroker = (sql: Sql, from: string, to: string): Promise<number> =>
+  sql.run('UPDATE wills SET broker_id = ? WHERE broker_id = ?', to, from);
 
 /** Up to `limit` wills in the order of their clients, after the one named. */
 export async function willsAfter(

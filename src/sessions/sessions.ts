@@ -1,4 +1,5 @@
 import type { Clock } from '../clock.ts';
+import type { Fence } from '../cluster/ownership.ts';
 import type { Database, UnitOfWork } from '../database/sql.ts';
 import * as repository from './session-repository.ts';
 
@@ -16,11 +17,27 @@ export type Sessions = ReturnType<typeof createSessions>;
 
 const WILLS_PER_READ = 100;
 
-/** What an MQTT server keeps between connections: sessions, their subscriptions, inbound messages of QoS 2, and wills. */
+/**
+ * What an MQTT server keeps between connections: sessions, their subscriptions, inbound messages of QoS 2, and wills. Where
+ * there are other nodes a connection writes behind its fence: what comes late of one is not written over what the next has.
+ */
 export function createSessions({ database, clock }: Parts) {
   const { read } = database;
   // A whole fleet connects at once, after an outage: a commit for each device would take the time of everybody's commands.
   const transact = database.transactInCrowd;
+
+  /** A unit of one client, which writes nothing when its connection is not the device's any more. */
+  const write = <Result>(
+    work: (unit: UnitOfWork) => Promise<Result>,
+    clientId: string | undefined,
+    fence: Fence | undefined,
+  ): Promise<Result> =>
+    fence
+      ? transact(async (unit) => {
+          await fence(unit);
+          return work(unit);
+        }, clientId)
+      : transact(work, clientId);
 
   return {
     /** Opens a persistent session; true when there was one already [MQTT-3.1.2-4]. */
@@ -28,22 +45,28 @@ export function createSessions({ database, clock }: Parts) {
       transact((unit) => repository.openSession(unit, clientId, clock.now()), clientId),
 
     /** Ends a session: nothing of it stays [MQTT-3.1.2-6]. */
-    end: (clientId: string): Promise<void> => transact((unit) => repository.deleteSession(unit, clientId), clientId),
+    end: (clientId: string, fence?: Fence): Promise<void> =>
+      write((unit) => repository.deleteSession(unit, clientId), clientId, fence),
 
     /** Forgets a device in the unit of work that removes it. */
     remove: (unit: UnitOfWork, deviceId: string): Promise<void> => repository.deleteSession(unit, deviceId),
 
     /** All of one client. */
-    subscribe: (subscriptions: Subscription[]): Promise<void> =>
-      transact(async (unit) => {
-        for (const subscription of subscriptions) await repository.upsertSubscription(unit, subscription);
-      }, subscriptions[0]?.clientId),
+    subscribe: (subscriptions: Subscription[], fence?: Fence): Promise<void> =>
+      write(
+        async (unit) => {
+          for (const subscription of subscriptions) await repository.upsertSubscription(unit, subscription);
+        },
+        subscriptions[0]?.clientId,
+        fence,
+      ),
 
-    async unsubscribe(clientId: string, topics: string[]): Promise<void> {
+    async unsubscribe(clientId: string, topics: string[], fence?: Fence): Promise<void> {
       if (topics.length === 0) return;
-      await transact(async (unit) => {
+      const deleteAll = async (unit: UnitOfWork): Promise<void> => {
         for (const topic of topics) await repository.deleteSubscription(unit, clientId, topic);
-      }, clientId);
+      };
+      await write(deleteAll, clientId, fence);
     },
 
     subscriptionsOf: (clientId: string): Promise<Subscription[]> => repository.subscriptionsOf(read, clientId),
@@ -59,34 +82,41 @@ export function createSessions({ database, clock }: Parts) {
     countIncoming: (clientId: string, messageId: number) => repository.countIncomingPackets(read, clientId, messageId),
 
     /** Keeps a packet until it is released; false when the device has `most` others. */
-    keepIncoming: (messageId: number, packet: Packet, most: number): Promise<boolean> =>
-      transact(async (unit) => {
-        const { known, held } = await repository.countIncomingPackets(unit, packet.clientId, messageId);
-        if (!known && held >= most) return false;
-        await repository.saveIncomingPacket(unit, messageId, packet);
-        return true;
-      }, packet.clientId),
+    keepIncoming: (messageId: number, packet: Packet, most: number, fence?: Fence): Promise<boolean> =>
+      write(
+        async (unit) => {
+          const { known, held } = await repository.countIncomingPackets(unit, packet.clientId, messageId);
+          if (!known && held >= most) return false;
+          await repository.saveIncomingPacket(unit, messageId, packet);
+          return true;
+        },
+        packet.clientId,
+        fence,
+      ),
 
     findIncoming: (clientId: string, messageId: number): Promise<Packet | undefined> =>
       repository.findIncomingPacket(read, clientId, messageId),
 
     /** False when there is no such packet. */
-    releaseIncoming: (clientId: string, messageId: number): Promise<boolean> =>
-      transact((unit) => repository.deleteIncomingPacket(unit, clientId, messageId), clientId),
+    releaseIncoming: (clientId: string, messageId: number, fence?: Fence): Promise<boolean> =>
+      write((unit) => repository.deleteIncomingPacket(unit, clientId, messageId), clientId, fence),
 
-    forgetIncoming: (clientId: string): Promise<void> =>
-      transact((unit) => repository.deleteIncomingPackets(unit, clientId), clientId),
+    forgetIncoming: (clientId: string, fence?: Fence): Promise<void> =>
+      write((unit) => repository.deleteIncomingPackets(unit, clientId), clientId, fence),
 
-    keepWill: (brokerId: string, will: Packet): Promise<void> =>
-      transact((unit) => repository.saveWill(unit, brokerId, will), will.clientId),
+    keepWill: (brokerId: string, will: Packet, fence?: Fence): Promise<void> =>
+      write((unit) => repository.saveWill(unit, brokerId, will), will.clientId, fence),
 
     findWill: (clientId: string): Promise<Packet | undefined> => repository.findWill(read, clientId),
 
-    /** The will that is no more, or undefined. It is asked at every CONNECT: most have none, and need no commit. */
-    async takeWill(clientId: string): Promise<Packet | undefined> {
+    /**
+     * The will that is no more, or undefined. It is asked at every CONNECT: most have none, and need no commit. With
+     * `brokerId` that of no other broker is taken: the device may be connected there by now.
+     */
+    async takeWill(clientId: string, brokerId?: string): Promise<Packet | undefined> {
       const will = await repository.findWill(read, clientId);
-      if (will) await transact((unit) => repository.deleteWill(unit, clientId), clientId);
-      return will;
+      if (!will) return undefined;
+      return transact((unit) => repository.deleteWill(unit, clientId, brokerId), clientId);
     },
 
     /** All wills, in the order of their clients. */

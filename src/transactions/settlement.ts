@@ -1,4 +1,5 @@
 import { type Clock, toUtc } from '../clock.ts';
+import type { Fence } from '../cluster/ownership.ts';
 import type { Database, UnitOfWork } from '../database/sql.ts';
 import { completeActivation, releaseActivation } from '../devices/activation.ts';
 import { type Device, findDevice } from '../devices/device-repository.ts';
@@ -46,7 +47,7 @@ interface Parts {
   marks: ReturnType<typeof createDeliveryMarks>;
   recordEvent: RecordEvent;
   /** The cancel of a transaction that the device may have is due. */
-  cancelled(unit: UnitOfWork, deviceId: string, transactionId: number): void;
+  cancelled(unit: UnitOfWork, deviceId: string, transactionId: number): Promise<void> | undefined;
   /** The device has what it was told of this transaction: it said something of it. */
   answered(deviceId: string, transactionId: number): void;
 }
@@ -105,7 +106,7 @@ export function createSettlement({ database, clock, metrics, marks, recordEvent,
     };
     const mayHaveArrived = record.attempts > 0;
     await finishIn(unit, cancelled, mayHaveArrived);
-    if (mayHaveArrived) parts.cancelled(unit, record.deviceId, record.transactionId);
+    if (mayHaveArrived) await parts.cancelled(unit, record.deviceId, record.transactionId);
   }
 
   /** A deactivation that nobody has to wait for; as any command it is stored under the lock of its device. */
@@ -155,14 +156,19 @@ export function createSettlement({ database, clock, metrics, marks, recordEvent,
   return {
     /**
      * Applies a device's acknowledgement. One for a finished transaction changes nothing. Throws TRANSACTION_NOT_FOUND
-     * when the device has no such transaction.
+     * when the device has no such transaction, and what `fence` does of a connection that is not the device's any more.
      */
-    async settle(deviceId: string, ack: Acknowledgement): Promise<void> {
+    async settle(deviceId: string, ack: Acknowledgement, fence?: Fence): Promise<void> {
       // Where others write too, the number of an application's activated devices is no matter of this device alone: two commits
       // that change several of them would wait for each other.
-      if (await database.transact((unit) => settleIn(unit, deviceId, ack, !database.shared), deviceId)) return;
+      const settled = await database.transact(async (unit) => {
+        if (fence) await fence(unit);
+        return settleIn(unit, deviceId, ack, !database.shared);
+      }, deviceId);
+      if (settled) return;
       await database.transact(async (unit) => {
         await findDevice(unit, deviceId, unit.forUpdate);
+        if (fence) await fence(unit);
         await settleIn(unit, deviceId, ack, true);
       });
     },

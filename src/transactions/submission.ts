@@ -132,7 +132,8 @@ export function createSubmission({
       } else await admit(unit, submission, application, { lock: isAlone ? unit.forUpdate : '', hasBinary });
       await requireRoom(unit, { applicationId, deviceId, operation, text });
       const createdAt = clock.now();
-      const slot = outbox.reserve(unit, deviceId);
+      const reserved = outbox.reserve(unit, deviceId);
+      const slot = reserved instanceof Promise ? await reserved : reserved;
       const attempts = slot ? 1 : 0;
       const transaction = { deviceId, applicationId, operation, attempts, createdAt };
       const transactionId = await insertTransaction(unit, transaction, text);

@@ -218,6 +218,17 @@ export async function claimCancel(sql: Sql, transactionId: number): Promise<Due 
   return row && toDue(row);
 }
 
+/** Cancels that a device must still hear of, of transactions up to one. */
+export async function dueCancels(sql: Sql, deviceId: string, upTo: number): Promise<number[]> {
+  const rows = await sql.all<{ transactionId: number }>(
+    `SELECT transaction_id AS "transactionId" FROM transactions
+     WHERE device_id = ? AND due = 1 AND status = 'cancelled' AND transaction_id <= ?`,
+    deviceId,
+    upTo,
+  );
+  return rows.map(({ transactionId }) => transactionId);
+}
+
 export interface TransactionFilter extends PageQuery<number> {
   status?: TransactionStatus;
   operation?: Operation;

@@ -1,5 +1,6 @@
 import type { Applications } from '../applications/applications.ts';
 import type { Clock } from '../clock.ts';
+import type { Ownership } from '../cluster/ownership.ts';
 import type { Database } from '../database/sql.ts';
 import { DomainError } from '../errors.ts';
 import type { Ids } from '../ids.ts';
@@ -16,6 +17,7 @@ import { createSubmission } from './submission.ts';
 import {
   claimCancel,
   claimDue,
+  dueCancels,
   findTransaction,
   listTransactions,
   type TransactionFilter,
@@ -32,6 +34,8 @@ interface Parts {
   findApplication: Applications['findIn'];
   lockApplication: Applications['lockIn'];
   installs: Software['installs'];
+  /** Who has which device, where there are other nodes. */
+  ownership?: Ownership | undefined;
 }
 
 export type Transactions = ReturnType<typeof createTransactions>;
@@ -47,6 +51,7 @@ export function createTransactions({
   findApplication,
   lockApplication,
   installs,
+  ownership,
 }: Parts) {
   const marks = createDeliveryMarks({ database, clock, log });
   const installation = createInstallation({
@@ -64,6 +69,8 @@ export function createTransactions({
     metrics,
     claim: claimDue,
     claimCancel,
+    dueCancels,
+    ownership,
     prepare: installation.prepare,
     delivered: marks.delivered,
     cancelDelivered: marks.cancelDelivered,
@@ -102,6 +109,9 @@ export function createTransactions({
     freshUrl: installation.freshUrl,
     /** A device that subscribes its commands; see the outbox. */
     open: outbox.open,
+    /** Something is due for a device that is connected here, as another node said, or a look found. */
+    wake: outbox.wake,
+    found: outbox.found,
 
     /** Throws TRANSACTION_NOT_FOUND unless it is this device's and this application's. */
     async find(applicationId: string, deviceId: string, transactionId: number): Promise<TransactionRecord> {
