@@ -179,7 +179,7 @@ export async function createService(
     const { nodes, bus, heal, ownership } = cluster;
     bus.on('wake', transactions.wake);
     heal.add(() => ownership.heal(transactions.found));
-    if (takeover) cluster.whenRenamed(takeover.renamed);
+    if (takeover) ownership.whenRenamed(takeover.renamed);
     parts.add(createOrphanedWills({ ...common, nodes, carryOut: broker.carryOutWill }));
   }
 

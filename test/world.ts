@@ -1,8 +1,10 @@
+import { join } from 'node:path';
 import type { Test } from 'tap';
+import type { ClusterOverrides } from '../src/cluster/open-cluster.ts';
 import { readConfig } from '../src/config.ts';
 import { type Ids, randomIds } from '../src/ids.ts';
 import { createLog, type Log } from '../src/log.ts';
-import { createService } from '../src/service.ts';
+import { createService, type Service } from '../src/service.ts';
 import { type CheckedAnswer, type CheckedClient, createClient } from './contract/checked-client.ts';
 import { checkWebhook } from './contract/checked-messages.ts';
 import { createFakeClock, type FakeClock } from './fake-clock.ts';
@@ -21,7 +23,23 @@ interface WorldOptions {
   database?: DatabaseKind;
   /** Silent unless told. */
   log?: Log;
+  /** More than one is on PostgreSQL; `world.service` is the first. */
+  nodes?: number;
+  /** What each of them has otherwise. */
+  cluster?: (node: number) => ClusterOverrides;
 }
+
+/** Which node something is done at; the first one unless told. */
+interface AtNode {
+  node?: number;
+}
+
+/** What nodes must have in common, before one may be beside another. */
+const IN_COMMON = {
+  LAPEL_ADMIN_TOKEN: 'a token of administrators that all nodes know',
+  LAPEL_PUBLIC_URL: 'https://lapel.test',
+  LAPEL_S3_ENDPOINT: 'http://127.0.0.1:9',
+};
 
 /** A valid device identifier for a number: 13 digits of the number and the Luhn check digit. */
 export function deviceIdOf(number: number): string {
@@ -38,7 +56,8 @@ export function deviceIdOf(number: number): string {
  * All of it ends with the test.
  */
 export async function startWorld(t: Test, options: WorldOptions = {}) {
-  const { clock = createFakeClock(), ids = randomIds, dataDir = t.testdir(), database = usualDatabase } = options;
+  const { clock = createFakeClock(), ids = randomIds, dataDir = t.testdir(), nodes: wanted = 1, cluster } = options;
+  const { database = wanted > 1 ? 'postgres' : usualDatabase } = options;
   const own = options.env?.['LAPEL_DATABASE_URL'] === undefined && database === 'postgres';
   const config = readConfig({
     env: {
@@ -54,12 +73,19 @@ export async function startWorld(t: Test, options: WorldOptions = {}) {
       LAPEL_DEVICE_RATE_LIMIT: '0',
       LAPEL_WEBHOOK_ALLOW_PRIVATE: 'true',
       ...(own && { LAPEL_DATABASE_URL: await createDatabase(t) }),
+      ...(wanted > 1 && IN_COMMON),
       ...options.env,
     },
   });
   const log = options.log ?? createLog({ level: 'silent', pretty: false });
-  let service = await createService(config, { log, clock, ids });
-  t.teardown(() => service[Symbol.asyncDispose]());
+  const start = (node: number): Promise<Service> => {
+    const own = { ...config, dataDir: node === 0 ? dataDir : join(dataDir, `node${node}`) };
+    return createService(own, { log, clock, ids, ...(cluster && { cluster: cluster(node) }) });
+  };
+  const nodes = [await start(0)];
+  t.teardown(() => Promise.all(nodes.map((node) => node[Symbol.asyncDispose]())));
+  while (nodes.length < wanted) nodes.push(await start(nodes.length));
+  const serviceOf = ({ node = 0 }: AtNode = {}): Service => nodes[node] as Service;
   const clients: CheckedClient[] = [];
   t.teardown(() => Promise.all(clients.map((client) => client[Symbol.asyncDispose]())));
   let devices = 0;
@@ -69,10 +95,10 @@ export async function startWorld(t: Test, options: WorldOptions = {}) {
     clients.push(made);
     return made;
   }
-  const admin = (): CheckedClient => client(service.addresses.admin, service.adminToken);
-  const anonymous = (): CheckedClient => client(service.addresses.http);
+  const admin = (at?: AtNode): CheckedClient => client(serviceOf(at).addresses.admin, serviceOf(at).adminToken);
+  const anonymous = (): CheckedClient => client(serviceOf().addresses.http);
   /** What a probe or Prometheus is: a client of the administration's listener without a token. */
-  const anonymousAdmin = (): CheckedClient => client(service.addresses.admin);
+  const anonymousAdmin = (): CheckedClient => client(serviceOf().addresses.admin);
 
   async function tokenOf(applicationId: string, secret: string, scope = ALL_SCOPES): Promise<string> {
     const answer = await anonymous().post('/api/v1/authenticate', {
@@ -83,7 +109,7 @@ export async function startWorld(t: Test, options: WorldOptions = {}) {
     return answer.body.access_token;
   }
   const clientOf = async (applicationId: string, secret: string, scope?: string): Promise<CheckedClient> =>
-    client(service.addresses.http, await tokenOf(applicationId, secret, scope));
+    client(serviceOf().addresses.http, await tokenOf(applicationId, secret, scope));
 
   /** A developer with a contract, an application with a key, and a webhook receiver. */
   async function createTenant(
@@ -107,6 +133,9 @@ export async function startWorld(t: Test, options: WorldOptions = {}) {
       /** The application's own path. */
       path: `/v1/applications/${applicationId}`,
       api: await clientOf(applicationId, secret),
+      /** The same by another node. */
+      at: async (node: number): Promise<CheckedClient> =>
+        client(serviceOf({ node }).addresses.http, await tokenOf(applicationId, secret)),
       /** A new token for the same application, as after a restart on other ports. */
       async renew(): Promise<void> {
         tenant.api = await clientOf(applicationId, secret);
@@ -139,14 +168,14 @@ export async function startWorld(t: Test, options: WorldOptions = {}) {
   }
 
   /** A bare connection of a device; it ends with the test. */
-  async function open(device: Omit<RawDeviceOptions, 'url'>): Promise<RawDevice> {
-    const opened = await openRawDevice({ url: service.addresses.mqtt, ...device });
+  async function open(device: Omit<RawDeviceOptions, 'url'> & AtNode): Promise<RawDevice> {
+    const opened = await openRawDevice({ url: serviceOf(device).addresses.mqtt, ...device });
     t.teardown(() => opened.socket.destroy());
     return opened;
   }
 
   /** A connection that is logged in and subscribes its topics (unless the session has them already). */
-  async function connect(device: Omit<RawDeviceOptions, 'url'>): Promise<RawDevice> {
+  async function connect(device: Omit<RawDeviceOptions, 'url'> & AtNode): Promise<RawDevice> {
     const opened = await open(device);
     const connack = await opened.login();
     t.equal(connack.returnCode, 0, 'the device is let in');
@@ -158,7 +187,10 @@ export async function startWorld(t: Test, options: WorldOptions = {}) {
   }
 
   /** A device that is registered, connected and activated; its activation event has been taken. */
-  async function activatedDevice(tenant: Awaited<ReturnType<typeof createTenant>>, wanted: { clean?: boolean } = {}) {
+  async function activatedDevice(
+    tenant: Awaited<ReturnType<typeof createTenant>>,
+    wanted: { clean?: boolean } & AtNode = {},
+  ) {
     const device = await registerDevice(tenant.developerId);
     const link = await connect({ ...device, ...wanted });
     const answer = await tenant.api.post(`${tenant.path}/devices/${device.deviceId}`, { json: {} });
@@ -184,13 +216,16 @@ export async function startWorld(t: Test, options: WorldOptions = {}) {
     connect,
     activatedDevice,
     get service() {
-      return service;
+      return serviceOf();
     },
-    idle: () => service.idle(),
+    nodes,
+    async idle(): Promise<void> {
+      for (const node of nodes) await node.idle();
+    },
     /** Ends the service in good order and starts it again on the same data. Clients made before know the old ports. */
     async restart(): Promise<void> {
-      await service[Symbol.asyncDispose]();
-      service = await createService(config, { log, clock, ids });
+      await serviceOf()[Symbol.asyncDispose]();
+      nodes[0] = await start(0);
     },
   };
 }

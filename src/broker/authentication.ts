@@ -1,10 +1,10 @@
 import type { Aedes, Client, ConnectPacket } from 'aedes';
 import type { Clock } from '../clock.ts';
-import type { Sql } from '../database/sql.ts';
 import { isDeviceId } from '../devices/device-id.ts';
 import { isDatabaseAway } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
+import type { Seen } from '../sessions/takeover.ts';
 import { dropWill, registeredClient } from './aedes-internals.ts';
 import { inboundKind } from './topics.ts';
 
@@ -32,12 +32,12 @@ interface Parts {
   log: Log;
   metrics: Metrics;
   /** Whether the device is registered and the proof its own; and whether it may connect. Inside of a unit: `sql`. */
-  authenticate(deviceId: string, proof: Proof, sql?: Sql): Promise<'good' | 'bad' | 'blocked'>;
+  authenticate(deviceId: string, proof: Proof, sql?: Seen): Promise<'good' | 'bad' | 'blocked'>;
   /** What the certificate of a client says, when it is one of ours; undefined without one. */
   certificateOf(client: Client): { name: string; fingerprint: string } | undefined;
   openSession(deviceId: string): Promise<void>;
   /** Where there are other nodes, instead of that: the device comes here from wherever it was. */
-  enter?: ((client: Client, standing: (sql: Sql) => Promise<Standing>) => Promise<Standing>) | undefined;
+  enter?: ((client: Client, standing: (sql: Seen) => Promise<Standing>) => Promise<Standing>) | undefined;
   /** Resolves when it is time for one more login; undefined: at once. */
   turn(): Promise<void> | undefined;
   /** Resolves when the client may be told that it is refused. */
@@ -74,7 +74,7 @@ export function createAuthentication(parts: Parts) {
     client ? new Promise((resolve) => client.close(resolve)) : Promise.resolve();
 
   /** A password must be the device's credential; without one a certificate must say that it is the device. */
-  async function standing(client: Client, password: Buffer | undefined, sql?: Sql): Promise<Standing> {
+  async function standing(client: Client, password: Buffer | undefined, sql?: Seen): Promise<Standing> {
     const certificate = certificateOf(client);
     if (!password && certificate?.name !== client.id) return 'bad';
     const proof = password ? { credential: password } : { certificateFingerprint: certificate?.fingerprint ?? '' };

@@ -2,7 +2,6 @@ import type { Duplex } from 'node:stream';
 import { Aedes, type Client, type Subscription } from 'aedes';
 import type { Clock } from '../clock.ts';
 import type { Contracts } from '../contracts/contracts.ts';
-import type { Sql } from '../database/sql.ts';
 import type { Ids } from '../ids.ts';
 import type { Log } from '../log.ts';
 import { createLogLimit } from '../log-limit.ts';
@@ -10,7 +9,7 @@ import type { Metrics } from '../metrics.ts';
 import type { DeviceLink } from '../outbox/lane.ts';
 import type { Presence } from '../sessions/presence.ts';
 import type { Sessions, StoredPacket } from '../sessions/sessions.ts';
-import type { Takeover } from '../sessions/takeover.ts';
+import type { Seen, Takeover } from '../sessions/takeover.ts';
 import { createTokenBuckets } from '../token-buckets.ts';
 import {
   dropWill,
@@ -47,7 +46,7 @@ interface Parts {
   log: Log;
   metrics: Metrics;
   /** Whether the device is registered and the proof its own; and whether it may connect. Inside of a unit: `sql`. */
-  authenticate(deviceId: string, proof: Proof, sql?: Sql): Promise<'good' | 'bad' | 'blocked'>;
+  authenticate(deviceId: string, proof: Proof, sql?: Seen): Promise<'good' | 'bad' | 'blocked'>;
   /** Where there are other nodes: how devices come from them, and the name of this one. */
   takeover?: Pick<Takeover, 'enter' | 'left'> | undefined;
   nodeId?: (() => string) | undefined;

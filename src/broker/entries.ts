@@ -1,7 +1,6 @@
 import type { Client } from 'aedes';
-import type { Sql } from '../database/sql.ts';
 import type { StoredPacket } from '../sessions/sessions.ts';
-import type { Entered, Takeover } from '../sessions/takeover.ts';
+import type { Entered, Seen, Takeover } from '../sessions/takeover.ts';
 import { dropWill } from './aedes-internals.ts';
 
 type Standing = 'good' | 'bad' | 'blocked';
@@ -23,7 +22,7 @@ export function createEntries({ takeover, resumes, carryOut }: Parts) {
     of: (client: object): Entered | undefined => entries.get(client),
 
     /** The device is here from now on, until its connection ends. */
-    async enter(client: Client, standing: (sql: Sql) => Promise<Standing>): Promise<Standing> {
+    async enter(client: Client, standing: (sql: Seen) => Promise<Standing>): Promise<Standing> {
       if (!takeover) return 'good';
       const deviceId = client.id;
       const close = (): void => {

@@ -9,7 +9,7 @@ import { createHeal } from './heal.ts';
 import type { Hint } from './hints.ts';
 import type { Node } from './node-repository.ts';
 import { createNodes, type Lease } from './nodes.ts';
-import { createOwnership, type Renaming } from './ownership.ts';
+import { createOwnership } from './ownership.ts';
 import { createPartitions } from './partitions.ts';
 
 interface Parts {
@@ -43,10 +43,9 @@ export function createCluster({ database, open, clock, ids, log, metrics, about,
   const partitions = createPartitions({ nodes, bus, log, metrics });
   const heal = createHeal({ clock, log });
   bus.onGap(heal.now);
-  const renaming: Renaming[] = [];
-  nodes.onBack((formerId) => {
+  nodes.onBack(() => {
     const renamed = async (): Promise<void> => {
-      await ownership.renamed(formerId, renaming);
+      await ownership.rename();
       await bus.renamed();
     };
     renamed().catch((err: unknown) => log.warn({ err }, 'the new name of this node is not everywhere yet'));
@@ -58,9 +57,6 @@ export function createCluster({ database, open, clock, ids, log, metrics, about,
     ownership,
     partitions,
     heal,
-
-    /** In the unit in which what this node kept gets its new name. */
-    whenRenamed: (also: Renaming): void => void renaming.push(also),
 
     /** Comes among the others: from here on this node has a name, and is told things. Throws SETTING_INVALID. */
     async join(): Promise<void> {

@@ -16,6 +16,8 @@ export type Renaming = (unit: UnitOfWork, from: string, to: string) => Promise<u
 /** A device as this node has it. */
 interface Held {
   epoch: number;
+  /** The name of this node that the device has in the database. */
+  nodeId: string;
   /** Ends the connection; its will is not carried out by it. */
   end(): void;
 }
@@ -44,6 +46,7 @@ export function createOwnership({ database, nodes, bus, log, metrics }: Parts) {
   /** Rows of this node that nobody holds, as of the last look: see heal. */
   let strays = new Map<string, number>();
   const work = createWork();
+  const renaming: Renaming[] = [];
   let leaving = false;
 
   function end(deviceId: string, { end: close }: Held): void {
@@ -73,6 +76,18 @@ export function createOwnership({ database, nodes, bus, log, metrics }: Parts) {
     }
   }
 
+  /** A node that has another name, and has kept its connections, has them under the new name. */
+  async function rename(): Promise<void> {
+    const nodeId = nodes.id();
+    const kept = [...held.values()].filter((one) => one.nodeId !== nodeId);
+    for (const formerId of new Set(kept.map((one) => one.nodeId)))
+      await database.transact(async (unit) => {
+        await repository.renameOwner(unit, formerId, nodeId);
+        for (const also of renaming) await also(unit, formerId, nodeId);
+      });
+    for (const one of kept) one.nodeId = nodeId;
+  }
+
   bus.on('close', (about) => {
     const [deviceId = '', epoch] = about.split(' ');
     const one = held.get(deviceId);
@@ -95,7 +110,7 @@ export function createOwnership({ database, nodes, bus, log, metrics }: Parts) {
       if (!nodes.mayAct()) throw new Error('this node has no lease: nobody can log in');
       const { epoch, formerId } = await repository.takeDevice(unit, deviceId, nodeId);
       unit.onCommit(() => {
-        const one: Held = { epoch, end: close };
+        const one: Held = { epoch, nodeId, end: close };
         held.set(deviceId, one);
         if (nodeId !== nodes.id() || !nodes.mayAct()) end(deviceId, one); // lost meanwhile
       });
@@ -159,8 +174,9 @@ export function createOwnership({ database, nodes, bus, log, metrics }: Parts) {
      */
     async heal(found: (owned: repository.Owned) => void): Promise<void> {
       if (!nodes.mayAct()) return;
+      await rename();
       const nodeId = nodes.id();
-      const before = new Map(held);
+      const before = new Map([...held].filter(([, one]) => one.nodeId === nodeId));
       const seen = new Set<string>();
       const unheld = new Map<string, number>();
       let after: string | undefined = '';
@@ -182,15 +198,9 @@ export function createOwnership({ database, nodes, bus, log, metrics }: Parts) {
       strays = unheld;
     },
 
-    /** It is back under another name, and has kept its connections: they are under the new name. */
-    async renamed(formerId: string, also: readonly Renaming[]): Promise<void> {
-      if (held.size === 0) return;
-      const nodeId = nodes.id();
-      await database.transact(async (unit) => {
-        await repository.renameOwner(unit, formerId, nodeId);
-        for (const rename of also) await rename(unit, formerId, nodeId);
-      });
-    },
+    rename,
+    /** In the unit in which what this node kept gets its new name. */
+    whenRenamed: (also: Renaming): void => void renaming.push(also),
 
     /** Devices that this node holds. */
     size: (): number => held.size,

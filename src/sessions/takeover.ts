@@ -3,6 +3,8 @@ import type { Fence, Ownership } from '../cluster/ownership.ts';
 import type { Database, Sql, UnitOfWork } from '../database/sql.ts';
 import * as repository from './session-repository.ts';
 
+/** What is committed, or what a unit sees: for who passes it on. */
+export type Seen = Sql;
 type Standing = 'good' | 'bad' | 'blocked';
 
 interface Parts {

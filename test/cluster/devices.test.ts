@@ -1,0 +1,192 @@
+import t, { type Test } from 'tap';
+import type { Hint } from '../../src/cluster/hints.ts';
+import { NO_POSTGRES as skip } from '../postgres/databases.ts';
+import { startWorld, type Tenant, transactionIdOf, WIFI, type World } from '../world.ts';
+import { createWire, QUICK } from './members.ts';
+
+/** Two nodes, and an activated device that is connected to the first. */
+async function twoNodes(t: Test, loses?: (hint: Hint) => boolean) {
+  const wires: ReturnType<typeof createWire>[] = [];
+  const world = await startWorld(t, {
+    nodes: 2,
+    cluster: (node) => ({
+      lease: QUICK,
+      open(url) {
+        const wire = createWire(url);
+        wires[node] = wire;
+        return wire.open;
+      },
+      ...(loses && { loses }),
+    }),
+  });
+  const tenant = await world.createTenant();
+  const device = await world.activatedDevice(tenant);
+  const elsewhere = await tenant.at(1);
+  return { world, tenant, device, elsewhere, wires };
+}
+
+const put = async (api: Tenant['api'], path: string): Promise<number> =>
+  transactionIdOf(await api.put(`${path}/settings/wifi`, { json: WIFI }));
+
+/** Takes what is answered for each of these commands, in order. */
+async function carryOut(
+  t: Test,
+  { link, tenant }: { link: Awaited<ReturnType<World['connect']>>; tenant: Tenant },
+  ids: number[],
+) {
+  for (const transactionId of ids) {
+    const command = await link.command();
+    t.equal(command.transactionId, transactionId, 'in order');
+    link.puback(command.packet);
+    await link.ack({ transactionId, status: 'succeeded' });
+    t.match((await tenant.event()).data.transaction, { transactionId, status: 'succeeded' });
+  }
+}
+
+t.test(
+  'a device gets what another node accepted for it, in order, and is told of what that one cancels',
+  { skip },
+  async (t) => {
+    const { world, tenant, device, elsewhere } = await twoNodes(t);
+    const { link, path } = device;
+    const first = await put(elsewhere, path);
+    await carryOut(t, { link, tenant }, [first]);
+    const ids: number[] = [];
+    for (const api of [tenant.api, elsewhere, elsewhere, tenant.api, elsewhere]) ids.push(await put(api, path));
+    await carryOut(t, { link, tenant }, ids);
+
+    const published = await put(tenant.api, path);
+    const command = await link.command();
+    t.equal((await elsewhere.delete(`${path}/transactions/${published}`)).status, 204);
+    const cancel = await link.command();
+    t.match(cancel, { operation: 'cancel', transactionId: published });
+    link.puback(command.packet);
+    link.puback(cancel.packet);
+    t.match((await tenant.event()).data.transaction, { transactionId: published, status: 'cancelled' });
+
+    t.match((await elsewhere.get(`${path}/status`)).body, { connected: true }, 'all nodes know that it is connected');
+    await link.drop();
+    await world.idle();
+    t.match((await elsewhere.get(`${path}/status`)).body, { connected: false }, 'and that it is not');
+  },
+);
+
+t.test(
+  'a login elsewhere takes the device: its former connection is closed, and writes nothing more',
+  { skip },
+  async (t) => {
+    const { world, tenant, device, elsewhere } = await twoNodes(t, ({ kind }) => kind === 'close');
+    const { link, path } = device;
+    const waiting = await put(tenant.api, path);
+    const command = await link.command();
+    const next = await world.connect({ ...device, node: 1 });
+    const again = await next.command();
+    t.match(again, { transactionId: waiting, attempt: 2 }, 'it has what is unfinished once more');
+    link.publish('acks', { transactionId: waiting, status: 'failed' });
+    await link.closed;
+    t.same(link.pending('puback'), [], 'nobody has told the former connection anything more');
+    next.puback(again.packet);
+    await next.ack({ transactionId: waiting, status: 'succeeded' });
+    t.match((await tenant.event()).data.transaction, { transactionId: waiting, status: 'succeeded' });
+    t.equal(command.attempt, 1);
+    await carryOut(t, { link: next, tenant }, [await put(tenant.api, path), await put(elsewhere, path)]);
+  },
+);
+
+t.test(
+  'of a login elsewhere the former node is told, and carries nothing out of what the connection left',
+  { skip },
+  async (t) => {
+    const { world, tenant, device } = await twoNodes(t);
+    const transactionId = await put(tenant.api, device.path);
+    await device.link.drop();
+    const will = {
+      topic: `devices/${device.deviceId}/acks`,
+      payload: Buffer.from(JSON.stringify({ transactionId, status: 'failed' })),
+      qos: 1,
+    };
+    const former = await world.connect({ ...device, connect: { will } });
+    const next = await world.connect({ ...device, node: 1 });
+    await former.closed;
+    t.match(
+      (await tenant.event()).data.transaction,
+      { transactionId, status: 'failed' },
+      'its will is carried out, once',
+    );
+    const webhooks = tenant.receiver.requests.length;
+    await next.drop();
+    await world.idle();
+    t.equal(tenant.receiver.requests.length, webhooks, 'and no second time');
+  },
+);
+
+t.test('what ends a device’s right to its connection ends it at whichever node it is', { skip }, async (t) => {
+  const { world, tenant, device } = await twoNodes(t);
+  const admin = world.admin({ node: 1 });
+  await admin.patch(`/admin/v1/devices/${device.deviceId}`, { json: { blocked: true } });
+  await device.link.closed;
+  await admin.patch(`/admin/v1/devices/${device.deviceId}`, { json: { blocked: false } });
+
+  const link = await world.connect(device);
+  const { body } = await admin.post(`/admin/v1/devices/${device.deviceId}/credential`, { json: {} });
+  await link.closed;
+  const again = await world.connect({ ...device, credential: body.credential });
+  await admin.delete(`/admin/v1/devices/${device.deviceId}?force=true`);
+  await again.closed;
+  const unknown = await world.open({ ...device, credential: body.credential });
+  t.equal((await unknown.login()).returnCode, 4);
+  t.equal((await tenant.event()).type, 'transaction.succeeded');
+});
+
+t.test(
+  'hints that are lost, and a listener that is cut off, delay things by no more than a look',
+  { skip },
+  async (t) => {
+    let lost = true;
+    const { world, tenant, device, elsewhere, wires } = await twoNodes(t, () => lost);
+    const { link, path } = device;
+    const first = await put(elsewhere, path);
+    await world.idle();
+    t.same(link.pending('publish'), [], 'nobody told the first node');
+    world.clock.advance(5_000);
+    await carryOut(t, { link, tenant }, [first]);
+    const second = await put(tenant.api, path);
+    await link.command();
+    await elsewhere.delete(`${path}/transactions/${second}`);
+    await world.idle();
+    world.clock.advance(5_000);
+    t.match(await link.command(), { operation: 'cancel', transactionId: second });
+    await tenant.event();
+
+    lost = false;
+    wires[0]?.cut('lapel hints', true);
+    const third = await put(elsewhere, path);
+    await world.idle();
+    wires[0]?.mend('lapel hints');
+    await carryOut(t, { link, tenant }, [third]);
+  },
+);
+
+t.test(
+  'a node that loses its lease closes the connections of its devices, which go on elsewhere',
+  { skip },
+  async (t) => {
+    const { world, tenant, device, elsewhere, wires } = await twoNodes(t);
+    const { link, path } = device;
+    const waiting = await put(elsewhere, path);
+    await link.command();
+    wires[0]?.cut('lapel lease', true);
+    await link.closed;
+    t.equal((await world.anonymousAdmin().get('/readyz')).status, 503);
+    const refused = await world.open(device);
+    t.equal((await refused.login()).returnCode, 3, 'nobody can log in there');
+    const next = await world.connect({ ...device, node: 1 });
+    await carryOut(t, { link: next, tenant }, [waiting]);
+    await carryOut(t, { link: next, tenant }, [await put(tenant.api, path)]);
+    t.match(
+      (await tenant.api.get(`${path}/status`)).body,
+      { connected: true },
+      'requests are served there all the same',
+    );
+  },
+);
