@@ -177,8 +177,12 @@ export function createBus({ open, log, metrics, nodeId, live, isLive, loses }: P
     async renamed(): Promise<void> {
       const on = connection.current();
       if (!on) return; // the next connection listens to the new name
-      await listen(on);
-      gap();
+      try {
+        await listen(on);
+        gap();
+      } catch {
+        on.close(); // and so does the one after this
+      }
     },
     /** Resolves when nothing is left to be told. */
     idle: work.idle,

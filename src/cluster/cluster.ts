@@ -7,7 +7,7 @@ import type { Metrics } from '../metrics.ts';
 import { createBus } from './bus.ts';
 import { createHeal } from './heal.ts';
 import type { Hint } from './hints.ts';
-import type { Node } from './node-repository.ts';
+import type { Node } from './node-rows.ts';
 import { createNodes, type Lease } from './nodes.ts';
 import { createOwnership } from './ownership.ts';
 import { createPartitions } from './partitions.ts';

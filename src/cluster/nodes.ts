@@ -5,7 +5,7 @@ import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { differingSettings } from './fingerprint.ts';
 import { createKeptConnection } from './kept-connection.ts';
-import { admitting, deleteNode, insertNode, liveNodes, type Node, renewLease } from './node-repository.ts';
+import { admitting, deleteNode, insertNode, liveNodes, type Node, renewLease } from './node-rows.ts';
 
 /** Milliseconds. */
 export interface Lease {

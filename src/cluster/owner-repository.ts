@@ -1,7 +1,8 @@
+import { inSets } from '../database/set-form.ts';
 import type { Sql } from '../database/sql.ts';
 
 /** Takes a device over under a new epoch; answers that, and which node had it before. */
-export const TAKE = `WITH former AS (SELECT node_id FROM device_owners WHERE device_id = ?)
+const TAKE = `WITH former AS (SELECT node_id FROM device_owners WHERE device_id = ?)
   INSERT INTO device_owners (device_id, node_id, epoch) VALUES (?, ?, nextval('device_epochs'))
   ON CONFLICT (device_id) DO UPDATE SET node_id = excluded.node_id, epoch = excluded.epoch
   RETURNING epoch, (SELECT node_id FROM former) AS "formerId"`;
@@ -16,7 +17,7 @@ export async function takeDevice(
   return row;
 }
 
-export const FIND_EPOCH = 'SELECT epoch FROM device_owners WHERE device_id = ?';
+const FIND_EPOCH = inSets('SELECT epoch FROM device_owners WHERE device_id = ?', ['text']);
 
 export const findEpoch = async (sql: Sql, deviceId: string): Promise<number | undefined> =>
   (await sql.get<{ epoch: number }>(FIND_EPOCH, deviceId))?.epoch;
@@ -28,16 +29,19 @@ export interface Owner {
   behind: number;
 }
 
-export const FIND_OWNER = `SELECT node_id AS "nodeId", epoch, CASE WHEN EXISTS (SELECT 1 FROM transactions
+const FIND_OWNER = inSets(
+  `SELECT node_id AS "nodeId", epoch, CASE WHEN EXISTS (SELECT 1 FROM transactions
     WHERE transactions.device_id = device_owners.device_id AND due = 1 AND transaction_id > ?) THEN 1 ELSE 0 END AS behind
-  FROM device_owners WHERE device_id = ?`;
+  FROM device_owners WHERE device_id = ?`,
+  ['bigint', 'text'],
+);
 
 /** Undefined for a device that was never connected. */
 export const findOwner = (sql: Sql, deviceId: string, after: number): Promise<Owner | undefined> =>
   sql.get<Owner>(FIND_OWNER, after, deviceId);
 
 /** The device is connected nowhere, unless somebody else has it by now. */
-export const RELEASE = 'UPDATE device_owners SET node_id = NULL WHERE device_id = ? AND epoch = ?';
+const RELEASE = inSets('UPDATE device_owners SET node_id = NULL WHERE device_id = ? AND epoch = ?', ['text', 'bigint']);
 
 export const releaseDevice = (sql: Sql, deviceId: string, epoch: number): Promise<number> =>
   sql.run(RELEASE, deviceId, epoch);

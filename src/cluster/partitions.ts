@@ -3,7 +3,7 @@ import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Bus } from './bus.ts';
 import type { Nodes } from './nodes.ts';
-import { listPartitions, movePartitions, type Partition } from './partition-repository.ts';
+import { listPartitions, movePartitions, type Partition } from './partition-rows.ts';
 import { chosen, PARTITIONS, partitionOf } from './rendezvous.ts';
 
 interface Receiver {

@@ -59,6 +59,8 @@ async function fill(database: Database): Promise<void> {
         one(['queued', 'delivered', 'cancelled']),
         one([0, 1, 1]),
       );
+    for (const [index, id] of DEVICES.entries())
+      await unit.run("INSERT INTO device_owners (device_id, node_id, epoch) VALUES (?, 'n1', ?)", id, index);
     for (const application of APPLICATIONS)
       for (const id of DELIVERIES)
         await unit.run(
@@ -75,6 +77,7 @@ const dump = async (unit: UnitOfWork): Promise<unknown[]> => [
   await unit.all('SELECT * FROM transactions ORDER BY transaction_id'),
   await unit.all('SELECT * FROM deliveries ORDER BY application_id, delivery_id'),
   await unit.all('SELECT * FROM devices ORDER BY device_id'),
+  await unit.all('SELECT * FROM device_owners ORDER BY device_id'),
 ];
 
 const takenBack = new Error('all of it is taken back');

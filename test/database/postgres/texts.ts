@@ -22,6 +22,8 @@ const VARIANTS: Record<string, readonly (readonly unknown[])[]> = {
   sumLargeParameters: [[anything], [anything, anything]],
   unfinishedOf: [[anything], [anything, anything]],
   setActivation: [['d', { activation: 'activated', applicationId: 'a', clientId: 'c' }]],
+  ownersOf: [[['d']]],
+  willsOfOthers: [[['n'], 'c', 9]],
   insertVersion: [['software', { version: '1.0.0' }]],
   listActivatedStates: [0, 5].map((offset) => ['a', { offset, limit: 9 }]),
   listTransactions: [
