@@ -110,9 +110,12 @@ const signal = (pid: number, name: NodeJS.Signals): void => {
 export async function startPostgres({
   port: wanted,
   fsync = false,
+  settings: more = {},
 }: {
   port?: number;
   fsync?: boolean;
+  /** Besides its usual ones. */
+  settings?: Record<string, string>;
 } = {}): Promise<PostgresServer> {
   const programs = findPostgres();
   if (!programs) throw new Error('PostgreSQL is not installed here');
@@ -161,7 +164,13 @@ export async function startPostgres({
   const url = (database: string): string => `postgres://lapel@127.0.0.1:${port}/${database}`;
 
   async function start(): Promise<void> {
-    const settings = { ...SETTINGS, fsync: fsync ? 'on' : 'off', unix_socket_directories: folder, port: String(port) };
+    const settings = {
+      ...SETTINGS,
+      fsync: fsync ? 'on' : 'off',
+      unix_socket_directories: folder,
+      port: String(port),
+      ...more,
+    };
     const server = [...as, join(programs as string, 'postgres'), '-D', data];
     const told = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
     // A shell between us: when this process has gone, its standard input ends, and with it the server and the folder.

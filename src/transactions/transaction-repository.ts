@@ -210,9 +210,10 @@ export async function claimDue(sql: Sql, deviceId: string, after: number, limit:
 
 /** The same for the cancel of one transaction; undefined when its device has it, or need not hear of it any more. */
 export async function claimCancel(sql: Sql, transactionId: number): Promise<Due | undefined> {
+  // `+ 0`: not by the index of what is due, which PostgreSQL may believe to be empty.
   const row = await sql.get<DueRow>(
     `UPDATE transactions SET attempts = attempts + 1
-     WHERE transaction_id = ? AND due = 1 AND status = 'cancelled' RETURNING ${DUE_COLUMNS}`,
+     WHERE transaction_id = ? AND due + 0 = 1 AND status = 'cancelled' RETURNING ${DUE_COLUMNS}`,
     transactionId,
   );
   return row && toDue(row);

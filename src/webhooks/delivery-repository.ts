@@ -43,10 +43,11 @@ const INSERT = inSets(
   // biome-ignore format: in the order of the text
   ['text', 'text', 'text', 'bigint', 'text', 'text', 'text', 'bigint', 'bigint', 'bigint'],
 );
+// COALESCE: not by the index of what is pending, which PostgreSQL may believe to be short: it is all of a receiver that is away.
 const SAVE_OUTCOME = inSets(
   `UPDATE deliveries SET status = ?, attempts = ?, url = ?, last_status_code = ?, last_error = ?,
      next_attempt_at = ?, updated_at = ?
-   WHERE application_id = ? AND delivery_id = ? AND status = 'pending' AND round = ?`,
+   WHERE application_id = ? AND delivery_id = ? AND COALESCE(status, '') = 'pending' AND round = ?`,
   // biome-ignore format: in the order of the text
   ['text', 'bigint', 'text', 'bigint', 'text', 'bigint', 'bigint', 'text', 'text', 'bigint'],
 );

@@ -18,6 +18,8 @@ export interface Bounds {
   readOnly?: boolean;
   /** Its statements find what they look for by an index, and take few rows. */
   byIndex?: boolean;
+  /** A statement is planned once, whatever its values: that takes as long as carrying it out. */
+  keepsPlans?: boolean;
   /** For a statement on the server. */
   statement: number;
   /** For a lock that another transaction holds. */
@@ -69,6 +71,7 @@ export async function openConnection(
     options: Object.entries({
       jit: 'off',
       ...(bounds.byIndex && BY_INDEX),
+      ...(bounds.keepsPlans && { plan_cache_mode: 'force_generic_plan' }),
       default_transaction_read_only: bounds.readOnly ? 'on' : 'off',
     })
       .map(([name, value]) => `-c ${name}=${value}`)

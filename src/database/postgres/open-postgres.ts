@@ -74,7 +74,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
     await links.close();
     throw cause;
   }
-  const writer = links.link(bounds);
+  const writer = links.link({ ...bounds, keepsPlans: true });
   const readers = Array.from({ length: READERS }, () => links.link({ ...bounds, readOnly: true }));
   const apart = links.link({ ...LONG, readOnly: true });
   await Promise.all([writer, ...readers].map((link) => link.ready()));
