@@ -1,4 +1,4 @@
-import { systemClock } from '../src/clock.ts';
+import { type Clock, systemClock } from '../src/clock.ts';
 import { createLog } from '../src/log.ts';
 import { createMetrics } from '../src/metrics.ts';
 import { createEmbeddedStore } from '../src/objects/embedded-store.ts';
@@ -8,14 +8,14 @@ const REGION = 'us-east-1';
 
 /**
  * An S3-compatible store that several nodes share: the embedded one, served by itself. `env` are the settings of a node
- * that uses it.
+ * that uses it; their clock is its own, because signatures have their time.
  */
-export async function startObjectStore(folder: string) {
+export async function startObjectStore(folder: string, clock: Clock = systemClock) {
   const store = createEmbeddedStore({
     folder,
     region: REGION,
     bucket: BUCKET,
-    clock: systemClock,
+    clock,
     log: createLog({ level: 'silent', pretty: false }),
     metrics: createMetrics(),
   });

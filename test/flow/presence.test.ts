@@ -74,6 +74,7 @@ t.test('presence of a device', async (t) => {
       clock.advance(59_000);
       await ping();
       clock.advance(2_000);
+      await world.idle();
       await ping();
       t.match(await status(), { connected: true, lastSeenAt: after(2, 5) });
       const crashed = await afterCrash(t, world, tenant, device.deviceId);

@@ -7,6 +7,7 @@ import { textsOfRepositories } from './texts.ts';
 t.test('PostgreSQL takes every text of the service as it is', { skip: NO_POSTGRES }, async (t) => {
   const client = new Client({ connectionString: await createDatabase(t) });
   await client.connect();
+  t.teardown(() => client.end());
   const faults: string[] = [];
   for (const [name, texts] of await textsOfRepositories()) {
     if (texts.size === 0) faults.push(`${name}: no text was found`);
@@ -17,6 +18,5 @@ t.test('PostgreSQL takes every text of the service as it is', { skip: NO_POSTGRE
       );
     }
   }
-  await client.end();
   t.strictSame(faults, []);
 });

@@ -21,9 +21,10 @@ const row: unknown = new Proxy({}, { get: (_, name) => (name === 'then' ? undefi
 const VARIANTS: Record<string, readonly (readonly unknown[])[]> = {
   sumLargeParameters: [[anything], [anything, anything]],
   unfinishedOf: [[anything], [anything, anything]],
-  setActivation: [['d', { activation: 'activated', applicationId: 'a', clientId: 'c' }]],
   ownersOf: [[['d']]],
   willsOfOthers: [[['n'], 'c', 9]],
+  movePartitions: [[[{ partition: 1, nodeId: 'n' }], 'n']],
+  setActivation: [['d', { activation: 'activated', applicationId: 'a', clientId: 'c' }]],
   insertVersion: [['software', { version: '1.0.0' }]],
   listActivatedStates: [0, 5].map((offset) => ['a', { offset, limit: 9 }]),
   listTransactions: [
@@ -73,12 +74,13 @@ async function textsOf(name: string, call: Called): Promise<Set<string>> {
   const record =
     (something: unknown, nothing: unknown) =>
     async (text: string, ..._: SqlValue[]): Promise<never> => {
-      texts.add(text);
+      if (!/^(BEGIN|COMMIT|ROLLBACK)$/.test(text)) texts.add(text);
       const answer = answers % 2 === 0 ? something : nothing;
       answers = Math.floor(answers / 2);
       return answer as never;
     };
-  const unit: UnitOfWork = {
+  const unit: UnitOfWork & { query: ReturnType<typeof record> } = {
+    query: record([row], []), // a connection of the cluster's own, with `$1` for parameters
     all: record([row], []),
     get: record(row, undefined),
     run: record(1, 0),
@@ -93,7 +95,11 @@ async function textsOf(name: string, call: Called): Promise<Set<string>> {
     for (const all of [given, [...given.slice(0, call.length - 1), unit.forUpdate]])
       for (const pattern of Array(16).keys()) {
         answers = pattern;
-        await call(unit, ...all).catch(() => undefined); // what was found makes no sense to it
+        try {
+          await call(unit, ...all);
+        } catch {
+          // What was found makes no sense to it.
+        }
       }
   }
   return texts;

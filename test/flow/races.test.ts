@@ -1,0 +1,203 @@
+import t from 'tap';
+import { NO_POSTGRES as skip } from '../postgres/databases.ts';
+import { startTwoNodes } from '../postgres/two-nodes.ts';
+import { transactionIdOf, WIFI } from '../world.ts';
+
+// Decisions of two nodes that meet in the database, each at the moment that would be the worst: one has decided and not yet
+// written, when the other decides.
+t.test('two nodes', { skip }, async (t) => {
+  const { a, b, meet, query } = await startTwoNodes(t);
+  const tenant = await a.createTenant('dev', { deviceLimit: 1000 });
+  const { applicationId, path } = tenant;
+  const at = { a: tenant.api, b: await b.clientOf(applicationId, tenant.secret) };
+  const answerOf = ({ status, body }: { status: number; body: { message?: string } }) =>
+    status < 300 ? status : `${status} ${body.message}`;
+
+  await t.test('activate no more devices than contracted', async (t) => {
+    const few = await a.createTenant('few', { deviceLimit: 1 });
+    const second = await b.admin().post('/admin/v1/developers/few/applications', { json: { name: 'another' } });
+    const other = await b.clientOf(second.body.applicationId, second.body.secret);
+    const otherPath = `/v1/applications/${second.body.applicationId}`;
+    await other.post(`${otherPath}/refresh_authkey`);
+    await other.patch(otherPath, { json: { deviceEvent: few.receiver.url } });
+    const [one, two] = [await a.registerDevice('few'), await a.registerDevice('few')];
+    const answers = await meet(
+      'devices',
+      () => few.api.post(`${few.path}/devices/${one.deviceId}`, { json: {} }),
+      () => other.post(`${otherPath}/devices/${two.deviceId}`, { json: {} }),
+    );
+    t.same(answers.map(answerOf), [201, '403 not contracted or activation limit exceeded.']);
+  });
+
+  await t.test('give a clientId to one device, also of two developers', async (t) => {
+    const foreign = await a.createTenant('foreign');
+    const other = await b.clientOf(foreign.applicationId, foreign.secret);
+    const [one, two] = [await a.registerDevice(), await a.registerDevice('foreign')];
+    const answers = await meet(
+      'devices',
+      () => at.a.post(`${path}/devices/${one.deviceId}`, { json: { clientId: 'same' } }),
+      () => other.post(`${foreign.path}/devices/${two.deviceId}`, { json: { clientId: 'same' } }),
+    );
+    t.same(new Set(answers.map(answerOf)), new Set([201, '403 ClientId is already in use.']));
+  });
+
+  await t.test('store no more for a device than the bound', async (t) => {
+    const { deviceId } = await a.activatedDevice(tenant);
+    await query(
+      `INSERT INTO transactions (device_id, application_id, operation, status, due, attempts, created_at, updated_at)
+       SELECT $1, $2, 'setWifi', 'queued', 1, 1, 0, 0 FROM generate_series(1, 999)`,
+      deviceId,
+      applicationId,
+    );
+    const submit = (api: typeof at.a) => () => api.put(`${path}/devices/${deviceId}/settings/wifi`, { json: WIFI });
+    const answers = await meet('transactions', submit(at.a), submit(at.b));
+    t.same(answers.map(answerOf), [201, '429 the device has 1000 unfinished transactions.']);
+  });
+
+  await t.test('finish a transaction once', async (t) => {
+    const device = await a.activatedDevice(tenant);
+    const submitted = await at.a.put(`${device.path}/settings/wifi`, { json: WIFI });
+    const transactionId = transactionIdOf(submitted);
+    device.link.puback((await device.link.command()).packet);
+    const [, cancel] = await meet(
+      'transactions',
+      () => device.link.ack({ transactionId, status: 'succeeded' }),
+      () => at.b.delete(`${device.path}/transactions/${transactionId}`),
+    );
+    t.equal(cancel.status, 409);
+    const events = await query('SELECT type FROM deliveries WHERE transaction_id = $1', transactionId);
+    t.same(events, [{ type: 'transaction.succeeded' }]);
+  });
+
+  await t.test('carry out a request with an Idempotency-Key once', async (t) => {
+    const { deviceId } = await a.activatedDevice(tenant);
+    const headers = { 'idempotency-key': '"one"' };
+    const submit = (api: typeof at.a) => () =>
+      api.put(`${path}/devices/${deviceId}/settings/wifi`, { json: WIFI, headers });
+    const [first, second] = await meet('transactions', submit(at.a), submit(at.b));
+    t.same([first.status, second.status], [201, 201]);
+    t.equal(transactionIdOf(first), transactionIdOf(second));
+    t.equal(second.headers['idempotency-replayed'], 'true');
+  });
+
+  await t.test('answer the repetition of an activation as the first, and do not refuse it', async (t) => {
+    const { deviceId } = await a.registerDevice();
+    const headers = { 'idempotency-key': '"activation"' };
+    const activate = (api: typeof at.a) => () => api.post(`${path}/devices/${deviceId}`, { json: {}, headers });
+    const [first, second] = await meet('devices', activate(at.a), activate(at.b));
+    t.same([first.status, second.status], [201, 201]);
+    t.equal(transactionIdOf(first), transactionIdOf(second));
+  });
+
+  await t.test('refuse a key that comes with two requests', async (t) => {
+    const [one, two] = [await a.activatedDevice(tenant), await a.activatedDevice(tenant)];
+    const headers = { 'idempotency-key': '"two"' };
+    const [first, second] = await meet(
+      'idempotency_keys',
+      () => at.a.put(`${one.path}/settings/wifi`, { json: WIFI, headers }),
+      () => at.b.put(`${two.path}/settings/wifi`, { json: WIFI, headers }),
+    );
+    t.same(
+      new Set([first, second].map(answerOf)),
+      new Set([201, '422 the idempotency key was used with another request.']),
+    );
+    const stored = await query(
+      `SELECT 1 FROM transactions WHERE device_id IN ($1, $2) AND operation = 'setWifi'`,
+      one.deviceId,
+      two.deviceId,
+    );
+    t.equal(stored.length, 1, 'it left nothing behind');
+  });
+
+  await t.test('give the name of a package to one developer', async (t) => {
+    const rival = await a.createTenant('rival');
+    const other = await b.clientOf(rival.applicationId, rival.secret);
+    const wanted = { package: 'com.example.wanted', version: '1.0.0', fileSize: 5 };
+    const [first, second] = await meet(
+      'packages',
+      () => at.a.post(`${path}/apps`, { json: wanted }),
+      () => other.post(`${rival.path}/apps`, { json: { ...wanted, version: '2.0.0' } }),
+    );
+    t.same([first.status, second.status].sort(), [200, 400]);
+    const versions = await query(`SELECT version FROM versions WHERE package = 'com.example.wanted'`);
+    t.equal(versions.length, 1, 'and no version of another one is in it');
+  });
+
+  await t.test('lose no change of a version', async (t) => {
+    const packages = `${path}/packages`;
+    await at.a.post(packages, { json: { package: 'com.example.changed' } });
+    const versions = `${packages}/com.example.changed/versions`;
+    await at.a.post(versions, { json: { version: '1.0.0' } });
+    await meet(
+      'versions',
+      () => at.a.patch(`${versions}/1.0.0`, { json: { description: 'changed' } }),
+      () => at.b.post(`${versions}/1.0.0/distributions`),
+    );
+    const [row] = await query(
+      `SELECT description, distribution_started_at IS NOT NULL AS started FROM versions WHERE package = 'com.example.changed'`,
+    );
+    t.same(row, { description: 'changed', started: true });
+  });
+
+  await t.test('register no version in a package that goes', async (t) => {
+    const packages = `${path}/packages`;
+    await at.a.post(packages, { json: { package: 'com.example.gone' } });
+    const [removed, registered] = await meet(
+      'packages',
+      () => at.a.delete(`${packages}/com.example.gone`),
+      () => at.b.post(`${packages}/com.example.gone/versions`, { json: { version: '1.0.0' } }),
+    );
+    t.same([removed.status, registered.status], [204, 404]);
+  });
+
+  await t.test('delete no application that gets a device', async (t) => {
+    const brief = await a.createTenant('brief');
+    const { deviceId } = await a.registerDevice('brief');
+    const [activated, deleted] = await meet(
+      'devices',
+      () => brief.api.post(`${brief.path}/devices/${deviceId}`, { json: {} }),
+      () => b.admin().delete(`/admin/v1/applications/${brief.applicationId}`),
+    );
+    t.same([activated.status, deleted.status], [201, 409]);
+  });
+
+  await t.test('lose no setting of an application, and nothing of a developer', async (t) => {
+    const url = `${tenant.receiver.url}/calls`;
+    await meet(
+      'applications',
+      () => at.a.patch(path, { json: { callEvent: url } }),
+      () => at.b.patch(path, { json: { fileUploadEvent: url } }),
+    );
+    const [settings] = await query(
+      'SELECT call_event AS call, file_upload_event AS file FROM applications WHERE application_id = $1',
+      applicationId,
+    );
+    t.same(settings, { call: url, file: url });
+    await meet(
+      'developers',
+      () => a.admin().patch('/admin/v1/developers/dev', { json: { name: 'renamed' } }),
+      () => b.admin().patch('/admin/v1/developers/dev', { json: { deviceLimit: 77 } }),
+    );
+    const [developer] = await query(
+      `SELECT name, device_limit::int AS "limit" FROM developers WHERE developer_id = 'dev'`,
+    );
+    t.same(developer, { name: 'renamed', limit: 77 });
+  });
+
+  await t.test("make one new signing key, publish it, and take each other's tokens", async (t) => {
+    a.clock.advance(30 * 24 * 3600_000); // of both
+    const jwks = async (world: typeof a): Promise<string[]> =>
+      (await world.anonymous().get('/.well-known/jwks.json')).body.keys.map(({ kid }: { kid: string }) => kid);
+    while ((await jwks(a)).length < 2 || (await jwks(b)).length < 2) await a.idle();
+    t.same(await jwks(a), await jwks(b));
+    t.equal((await jwks(a)).length, 2);
+    a.clock.advance(600_000);
+    for (const [from, to] of [
+      [a, b],
+      [b, a],
+    ] as const) {
+      const token = await from.tokenOf(applicationId, tenant.secret);
+      t.equal((await to.anonymous().get(path, { token })).status, 200);
+    }
+  });
+});

@@ -1,0 +1,62 @@
+import { Client } from 'pg';
+import type { Test } from 'tap';
+import { startObjectStore } from '../../harness/object-store.ts';
+import { createFakeClock } from '../fake-clock.ts';
+import { startWorld } from '../world.ts';
+import { createDatabase } from './databases.ts';
+
+/** Two nodes of one cluster in this process, and a third connection to their database. All of it ends with the test. */
+export async function startTwoNodes(t: Test) {
+  const url = await createDatabase(t);
+  const clock = createFakeClock();
+  const folder = t.testdir({ a: {}, b: {}, objects: {} });
+  const store = await startObjectStore(`${folder}/objects`, clock);
+  t.teardown(() => store[Symbol.asyncDispose]());
+  Object.assign(process.env, store.env); // the SDK reads its credentials there
+  const env = {
+    ...store.env,
+    LAPEL_DATABASE_URL: url,
+    LAPEL_ADMIN_TOKEN: 'an-administrator-token-of-both-nodes',
+    LAPEL_PUBLIC_URL: 'https://lapel.example',
+  };
+  const a = await startWorld(t, { clock, env, dataDir: `${folder}/a` });
+  const b = await startWorld(t, { clock, env, dataDir: `${folder}/b` });
+
+  const own = new Client({ connectionString: url });
+  await own.connect();
+  t.teardown(() => own.end());
+
+  /** Resolves when so many connections wait for a lock, or what is waited for has ended. */
+  async function waiting(count: number, orElse: Promise<unknown>): Promise<void> {
+    let over = false;
+    const end = (): void => {
+      over = true;
+    };
+    void orElse.then(end, end);
+    for (;;) {
+      const { rows } = await own.query('SELECT count(DISTINCT pid)::int AS n FROM pg_locks WHERE NOT granted');
+      if (over || rows[0].n >= count) return;
+    }
+  }
+
+  return {
+    a,
+    b,
+    url,
+    query: async (text: string, ...values: unknown[]) => (await own.query(text, values)).rows,
+
+    /**
+     * Two things that meet: while a table can be read, but not written, the first goes as far as its first write to it, then
+     * the second as far as it can; then both go on.
+     */
+    async meet<One, Other>(table: string, one: () => Promise<One>, other: () => Promise<Other>): Promise<[One, Other]> {
+      await own.query(`BEGIN; LOCK TABLE ${table} IN SHARE MODE`);
+      const first = one();
+      await waiting(1, first);
+      const second = other();
+      await waiting(2, second);
+      await own.query('COMMIT');
+      return Promise.all([first, second]);
+    },
+  };
+}
