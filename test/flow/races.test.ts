@@ -54,6 +54,21 @@ t.test('two nodes', { skip }, async (t) => {
     t.same(answers.map(answerOf), [201, '429 the device has 1000 unfinished transactions.']);
   });
 
+  await t.test('give a device its commands in the order of their identifiers', async (t) => {
+    const device = await a.activatedDevice(tenant);
+    const wifi = (api: typeof at.a, headers?: Record<string, string>) => () =>
+      api.put(`${device.path}/settings/wifi`, { json: WIFI, ...(headers && { headers }) });
+    // The first has its identifier and is not committed: the second must not overtake it.
+    const answers = await meet('idempotency_keys', wifi(at.b, { 'idempotency-key': '"order"' }), wifi(at.a));
+    const [first, second] = answers.map(transactionIdOf);
+    t.ok(Number(first) < Number(second));
+    const commands = [await device.link.command(), await device.link.command()];
+    t.same(
+      commands.map(({ transactionId }) => transactionId),
+      [first, second],
+    );
+  });
+
   await t.test('finish a transaction once', async (t) => {
     const device = await a.activatedDevice(tenant);
     const submitted = await at.a.put(`${device.path}/settings/wifi`, { json: WIFI });
@@ -65,8 +80,33 @@ t.test('two nodes', { skip }, async (t) => {
       () => at.b.delete(`${device.path}/transactions/${transactionId}`),
     );
     t.equal(cancel.status, 409);
+    t.equal((await tenant.event()).type, 'transaction.succeeded');
     const events = await query('SELECT type FROM deliveries WHERE transaction_id = $1', transactionId);
     t.same(events, [{ type: 'transaction.succeeded' }]);
+  });
+
+  await t.test('let nobody in with a credential that is being replaced', async (t) => {
+    const device = await a.registerDevice();
+    const link = await b.open(device);
+    // The login has looked at the credential, and has not the device yet.
+    const [replaced, connack] = await meet(
+      'devices',
+      () => a.admin().post(`/admin/v1/devices/${device.deviceId}/credential`, { json: {} }),
+      () => link.login(),
+    );
+    t.same([replaced.status, connack.returnCode], [201, 4]);
+  });
+
+  await t.test('settle what a device answers with a NUL character', async (t) => {
+    const device = await a.activatedDevice(tenant);
+    const submitted = await at.a.put(`${device.path}/settings/wifi`, { json: WIFI });
+    const transactionId = transactionIdOf(submitted);
+    device.link.puback((await device.link.command()).packet);
+    const error = { code: 'A\0', message: 'no\0reason' };
+    await device.link.ack({ transactionId, status: 'failed', error, result: { text: '\0' } });
+    t.equal((await tenant.event()).type, 'transaction.failed');
+    const { body } = await at.b.get(`${device.path}/transactions/${transactionId}`);
+    t.match(body, { status: 'failed', error: { code: 'A\ufffd', message: 'no\ufffdreason' } });
   });
 
   await t.test('carry out a request with an Idempotency-Key once', async (t) => {
