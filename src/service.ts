@@ -46,6 +46,7 @@ import { surveyDue } from './transactions/transaction-repository.ts';
 import { transactionSweep } from './transactions/transaction-sweep.ts';
 import { createTransactions } from './transactions/transactions.ts';
 import { createCustomerRequests } from './webhooks/customer-requests.ts';
+import type { WebhookSetting } from './webhooks/delivery.ts';
 import { createDeliveryLog } from './webhooks/delivery-log.ts';
 import { surveyPending } from './webhooks/delivery-repository.ts';
 import { deliverySweep } from './webhooks/delivery-sweep.ts';
@@ -116,7 +117,9 @@ export async function createService(
   cluster?.bus.on('changed', applications.changedElsewhere);
   cluster?.bus.onGap(applications.changedElsewhere);
   const findApplication = applications.findIn;
-  const webhooks = parts.add(createWebhooks({ ...common, endpointOf: applications.endpointOf, allowPrivate }));
+  const webhooks = parts.add(
+    createWebhooks({ ...common, endpointOf: applications.endpointOf, share: cluster?.partitions, allowPrivate }),
+  );
   const objects = parts.add(
     await openObjects({ ...common, config, ownerOf: (key) => ownerOfObject(database.read, key) }),
   );
@@ -176,8 +179,14 @@ export async function createService(
   );
   const mqtt = parts.add(createMqttAddresses(broker, config));
   if (cluster) {
-    const { nodes, bus, heal, ownership } = cluster;
+    const { nodes, bus, heal, ownership, partitions } = cluster;
     bus.on('wake', transactions.wake);
+    bus.on('due', (about) => {
+      const [setting = '', applicationId = ''] = about.split(' ');
+      webhooks.due({ setting: setting as WebhookSetting, applicationId }, true);
+    });
+    partitions.serve({ adopt: webhooks.takeUp, drain: webhooks.drain, letGo: webhooks.letGo });
+    heal.add(webhooks.takeUp);
     heal.add(() => ownership.heal(transactions.found));
     if (takeover) ownership.whenRenamed(takeover.renamed);
     parts.add(createOrphanedWills({ ...common, nodes, carryOut: broker.carryOutWill }));

@@ -35,7 +35,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   webhooks: {
     about: 'deliveries, attempts, signature, retry schedule, address guard',
-    rooms: ['contracts', 'database'],
+    rooms: ['contracts', 'database', 'cluster'],
     owns: ['undici', 'standardwebhooks', 'ipaddr.js'],
   },
   outbox: { about: 'what is due for a connected device, in order', rooms: ['contracts', 'database', 'cluster'] },

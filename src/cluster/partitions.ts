@@ -17,6 +17,8 @@ export interface Worker {
   adopt(): Promise<void>;
   /** Begins nothing more for receivers that `mine` is false of; resolves when what was under way for them is written down. */
   drain(): Promise<void>;
+  /** Nothing is this node's any more: what is under way has its end, nothing more is begun. */
+  letGo(): void;
 }
 
 interface Parts {
@@ -58,6 +60,7 @@ export function createPartitions({ nodes, bus, log, metrics }: Parts) {
     draining.clear();
     drained.clear();
     metrics.clusterPartitions.set(0);
+    worker?.letGo();
   }
 
   function beginDraining(partitions: readonly number[]): void {

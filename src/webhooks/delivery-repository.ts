@@ -47,9 +47,9 @@ const INSERT = inSets(
 const SAVE_OUTCOME = inSets(
   `UPDATE deliveries SET status = ?, attempts = ?, url = ?, last_status_code = ?, last_error = ?,
      next_attempt_at = ?, updated_at = ?
-   WHERE application_id = ? AND delivery_id = ? AND COALESCE(status, '') = 'pending' AND round = ?`,
+   WHERE application_id = ? AND delivery_id = ? AND COALESCE(status, '') = 'pending' AND round = ? AND attempts < ?`,
   // biome-ignore format: in the order of the text
-  ['text', 'bigint', 'text', 'bigint', 'text', 'bigint', 'bigint', 'text', 'text', 'bigint'],
+  ['text', 'bigint', 'text', 'bigint', 'text', 'bigint', 'bigint', 'text', 'text', 'bigint', 'bigint'],
 );
 
 /** A pending delivery that is due at once. */
@@ -120,7 +120,7 @@ export async function findNextReceiver(
 
 /**
  * Writes down an attempt; false when it counts for nothing: the delivery was asked for again meanwhile, and is to be sent
- * once more.
+ * once more, or another node has made that attempt.
  */
 export async function saveOutcome(sql: Sql, outcome: Outcome): Promise<boolean> {
   const changed = await sql.run(
@@ -135,6 +135,7 @@ export async function saveOutcome(sql: Sql, outcome: Outcome): Promise<boolean> 
     outcome.applicationId,
     outcome.deliveryId,
     outcome.round,
+    outcome.attempts,
   );
   return changed > 0;
 }

@@ -4,6 +4,8 @@ import type { Kind } from './places.ts';
 
 /** What is known of one receiver (one setting of one application) in memory; its deliveries are rows, of which some are here. */
 export interface Receiver extends ReceiverName {
+  /** Where there are other nodes: of which part of all receivers it is. */
+  readonly partition: number;
   /** Deliveries to be attempted now. */
   queue: Delivery[];
   /** Every delivery in memory with its round: queued, under way, or with an outcome that is not yet written. */
@@ -42,10 +44,11 @@ const HELD_PER_ATTEMPT = 32;
 const MOST_QUEUED = 512;
 const MOST_HELD = 2048;
 
-export function createReceiver({ applicationId, setting }: ReceiverName): Receiver {
+export function createReceiver({ applicationId, setting }: ReceiverName, partition = 0): Receiver {
   return {
     applicationId,
     setting,
+    partition,
     queue: [],
     held: new Map(),
     inFlight: 0,
@@ -98,7 +101,12 @@ export function late(receiver: Receiver): void {
 function slowDown(receiver: Receiver): void {
   receiver.kind = 'trial';
   receiver.window = 1;
-  for (const delivery of receiver.queue.splice(queueBound(receiver))) {
+  dropQueue(receiver, queueBound(receiver));
+}
+
+/** What is queued goes back to being rows only, but for the first so many. */
+export function dropQueue(receiver: Receiver, kept = 0): void {
+  for (const delivery of receiver.queue.splice(kept)) {
     letGo(receiver, delivery);
     receiver.more = true;
   }

@@ -1,5 +1,6 @@
 import type { LookupFunction } from 'node:net';
 import { type Clock, toUtc } from '../clock.ts';
+import type { ReceiverShare } from '../cluster/partitions.ts';
 import type { Database, UnitOfWork } from '../database/sql.ts';
 import { isDatabaseAway } from '../errors.ts';
 import { createIdle } from '../idle.ts';
@@ -10,27 +11,15 @@ import type { ReceiverName, WebhookSetting } from './delivery.ts';
 import * as repository from './delivery-repository.ts';
 import { createOutcomeWriter } from './outcome-writer.ts';
 import { createPlaces, type Place, QUICK } from './places.ts';
-import {
-  createReceiver,
-  failed,
-  holds,
-  isIdle,
-  late,
-  letGo,
-  type Receiver,
-  roomIn,
-  succeeded,
-  wantsMore,
-} from './receiver.ts';
+import { failed, holds, late, letGo, type Receiver, roomIn, succeeded, wantsMore } from './receiver.ts';
 import { createReceiverLog } from './receiver-log.ts';
+import { createReceivers } from './receivers.ts';
 import { type Answer, judge } from './retry-schedule.ts';
 import { createSender } from './sender.ts';
 import { createSigner } from './signature.ts';
 
 type Delivery = repository.Delivery;
 
-/** Receivers with nothing to do are remembered (their window, and that they answer at once) up to this number. */
-const KEPT_RECEIVERS = 10_000;
 /** Microseconds between two looks at what came due, however closely the due times lie. */
 const WAKE_GAP = 50_000;
 /** Microseconds before a failed read is tried again. */
@@ -53,6 +42,8 @@ interface Options {
   metrics: Metrics;
   /** Where the receiver is and the keys that sign, asked at every attempt. */
   endpointOf(applicationId: string, setting: WebhookSetting): Promise<Endpoint>;
+  /** Which receivers are this node's, where there are other nodes. */
+  share?: ReceiverShare | undefined;
   /** LAPEL_WEBHOOK_ALLOW_PRIVATE */
   allowPrivate: boolean;
   /** Milliseconds from the start of an attempt to its answer. */
@@ -84,9 +75,12 @@ const unanswered = (error: string): Answer => ({ statusCode: null, retryAfter: n
  * receiver's queue, from which attempts are made within the receiver's window and the slots of all. Each outcome is
  * written down: delivered, gone, exhausted, or pending until a later time. When a queue is full the rest stays in the
  * database and is read in pages, the longest due first; one timer waits for the next due time of all. Nothing polls.
+ * Where there are other nodes each receiver is one node's, so that its window and its order hold over all of them: what is
+ * recorded for another node's is told to that one.
  */
 export function createWebhooks(options: Options) {
-  const { database, clock, ids, log, metrics, endpointOf, allowPrivate, timeoutMs = 15_000, drainMs = 3_000 } = options;
+  const { database, clock, ids, log, metrics, endpointOf, share, allowPrivate } = options;
+  const { timeoutMs = 15_000, drainMs = 3_000 } = options;
   const sender = createSender({ clock, allowPrivate, timeoutMs, ...(options.lookup && { lookup: options.lookup }) });
   const writer = createOutcomeWriter<Written>({ database, clock, log, written, rested: tell });
   const places = createPlaces<Receiver>({
@@ -97,7 +91,7 @@ export function createWebhooks(options: Options) {
   });
   const signedHeaders = createSigner();
   const tellOf = createReceiverLog({ clock, log });
-  const receivers = new Map<string, Receiver>();
+  const receivers = createReceivers(share);
   let running = false;
   let aborted = false;
   let attempts = 0;
@@ -107,21 +101,8 @@ export function createWebhooks(options: Options) {
   let cancelWake = (): void => undefined;
   let stopped = false;
   const drained = createIdle(() => attempts > 0 || reads > 0);
+  const handedOver = createIdle(receivers.letsGo);
   const idle = createIdle(() => !stopped && (attempts > 0 || reads > 0 || writer.busy() || places.waits()));
-
-  function receiverOf(name: ReceiverName): Receiver {
-    const key = `${name.setting} ${name.applicationId}`;
-    const known = receivers.get(key);
-    if (known) return known;
-    const receiver = createReceiver(name);
-    receivers.set(key, receiver);
-    return receiver;
-  }
-
-  function forget(receiver: Receiver): void {
-    if (receivers.size > KEPT_RECEIVERS && isIdle(receiver))
-      receivers.delete(`${receiver.setting} ${receiver.applicationId}`);
-  }
 
   function hold(receiver: Receiver, delivery: Delivery): void {
     receiver.held.set(delivery.deliveryId, delivery.round);
@@ -131,7 +112,8 @@ export function createWebhooks(options: Options) {
   /** A new delivery was committed. While older ones wait in the database it queues up behind them there. */
   function accept(name: ReceiverName, delivery: Delivery): void {
     if (!running) return; // the row stays; start() finds it
-    const receiver = receiverOf(name);
+    if (receivers.isElsewhere(name, true)) return;
+    const receiver = receivers.of(name);
     if (receiver.more || roomIn(receiver) <= 0) receiver.more = true;
     else hold(receiver, delivery);
     if (receiver.inFlight >= receiver.window) metrics.deliveriesHeld.inc();
@@ -140,7 +122,7 @@ export function createWebhooks(options: Options) {
 
   /** Starts what the receiver's window and the places allow, and reads more when the queue runs low. */
   function pump(receiver: Receiver): void {
-    if (!running) return;
+    if (!running || !receivers.mine(receiver)) return;
     while (receiver.queue.length > 0 && receiver.inFlight < receiver.window && places.free(receiver.kind)) {
       const delivery = receiver.queue.shift();
       // One that was asked for again since it was queued comes in its new round.
@@ -164,7 +146,7 @@ export function createWebhooks(options: Options) {
     const limit = roomIn(receiver) + skip.held.size;
     try {
       const page = await repository.findDue(database.read, receiver, now, limit);
-      for (const delivery of page) {
+      for (const delivery of receivers.mine(receiver) ? page : []) {
         if (holds(skip, delivery) || holds(receiver, delivery)) continue;
         if (roomIn(receiver) > 0) hold(receiver, delivery);
         else receiver.more = true;
@@ -180,7 +162,7 @@ export function createWebhooks(options: Options) {
     receiver.reading = false;
     reads -= 1;
     pump(receiver);
-    forget(receiver);
+    receivers.forget(receiver);
     tell();
   }
 
@@ -259,7 +241,7 @@ export function createWebhooks(options: Options) {
     if (!counts) receiver.more = true;
     else if (nextAttemptAt !== null) schedule(receiver, nextAttemptAt);
     pump(receiver);
-    forget(receiver);
+    receivers.forget(receiver);
   }
 
   /** Sees to it that the receiver's rows are read when they come due. */
@@ -283,7 +265,7 @@ export function createWebhooks(options: Options) {
     const now = clock.now();
     wakeAt = Number.POSITIVE_INFINITY;
     let next = Number.POSITIVE_INFINITY;
-    for (const receiver of receivers.values()) {
+    for (const receiver of receivers.all()) {
       if (receiver.nextDueAt <= now) {
         lastWake = now;
         receiver.nextDueAt = Number.POSITIVE_INFINITY;
@@ -297,6 +279,21 @@ export function createWebhooks(options: Options) {
   function tell(): void {
     drained.tell();
     idle.tell();
+    handedOver.tell();
+  }
+
+  /** Takes up what is pending: one look per receiver, its rows are read as they can be sent. */
+  async function takeUp(): Promise<void> {
+    const sql = share ? database.aside : database.read;
+    let found = await repository.findNextReceiver(sql, { applicationId: '', setting: '' });
+    while (found && running) {
+      if (!receivers.isElsewhere(found, false)) {
+        const receiver = receivers.of(found);
+        schedule(receiver, found.nextAttemptAt);
+        pump(receiver);
+      }
+      found = await repository.findNextReceiver(sql, found);
+    }
   }
 
   return {
@@ -329,23 +326,30 @@ export function createWebhooks(options: Options) {
       return deliveryId;
     },
 
-    /** Rows of a receiver came due that were not recorded just now. Called after their commit. */
-    due(name: ReceiverName): void {
-      const receiver = receiverOf(name);
+    /** Rows of a receiver came due that were not recorded just now. Called after their commit; or another node says so. */
+    due(name: ReceiverName, byAnother = false): void {
+      if (receivers.isElsewhere(name, !byAnother)) return;
+      const receiver = receivers.of(name);
       receiver.more = true;
       pump(receiver);
     },
 
-    /** Takes up what is pending from before: one look per receiver, its rows are read as they can be sent. */
     async start(): Promise<void> {
       running = true;
-      let found = await repository.findNextReceiver(database.read, { applicationId: '', setting: '' });
-      while (found) {
-        const receiver = receiverOf(found);
-        schedule(receiver, found.nextAttemptAt);
-        pump(receiver);
-        found = await repository.findNextReceiver(database.read, found);
-      }
+      await takeUp();
+    },
+
+    /** Receivers are this node's now, or something may be due that nobody told of. */
+    takeUp,
+
+    /** Receivers are not this node's any more: what is queued for them is left to who has them now, or soon. */
+    letGo: receivers.letGo,
+
+    /** The same; resolves when what is under way for them is written down. */
+    async drain(): Promise<void> {
+      receivers.letGo();
+      await handedOver.idle();
+      for (const receiver of receivers.all()) receivers.forget(receiver);
     },
 
     /** Resolves when nothing is under way and nothing is due. */

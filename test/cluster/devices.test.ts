@@ -1,47 +1,6 @@
-import t, { type Test } from 'tap';
-import type { Hint } from '../../src/cluster/hints.ts';
+import t from 'tap';
 import { NO_POSTGRES as skip } from '../postgres/databases.ts';
-import { startWorld, type Tenant, transactionIdOf, WIFI, type World } from '../world.ts';
-import { createWire, QUICK } from './members.ts';
-
-/** Two nodes, and an activated device that is connected to the first. */
-async function twoNodes(t: Test, loses?: (hint: Hint) => boolean) {
-  const wires: ReturnType<typeof createWire>[] = [];
-  const world = await startWorld(t, {
-    nodes: 2,
-    cluster: (node) => ({
-      lease: QUICK,
-      open(url) {
-        const wire = createWire(url);
-        wires[node] = wire;
-        return wire.open;
-      },
-      ...(loses && { loses }),
-    }),
-  });
-  const tenant = await world.createTenant();
-  const device = await world.activatedDevice(tenant);
-  const elsewhere = await tenant.at(1);
-  return { world, tenant, device, elsewhere, wires };
-}
-
-const put = async (api: Tenant['api'], path: string): Promise<number> =>
-  transactionIdOf(await api.put(`${path}/settings/wifi`, { json: WIFI }));
-
-/** Takes what is answered for each of these commands, in order. */
-async function carryOut(
-  t: Test,
-  { link, tenant }: { link: Awaited<ReturnType<World['connect']>>; tenant: Tenant },
-  ids: number[],
-) {
-  for (const transactionId of ids) {
-    const command = await link.command();
-    t.equal(command.transactionId, transactionId, 'in order');
-    link.puback(command.packet);
-    await link.ack({ transactionId, status: 'succeeded' });
-    t.match((await tenant.event()).data.transaction, { transactionId, status: 'succeeded' });
-  }
-}
+import { carryOut, put, twoNodes } from './nodes-world.ts';
 
 t.test(
   'a device gets what another node accepted for it, in order, and is told of what that one cancels',
@@ -50,10 +9,10 @@ t.test(
     const { world, tenant, device, elsewhere } = await twoNodes(t);
     const { link, path } = device;
     const first = await put(elsewhere, path);
-    await carryOut(t, { link, tenant }, [first]);
+    await carryOut(t, link, tenant, [first]);
     const ids: number[] = [];
     for (const api of [tenant.api, elsewhere, elsewhere, tenant.api, elsewhere]) ids.push(await put(api, path));
-    await carryOut(t, { link, tenant }, ids);
+    await carryOut(t, link, tenant, ids);
 
     const published = await put(tenant.api, path);
     const command = await link.command();
@@ -75,7 +34,7 @@ t.test(
   'a login elsewhere takes the device: its former connection is closed, and writes nothing more',
   { skip },
   async (t) => {
-    const { world, tenant, device, elsewhere } = await twoNodes(t, ({ kind }) => kind === 'close');
+    const { world, tenant, device, elsewhere } = await twoNodes(t, { loses: ({ kind }) => kind === 'close' });
     const { link, path } = device;
     const waiting = await put(tenant.api, path);
     const command = await link.command();
@@ -89,7 +48,7 @@ t.test(
     await next.ack({ transactionId: waiting, status: 'succeeded' });
     t.match((await tenant.event()).data.transaction, { transactionId: waiting, status: 'succeeded' });
     t.equal(command.attempt, 1);
-    await carryOut(t, { link: next, tenant }, [await put(tenant.api, path), await put(elsewhere, path)]);
+    await carryOut(t, next, tenant, [await put(tenant.api, path), await put(elsewhere, path)]);
   },
 );
 
@@ -143,13 +102,13 @@ t.test(
   { skip },
   async (t) => {
     let lost = true;
-    const { world, tenant, device, elsewhere, wires } = await twoNodes(t, () => lost);
+    const { world, tenant, device, elsewhere, wires } = await twoNodes(t, { loses: () => lost });
     const { link, path } = device;
     const first = await put(elsewhere, path);
     await world.idle();
     t.same(link.pending('publish'), [], 'nobody told the first node');
     world.clock.advance(5_000);
-    await carryOut(t, { link, tenant }, [first]);
+    await carryOut(t, link, tenant, [first]);
     const second = await put(tenant.api, path);
     await link.command();
     await elsewhere.delete(`${path}/transactions/${second}`);
@@ -163,7 +122,7 @@ t.test(
     const third = await put(elsewhere, path);
     await world.idle();
     wires[0]?.mend('lapel hints');
-    await carryOut(t, { link, tenant }, [third]);
+    await carryOut(t, link, tenant, [third]);
   },
 );
 
@@ -181,8 +140,8 @@ t.test(
     const refused = await world.open(device);
     t.equal((await refused.login()).returnCode, 3, 'nobody can log in there');
     const next = await world.connect({ ...device, node: 1 });
-    await carryOut(t, { link: next, tenant }, [waiting]);
-    await carryOut(t, { link: next, tenant }, [await put(tenant.api, path)]);
+    await carryOut(t, next, tenant, [waiting]);
+    await carryOut(t, next, tenant, [await put(tenant.api, path)]);
     t.match(
       (await tenant.api.get(`${path}/status`)).body,
       { connected: true },

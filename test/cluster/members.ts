@@ -78,6 +78,7 @@ export async function startMember(
   partitions.serve({
     adopt: async () => void events.emit('partitions'),
     drain: () => drains.hold,
+    letGo: () => undefined,
   });
   bus.on('wake', (about) => {
     told.push(about);

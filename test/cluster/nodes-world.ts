@@ -1,0 +1,46 @@
+import type { Test } from 'tap';
+import type { Hint } from '../../src/cluster/hints.ts';
+import { startWorld, type Tenant, transactionIdOf, WIFI, type World } from '../world.ts';
+import { createWire, QUICK } from './members.ts';
+
+type Link = Awaited<ReturnType<World['connect']>>;
+
+/** Two nodes whose wires can be cut, and an activated device that is connected to the first. */
+export async function twoNodes(
+  t: Test,
+  { loses, env }: { loses?: (hint: Hint) => boolean; env?: Record<string, string> } = {},
+) {
+  const wires: ReturnType<typeof createWire>[] = [];
+  const world = await startWorld(t, {
+    nodes: 2,
+    ...(env && { env }),
+    cluster: (node) => ({
+      lease: QUICK,
+      open(url) {
+        const wire = createWire(url);
+        wires[node] = wire;
+        return wire.open;
+      },
+      ...(loses && { loses }),
+    }),
+  });
+  const tenant = await world.createTenant();
+  const device = await world.activatedDevice(tenant);
+  const elsewhere = await tenant.at(1);
+  return { world, tenant, device, elsewhere, wires };
+}
+
+/** Sends a command by one of the nodes; answers its transactionId. */
+export const put = async (api: Tenant['api'], path: string): Promise<number> =>
+  transactionIdOf(await api.put(`${path}/settings/wifi`, { json: WIFI }));
+
+/** Takes these commands, in order, and answers each of them. */
+export async function carryOut(t: Test, link: Link, tenant: Tenant, ids: number[]): Promise<void> {
+  for (const transactionId of ids) {
+    const command = await link.command();
+    t.equal(command.transactionId, transactionId, 'in order');
+    link.puback(command.packet);
+    await link.ack({ transactionId, status: 'succeeded' });
+    t.match((await tenant.event()).data.transaction, { transactionId, status: 'succeeded' });
+  }
+}

@@ -1,0 +1,95 @@
+import t, { type Test } from 'tap';
+import { NO_POSTGRES as skip } from '../postgres/databases.ts';
+import type { Tenant, World } from '../world.ts';
+import { put, twoNodes } from './nodes-world.ts';
+
+/** Records some `test` events by a node; answers when all are stored. */
+async function record(api: Tenant['api'], { path }: Tenant, count: number): Promise<void> {
+  for (let index = 0; index < count; index += 1) {
+    const { status } = await api.post(`${path}/webhooks/test`, { json: { setting: 'deviceEvent' } });
+    if (status !== 202) throw new Error(`a test event was answered ${status}`);
+  }
+}
+
+/** Takes so many, and says how often each of all that came so far was sent. */
+async function take({ receiver }: Tenant, count: number): Promise<number[]> {
+  for (let index = 0; index < count; index += 1) await receiver.next();
+  const times = Map.groupBy(receiver.requests, ({ headers }) => headers['webhook-id']);
+  return [...times.values()].map((same) => same.length);
+}
+
+const once = (t: Test, times: number[]): boolean =>
+  t.ok(
+    times.every((count) => count === 1),
+    'each once',
+  );
+
+/** All hints that were sent before have come: what is told after them has. */
+async function hintsCame(tenant: Tenant, [here, there]: [{ path: string; link: Link }, { path: string; link: Link }]) {
+  await put(await tenant.at(1), here.path);
+  await here.link.command();
+  await put(tenant.api, there.path);
+  await there.link.command();
+}
+type Link = Awaited<ReturnType<World['connect']>>;
+
+t.test('a receiver gets what all nodes have for it, each once and within one window', { skip }, async (t) => {
+  const { world, tenant, device, elsewhere } = await twoNodes(t);
+  const there = await world.activatedDevice(tenant, { node: 1 });
+  await record(tenant.api, tenant, 5);
+  await record(elsewhere, tenant, 5);
+  once(t, await take(tenant, 10));
+  await world.idle();
+
+  tenant.receiver.answer({ hang: true });
+  const before = tenant.receiver.requests.length;
+  await record(elsewhere, tenant, 40);
+  await record(tenant.api, tenant, 40);
+  await hintsCame(tenant, [device, there]);
+  const window = tenant.receiver.requests.length - before;
+  t.ok(window > 0 && window <= 40, `${window} at a time`);
+  t.equal(tenant.receiver.open(), window);
+  const owners = await Promise.all(
+    world.nodes.map(async ({ metrics }) => (await metrics.clusterPartitions.get()).values[0]?.value ?? 0),
+  );
+  t.equal(
+    owners.reduce((sum, count) => sum + count, 0),
+    64,
+  );
+});
+
+t.test('what is due at a node that loses its lease is sent by another one', { skip }, async (t) => {
+  for (const dead of [0, 1]) {
+    const { world, tenant, wires } = await twoNodes(t);
+    wires[dead]?.cut('lapel lease', true);
+    const api = await tenant.at(dead);
+    await record(api, tenant, 3);
+    await record(await tenant.at(1 - dead), tenant, 3);
+    once(t, await take(tenant, 6));
+    wires[dead]?.mend('lapel lease');
+    await world.idle();
+    await record(api, tenant, 3);
+    once(t, await take(tenant, 3));
+  }
+});
+
+t.test('a receiver whose node stops in good order has all the rest by the next', { skip }, async (t) => {
+  const { world, tenant, elsewhere } = await twoNodes(t);
+  await record(tenant.api, tenant, 10);
+  await world.service[Symbol.asyncDispose]();
+  await record(elsewhere, tenant, 10);
+  once(t, await take(tenant, 20));
+});
+
+t.test('a hint that is lost delays a webhook by no more than a look', { skip }, async (t) => {
+  let lost = false;
+  const { world, tenant, elsewhere } = await twoNodes(t, { loses: ({ kind }) => lost && kind === 'due' });
+  lost = true;
+  await record(tenant.api, tenant, 2);
+  await record(elsewhere, tenant, 2);
+  await tenant.receiver.next();
+  await tenant.receiver.next();
+  await world.idle();
+  world.clock.advance(5_000);
+  once(t, await take(tenant, 2));
+});
