@@ -2,12 +2,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { clusterDemo } from './cluster.ts';
 import { demo } from './demo.ts';
 
 const USAGE = `A tour of Lapel with simulated cameras; then it stays up, to go on by hand.
 
   npm run demo              until Ctrl-C
   npm run demo -- --once    ends after the tour: exit code 0 when all came out as promised, else 1
+  npm run demo -- --cluster two nodes on PostgreSQL (which must be installed), of which one is killed; ends by itself
 `;
 /** npm may pass on a Ctrl-C that the terminal has sent to this process too: only a later one is a second one. */
 const SAME_KEYSTROKE_MILLISECONDS = 500;
@@ -21,11 +23,15 @@ class Interrupted extends Error {
   }
 }
 
-function readArguments(): { once: boolean; help: boolean } {
+function readArguments(): { once: boolean; cluster: boolean; help: boolean } {
   try {
-    const options = { once: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } } as const;
-    const { once = false, help = false } = parseArgs({ options }).values;
-    return { once, help };
+    const options = {
+      once: { type: 'boolean' },
+      cluster: { type: 'boolean' },
+      help: { type: 'boolean', short: 'h' },
+    } as const;
+    const { once = false, cluster = false, help = false } = parseArgs({ options }).values;
+    return { once, cluster, help };
   } catch (error) {
     process.stderr.write(`${(error as Error).message}\n\n${USAGE}`);
     process.exit(2);
@@ -33,7 +39,7 @@ function readArguments(): { once: boolean; help: boolean } {
 }
 
 async function main(): Promise<number> {
-  const { once, help } = readArguments();
+  const { once, cluster, help } = readArguments();
   if (help) {
     process.stdout.write(USAGE);
     return 0;
@@ -55,7 +61,9 @@ async function main(): Promise<number> {
   process.stdout.on('error', () => process.exit(0));
 
   try {
-    await demo({ folder, output: process.stdout, once, stopped: controller.signal });
+    const options = { folder, output: process.stdout, stopped: controller.signal };
+    if (cluster) await clusterDemo(options);
+    else await demo({ ...options, once });
     return 0;
   } catch (error) {
     if (error instanceof Interrupted) return error.exitCode;

@@ -118,7 +118,7 @@ export async function startPostgres({
   settings?: Record<string, string>;
 } = {}): Promise<PostgresServer> {
   const programs = findPostgres();
-  if (!programs) throw new Error('PostgreSQL is not installed here');
+  if (!programs) throw new Error('PostgreSQL is not installed on this machine (Debian: apt-get install postgresql)');
   const port = wanted ?? (await freePort());
   const folder = await mkdtemp(join(tmpdir(), 'lapel-postgres-'));
   const data = join(folder, 'data');

@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import t, { type Test } from 'tap';
+import { NO_POSTGRES } from './postgres/databases.ts';
 
 const MAIN = join(import.meta.dirname, '../demo/main.ts');
 
@@ -129,6 +130,18 @@ t.test('--once shows the tour, ends with 0 and leaves nothing behind', async (t)
     from = found + 1;
   }
   t.notMatch(output, /setWifi "ofice"/, 'the cancelled command is not delivered');
+});
+
+t.test('--cluster kills a node under load, ends with 0 and leaves nothing behind', { skip: NO_POSTGRES }, async (t) => {
+  const demo = startDemo(t, '--cluster');
+  const [output, { code, stderr }] = await Promise.all([text(demo.child.stdout), demo.end()]);
+  t.equal(stderr, '');
+  t.equal(code, 0);
+  t.same(readdirSync(demo.folder), []);
+  t.match(output, /somebody -> node-1 +kill -9, after 60 commands/);
+  t.match(output, /has lost its connection/, 'cameras were connected to it');
+  t.match(output, /executed +168, each once, in order/);
+  t.match(output, /All as promised: a node died, and nothing was lost, nothing done twice/);
 });
 
 const skip = spawnSync('curl', ['--version']).error ? 'there is no curl' : false;
