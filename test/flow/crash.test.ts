@@ -4,8 +4,8 @@ import { startCrashTarget } from './crash-target.ts';
 import { actAt, type Moments, startCrashWorld } from './crash-world.ts';
 import { runMain } from './service-process.ts';
 
-/** Kills at each point; `CRASH_ROUNDS=200` makes an evening of it. */
-const ROUNDS = Number(process.env['CRASH_ROUNDS'] ?? 3);
+/** Kills at each point; `npm run soak` makes an evening of it. */
+const ROUNDS = Number(process.env['CRASH_ROUNDS'] ?? 2);
 const SEED = Number(process.env['CRASH_SEED'] ?? 1);
 const DEVICES = 4;
 /** Requests in each round: so often does every moment come, unless a kill comes before. */

@@ -1,0 +1,36 @@
+#!/usr/bin/env node
+// npm run soak: the crash tests with as many breaks as one has time for, and a seed that is told, so that a run can be
+// had again.
+import { spawnSync } from 'node:child_process';
+import { parseArgs } from 'node:util';
+
+const HELP = `npm run soak -- [options]
+
+  --rounds N   breaks of each kind of crash test (40)
+  --seed N     of the run (any); a run that failed fails again with its seed, as far as the machine lets it
+  --only NAME  process or cluster (both)
+`;
+
+const FILES = { process: 'test/flow/crash.test.ts', cluster: 'test/cluster/crash.test.ts' };
+
+const { values } = parseArgs({
+  options: {
+    rounds: { type: 'string', default: '40' },
+    seed: { type: 'string', default: String(Math.floor(Math.random() * 1_000_000)) },
+    only: { type: 'string' },
+    help: { type: 'boolean', default: false },
+  },
+});
+if (values.help) {
+  process.stdout.write(HELP);
+  process.exit(0);
+}
+const files = values.only === undefined ? Object.values(FILES) : [FILES[values.only]];
+if (files.includes(undefined)) {
+  process.stderr.write(HELP);
+  process.exit(2);
+}
+process.stdout.write(`seed ${values.seed}, ${values.rounds} rounds\n`);
+const env = { ...process.env, CRASH_ROUNDS: values.rounds, CRASH_SEED: values.seed };
+const { status } = spawnSync('tap', ['--jobs=1', '--timeout=0', '--reporter=tap', ...files], { stdio: 'inherit', env });
+process.exit(status ?? 1);

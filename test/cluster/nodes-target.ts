@@ -1,0 +1,106 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import pg from 'pg';
+import type { Test } from 'tap';
+import { type Balancer, startBalancer } from '../../harness/balancer.ts';
+import { startObjectStore } from '../../harness/object-store.ts';
+import { startPostgres } from '../../harness/postgres-server.ts';
+import { fixedPorts, type ServiceProcess, startProcess } from '../flow/service-process.ts';
+
+interface Node {
+  process: ServiceProcess;
+  running: boolean;
+  /** Between the node and the database. */
+  readonly network: Balancer;
+  readonly env: Record<string, string>;
+}
+
+export type NodesTarget = Awaited<ReturnType<typeof startNodesTarget>>;
+
+/** Nodes as processes of their own on one database, behind a balancer, each on a network of its own to the database. */
+export async function startNodesTarget(t: Test, { nodes: count = 3 } = {}) {
+  const folder = t.testdir();
+  const postgres = await startPostgres();
+  t.teardown(() => postgres[Symbol.asyncDispose]());
+  const store = await startObjectStore(folder);
+  t.teardown(() => store[Symbol.asyncDispose]());
+  const url = new URL(await postgres.createDatabase());
+  const ports = await fixedPorts(count * 3);
+  const portOf = (index: number, kind: number): number => ports[index * 3 + kind] ?? 0;
+
+  async function startBefore(kind: number): Promise<Balancer> {
+    const balancer = await startBalancer(Array.from({ length: count }, (_, index) => ({ port: portOf(index, kind) })));
+    t.teardown(() => balancer[Symbol.asyncDispose]());
+    return balancer;
+  }
+  const [http, admin, mqtt] = (await Promise.all([0, 1, 2].map(startBefore))) as [Balancer, Balancer, Balancer];
+
+  async function startNode(index: number): Promise<Node> {
+    const network = await startBalancer([{ port: postgres.port }]);
+    t.teardown(() => network[Symbol.asyncDispose]());
+    const own = new URL(url);
+    own.hostname = '127.0.0.1';
+    own.port = String(network.port);
+    const dataDir = join(folder, `node-${index}`);
+    mkdirSync(dataDir);
+    const env = {
+      ...store.env,
+      LAPEL_DATA_DIR: dataDir,
+      LAPEL_DATABASE_URL: own.href,
+      LAPEL_PUBLIC_URL: `http://127.0.0.1:${http.port}`,
+      LAPEL_HTTP_PORT: String(portOf(index, 0)),
+      LAPEL_ADMIN_PORT: String(portOf(index, 1)),
+      LAPEL_MQTT_PORT: String(portOf(index, 2)),
+      LAPEL_LOG_LEVEL: 'fatal',
+    };
+    return { process: await startProcess(t, env), running: true, network, env };
+  }
+  const nodes = await Promise.all(Array.from({ length: count }, (_, index) => startNode(index)));
+  const nodeAt = (index: number): Node => nodes[index] ?? nodes[0]!;
+
+  return {
+    http: http.port,
+    admin: admin.port,
+    mqtt: mqtt.port,
+    mayRefuse: true,
+    /** SIGKILL, now. */
+    kill(index: number): void {
+      const node = nodeAt(index);
+      node.running = false;
+      node.process.signal('SIGKILL');
+    },
+    async restart(index: number): Promise<void> {
+      const node = nodeAt(index);
+      await node.process.closed;
+      node.process = await startProcess(t, node.env);
+      node.running = true;
+    },
+    /** Asks it to end, as a rolling upgrade does, and resolves when it has. */
+    async end(index: number): Promise<void> {
+      const node = nodeAt(index);
+      node.running = false;
+      node.process.signal('SIGTERM');
+      t.same(await node.process.closed, { code: 0, signal: null }, 'it ends in good order');
+    },
+    /** The node's packets to the database, and those back, are swallowed, or not any more. */
+    isolate: (index: number, isolated: boolean): void => nodeAt(index).network.freeze(isolated),
+    /** Every connection of the node to the database ends, those for hints included. */
+    cut: (index: number): void => nodeAt(index).network.cut(),
+    /** SIGKILL to the database server. */
+    killDatabase: (): Promise<void> => postgres.kill(),
+    startDatabase: (): Promise<void> => postgres.start(),
+
+    async stop(): Promise<void> {
+      for (const { process, running } of nodes) if (running) process.signal('SIGTERM');
+      for (const { process, running } of nodes)
+        if (running) t.same(await process.closed, { code: 0, signal: null }, 'a node ends in good order');
+    },
+    async deliveries(): Promise<{ id: number; status: string }[]> {
+      const client = new pg.Client({ connectionString: url.href });
+      await client.connect();
+      const { rows } = await client.query('SELECT transaction_id AS id, status FROM deliveries');
+      await client.end();
+      return rows.map(({ id, status }) => ({ id: Number(id), status: String(status) }));
+    },
+  };
+}
