@@ -1,6 +1,5 @@
 import { request as openRequest } from 'node:http';
 import { createInterface } from 'node:readline';
-import { DatabaseSync } from 'node:sqlite';
 import { setImmediate as turn } from 'node:timers/promises';
 import t from 'tap';
 import { loadContracts } from '../../src/contracts/contracts.ts';
@@ -199,10 +198,8 @@ t.test('import of devices', async (t) => {
   });
 
   t.test('a database that fails is an error of its lines', async (t) => {
-    const database = new DatabaseSync(`${world.dataDir}/lapel.db`);
-    database.exec(`CREATE TRIGGER fail BEFORE INSERT ON devices BEGIN SELECT RAISE(ABORT, 'disk is gone'); END`);
+    const mend = await (await world.raw()).breakWrites('INSERT ON devices');
     t.match(await send(`{"deviceId":"${deviceIdOf(20)}"}`), [{ line: 1, error: { message: 'internal error.' } }]);
-    database.exec('DROP TRIGGER fail');
-    database.close();
+    await mend();
   });
 });

@@ -1,12 +1,10 @@
-import { DatabaseSync } from 'node:sqlite';
 import { generateKeyPair, importJWK, type JWK, SignJWT, UnsecuredJWT } from 'jose';
 import { ALL_SCOPES, type World } from '../world.ts';
 
-/** Signs tokens with the service's own key, which is read from its data folder: everything else about them may be wrong. */
+/** Signs tokens with the service's own key, which is read from its database: everything else about them may be wrong. */
 export async function createForger(world: World, applicationId: string) {
-  const database = new DatabaseSync(`${world.dataDir}/lapel.db`, { readOnly: true });
-  const row = database.prepare('SELECT key_id AS kid, private_jwk AS jwk FROM signing_keys').get();
-  database.close();
+  const keys = 'SELECT key_id AS kid, private_jwk AS jwk FROM signing_keys';
+  const [row] = await (await world.raw()).all<Record<string, string>>(keys);
   const kid = String(row?.['kid']);
   const ownKey = await importJWK(JSON.parse(String(row?.['jwk'])) as JWK, 'ES256');
   const now = Math.floor(world.clock.now() / 1_000_000);

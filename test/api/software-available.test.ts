@@ -10,7 +10,7 @@ t.test('op 24: available software', async (t) => {
   const { world, api, path, second, other, versionPath } = software;
   const apps = `${path}/apps`;
 
-  t.test('without software the lists are empty', async (t) => {
+  await t.test('without software the lists are empty', async (t) => {
     t.same((await api.get(apps)).body, { userPackages: [], systemPackages: [], total: 0, offset: 0, limit: 100 });
   });
 

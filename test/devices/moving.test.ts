@@ -1,4 +1,3 @@
-import { DatabaseSync } from 'node:sqlite';
 import t from 'tap';
 import { startWorld, transactionIdOf, WIFI } from '../world.ts';
 
@@ -42,11 +41,10 @@ t.test('a device that moves to another developer shows nothing of what it said b
   await world.idle();
   t.match((await latter.api.get(at(latter, ''))).body, { status: 'deactivated' });
   // When it was last seen is asked of activated devices only, and those have been heard of since: so on the disk.
-  const database = new DatabaseSync(`${world.dataDir}/lapel.db`, { readOnly: true });
+  const database = await world.raw();
   for (const table of ['device_status', 'device_presence', 'device_events']) {
-    t.same(database.prepare(`SELECT * FROM ${table} WHERE device_id = ?`).all(deviceId), [], table);
+    t.same(await database.all(`SELECT * FROM ${table} WHERE device_id = ?`, deviceId), [], table);
   }
-  database.close();
 
   const back = await world.open(device);
   t.match(await back.login(), { returnCode: 0, sessionPresent: false }, 'its session is a new one');

@@ -2,7 +2,6 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import t, { type Test } from 'tap';
 import { startWorld, transactionIdOf } from '../world.ts';
 
@@ -81,12 +80,9 @@ async function liveOf(t: Test, language: string, command: string): Promise<void>
   const never = await put('/settings/lang', { lang: 'fr' });
   t.equal((await tenant.api.delete(`${path}/transactions/${never}`)).status, 204);
   t.match(await result(), { transactionId: never, status: 'cancelled' });
-  const database = new DatabaseSync(join(folder, 'data', 'lapel.db'));
   // As if the service had never got the answer.
-  database
-    .prepare(`UPDATE transactions SET status = 'delivered', due = 1, completed_at = NULL WHERE transaction_id = ?`)
-    .run(language1);
-  database.close();
+  const unanswered = `UPDATE transactions SET status = 'delivered', due = 1, completed_at = NULL WHERE transaction_id = ?`;
+  await (await world.raw()).all(unanswered, language1);
   start();
   const both = [await result(), await result()];
   t.same(

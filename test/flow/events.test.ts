@@ -1,4 +1,3 @@
-import { DatabaseSync } from 'node:sqlite';
 import { Webhook } from 'standardwebhooks';
 import t, { type Test } from 'tap';
 import { checkMessage, checkWebhook } from '../contract/checked-messages.ts';
@@ -62,11 +61,9 @@ async function setUp(t: Test, env: Record<string, string> = {}) {
 }
 
 /** Counts rows behind the service's back, as they are on the disk. */
-function count(world: World, table: 'deliveries' | 'device_events', deviceId: string): number {
-  const database = new DatabaseSync(`${world.dataDir}/lapel.db`, { readOnly: true });
-  const row = database.prepare(`SELECT count(*) AS n FROM ${table} WHERE device_id = ?`).get(deviceId);
-  database.close();
-  return Number(row?.['n']);
+async function count(world: World, table: 'deliveries' | 'device_events', deviceId: string): Promise<number> {
+  const text = `SELECT count(*) AS n FROM ${table} WHERE device_id = ?`;
+  return (await (await world.raw()).all<{ n: number }>(text, deviceId))[0]?.n ?? 0;
 }
 
 t.test('events of devices', async (t) => {
@@ -121,9 +118,9 @@ t.test('events of devices', async (t) => {
   await configure(...SETTINGS);
 
   t.test('an event is on the disk before its PUBACK', async (t) => {
-    const before = count(world, 'deliveries', deviceId);
+    const before = await count(world, 'deliveries', deviceId);
     await send(link, ROWS[0]!);
-    t.equal(count(world, 'deliveries', deviceId), before + 1);
+    t.equal(await count(world, 'deliveries', deviceId), before + 1);
     await sink.next();
   });
 
@@ -199,7 +196,7 @@ t.test('events of devices', async (t) => {
     await idle.command();
     await send(idle, ROWS[0]!);
     t.match(JSON.parse((await idle.next('publish')).payload.toString()), { reason: 'device is not activated.' });
-    t.equal(count(world, 'device_events', fresh.deviceId), 0);
+    t.equal(await count(world, 'device_events', fresh.deviceId), 0);
   });
 
   t.test('a repeated event makes one webhook: at once, later, and over a restart', async (t) => {
@@ -225,10 +222,10 @@ t.test('events of devices', async (t) => {
       await send(again, event, 'same');
       await world.idle();
       t.equal(sink.requests.length, requests, 'known to the last');
-      t.ok(count(world, 'device_events', deviceId) > 5);
+      t.ok((await count(world, 'device_events', deviceId)) > 5);
       world.clock.advance(1);
       await send(again, event, 'other');
-      t.equal(count(world, 'device_events', deviceId), 1);
+      t.equal(await count(world, 'device_events', deviceId), 1);
       await send(again, event, 'same');
       await world.idle();
       t.equal(sink.requests.length, requests + 2);
@@ -239,9 +236,9 @@ t.test('events of devices', async (t) => {
       await tenant.api.delete(device.path);
       const { transactionId } = await again.command();
       await again.ack({ transactionId, status: 'succeeded' });
-      t.equal(count(world, 'device_events', deviceId), 2);
+      t.equal(await count(world, 'device_events', deviceId), 2);
       t.equal((await world.admin().delete(`/admin/v1/devices/${deviceId}`)).status, 204);
-      t.equal(count(world, 'device_events', deviceId), 0);
+      t.equal(await count(world, 'device_events', deviceId), 0);
     });
   });
 });

@@ -14,7 +14,7 @@ async function afterCrash(t: Test, world: World, tenant: Tenant, deviceId: strin
   const dataDir = t.testdir();
   await world.idle();
   cpSync(world.dataDir, dataDir, { recursive: true, filter: (file) => !file.includes('lock.db') });
-  const other = await startWorld(t, { dataDir, clock: createFakeClock(world.clock.now()) });
+  const other = await startWorld(t, { database: 'sqlite', dataDir, clock: createFakeClock(world.clock.now()) });
   const api = await other.clientOf(tenant.applicationId, tenant.secret);
   return {
     world: other,
@@ -24,7 +24,7 @@ async function afterCrash(t: Test, world: World, tenant: Tenant, deviceId: strin
 }
 
 t.test('presence of a device', async (t) => {
-  const world = await startWorld(t);
+  const world = await startWorld(t, { database: 'sqlite' }); // a crash is a copy of its folder
   const { clock } = world;
   const tenant = await world.createTenant();
   const device = await world.activatedDevice(tenant);

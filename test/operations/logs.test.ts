@@ -1,4 +1,3 @@
-import { DatabaseSync } from 'node:sqlite';
 import { Writable } from 'node:stream';
 import t from 'tap';
 import { createLog } from '../../src/log.ts';
@@ -68,14 +67,13 @@ t.test('no secret is ever on the log, at the level trace, whatever goes well or 
   trespasser.publish('devices/x/acks', marked);
   await trespasser.next('puback');
   // What fails inside.
-  const database = new DatabaseSync(`${world.dataDir}/lapel.db`);
-  t.teardown(() => database.close());
-  database.exec('ALTER TABLE transactions RENAME TO away');
+  const database = await world.raw();
+  await database.exec('ALTER TABLE transactions RENAME TO away');
   t.equal((await put()).status, 500);
   const link = await world.connect(device);
   link.publish('acks', { transactionId: second, status: 'failed', error: { code: 'INTERNAL', message: marked } });
   await link.closed;
-  database.exec('ALTER TABLE away RENAME TO transactions');
+  await database.exec('ALTER TABLE away RENAME TO transactions');
   await world.idle();
 
   t.ok(lines().length > 30, 'there is a log to look at');

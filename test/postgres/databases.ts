@@ -26,6 +26,16 @@ async function start(): Promise<Own> {
   return { server, template };
 }
 
+/** By data folder, so that who starts on the same folder again finds the same database. */
+const ofFolders = new Map<string, Promise<string>>();
+
+/** The database that belongs to a data folder; a new one for a new folder. */
+export function databaseOf(t: Test, dataDir: string): Promise<string> {
+  const known = ofFolders.get(dataDir) ?? createDatabase(t);
+  ofFolders.set(dataDir, known);
+  return known;
+}
+
 /** An empty database of the newest version; it goes with the test. Answers its URL. */
 export async function createDatabase(t: Test): Promise<string> {
   own ??= start();

@@ -1,7 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import Sqlite from 'better-sqlite3';
 import t, { type Test } from 'tap';
 import { createLog } from '../../src/log.ts';
 import { startWorld, transactionIdOf, WIFI } from '../world.ts';
@@ -16,10 +15,9 @@ async function setUp(t: Test, env: Record<string, string> = DAYS) {
   const destination = new PassThrough().on('data', (line: Buffer) => lines.push(JSON.parse(line.toString())));
   const log = createLog({ level: 'info', pretty: false, destination });
   const world = await startWorld(t, { env, log });
-  const file = new Sqlite(join(world.dataDir, 'lapel.db'));
-  t.teardown(() => file.close());
-  const ids = (table: string, column: string): unknown[] =>
-    file.prepare(`SELECT ${column} FROM ${table} ORDER BY 1`).pluck().all();
+  const file = await world.raw();
+  const ids = async (table: string, column: string): Promise<unknown[]> =>
+    (await file.all<{ id: unknown }>(`SELECT ${column} AS id FROM ${table} ORDER BY 1`)).map(({ id }) => id);
   /** Lets time pass, and the sweep that comes then. */
   async function pass(days: number): Promise<void> {
     world.clock.advance(days * DAY);
@@ -66,12 +64,12 @@ t.test('what is finished goes when its days are over; what is unfinished or pend
   await tenant.renew();
   const left = (await tenant.api.get(deliveries)).body;
   t.match(left, { total: 1, deliveries: [{ status: 'pending' }] }, 'of the deliveries the pending one stays');
-  t.same(ids('transactions', 'transaction_id'), [1, done, unfinished, cancelled, telling]);
+  t.same(await ids('transactions', 'transaction_id'), [1, done, unfinished, cancelled, telling]);
   t.equal(await metric('retention_removed_total', { kind: 'deliveries' }), 3);
 
   await pass(2);
   await tenant.renew();
-  t.same(ids('transactions', 'transaction_id'), [unfinished, cancelled, telling]);
+  t.same(await ids('transactions', 'transaction_id'), [unfinished, cancelled, telling]);
   t.same([await read(done), await read(unfinished)], [404, 200]);
   t.match((await tenant.api.get(`${device.path}/transactions`)).body, { total: 3 });
   t.equal(await metric('retention_removed_total', { kind: 'transactions' }), 2);
@@ -94,35 +92,37 @@ t.test('what is finished goes when its days are over; what is unfinished or pend
   world.clock.advance(DAY); // the webhook that was refused is sent again
   await world.idle();
   await pass(3.1);
-  t.same(ids('transactions', 'transaction_id'), []);
+  t.same(await ids('transactions', 'transaction_id'), []);
   await pass(1.1);
-  t.same(ids('deliveries', 'status'), []);
+  t.same(await ids('deliveries', 'status'), []);
 });
 
 t.test('0 days keep everything', async (t) => {
   const { world, ids, pass } = await setUp(t, { LAPEL_RETENTION_DAYS: '0', LAPEL_DELIVERY_RETENTION_DAYS: '0' });
   await world.activatedDevice(await world.createTenant());
   await pass(5);
-  t.same(ids('transactions', 'status'), ['succeeded']);
-  t.same(ids('deliveries', 'status'), ['delivered']);
+  t.same(await ids('transactions', 'status'), ['succeeded']);
+  t.same(await ids('deliveries', 'status'), ['delivered']);
 });
 
 t.test('events and keys that nobody sends again are forgotten', async (t) => {
   const { world, file, ids, pass, metric } = await setUp(t);
   const now = world.clock.now();
-  const event = file.prepare('INSERT INTO device_events (device_id, event_id, received_at) VALUES (?, ?, ?)');
-  for (let device = 0; device < 600; device += 1) event.run(`d${1000 + device}`, 'e', now);
-  event.run('d1003', 'later', now + 20 * DAY * 1000);
-  const key = file.prepare(`INSERT INTO idempotency_keys VALUES ('a', ?, ?, '{}', ?)`);
-  for (let number = 0; number < 3; number += 1) key.run(Buffer.from(`${number}`), Buffer.from('r'), now);
+  const event = 'INSERT INTO device_events (device_id, event_id, received_at) VALUES (?, ?, ?)';
+  await file.exec('BEGIN');
+  for (let device = 0; device < 600; device += 1) await file.all(event, `d${1000 + device}`, 'e', now);
+  await file.all(event, 'd1003', 'later', now + 20 * DAY * 1000);
+  const key = `INSERT INTO idempotency_keys VALUES ('a', ?, ?, '{}', ?)`;
+  for (let number = 0; number < 3; number += 1) await file.all(key, Buffer.from(`${number}`), Buffer.from('r'), now);
+  await file.exec('COMMIT');
   await pass(0.9);
-  t.equal(ids('idempotency_keys', 'created_at').length, 3);
+  t.equal((await ids('idempotency_keys', 'created_at')).length, 3);
   await pass(0.2);
-  t.equal(ids('idempotency_keys', 'created_at').length, 0);
+  t.equal((await ids('idempotency_keys', 'created_at')).length, 0);
   await pass(28);
-  t.equal(ids('device_events', 'event_id').length, 601);
+  t.equal((await ids('device_events', 'event_id')).length, 601);
   await pass(2);
-  t.same(ids('device_events', 'event_id'), ['later']);
+  t.same(await ids('device_events', 'event_id'), ['later']);
   t.equal(await metric('retention_removed_total', { kind: 'device_events' }), 600);
 });
 
@@ -132,29 +132,36 @@ t.test(
     const { world, file, pass } = await setUp(t);
     const ROWS = 9_000;
     const at = world.clock.now();
-    file.transaction(() => {
-      const insert = file.prepare(
-        `INSERT INTO transactions (device_id, application_id, operation, status, due, attempts, created_at, updated_at, completed_at)
-       VALUES (?, 'a', 'setWifi', ?, ?, 1, ?, ?, ?)`,
+    await file.exec('BEGIN');
+    const insert = `INSERT INTO transactions (device_id, application_id, operation, status, due, attempts, created_at, updated_at, completed_at)
+       VALUES (?, 'a', 'setWifi', ?, ?, 1, ?, ?, ?)`;
+    for (let row = 0; row < ROWS; row += 1) {
+      const isQueued = row % 3 === 0;
+      await file.all(
+        insert,
+        `d${row % 50}`,
+        isQueued ? 'queued' : 'succeeded',
+        isQueued ? 1 : 0,
+        at,
+        at,
+        isQueued ? null : at,
       );
-      for (let row = 0; row < ROWS; row += 1) {
-        const isQueued = row % 3 === 0;
-        insert.run(`d${row % 50}`, isQueued ? 'queued' : 'succeeded', isQueued ? 1 : 0, at, at, isQueued ? null : at);
-      }
-    })();
-    const count = (): number => file.prepare('SELECT count(*) FROM transactions').pluck().get() as number;
+    }
+    await file.exec('COMMIT');
+    const count = async (): Promise<number> =>
+      (await file.all<{ n: number }>('SELECT count(*) AS n FROM transactions'))[0]?.n ?? 0;
     await pass(1);
-    t.equal(count(), ROWS);
+    t.equal(await count(), ROWS);
     world.clock.advance(3 * DAY);
     const probe = world.anonymousAdmin();
     const answers = new Set<number>();
-    while (count() === ROWS) answers.add((await probe.get('/readyz')).status);
+    while ((await count()) === ROWS) answers.add((await probe.get('/readyz')).status);
     answers.add((await probe.get('/readyz')).status);
     t.same([...answers], [200]);
     await world.restart();
-    t.ok(count() > ROWS / 3, 'it was broken off');
+    t.ok((await count()) > ROWS / 3, 'it was broken off');
     await pass(1);
-    t.equal(count(), ROWS / 3, 'and what is unfinished stays');
+    t.equal(await count(), ROWS / 3, 'and what is unfinished stays');
   },
 );
 
@@ -188,8 +195,8 @@ t.test('an object that no version refers to is removed after a day, and no other
   await pass(3);
   t.equal(objects(), 1, 'what a version refers to stays');
   await tenant.renew();
-  t.equal(ids('binary_contents', 'binary_id').length, 1);
+  t.equal((await ids('binary_contents', 'binary_id')).length, 1);
   t.equal((await tenant.api.delete(`${versions}/1.0.0/binaries`)).status, 204);
   t.equal((await tenant.api.delete(`${versions}/1.0.0`)).status, 204);
-  t.equal(ids('binary_contents', 'binary_id').length, 0, 'what was found in a binary goes with its version');
+  t.equal((await ids('binary_contents', 'binary_id')).length, 0, 'what was found in a binary goes with its version');
 });

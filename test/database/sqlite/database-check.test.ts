@@ -30,7 +30,7 @@ const DEVELOPER = `INSERT INTO developers (developer_id, name, created_at) VALUE
 
 t.test('a service with a damaged page starts, finds it, and says so', async (t) => {
   const dataDir = t.testdir();
-  const before = await startWorld(t, { dataDir });
+  const before = await startWorld(t, { database: 'sqlite', dataDir });
   await before.admin().post('/admin/v1/developers', { json: { developerId: 'dev', name: 'dev' } });
   await before.service[Symbol.asyncDispose]();
   const raw = new Sqlite(join(dataDir, 'lapel.db'));
@@ -40,7 +40,7 @@ t.test('a service with a damaged page starts, finds it, and says so', async (t) 
   t.same(examineDatabase(dataDir, { whole: false }).faults, [], 'it is not found at a glance');
   t.match(examineDatabase(dataDir, { whole: true }).faults, [/^table developers: /], 'lapel doctor names the place');
 
-  const world = await startWorld(t, { dataDir });
+  const world = await startWorld(t, { database: 'sqlite', dataDir });
   const probe = world.anonymousAdmin();
   t.match(await probe.get('/readyz'), { status: 200 }, 'what is not checked yet is ready');
   t.match((await probe.get('/metrics')).body, /^lapel_database_check\{state="checking"\} 1$/m);
@@ -54,7 +54,7 @@ t.test('a service with a damaged page starts, finds it, and says so', async (t) 
 });
 
 t.test('a sound one stays ready', async (t) => {
-  const world = await startWorld(t);
+  const world = await startWorld(t, { database: 'sqlite' });
   world.clock.advance(5_000);
   await world.idle();
   const probe = world.anonymousAdmin();
