@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts';
-import type { Database } from '../database/sql.ts';
+import type { Database, Sql } from '../database/sql.ts';
 import { DomainError } from '../errors.ts';
 import type { Ids } from '../ids.ts';
 import * as repository from './developer-repository.ts';
@@ -31,8 +31,8 @@ export function createDevelopers({ database, clock, ids }: { database: Database;
 
     list: (page: { offset: number; limit: number }) => repository.listDevelopers(database.read, page),
 
-    find: async (developerId: string): Promise<Developer> =>
-      found(await repository.findDeveloper(database.read, developerId)),
+    find: async (developerId: string, sql: Sql = database.read): Promise<Developer> =>
+      found(await repository.findDeveloper(sql, developerId)),
 
     /** Changes what the patch names. A lower limit takes no device away: it only stops further activations (op 5). */
     update(developerId: string, patch: { name?: string; deviceLimit?: number | null }): Promise<Developer> {

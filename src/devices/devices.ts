@@ -28,7 +28,7 @@ interface Parts {
   clock: Clock;
   ids: Ids;
   /** Throws DEVELOPER_NOT_FOUND unless the developer exists. */
-  requireDeveloper(developerId: string): Promise<unknown>;
+  requireDeveloper(developerId: string, sql?: Sql): Promise<unknown>;
   revoke: Revoke;
   /** What others keep of a device, to be forgotten in the unit of work in which it goes. */
   forgetting: ((unit: UnitOfWork, deviceId: string) => Promise<void>)[];
@@ -54,9 +54,9 @@ export function createDevices({ database, clock, ids, requireDeveloper, revoke, 
     credential?: string;
   }): Promise<{ deviceId: string; credential: string }> {
     const { deviceId, developerId, hardwareProperties = null, credential = ids.secret() } = request;
-    await requireDeveloper(developerId);
     const device = { deviceId, developerId, hardwareProperties, createdAt: clock.now() };
     await database.transact(async (unit) => {
+      await requireDeveloper(developerId, unit); // here, so that two of one identifier have their turns as they came
       if (!(await insertDevice(unit, device, hashSecret(credential)))) throw new DomainError('DEVICE_EXISTS');
     }, deviceId);
     return { deviceId, credential };
