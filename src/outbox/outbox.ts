@@ -100,7 +100,6 @@ export function createOutbox(parts: Parts) {
     metrics.commandsInFlight.inc();
     const slot = isCancel ? -command.transactionId : command.transactionId;
     lane.written.add(slot);
-    if (isCancel && ownership) remember(lane, command.transactionId);
     lane.link.publish(command, () => {
       if (!lane.open) return;
       if (isCancel) cancelDelivered(command.transactionId);
@@ -129,6 +128,7 @@ export function createOutbox(parts: Parts) {
 
   /** Sends at once, or after its own preparation, which begins when what comes before it on the lane has gone. */
   function dispatch(lane: Lane, due: Due): void {
+    if (due.status === 'cancelled' && ownership) remember(lane, due.transactionId);
     const before = lane.preparing;
     const preparation = before ? undefined : preparationOf(lane, due);
     if (!before && !preparation) {
