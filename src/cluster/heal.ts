@@ -26,6 +26,11 @@ export function createHeal({ clock, log }: { clock: Clock; log: Log }) {
     }
   }
 
+  function arm(): void {
+    cancel(); // one that is under way may have set it
+    cancel = clock.after(BETWEEN, now);
+  }
+
   function now(): void {
     cancel();
     if (looking) again = true;
@@ -39,7 +44,7 @@ export function createHeal({ clock, log }: { clock: Clock; log: Log }) {
       if (again) {
         again = false;
         now();
-      } else cancel = clock.after(BETWEEN, now);
+      } else arm();
     });
   }
 
@@ -48,9 +53,7 @@ export function createHeal({ clock, log }: { clock: Clock; log: Log }) {
     add: (look: Look): void => void looks.push(look),
     /** Looks at once. */
     now,
-    start: async (): Promise<void> => {
-      cancel = clock.after(BETWEEN, now);
-    },
+    start: async (): Promise<void> => arm(),
     idle: work.idle,
     async [Symbol.asyncDispose](): Promise<void> {
       stopped = true;
