@@ -1,6 +1,6 @@
 import { globSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { SqlValue, UnitOfWork } from '../../../src/database/sql.ts';
+import type { UnitOfWork } from '../../../src/database/sql.ts';
 
 /** Stands for any argument: each of its members is another one. It is a word as text, and 1 as a number. */
 const anything: unknown = new Proxy(
@@ -73,7 +73,7 @@ async function textsOf(name: string, call: Called): Promise<Set<string>> {
   let answers = 0; // a bit for each statement: whether it finds something
   const record =
     (something: unknown, nothing: unknown) =>
-    async (text: string, ..._: SqlValue[]): Promise<never> => {
+    async (text: string): Promise<never> => {
       if (!/^(BEGIN|COMMIT|ROLLBACK)$/.test(text)) texts.add(text);
       const answer = answers % 2 === 0 ? something : nothing;
       answers = Math.floor(answers / 2);
