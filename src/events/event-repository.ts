@@ -1,3 +1,4 @@
+import { inSets } from '../database/set-form.ts';
 import type { Sql, UnitOfWork } from '../database/sql.ts';
 
 /** Whether a device sent an event before. */
@@ -71,15 +72,15 @@ export async function findOldEvents(sql: Sql, deviceId: string, before: number, 
   return rows.map(({ eventId }) => eventId);
 }
 
+const REMOVE = inSets('DELETE FROM device_events WHERE device_id = ? AND event_id = ? AND received_at < ?', [
+  'text',
+  'text',
+  'bigint',
+]);
+
 /** Removes such an event; answers 0 when it may not go. */
 export const removeOldEvent = (
   sql: Sql,
   { deviceId, eventId }: { deviceId: string; eventId: string },
   before: number,
-): Promise<number> =>
-  sql.run(
-    'DELETE FROM device_events WHERE device_id = ? AND event_id = ? AND received_at < ?',
-    deviceId,
-    eventId,
-    before,
-  );
+): Promise<number> => sql.run(REMOVE, deviceId, eventId, before);

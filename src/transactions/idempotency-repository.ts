@@ -1,3 +1,4 @@
+import { inSets } from '../database/set-form.ts';
 import type { Sql, UnitOfWork } from '../database/sql.ts';
 
 interface KeptAnswer {
@@ -76,11 +77,12 @@ export async function findOldAnswers(
   );
 }
 
+const REMOVE = inSets('DELETE FROM idempotency_keys WHERE application_id = ? AND key_hash = ? AND created_at < ?', [
+  'text',
+  'bytea',
+  'bigint',
+]);
+
 /** Forgets such an answer; answers 0 when the key has come again. */
 export const removeOldAnswer = (sql: Sql, { applicationId, keyHash }: KeyName, before: number): Promise<number> =>
-  sql.run(
-    'DELETE FROM idempotency_keys WHERE application_id = ? AND key_hash = ? AND created_at < ?',
-    applicationId,
-    keyHash,
-    before,
-  );
+  sql.run(REMOVE, applicationId, keyHash, before);

@@ -304,6 +304,11 @@ export async function findEnded(
   return rows.map(({ transactionId }) => transactionId);
 }
 
+const REMOVE = inSets('DELETE FROM transactions WHERE transaction_id = ? AND completed_at < ? AND due = 0', [
+  'bigint',
+  'bigint',
+]);
+
 /** Removes such a transaction; answers 0 when it may not go. */
 export const removeEnded = (sql: Sql, transactionId: number, before: number): Promise<number> =>
-  sql.run('DELETE FROM transactions WHERE transaction_id = ? AND completed_at < ? AND due = 0', transactionId, before);
+  sql.run(REMOVE, transactionId, before);

@@ -1,3 +1,4 @@
+import { inSets } from '../database/set-form.ts';
 import type { Sql } from '../database/sql.ts';
 import { ROWS_PER_LOOK } from '../database/sweep.ts';
 
@@ -46,14 +47,14 @@ export async function findOver(
   );
 }
 
+const REMOVE = inSets(
+  `DELETE FROM deliveries WHERE application_id = ? AND delivery_id = ? AND status <> 'pending' AND updated_at < ?`,
+  ['text', 'text', 'bigint'],
+);
+
 /** Removes such a delivery; answers 0 when it may not go. */
 export const removeOver = (sql: Sql, { applicationId, deliveryId }: DeliveryKey, before: number): Promise<number> =>
-  sql.run(
-    `DELETE FROM deliveries WHERE application_id = ? AND delivery_id = ? AND status <> 'pending' AND updated_at < ?`,
-    applicationId,
-    deliveryId,
-    before,
-  );
+  sql.run(REMOVE, applicationId, deliveryId, before);
 
 /** The transactions of pending deliveries that were made before a time. */
 export async function findPendingTransactions(sql: Sql, before: number): Promise<number[]> {

@@ -45,6 +45,11 @@ function makeForm(single: string, types: readonly ParameterType[]): SetForm {
     const set = `${into} SELECT ${named(values, 0).text} FROM ${given} ORDER BY given.given_number ${returning ?? 'RETURNING 1 AS one'}`;
     return { text: set, numbered: false, identity: [] };
   }
+  const [, remove, which] = /^(DELETE FROM \w+)\s(WHERE [\s\S]*)$/.exec(text) ?? [];
+  if (remove !== undefined && which !== undefined) {
+    const { text: whole, equalled } = named(which, 0);
+    return { text: `${remove} USING ${given} ${whole} RETURNING ${number}`, numbered: true, identity: equalled };
+  }
   const [, update, where, answered] =
     /^(UPDATE \w+ SET [\s\S]*?)\s(WHERE [\s\S]*?)(RETURNING [\s\S]*)?$/.exec(text) ?? [];
   if (update === undefined || where === undefined) throw new Error(`it cannot be carried out in sets: ${single}`);

@@ -14,12 +14,15 @@ const one = <Item>(items: readonly Item[]): Item => items[Math.floor(random() * 
 const DEVICES = ['d1', 'd2', 'd3', "d'4"];
 const APPLICATIONS = ['a1', 'a2'];
 const DELIVERIES = Array.from({ length: 12 }, (_, index) => `w${index}`);
+const EVENTS = ['e1', 'e2', 'e3'];
 const TRANSACTIONS = Array.from({ length: 24 }, (_, index) => index + 1);
 
 let unique = 0;
 
 /** A value for a parameter, by what is compared with it, or written to: so that most calls find something. */
 function valueFor(type: ParameterType, column: string): SqlValue {
+  if (column === 'event_id') return one(EVENTS);
+  if (column === 'key_hash') return Buffer.from(one(EVENTS));
   if (type === 'bytea') return Buffer.from([0, 0x5c, Math.floor(random() * 256)]);
   if (column === 'device_id') return one(DEVICES);
   if (column === 'application_id') return one(APPLICATIONS);
@@ -52,22 +55,35 @@ async function fill(database: Database): Promise<void> {
       );
     for (const _ of TRANSACTIONS)
       await unit.run(
-        `INSERT INTO transactions (device_id, application_id, operation, parameters, status, due, attempts, created_at, updated_at)
-         VALUES (?, ?, 'setApn', '{}', ?, ?, 0, 0, 0)`,
+        `INSERT INTO transactions (device_id, application_id, operation, parameters, status, due, attempts, created_at, updated_at, completed_at)
+         VALUES (?, ?, 'setApn', '{}', ?, ?, 0, 0, 0, ?)`,
         one(DEVICES),
         one(APPLICATIONS),
         one(['queued', 'delivered', 'cancelled']),
         one([0, 1, 1]),
+        one([null, null, 1]),
       );
     for (const [index, id] of DEVICES.entries())
       await unit.run("INSERT INTO device_owners (device_id, node_id, epoch) VALUES (?, 'n1', ?)", id, index);
+    for (const event of EVENTS) {
+      for (const id of DEVICES)
+        await unit.run('INSERT INTO device_events (device_id, event_id, received_at) VALUES (?, ?, 2)', id, event);
+      for (const id of APPLICATIONS)
+        await unit.run(
+          `INSERT INTO idempotency_keys VALUES (?, ?, ?, '{}', 2)`,
+          id,
+          Buffer.from(event),
+          Buffer.from([0]),
+        );
+    }
     for (const application of APPLICATIONS)
       for (const id of DELIVERIES)
         await unit.run(
           `INSERT INTO deliveries (application_id, delivery_id, setting, type, body, status, attempts, created_at, updated_at)
-           VALUES (?, ?, 'deviceEvent', 't', 'b', 'pending', 0, 0, 0)`,
+           VALUES (?, ?, 'deviceEvent', 't', 'b', ?, 0, 0, 0)`,
           application,
           id,
+          one(['pending', 'pending', 'delivered']),
         );
   });
 }
@@ -78,6 +94,8 @@ const dump = async (unit: UnitOfWork): Promise<unknown[]> => [
   await unit.all('SELECT * FROM deliveries ORDER BY application_id, delivery_id'),
   await unit.all('SELECT * FROM devices ORDER BY device_id'),
   await unit.all('SELECT * FROM device_owners ORDER BY device_id'),
+  await unit.all('SELECT * FROM device_events ORDER BY device_id, event_id'),
+  await unit.all('SELECT * FROM idempotency_keys ORDER BY application_id, key_hash'),
 ];
 
 const takenBack = new Error('all of it is taken back');
@@ -138,6 +156,6 @@ void t.test('what is carried out for many at once does what it does one by one',
 });
 
 t.test('a statement that has no set form cannot be declared in silence', async (t) => {
-  for (const text of ['DELETE FROM devices WHERE device_id = ?', 'INSERT INTO t (a) VALUES (?) ON CONFLICT DO NOTHING'])
+  for (const text of ['WITH a AS (SELECT 1) SELECT ?', 'INSERT INTO t (a) VALUES (?) ON CONFLICT DO NOTHING'])
     t.throws(() => setFormOf(inSets(text, ['text'])), /cannot be carried out in sets/);
 });
