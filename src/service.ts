@@ -148,6 +148,7 @@ export async function createService(
       return undefined;
     },
     forgetting: [sessions.remove, presence.remove, deleteEvents],
+    removed: cluster?.ownership.remove,
     endTransactions: transactions.endAll,
   });
   const revokeAnywhere = async (...[unit, deviceId, will, by]: [...Parameters<Revoke>, Takeover]): Promise<void> => {
@@ -227,6 +228,7 @@ export async function createService(
           due: () => surveyDue(database.aside),
           pending: () => surveyPending(database.aside),
           databaseSize: database.size,
+          lease: () => cluster?.nodes.left(),
           objects: objects.usage,
         }),
       }),

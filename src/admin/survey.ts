@@ -17,6 +17,8 @@ interface Parts {
   pending(): Promise<{ count: number; earliestDueAt: number | null }>;
   /** Bytes. */
   databaseSize(): Promise<{ database: number; log: number; free: number }>;
+  /** Seconds of this node's lease that are left; undefined where there are no other nodes. */
+  lease(): number | undefined;
   /** Bytes of stored objects, and that the disk has left; undefined when the store is not ours. */
   objects(): Promise<{ stored: number; free: number } | undefined>;
 }
@@ -54,6 +56,7 @@ export function createSurvey(parts: Parts) {
 
   /** Brings the figures up to date, or leaves those of the last look. */
   return async function refresh(): Promise<void> {
+    metrics.clusterLease.set(parts.lease() ?? 0);
     if (clock.now() - lookedAt < KEPT) return;
     looking ??= look();
     const { promise, resolve } = Promise.withResolvers<void>();

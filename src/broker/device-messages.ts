@@ -54,13 +54,13 @@ export function createDeviceMessages({ contracts, metrics, transactions, statuse
       return undefined;
     },
     /** Every request gets a response with its requestId, also when something is wrong with its data. */
-    async requests(deviceId, { requestId, type, data }, { respond }) {
+    async requests(deviceId, { requestId, type, data }, { respond, fence }) {
       const handler = Object.hasOwn(requests, type) ? requests[type] : undefined;
       try {
         if (handler) return { requestId, ...(await handler(deviceId, data)) };
         if (isUploadRequest(type)) {
           const asked = read(UPLOAD_FEATURES[type].schema, data);
-          uploads.ask(deviceId, type, asked, (answer) => respond({ requestId, ...answer }));
+          uploads.ask({ deviceId, type, asked, fence }, (answer) => respond({ requestId, ...answer }));
           return undefined;
         }
         return { requestId, error: { code: 'UNSUPPORTED', message: 'requests of this type are not served.' } };

@@ -62,6 +62,7 @@ export function createCluster({ database, open, clock, ids, log, metrics, about,
     async join(): Promise<void> {
       await nodes.start();
       await bus.start();
+      bus.broadcast({ kind: 'partitions', about: '' }); // the others see it at once
     },
 
     start: heal.start,

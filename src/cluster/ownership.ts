@@ -134,6 +134,9 @@ export function createOwnership({ database, nodes, bus, log, metrics }: Parts) {
       tellFormer(unit, deviceId, formerId, epoch);
     },
 
+    /** In the unit in which a device is removed: nobody had its epoch, and nobody will. */
+    remove: repository.deleteOwner as (unit: UnitOfWork, deviceId: string) => Promise<number>,
+
     /** What a connection says is taken while it has the device. */
     fence:
       (deviceId: string, epoch: number): Fence =>

@@ -32,6 +32,8 @@ interface Parts {
   revoke: Revoke;
   /** What others keep of a device, to be forgotten in the unit of work in which it goes. */
   forgetting: ((unit: UnitOfWork, deviceId: string) => Promise<void>)[];
+  /** What others keep of a device also when it is moved, and forget when it is removed. */
+  removed?: ((unit: UnitOfWork, deviceId: string) => Promise<unknown>) | undefined;
   /** Ends every transaction of a device that goes, and its activation; its application is told. */
   endTransactions(unit: UnitOfWork, device: Device): Promise<void>;
 }
@@ -39,7 +41,16 @@ interface Parts {
 export type Devices = ReturnType<typeof createDevices>;
 
 /** Registration, credentials and properties of devices (administration), and what an application may know of one (op 4). */
-export function createDevices({ database, clock, ids, requireDeveloper, revoke, forgetting, endTransactions }: Parts) {
+export function createDevices({
+  database,
+  clock,
+  ids,
+  requireDeveloper,
+  revoke,
+  forgetting,
+  removed,
+  endTransactions,
+}: Parts) {
   const existing = async (deviceId: string): Promise<Device> => {
     const device = await findDevice(database.read, deviceId);
     if (!device) throw new DomainError('DEVICE_NOT_FOUND');
@@ -134,6 +145,7 @@ export function createDevices({ database, clock, ids, requireDeveloper, revoke, 
         if (!device) throw new DomainError('DEVICE_NOT_FOUND');
         if (device.activation !== 'deactivated' && !force) throw new DomainError('DEVICE_IN_USE');
         await forget(unit, device);
+        await removed?.(unit, deviceId);
         await deleteDevice(unit, deviceId);
       });
     },

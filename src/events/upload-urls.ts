@@ -2,6 +2,8 @@ import type { Application } from '../applications/application-repository.ts';
 import type { Applications } from '../applications/applications.ts';
 import { signingKeysOf } from '../applications/signing-keys-of.ts';
 import { type Clock, toUtc } from '../clock.ts';
+import type { Fence } from '../cluster/ownership.ts';
+import { Superseded } from '../cluster/superseded.ts';
 import type { Contracts } from '../contracts/contracts.ts';
 import type { Database } from '../database/sql.ts';
 import { DomainError, faultText } from '../errors.ts';
@@ -20,6 +22,15 @@ const UPLOAD_BOUNDS = { device: 4, application: 64, service: 512 };
 
 type Code = 'NOT_ACTIVATED' | 'NOT_CONFIGURED' | 'UPLOAD_URL_FAILED' | 'BUSY' | 'INTERNAL';
 type UploadAnswer = { data: object } | { error: { code: Code; message: string } };
+
+/** What a device asks for. */
+interface Asked {
+  deviceId: string;
+  type: UploadRequest;
+  /** Obeys its schema. */
+  asked: object;
+  fence: Fence | undefined;
+}
 
 interface Parts {
   contracts: Contracts;
@@ -120,9 +131,12 @@ export function createUploadUrls(parts: Parts) {
     }
   }
 
-  async function answerFor(deviceId: string, type: UploadRequest, asked: object): Promise<UploadAnswer | undefined> {
+  async function answerFor({ deviceId, type, asked, fence }: Asked): Promise<UploadAnswer | undefined> {
     // A unit of work, so that it sees what messages before this one did.
-    const application = await database.transact((unit) => requireOwner(unit, deviceId, findApplication), deviceId);
+    const application = await database.transact(async (unit) => {
+      if (fence) await fence(unit);
+      return requireOwner(unit, deviceId, findApplication);
+    }, deviceId);
     const { applicationId } = application;
     const bound = inFlight.enterApplication(applicationId);
     if (bound) return busy(bound);
@@ -138,15 +152,17 @@ export function createUploadUrls(parts: Parts) {
     return failure('BUSY', `too many requests of the ${bound} are under way; ask again later.`);
   }
 
-  async function carryOut(deviceId: string, type: UploadRequest, asked: object): Promise<UploadAnswer | undefined> {
+  async function carryOut(request: Asked): Promise<UploadAnswer | undefined> {
+    const { deviceId } = request;
     const bound = inFlight.enter(deviceId);
     if (bound) return busy(bound);
     try {
-      return await answerFor(deviceId, type, asked);
+      return await answerFor(request);
     } catch (thrown) {
       if (thrown instanceof DomainError && thrown.code === 'DEVICE_NOT_ACTIVATED') {
         return failure('NOT_ACTIVATED', thrown.message);
       }
+      if (thrown instanceof Superseded) return undefined;
       log.error({ err: thrown, deviceId }, 'a request for an upload URL could not be carried out');
       return failure('INTERNAL', 'the request could not be carried out; ask again later.');
     } finally {
@@ -155,11 +171,15 @@ export function createUploadUrls(parts: Parts) {
   }
 
   return {
-    /** Begins with data that obeys its schema, and calls `respond` when the answer is there; never when the service stops before. Throws REQUEST_INVALID. */
-    ask(deviceId: string, type: UploadRequest, asked: object, respond: (answer: UploadAnswer) => void): void {
+    /**
+     * Begins with data that obeys its schema, and calls `respond` when the answer is there; never when the service stops
+     * before, or the connection is not the device's any more. Throws REQUEST_INVALID.
+     */
+    ask(request: Asked, respond: (answer: UploadAnswer) => void): void {
+      const { type, asked } = request;
       UPLOAD_FEATURES[type].check?.(asked);
       work.begun();
-      void carryOut(deviceId, type, asked).then((answer) => {
+      void carryOut(request).then((answer) => {
         if (answer) {
           metrics.uploadUrlRequests.inc({
             type,

@@ -24,6 +24,7 @@ export async function twoNodes(
       ...(loses && { loses }),
     }),
   });
+  await nodesSeen(world, 0, 2);
   const tenant = await world.createTenant();
   const device = await world.activatedDevice(tenant);
   const elsewhere = await tenant.at(1);
@@ -43,4 +44,10 @@ export async function carryOut(t: Test, link: Link, tenant: Tenant, ids: number[
     await link.ack({ transactionId, status: 'succeeded' });
     t.match((await tenant.event()).data.transaction, { transactionId, status: 'succeeded' });
   }
+}
+
+/** Resolves when a node sees so many that live. */
+export async function nodesSeen(world: World, node: number, count: number): Promise<void> {
+  const seen = async (): Promise<unknown> => (await world.nodes[node]?.metrics.clusterNodes.get())?.values[0]?.value;
+  while ((await seen()) !== count) await new Promise((resolve) => setTimeout(resolve, 20));
 }
