@@ -1,4 +1,5 @@
 import t from 'tap';
+import { createRandom } from '../../device-sim/random.ts';
 import { NO_POSTGRES as skip } from '../postgres/databases.ts';
 import { carryOut, put, twoNodes } from './nodes-world.ts';
 
@@ -102,7 +103,9 @@ t.test(
   { skip },
   async (t) => {
     let lost = true;
-    const { world, tenant, device, elsewhere, wires } = await twoNodes(t, { loses: () => lost });
+    const { world, tenant, device, elsewhere, wires } = await twoNodes(t, {
+      loses: ({ kind }) => lost && kind === 'wake',
+    });
     const { link, path } = device;
     const first = await put(elsewhere, path);
     await world.idle();
@@ -147,5 +150,22 @@ t.test(
       { connected: true },
       'requests are served there all the same',
     );
+  },
+);
+
+t.test(
+  'with half of all hints lost every command is carried out in order, and every result arrives',
+  { skip },
+  async (t) => {
+    const random = createRandom(12);
+    const { world, tenant, device, elsewhere } = await twoNodes(t, { loses: () => random() < 0.5 });
+    const time = setInterval(() => world.clock.advance(1_000), 10);
+    t.teardown(() => clearInterval(time));
+    for (let round = 0; round < 4; round += 1) {
+      const ids: number[] = [];
+      for (const api of [elsewhere, tenant.api, elsewhere]) ids.push(await put(api, device.path));
+      await carryOut(t, device.link, tenant, ids);
+    }
+    t.equal(new Set(tenant.receiver.requests.map(({ headers }) => headers['webhook-id'])).size, 13);
   },
 );
