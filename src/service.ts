@@ -46,7 +46,7 @@ import { surveyDue } from './transactions/transaction-repository.ts';
 import { transactionSweep } from './transactions/transaction-sweep.ts';
 import { createTransactions } from './transactions/transactions.ts';
 import { createCustomerRequests } from './webhooks/customer-requests.ts';
-import type { WebhookSetting } from './webhooks/delivery.ts';
+import type { ReceiverName } from './webhooks/delivery.ts';
 import { createDeliveryLog } from './webhooks/delivery-log.ts';
 import { surveyPending } from './webhooks/delivery-repository.ts';
 import { deliverySweep } from './webhooks/delivery-sweep.ts';
@@ -183,8 +183,8 @@ export async function createService(
     const { nodes, bus, heal, ownership, partitions } = cluster;
     bus.on('wake', transactions.wake);
     bus.on('due', (about) => {
-      const [setting = '', applicationId = ''] = about.split(' ');
-      webhooks.due({ setting: setting as WebhookSetting, applicationId }, true);
+      const { receiver, passedOn } = partitions.readHint(about);
+      webhooks.due(receiver as ReceiverName, passedOn ? 'passed on' : 'by another');
     });
     partitions.serve({ adopt: webhooks.takeUp, drain: webhooks.drain, letGo: webhooks.letGo });
     heal.add(webhooks.takeUp);

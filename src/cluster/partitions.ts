@@ -6,6 +6,9 @@ import type { Nodes } from './nodes.ts';
 import { listPartitions, movePartitions, type Partition } from './partition-rows.ts';
 import { chosen, PARTITIONS, partitionOf } from './rendezvous.ts';
 
+/** Before a hint that came to one who has the receiver no more: it is passed on once, and not round and round. */
+const PASSED_ON = '+';
+
 interface Receiver {
   applicationId: string;
   setting: string;
@@ -33,8 +36,8 @@ export interface ReceiverShare {
   /** Whether this node may begin an attempt for the receiver now. */
   mine(partition: number): boolean;
   partitionOf(receiver: Receiver): number;
-  /** Something is due for a receiver of another node: that one is told. */
-  tell(receiver: Receiver): void;
+  /** Something is due for a receiver of another node: that one is told. `passedOn`: as another node said. */
+  tell(receiver: Receiver, passedOn?: boolean): void;
 }
 
 /**
@@ -81,6 +84,8 @@ export function createPartitions({ nodes, bus, log, metrics }: Parts) {
     for (const [to, partitions] of byNode) {
       const moved = await movePartitions(on, partitions, to === nodes.id() ? null : to);
       for (const { partition } of partitions) forget(partition);
+      // At once: what is recorded from here on is told to the next one.
+      known = known.map((one) => (moved.includes(one.partition) ? { ...one, nodeId: to } : one));
       log.info({ to, partitions: moved.length }, 'partitions of receivers went to another node');
       bus.send(to, { kind: 'partitions', about: '' });
     }
@@ -128,9 +133,18 @@ export function createPartitions({ nodes, bus, log, metrics }: Parts) {
   return {
     partitionOf,
     mine: (partition: number): boolean => nodes.mayAct() && has(partition),
-    tell(receiver: Receiver): void {
+    tell(receiver: Receiver, passedOn = false): void {
       const { nodeId = null } = known[partitionOf(receiver)] ?? {};
-      if (nodeId !== null) bus.send(nodeId, { kind: 'due', about: `${receiver.setting} ${receiver.applicationId}` });
+      const about = `${passedOn ? PASSED_ON : ''}${receiver.setting} ${receiver.applicationId}`;
+      const isOther = nodeId !== null && nodeId !== nodes.id() && nodes.isLive(nodeId);
+      if (isOther) bus.send(nodeId, { kind: 'due', about });
+      else bus.broadcast({ kind: 'due', about }); // whoever takes it, or has just taken it from here
+    },
+    /** Whom a hint speaks of, and whether it was passed on already. */
+    readHint(about: string): { receiver: Receiver; passedOn: boolean } {
+      const passedOn = about.startsWith(PASSED_ON);
+      const [setting = '', applicationId = ''] = about.slice(passedOn ? PASSED_ON.length : 0).split(' ');
+      return { receiver: { setting, applicationId }, passedOn };
     },
     /** Who sends; to be set before the start. */
     serve(by: Worker): void {

@@ -26,12 +26,8 @@ export function createReceivers(share: ReceiverShare | undefined) {
       return receiver;
     },
 
-    /** True when another node has it. With `tells` that one is told that something is due. */
-    isElsewhere(name: ReceiverName, tells: boolean): boolean {
-      if (!share || share.mine(share.partitionOf(name))) return false;
-      if (tells) share.tell(name);
-      return true;
-    },
+    /** True when another node has it. */
+    isElsewhere: (name: ReceiverName): boolean => share !== undefined && !share.mine(share.partitionOf(name)),
 
     all: () => receivers.values(),
 

@@ -112,7 +112,10 @@ export function createWebhooks(options: Options) {
   /** A new delivery was committed. While older ones wait in the database it queues up behind them there. */
   function accept(name: ReceiverName, delivery: Delivery): void {
     if (!running) return; // the row stays; start() finds it
-    if (receivers.isElsewhere(name, true)) return;
+    if (receivers.isElsewhere(name)) {
+      share?.tell(name);
+      return;
+    }
     const receiver = receivers.of(name);
     if (receiver.more || roomIn(receiver) <= 0) receiver.more = true;
     else hold(receiver, delivery);
@@ -287,7 +290,7 @@ export function createWebhooks(options: Options) {
     const sql = share ? database.aside : database.read;
     let found = await repository.findNextReceiver(sql, { applicationId: '', setting: '' });
     while (found && running) {
-      if (!receivers.isElsewhere(found, false)) {
+      if (!receivers.isElsewhere(found)) {
         const receiver = receivers.of(found);
         schedule(receiver, found.nextAttemptAt);
         pump(receiver);
@@ -327,8 +330,11 @@ export function createWebhooks(options: Options) {
     },
 
     /** Rows of a receiver came due that were not recorded just now. Called after their commit; or another node says so. */
-    due(name: ReceiverName, byAnother = false): void {
-      if (receivers.isElsewhere(name, !byAnother)) return;
+    due(name: ReceiverName, told: 'here' | 'by another' | 'passed on' = 'here'): void {
+      if (receivers.isElsewhere(name)) {
+        if (told !== 'passed on') share?.tell(name, told === 'by another');
+        return;
+      }
       const receiver = receivers.of(name);
       receiver.more = true;
       pump(receiver);
