@@ -171,8 +171,8 @@ export const LARGE_PARAMETERS = 4096;
 export async function sumLargeParameters(sql: Sql, applicationId: string, deviceId?: string): Promise<number> {
   const own = deviceId === undefined ? '' : ' AND device_id = ?';
   const row = await sql.get<{ sum: number | null }>(
-    `SELECT SUM(LENGTH(parameters)) AS sum FROM transactions
-     WHERE completed_at IS NULL AND LENGTH(parameters) > 4096 AND application_id = ?${own}`,
+    `SELECT SUM(parameters_length) AS sum FROM transactions
+     WHERE completed_at IS NULL AND parameters_length > 4096 AND application_id = ?${own}`,
     applicationId,
     ...(deviceId === undefined ? [] : [deviceId]),
   );
