@@ -1,4 +1,5 @@
 import type { Clock } from '../clock.ts';
+import { isDatabaseAway } from '../errors.ts';
 import { createWork } from '../idle.ts';
 import type { Log } from '../log.ts';
 
@@ -21,7 +22,8 @@ export function createHeal({ clock, log }: { clock: Clock; log: Log }) {
       try {
         if (!stopped) await look();
       } catch (err) {
-        log.warn({ err }, 'what hints speak of could not be looked at; the next look does it');
+        if (!isDatabaseAway(err))
+          log.warn({ err }, 'what hints speak of could not be looked at; the next look does it');
       }
     }
   }

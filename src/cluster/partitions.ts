@@ -1,4 +1,5 @@
 import type { RawConnection } from '../database/postgres/raw-connection.ts';
+import { isDatabaseAway } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Bus } from './bus.ts';
@@ -116,7 +117,10 @@ export function createPartitions({ nodes, bus, log, metrics }: Parts) {
     if (leaving.length > 0) beginDraining(leaving);
     metrics.clusterPartitions.set(owned.size);
     if (news.length > 0)
-      worker?.adopt().catch((err: unknown) => log.error({ err }, 'webhooks of new partitions could not be read'));
+      worker?.adopt().catch((err: unknown) => {
+        // The next look reads them; a node that stops need not.
+        if (nodes.mayAct() && !isDatabaseAway(err)) log.error({ err }, 'webhooks of new partitions could not be read');
+      });
   }
 
   function forget(partition: number): void {

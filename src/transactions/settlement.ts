@@ -161,11 +161,12 @@ export function createSettlement({ database, clock, metrics, marks, recordEvent,
     async settle(deviceId: string, ack: Acknowledgement, fence?: Fence): Promise<void> {
       // Where others write too, the number of an application's activated devices is no matter of this device alone: two commits
       // that change several of them would wait for each other.
-      const settled = await database.transact(async (unit) => {
-        if (fence) await fence(unit);
-        return settleIn(unit, deviceId, ack, !database.shared);
-      }, deviceId);
-      if (settled) return;
+      const settle = (unit: UnitOfWork): Promise<boolean> => settleIn(unit, deviceId, ack, !database.shared);
+      const fenced = async (unit: UnitOfWork): Promise<boolean> => {
+        await fence?.(unit);
+        return settle(unit);
+      };
+      if (await database.transact(fence ? fenced : settle, deviceId)) return;
       await database.transact(async (unit) => {
         await findDevice(unit, deviceId, unit.forUpdate);
         if (fence) await fence(unit);

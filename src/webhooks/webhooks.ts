@@ -287,6 +287,7 @@ export function createWebhooks(options: Options) {
 
   /** Takes up what is pending: one look per receiver, its rows are read as they can be sent. */
   async function takeUp(): Promise<void> {
+    if (!running) return;
     const sql = share ? database.aside : database.read;
     let found = await repository.findNextReceiver(sql, { applicationId: '', setting: '' });
     while (found && running) {

@@ -3,6 +3,8 @@ import { fromPayload, type Hint, toLine, toPayloads } from '../../src/cluster/hi
 import { createDatabase, NO_POSTGRES as skip } from '../postgres/databases.ts';
 import { startMember } from './members.ts';
 
+t.jobs = 4; // they wait for leases, most of the time
+
 t.test('hints fit into payloads, and come out of them in order', async (t) => {
   const hints: Hint[] = Array.from({ length: 1_000 }, (_, at) => ({
     kind: 'wake',

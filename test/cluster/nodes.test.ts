@@ -1,6 +1,23 @@
 import t from 'tap';
 import { createDatabase, NO_POSTGRES as skip } from '../postgres/databases.ts';
-import { startMember } from './members.ts';
+import { QUICK, startMember } from './members.ts';
+
+/** Of one that is refused: for how long it hopes. */
+const SHORT = { renewMs: 20, validMs: 200 };
+
+await t.test('a node that was frozen for longer than its lease does nothing with it any more', { skip }, async (t) => {
+  const member = await startMember(t, await createDatabase(t));
+  const former = member.nodes.id();
+  const back = member.next('back');
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, QUICK.validMs * 1.1);
+  t.notOk(member.nodes.mayAct(), 'at once, before any timer');
+  t.same(member.mine(), []);
+  await back;
+  t.not(member.nodes.id(), former);
+  await member.until(() => member.mine().length === 64);
+});
+
+t.jobs = 4; // they wait for leases, most of the time
 
 t.test('nodes see one another come and go', { skip }, async (t) => {
   const url = await createDatabase(t);
@@ -74,13 +91,13 @@ t.test('a node without what nodes must have in common refuses to be beside anoth
   const url = await createDatabase(t);
   const lacking = 'LAPEL_PUBLIC_URL LAPEL_S3_ENDPOINT';
   const whole = await startMember(t, url);
-  await t.rejects(startMember(t, url, { lacking }), {
+  await t.rejects(startMember(t, url, { lacking, lease: SHORT }), {
     code: 'SETTING_INVALID',
     message: /^LAPEL_PUBLIC_URL: is needed, because another node lives/,
   });
   await whole.stop();
   const alone = await startMember(t, url, { lacking });
-  await t.rejects(startMember(t, url), {
+  await t.rejects(startMember(t, url, { lease: SHORT }), {
     code: 'SETTING_INVALID',
     message: /lives at this database without LAPEL_PUBLIC_URL, LAPEL_S3_ENDPOINT: it needs them/,
   });
