@@ -23,9 +23,8 @@ interface Wanted<Row, Key extends string | number> {
   keyOf(row: Row): Key;
   /** With their aliases. */
   columns: string;
-  /** Whose rows. */
-  where: string;
-  values: readonly SqlValue[];
+  /** Whose rows: each range is one of an index that orders them by the key, and no row is in two of them. */
+  ranges: readonly { where: string; values: readonly SqlValue[] }[];
   /** Which of them; null for all. It is looked for row by row. */
   filter: string | null;
   filterValues: readonly SqlValue[];
@@ -57,19 +56,27 @@ export async function newestFirst<Row extends object, Key extends string | numbe
   sql: Sql,
   wanted: Wanted<Row, Key>,
 ): Promise<Page<Row>> {
-  const { table, key, where, values, page } = wanted;
+  const { table, key, ranges, page } = wanted;
   const filter = wanted.filter ?? '1 = 1';
   const bound = wanted.filter === null ? COUNTED : FILTERED;
   const begin = page.after === undefined ? '' : ` AND ${key} < ?`;
-  const windowOf = (start: string): string =>
-    `(SELECT ${key} AS seen_key, CASE WHEN ${filter} THEN 1 ELSE 0 END AS hit FROM ${table}
-      WHERE ${where}${start} ORDER BY ${key} DESC LIMIT ${bound}) AS seen_rows`;
+  const windows = (start: string): string[] =>
+    ranges.map(
+      ({ where }, index) =>
+        `(SELECT ${key} AS seen_key, CASE WHEN ${filter} THEN 1 ELSE 0 END AS hit FROM ${table}
+        WHERE ${where}${start} ORDER BY ${key} DESC LIMIT ${bound}) AS seen_${index}`,
+    );
+  // Of several ranges each is bounded before they are merged: PostgreSQL would else sort all that is in them.
+  const windowOf = (start: string): string => {
+    const [first = '', ...more] = windows(start);
+    if (more.length === 0) return first;
+    const all = [first, ...more].map((window) => `SELECT seen_key, hit FROM ${window}`).join(' UNION ALL ');
+    return `(SELECT seen_key, hit FROM (${all}) AS seen_all ORDER BY seen_key DESC LIMIT ${bound}) AS seen_rows`;
+  };
   const look = async (start: string, startValues: readonly SqlValue[]): Promise<Seen<Key>> => {
     const found = await sql.get<Seen<Key>>(
       `SELECT count(*) AS seen, COALESCE(SUM(hit), 0) AS matched, MIN(seen_key) AS last FROM ${windowOf(start)}`,
-      ...wanted.filterValues,
-      ...values,
-      ...startValues,
+      ...ranges.flatMap(({ values }) => [...wanted.filterValues, ...values, ...startValues]),
     );
     return found ?? { seen: 0, matched: 0, last: null };
   };
@@ -99,18 +106,21 @@ export async function newestFirst<Row extends object, Key extends string | numbe
 /** Up to `limit` matching rows, down to the key `last`; where rows are large in steps, until a page of them is full. */
 async function readRows<Row extends object, Key extends string | number>(
   sql: Sql,
-  { table, key, keyOf, columns, where, values, filter, filterValues, page, sizeOf }: Wanted<Row, Key>,
+  { table, key, keyOf, columns, ranges, filter, filterValues, page, sizeOf }: Wanted<Row, Key>,
   last: Key,
   limit: number,
 ): Promise<Row[]> {
   const rows: Row[] = [];
   let characters = 0;
+  const values = ranges.flatMap((range) => range.values);
+  const own = ranges.map(({ where }) => `SELECT * FROM ${table} WHERE ${where}`).join(' UNION ALL ');
+  const source = ranges.length === 1 ? `${table} WHERE ${ranges[0]?.where}` : `(${own}) AS own WHERE 1 = 1`;
   for (;;) {
     const before = rows.at(-1);
     const after = before ? keyOf(before) : page.after;
     const step = sizeOf ? Math.min(ROWS_PER_STEP, limit - rows.length) : limit;
     const found = await sql.all<Row>(
-      `SELECT ${columns} FROM ${table} WHERE ${where}${after === undefined ? '' : ` AND ${key} < ?`} AND ${key} >= ?
+      `SELECT ${columns} FROM ${source}${after === undefined ? '' : ` AND ${key} < ?`} AND ${key} >= ?
        AND ${filter ?? '1 = 1'} ORDER BY ${key} DESC LIMIT ? OFFSET ?`,
       ...values,
       ...(after === undefined ? [] : [after]),

@@ -246,17 +246,16 @@ export async function listTransactions(
   if (status !== undefined) filters.push(['status = ?', status]);
   if (operation !== undefined) filters.push(['operation = ?', operation]);
   const isDue = status !== undefined && !isFinished(status);
-  const own = 'SELECT * FROM transactions WHERE device_id = ? AND application_id = ?';
-  // What is due and what is not are two indexes: a new command writes to one of them. SQLite merges the two ranges.
-  const ranges = isDue ? [`${own} AND due = 1`] : [`${own} AND due = 1`, `${own} AND due = 0`];
+  const own = 'device_id = ? AND application_id = ?';
+  // What is due and what is not are two indexes: a new command writes to one of them.
+  const wheres = isDue ? [`${own} AND due = 1`] : [`${own} AND due = 1`, `${own} AND due = 0`];
   const found = await newestFirst<Row, number>(sql, {
-    table: `(${ranges.join(' UNION ALL ')}) AS own`,
+    table: 'transactions',
     key: 'transaction_id',
     keyOf: ({ transactionId }) => transactionId,
     sizeOf: ({ result }) => result?.length ?? 0,
     columns: COLUMNS,
-    where: '1 = 1',
-    values: ranges.flatMap(() => [deviceId, applicationId]),
+    ranges: wheres.map((where) => ({ where, values: [deviceId, applicationId] })),
     filter: filters.length > 0 ? filters.map(([condition]) => condition).join(' AND ') : null,
     filterValues: filters.map(([, value]) => value),
     page,
