@@ -8,7 +8,7 @@ import { createService, type Service } from '../src/service.ts';
 import { type CheckedAnswer, type CheckedClient, createClient } from './contract/checked-client.ts';
 import { checkWebhook } from './contract/checked-messages.ts';
 import { createFakeClock, type FakeClock } from './fake-clock.ts';
-import { type DatabaseKind, databaseOf, usualDatabase } from './postgres/databases.ts';
+import { createDatabase, type DatabaseKind, databaseOf, usualDatabase } from './postgres/databases.ts';
 import { openRaw } from './raw-database.ts';
 import { openRawDevice, type RawDevice, type RawDeviceOptions } from './raw-device.ts';
 import { createTestReceiver, type TestReceiver } from './webhooks/test-receiver.ts';
@@ -73,7 +73,9 @@ export async function startWorld(t: Test, options: WorldOptions = {}) {
       LAPEL_FAILED_LOGIN_LIMIT: '0',
       LAPEL_DEVICE_RATE_LIMIT: '0',
       LAPEL_WEBHOOK_ALLOW_PRIVATE: 'true',
-      ...(own && { LAPEL_DATABASE_URL: await databaseOf(t, dataDir) }),
+      ...(own && {
+        LAPEL_DATABASE_URL: await (options.dataDir === undefined ? createDatabase(t) : databaseOf(t, dataDir)),
+      }),
       ...(wanted > 1 && IN_COMMON),
       ...options.env,
     },

@@ -1,5 +1,6 @@
 import { type Clock, toUtc } from '../clock.ts';
 import type { Fence } from '../cluster/ownership.ts';
+import { inOneGo } from '../database/in-one-go.ts';
 import type { Database, UnitOfWork } from '../database/sql.ts';
 import { completeActivation, releaseActivation } from '../devices/activation.ts';
 import { type Device, findDevice } from '../devices/device-repository.ts';
@@ -80,9 +81,13 @@ export function createSettlement({ database, clock, metrics, marks, recordEvent,
   async function finishIn(unit: UnitOfWork, finished: TransactionRecord, due: boolean): Promise<void> {
     const { transactionId, deviceId, applicationId, operation, status } = finished;
     if (!isFinished(status)) throw new Error(`transaction ${transactionId} is not finished: ${status}`);
-    await updateTransaction(unit, finished, due);
-    await effects[operation]?.[status]?.(unit, finished);
-    await recordEvent(unit, {
+    const effect = effects[operation]?.[status];
+    const written = updateTransaction(unit, finished, due);
+    if (effect) {
+      await written;
+      await effect(unit, finished);
+    }
+    const recorded = recordEvent(unit, {
       applicationId,
       deviceId,
       transactionId,
@@ -91,6 +96,7 @@ export function createSettlement({ database, clock, metrics, marks, recordEvent,
       occurredAt: finished.updatedAt,
       data: { transaction: transactionBody(finished, toUtc) },
     });
+    await Promise.all([written, recorded]); // on a server in one go
     unit.onCommit(() => metrics.transactionsFinished.inc({ operation, status }));
   }
 
@@ -127,9 +133,10 @@ export function createSettlement({ database, clock, metrics, marks, recordEvent,
     unit: UnitOfWork,
     deviceId: string,
     ack: Acknowledgement,
-    isAlone: boolean,
+    { isAlone, fence }: { isAlone: boolean; fence: Fence | undefined },
   ): Promise<boolean> {
-    const record = await findTransaction(unit, ack.transactionId);
+    const looked = findTransaction(unit, ack.transactionId);
+    const record = fence ? (await inOneGo(fence(unit), looked))[1] : await looked;
     if (record?.deviceId !== deviceId) throw new DomainError('TRANSACTION_NOT_FOUND');
     const status = nextStatus(record.status, ack.status);
     if (!isAlone && status === 'succeeded' && changesActivation(record.operation)) return false;
@@ -161,16 +168,11 @@ export function createSettlement({ database, clock, metrics, marks, recordEvent,
     async settle(deviceId: string, ack: Acknowledgement, fence?: Fence): Promise<void> {
       // Where others write too, the number of an application's activated devices is no matter of this device alone: two commits
       // that change several of them would wait for each other.
-      const settle = (unit: UnitOfWork): Promise<boolean> => settleIn(unit, deviceId, ack, !database.shared);
-      const fenced = async (unit: UnitOfWork): Promise<boolean> => {
-        await fence?.(unit);
-        return settle(unit);
-      };
-      if (await database.transact(fence ? fenced : settle, deviceId)) return;
+      const how = { isAlone: !database.shared, fence };
+      if (await database.transact((unit) => settleIn(unit, deviceId, ack, how), deviceId)) return;
       await database.transact(async (unit) => {
         await findDevice(unit, deviceId, unit.forUpdate);
-        if (fence) await fence(unit);
-        await settleIn(unit, deviceId, ack, true);
+        await settleIn(unit, deviceId, ack, { isAlone: true, fence });
       });
     },
 

@@ -1,6 +1,7 @@
 import type { Applications } from '../applications/applications.ts';
 import { findDeveloper } from '../applications/developer-repository.ts';
 import type { Clock } from '../clock.ts';
+import { inOneGo } from '../database/in-one-go.ts';
 import type { Database, Lock, UnitOfWork } from '../database/sql.ts';
 import { holdActivation, requireActivatedDevice } from '../devices/activation.ts';
 import { DomainError } from '../errors.ts';
@@ -93,6 +94,22 @@ export function createSubmission({
     await installation.admit(unit, operation, submission.parameters as InstallName, owner.developerId, hasBinary);
   }
 
+  /** When it is admitted and there is room: a place on the device's connection, if it can have one. */
+  async function takePlace(
+    unit: UnitOfWork,
+    admitted: Promise<void>,
+    wanted: Parameters<typeof requireRoom>[1],
+    isAlone: boolean,
+  ) {
+    if (database.shared && !isAlone) {
+      const [, , slot] = await inOneGo(admitted, requireRoom(unit, wanted), outbox.reserve(unit, wanted.deviceId));
+      return slot;
+    }
+    await admitted;
+    await requireRoom(unit, wanted);
+    return outbox.reserve(unit, wanted.deviceId);
+  }
+
   /** Of the caller's developer only: how long the look takes must not tell that another one's exists. */
   async function lookForBinary(
     { applicationId, parameters }: Submission,
@@ -126,14 +143,16 @@ export function createSubmission({
         : { application: await findApplication(unit, applicationId), developer: undefined };
       if (application.authenticationKey === null) throw new DomainError('KEY_NOT_ISSUED');
       if (application.settings.deviceEvent === null) throw new DomainError('NOTIFICATION_NOT_CONFIGURED');
-      if (developer) {
-        const { clientId } = parameters as { clientId: string };
-        await holdActivation(unit, { deviceId, applicationId, clientId }, developer);
-      } else await admit(unit, submission, application, { lock: isAlone ? unit.forUpdate : '', hasBinary });
-      await requireRoom(unit, { applicationId, deviceId, operation, text });
+      const lock = isAlone ? unit.forUpdate : '';
+      const admitted = developer
+        ? holdActivation(
+            unit,
+            { deviceId, applicationId, clientId: (parameters as { clientId: string }).clientId },
+            developer,
+          )
+        : admit(unit, submission, application, { lock, hasBinary });
+      const slot = await takePlace(unit, admitted, { applicationId, deviceId, operation, text }, isAlone);
       const createdAt = clock.now();
-      const reserved = outbox.reserve(unit, deviceId);
-      const slot = reserved instanceof Promise ? await reserved : reserved;
       const attempts = slot ? 1 : 0;
       const transaction = { deviceId, applicationId, operation, attempts, createdAt };
       const transactionId = await insertTransaction(unit, transaction, text);

@@ -1,10 +1,9 @@
 import t from 'tap';
-import { startPostgres } from '../../harness/postgres-server.ts';
-import { NO_POSTGRES } from '../postgres/databases.ts';
+import { NO_POSTGRES, startTestPostgres } from '../postgres/databases.ts';
 import { startWorld, transactionIdOf, WIFI } from '../world.ts';
 
 t.test('while the database is away', { skip: NO_POSTGRES }, async (t) => {
-  const postgres = await startPostgres();
+  const postgres = await startTestPostgres();
   t.teardown(() => postgres[Symbol.asyncDispose]());
   const world = await startWorld(t, { env: { LAPEL_DATABASE_URL: await postgres.createDatabase() } });
   const tenant = await world.createTenant();

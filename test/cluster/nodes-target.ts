@@ -4,8 +4,8 @@ import pg from 'pg';
 import type { Test } from 'tap';
 import { type Balancer, startBalancer } from '../../harness/balancer.ts';
 import { startObjectStore } from '../../harness/object-store.ts';
-import { startPostgres } from '../../harness/postgres-server.ts';
 import { fixedPorts, type ServiceProcess, startProcess } from '../flow/service-process.ts';
+import { startTestPostgres } from '../postgres/databases.ts';
 
 interface Node {
   process: ServiceProcess;
@@ -20,7 +20,7 @@ export type NodesTarget = Awaited<ReturnType<typeof startNodesTarget>>;
 /** Nodes as processes of their own on one database, behind a balancer, each on a network of its own to the database. */
 export async function startNodesTarget(t: Test, { nodes: count = 3 } = {}) {
   const folder = t.testdir();
-  const postgres = await startPostgres();
+  const postgres = await startTestPostgres();
   t.teardown(() => postgres[Symbol.asyncDispose]());
   const store = await startObjectStore(folder);
   t.teardown(() => store[Symbol.asyncDispose]());

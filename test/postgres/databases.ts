@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import type { Test } from 'tap';
 import { findPostgres, type PostgresServer, startPostgres } from '../../harness/postgres-server.ts';
 import { openPostgres } from '../../src/database/postgres/open-postgres.ts';
@@ -10,6 +11,12 @@ export const NO_POSTGRES = findPostgres() === undefined && 'PostgreSQL is not in
 /** On which database whole-ring tests run, unless they say it: LAPEL_TEST_DATABASE, or SQLite. */
 export const usualDatabase = (process.env['LAPEL_TEST_DATABASE'] ?? 'sqlite') as DatabaseKind;
 
+/** A server of a test's own. Its data are copied from those of the first one that was ever started here. */
+export const startTestPostgres = (): Promise<PostgresServer> =>
+  startPostgres({
+    kept: join(import.meta.dirname, '../../.tap', `data${(findPostgres() ?? '').replaceAll('/', '-')}`),
+  });
+
 interface Own {
   server: PostgresServer;
   template: string;
@@ -19,7 +26,7 @@ let own: Promise<Own> | undefined;
 
 /** The server of this test's process, with a database in which all migrations were made. It ends with the process. */
 async function start(): Promise<Own> {
-  const server = await startPostgres();
+  const server = await startTestPostgres();
   const template = 'template_lapel';
   const database = await openPostgres({ url: await server.createDatabase(template), nowMicros: 0 });
   await database.close();

@@ -3,9 +3,8 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Client } from 'pg';
 import t, { type Test } from 'tap';
-import { startPostgres } from '../../../harness/postgres-server.ts';
 import { openPostgres } from '../../../src/database/postgres/open-postgres.ts';
-import { createDatabase, NO_POSTGRES } from '../../postgres/databases.ts';
+import { createDatabase, NO_POSTGRES, startTestPostgres } from '../../postgres/databases.ts';
 
 const insert = "INSERT INTO developers (developer_id, name, created_at) VALUES (?, 'x', 0)";
 const all = 'SELECT developer_id AS id FROM developers ORDER BY developer_id';
@@ -213,7 +212,7 @@ void t.test('a connection that is lost', { ...skip }, async (t) => {
 });
 
 void t.test('a server that goes', { ...skip }, async (t) => {
-  const server = await startPostgres();
+  const server = await startTestPostgres();
   t.teardown(() => server[Symbol.asyncDispose]());
   const { database, ids } = await open(t, await server.createDatabase('lapel'));
 
