@@ -10,6 +10,13 @@ t.test('two nodes', { skip }, async (t) => {
   const tenant = await a.createTenant('dev', { deviceLimit: 1000 });
   const { applicationId, path } = tenant;
   const at = { a: tenant.api, b: await b.clientOf(applicationId, tenant.secret) };
+  const rolledBack = async (): Promise<number> => {
+    const found = await Promise.all([a, b].map(({ service }) => service.metrics.commitUnits.get()));
+    return found
+      .flatMap(({ values }) => values)
+      .filter(({ labels }) => labels.outcome === 'rolled_back')
+      .reduce((sum, { value }) => sum + value, 0);
+  };
   const answerOf = ({ status, body }: { status: number; body: { message?: string } }) =>
     status < 300 ? status : `${status} ${body.message}`;
 
@@ -83,6 +90,30 @@ t.test('two nodes', { skip }, async (t) => {
     t.equal((await tenant.event()).type, 'transaction.succeeded');
     const events = await query('SELECT type FROM deliveries WHERE transaction_id = $1', transactionId);
     t.same(events, [{ type: 'transaction.succeeded' }]);
+  });
+
+  await t.test('count activated devices of several applications, and never wait for each other', async (t) => {
+    const two = [await a.createTenant('one'), await a.createTenant('two')] as const;
+    const activating = async (node: typeof a, of: 0 | 1) => {
+      const device = await a.registerDevice(two[of].developerId);
+      const link = await node.connect(device);
+      await two[of].api.post(`${two[of].path}/devices/${device.deviceId}`, { json: {} });
+      const { transactionId } = await link.command();
+      return () => link.ack({ transactionId, status: 'succeeded' });
+    };
+    const acks = [await activating(a, 0), await activating(a, 1), await activating(b, 1), await activating(b, 0)];
+    const [first, second, third, fourth] = acks as [() => Promise<void>, ...(() => Promise<void>)[]];
+    const before = await rolledBack();
+    await meet(
+      'activated_counts',
+      () => Promise.all([first(), second?.()]),
+      () => Promise.all([third?.(), fourth?.()]),
+    );
+    t.equal(await rolledBack(), before, 'no deadlock had to be broken');
+    const counts = await query(
+      `SELECT activated::int AS n FROM activated_counts WHERE application_id IN ('one-app', 'two-app')`,
+    );
+    t.same(counts, [{ n: 2 }, { n: 2 }]);
   });
 
   await t.test('let nobody in with a credential that is being replaced', async (t) => {

@@ -1,12 +1,17 @@
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
+import { Client } from 'pg';
 import t, { type Test } from 'tap';
+import { openPostgres } from '../../src/database/postgres/open-postgres.ts';
 import { openSqlite } from '../../src/database/sqlite/open-sqlite.ts';
+import { insertDevice } from '../../src/devices/device-repository.ts';
 import { createLog } from '../../src/log.ts';
 import { createPresence } from '../../src/sessions/presence.ts';
 import { createFakeClock } from '../fake-clock.ts';
+import { createDatabase, NO_POSTGRES as skip } from '../postgres/databases.ts';
 
 const DEVICES = 600;
+const DEVICE = { developerId: 'dev', hardwareProperties: null, createdAt: 0 };
 const idOf = (number: number): string => `device ${number}`;
 
 async function setUp(t: Test) {
@@ -134,4 +139,45 @@ t.test('above its bound it writes at once, but one time after the other', async 
     clock.advance(1);
   }
   t.equal(units, 1, 'while the disk is busy no other begins');
+});
+
+t.test('two nodes that heard of the same devices write them and never wait for each other', { skip }, async (t) => {
+  const url = await createDatabase(t);
+  const log = createLog({ level: 'silent', pretty: false });
+  const clock = createFakeClock();
+  let rolledBack = 0;
+  const onCommit = (commit: { rolledBack: number }): void => {
+    rolledBack += commit.rolledBack;
+  };
+  const open = async () => {
+    const database = await openPostgres({ url, nowMicros: clock.now(), onCommit });
+    t.teardown(() => database.close());
+    return database;
+  };
+  const [one, other] = [await open(), await open()];
+  const ids = Array.from({ length: 40 }, (_, number) => idOf(100 + number));
+  await one.transact(async (unit) => {
+    await unit.run("INSERT INTO developers (developer_id, name, created_at) VALUES ('dev', 'dev', 0)");
+    for (const id of ids) await insertDevice(unit, { ...DEVICE, deviceId: id }, Buffer.alloc(32));
+  });
+  const holder = new Client({ connectionString: url });
+  await holder.connect();
+  t.teardown(() => holder.end());
+  await holder.query('BEGIN; LOCK TABLE device_presence IN SHARE MODE'); // both get as far as their first row
+  const written = [
+    [one, ids],
+    [other, ids.toReversed()],
+  ].map(([database, heard]) => {
+    const presence = createPresence({ database: database as typeof one, clock, log });
+    for (const id of heard as string[]) presence.heard(id);
+    return presence[Symbol.asyncDispose]();
+  });
+  const waiting = async () =>
+    (await holder.query('SELECT count(DISTINCT pid)::int AS n FROM pg_locks WHERE NOT granted')).rows[0].n;
+  while ((await waiting()) < 2);
+  await holder.query('COMMIT');
+  await Promise.all(written);
+  t.equal(rolledBack, 0, 'no deadlock had to be broken');
+  const rows = await one.read.all('SELECT 1 FROM device_presence');
+  t.equal(rows.length, ids.length);
 });
