@@ -93,27 +93,30 @@ t.test('two nodes', { skip }, async (t) => {
   });
 
   await t.test('count activated devices of several applications, and never wait for each other', async (t) => {
-    const two = [await a.createTenant('one'), await a.createTenant('two')] as const;
-    const activating = async (node: typeof a, of: 0 | 1) => {
-      const device = await a.registerDevice(two[of].developerId);
+    const three = [await a.createTenant('one'), await a.createTenant('mid'), await a.createTenant('two')];
+    const activating = async (node: typeof a, of: number) => {
+      const { developerId, api, path: own } = three[of] as (typeof three)[number];
+      const device = await a.registerDevice(developerId);
       const link = await node.connect(device);
-      await two[of].api.post(`${two[of].path}/devices/${device.deviceId}`, { json: {} });
+      await api.post(`${own}/devices/${device.deviceId}`, { json: {} });
       const { transactionId } = await link.command();
       return () => link.ack({ transactionId, status: 'succeeded' });
     };
-    const acks = [await activating(a, 0), await activating(a, 1), await activating(b, 1), await activating(b, 0)];
-    const [first, second, third, fourth] = acks as [() => Promise<void>, ...(() => Promise<void>)[]];
+    await (await activating(a, 1))();
+    const [atA, atB] = [[0, 1, 2].map((of) => activating(a, of)), [2, 1, 0].map((of) => activating(b, of))];
+    const [ofA, ofB] = [await Promise.all(atA), await Promise.all(atB)];
     const before = await rolledBack();
+    // Each node has what comes first, and both wait for the one between: whoever has it next must not wait for the other.
     await meet(
-      'activated_counts',
-      () => Promise.all([first(), second?.()]),
-      () => Promise.all([third?.(), fourth?.()]),
+      `SELECT 1 FROM activated_counts WHERE application_id = 'mid-app' FOR UPDATE`,
+      () => Promise.all(ofA.map((ack) => ack())),
+      () => Promise.all(ofB.map((ack) => ack())),
     );
     t.equal(await rolledBack(), before, 'no deadlock had to be broken');
     const counts = await query(
-      `SELECT activated::int AS n FROM activated_counts WHERE application_id IN ('one-app', 'two-app')`,
+      `SELECT activated::int AS n FROM activated_counts WHERE application_id IN ('one-app', 'mid-app', 'two-app') ORDER BY n`,
     );
-    t.same(counts, [{ n: 2 }, { n: 2 }]);
+    t.same(counts, [{ n: 2 }, { n: 2 }, { n: 3 }]);
   });
 
   await t.test('let nobody in with a credential that is being replaced', async (t) => {

@@ -46,11 +46,11 @@ export async function startTwoNodes(t: Test) {
     query: async (text: string, ...values: unknown[]) => (await own.query(text, values)).rows,
 
     /**
-     * Two things that meet: while a table can be read, but not written, the first goes as far as its first write to it, then
-     * the second as far as it can; then both go on.
+     * Two things that meet: while a table can be read, but not written (or what a SELECT locks), the first goes as far as that
+     * lets it, then the second as far as it can; then both go on.
      */
-    async meet<One, Other>(table: string, one: () => Promise<One>, other: () => Promise<Other>): Promise<[One, Other]> {
-      await own.query(`BEGIN; LOCK TABLE ${table} IN SHARE MODE`);
+    async meet<One, Other>(held: string, one: () => Promise<One>, other: () => Promise<Other>): Promise<[One, Other]> {
+      await own.query(`BEGIN; ${held.startsWith('SELECT') ? held : `LOCK TABLE ${held} IN SHARE MODE`}`);
       const first = one();
       await waiting(1, first);
       const second = other();
