@@ -181,7 +181,7 @@ export async function createService(
   const mqtt = parts.add(createMqttAddresses(broker, config));
   if (cluster) {
     const { nodes, bus, heal, ownership, partitions } = cluster;
-    bus.on('wake', transactions.wake);
+    for (const kind of ['wake', 'cancel'] as const) bus.on(kind, (deviceId) => transactions.wake(deviceId, kind));
     bus.on('due', (about) => {
       const { receiver, passedOn } = partitions.readHint(about);
       webhooks.due(receiver as ReceiverName, passedOn ? 'passed on' : 'by another');

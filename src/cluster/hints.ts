@@ -2,12 +2,13 @@
  * What nodes tell one another. Never a truth: whoever gets one looks into the database, and one that is lost is healed by a
  * look within seconds.
  * - wake: something is due for a device that is connected there
+ * - cancel: the same, and it is the cancel of what the device may have
  * - close: a device that was connected there under an epoch below the one given is not any more
  * - changed: an application was changed
  * - due: a webhook is due for a receiver whose partition is there
  * - partitions: a partition can be had
  */
-export const HINT_KINDS = ['wake', 'close', 'changed', 'due', 'partitions'] as const;
+export const HINT_KINDS = ['wake', 'cancel', 'close', 'changed', 'due', 'partitions'] as const;
 export type HintKind = (typeof HINT_KINDS)[number];
 
 export interface Hint {
@@ -19,7 +20,14 @@ export interface Hint {
 /** Bytes of a notification: PostgreSQL takes less than 8000. */
 const LONGEST = 7_900;
 
-const LETTERS: Record<HintKind, string> = { wake: 'w', close: 'c', changed: 'a', due: 'd', partitions: 'p' };
+const LETTERS: Record<HintKind, string> = {
+  wake: 'w',
+  cancel: 'x',
+  close: 'c',
+  changed: 'a',
+  due: 'd',
+  partitions: 'p',
+};
 const KINDS = new Map(HINT_KINDS.map((kind) => [LETTERS[kind], kind]));
 
 /** A hint as a line; two that say the same are the same line. */

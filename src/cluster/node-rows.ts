@@ -70,10 +70,12 @@ export async function renewLease(connection: RawConnection, nodeId: string, vali
   );
 }
 
-/** The node goes; who has been dead for a day is forgotten with it. */
+/** The node goes. */
 export async function deleteNode(connection: RawConnection, nodeId: string): Promise<void> {
-  await connection.query(
-    `DELETE FROM nodes WHERE node_id = $1 OR lease_until < clock_timestamp() - interval '1 day'`,
-    nodeId,
-  );
+  await connection.query('DELETE FROM nodes WHERE node_id = $1', nodeId);
+}
+
+/** Who has been dead for a day is forgotten. */
+export async function deleteDead(connection: RawConnection): Promise<void> {
+  await connection.query(`DELETE FROM nodes WHERE lease_until < clock_timestamp() - interval '1 day'`);
 }

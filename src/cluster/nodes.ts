@@ -5,7 +5,7 @@ import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { differingSettings } from './fingerprint.ts';
 import { createKeptConnection } from './kept-connection.ts';
-import { admitting, deleteNode, insertNode, liveNodes, type Node, renewLease } from './node-rows.ts';
+import { admitting, deleteDead, deleteNode, insertNode, liveNodes, type Node, renewLease } from './node-rows.ts';
 
 /** Milliseconds. */
 export interface Lease {
@@ -111,6 +111,7 @@ export function createNodes({ open, ids, log, metrics, about, lease = LEASE }: N
       requireCompany(others);
       sentAt = performance.now();
       await insertNode(on, { nodeId: id, ...about }, validMs);
+      await deleteDead(on);
       return liveNodes(on);
     });
     if (closed) return;

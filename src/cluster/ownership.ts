@@ -160,8 +160,8 @@ export function createOwnership({ database, nodes, bus, log, metrics }: Parts) {
     },
 
     /** After the commit: something is due for a device of another node. */
-    wake(deviceId: string, { nodeId }: { nodeId: string | null }): void {
-      if (nodeId !== null) bus.send(nodeId, { kind: 'wake', about: deviceId });
+    wake(deviceId: string, { nodeId }: { nodeId: string | null }, kind: 'wake' | 'cancel'): void {
+      if (nodeId !== null) bus.send(nodeId, { kind, about: deviceId });
     },
 
     /** Which of these devices are connected to a node that lives. */

@@ -295,7 +295,7 @@ export function createOutbox(parts: Parts) {
     const owner = await look(unit, deviceId, lanes.get(deviceId)?.cursor ?? Number.MAX_SAFE_INTEGER);
     const lane = lanes.get(deviceId); // one that has come meanwhile takes all that is due
     if (!lane || !isOurs(unit, lane, owner)) {
-      if (owner) unit.onCommit(() => wake(deviceId, owner));
+      if (owner) unit.onCommit(() => wake(deviceId, owner, 'wake'));
       return undefined;
     }
     if (owner?.behind === 1) lane.backlog = true;
@@ -304,7 +304,7 @@ export function createOutbox(parts: Parts) {
 
   async function wakeOwner(unit: UnitOfWork, deviceId: string, { look, wake }: NonNullable<typeof ownership>) {
     const owner = await look(unit, deviceId, Number.MAX_SAFE_INTEGER);
-    if (owner && owner.epoch !== lanes.get(deviceId)?.link.epoch) unit.onCommit(() => wake(deviceId, owner));
+    if (owner && owner.epoch !== lanes.get(deviceId)?.link.epoch) unit.onCommit(() => wake(deviceId, owner, 'cancel'));
   }
 
   function close(lane: Lane): void {
@@ -349,12 +349,12 @@ export function createOutbox(parts: Parts) {
       return ownership && wakeOwner(unit, deviceId, ownership);
     },
 
-    /** Another node has stored something for a device that is connected here: at least it says so. */
-    wake(deviceId: string): void {
+    /** Another node has stored a command, or a cancel, for a device that is connected here: at least it says so. */
+    wake(deviceId: string, kind: 'wake' | 'cancel'): void {
       const lane = lanes.get(deviceId);
       if (!lane) return;
-      lane.backlog = true;
-      lane.looksForCancels = true;
+      if (kind === 'wake') lane.backlog = true;
+      else lane.looksForCancels = true;
       pump(lane);
     },
 

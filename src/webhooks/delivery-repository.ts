@@ -118,6 +118,20 @@ export async function findNextReceiver(
   );
 }
 
+/** All receivers with a pending delivery in one look that goes from one to the next, and when the first one is due; PostgreSQL only. */
+export const findReceivers = (sql: Sql): Promise<(ReceiverName & { nextAttemptAt: number })[]> =>
+  sql.all(
+    `WITH RECURSIVE found AS (
+       (SELECT application_id, setting, next_attempt_at FROM deliveries WHERE status = 'pending'
+        ORDER BY application_id, setting, next_attempt_at LIMIT 1)
+       UNION ALL
+       SELECT next.* FROM found CROSS JOIN LATERAL
+         (SELECT application_id, setting, next_attempt_at FROM deliveries
+          WHERE status = 'pending' AND (application_id, setting) > (found.application_id, found.setting)
+          ORDER BY application_id, setting, next_attempt_at LIMIT 1) AS next)
+     SELECT application_id AS "applicationId", setting, next_attempt_at AS "nextAttemptAt" FROM found`,
+  );
+
 /**
  * Writes down an attempt; false when it counts for nothing: the delivery was asked for again meanwhile, and is to be sent
  * once more, or another node has made that attempt.

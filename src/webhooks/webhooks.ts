@@ -288,16 +288,19 @@ export function createWebhooks(options: Options) {
   /** Takes up what is pending: one look per receiver, its rows are read as they can be sent. */
   async function takeUp(): Promise<void> {
     if (!running) return;
-    const sql = share ? database.aside : database.read;
-    let found = await repository.findNextReceiver(sql, { applicationId: '', setting: '' });
-    while (found && running) {
-      if (!receivers.isElsewhere(found)) {
-        const receiver = receivers.of(found);
-        schedule(receiver, found.nextAttemptAt);
-        pump(receiver);
-      }
-      found = await repository.findNextReceiver(sql, found);
+    if (share) return (await repository.findReceivers(database.aside)).forEach(takeUpOne);
+    let found = await repository.findNextReceiver(database.read, { applicationId: '', setting: '' });
+    while (found) {
+      takeUpOne(found);
+      found = await repository.findNextReceiver(database.read, found);
     }
+  }
+
+  function takeUpOne(found: ReceiverName & { nextAttemptAt: number }): void {
+    if (receivers.isElsewhere(found)) return;
+    const receiver = receivers.of(found);
+    schedule(receiver, found.nextAttemptAt);
+    pump(receiver);
   }
 
   return {

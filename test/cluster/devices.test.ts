@@ -104,7 +104,7 @@ t.test(
   async (t) => {
     let lost = true;
     const { world, tenant, device, elsewhere, wires } = await twoNodes(t, {
-      loses: ({ kind }) => lost && kind === 'wake',
+      loses: ({ kind }) => lost && (kind === 'wake' || kind === 'cancel'),
     });
     const { link, path } = device;
     const first = await put(elsewhere, path);
