@@ -1,5 +1,7 @@
 import t from 'tap';
+import { openSqlite } from '../../src/database/sqlite/open-sqlite.ts';
 import { createDeliveryLog } from '../../src/webhooks/delivery-log.ts';
+import { insertDelivery, saveOutcome } from '../../src/webhooks/delivery-repository.ts';
 import { createSetUp } from './set-up.ts';
 import { createTestReceiver } from './test-receiver.ts';
 
@@ -122,4 +124,19 @@ void t.test('one that is asked for while it is queued is sent once', async (t) =
   const ids = receiver.requests.map(({ headers }) => headers['webhook-id']);
   t.equal(ids.filter((id) => id === deliveryId).length, 1);
   t.equal(ids.length, 9);
+});
+
+void t.test('an attempt that was written down already is not written down again, by whomever', async (t) => {
+  const database = openSqlite({ folder: t.testdir(), nowMicros: 0 });
+  t.teardown(() => database.close());
+  const delivery = { applicationId: 'app', deliveryId: 'msg', setting: 'deviceEvent', type: 'test' } as const;
+  const made = { ...delivery, body: '{}', deviceId: 'd', transactionId: null, attempts: 0, createdAt: 0 };
+  const failed = { ...delivery, round: 0, url: null, statusCode: 500, error: 'answered 500', at: 1 };
+  const save = (outcome: { status: 'pending' | 'delivered'; attempts: number; nextAttemptAt: number | null }) =>
+    database.transact((unit) => saveOutcome(unit, { ...failed, ...outcome }));
+  await database.transact((unit) => insertDelivery(unit, made));
+  t.equal(await save({ status: 'pending', attempts: 1, nextAttemptAt: 5 }), true);
+  t.equal(await save({ status: 'pending', attempts: 1, nextAttemptAt: 7 }), false, 'two nodes made the first attempt');
+  t.equal(await save({ status: 'delivered', attempts: 2, nextAttemptAt: null }), true);
+  t.equal(await save({ status: 'pending', attempts: 3, nextAttemptAt: 9 }), false, 'what was delivered is');
 });
