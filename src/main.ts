@@ -35,6 +35,28 @@ function openFiles(): number {
   return typeof soft === 'number' ? soft : 65_536;
 }
 
+const sizeOf = (bytes: number): string => `${(bytes / 1024 ** 2).toFixed(1)} MiB`;
+const newsOf = (missing: number): string => (missing === 0 ? '' : `; ${missing} migrations to make, at the next start`);
+
+async function lookAtFolder(folder: string, whole: boolean): Promise<{ texts: string[]; isGood: boolean }> {
+  const { examineDatabase } = await import('./database/sqlite/examine.ts');
+  const { bytes, missing, faults } = examineDatabase(folder, { whole });
+  if (faults.length > 0) return { texts: faults.map((fault) => `damaged: ${fault}; restore a backup`), isGood: false };
+  if (bytes === undefined) return { texts: [`none in ${folder} yet; the first start makes it`], isGood: true };
+  const found = whole ? 'sound: all of it was read' : 'opens: --check-database reads all of it';
+  return { texts: [`${sizeOf(bytes)}, ${found}${newsOf(missing)}`], isGood: true };
+}
+
+async function lookAtServer(url: string): Promise<{ texts: string[]; isGood: boolean }> {
+  const { examinePostgres } = await import('./database/postgres/examine.ts');
+  const { name, bytes, missing, faults } = await examinePostgres(url);
+  if (faults.length > 0) return { texts: faults.map((fault) => `${name} cannot be used: ${fault}`), isGood: false };
+  const found = bytes
+    ? `${sizeOf(bytes)}, opens (pg_amcheck reads all of it)`
+    : 'empty; the first start makes the tables';
+  return { texts: [`${name}: ${found}${newsOf(missing)}`], isGood: true };
+}
+
 async function doctor(args: string[]): Promise<void> {
   if (args.includes('--help') || args.includes('-h')) {
     process.stdout.write(SERVICE_COMMANDS.doctor.help());
@@ -42,23 +64,14 @@ async function doctor(args: string[]): Promise<void> {
   }
   try {
     const { settings: options, flag } = readServiceCommand('doctor', args);
-    const { dataDir } = readConfig({ env: process.env, options, openFiles: openFiles() });
-    const { examineDatabase } = await import('./database/sqlite/examine.ts');
-    const whole = flag('check-database');
-    const { bytes, missing, faults } = examineDatabase(dataDir, { whole });
+    const { dataDir, databaseUrl } = readConfig({ env: process.env, options, openFiles: openFiles() });
     const say = (part: string, text: string): boolean => process.stdout.write(`${part.padEnd(10)} ${text}\n`);
+    const whole = flag('check-database');
     say('settings', 'good');
-    if (bytes === undefined) say('database', `none in ${dataDir} yet; the first start makes it`);
-    for (const fault of faults) say('database', `damaged: ${fault}; restore a backup`);
-    if (bytes !== undefined && faults.length === 0) {
-      const size = `${(bytes / 1024 ** 2).toFixed(1)} MiB`;
-      const news = missing === 0 ? '' : `; ${missing} migrations to make, at the next start`;
-      say(
-        'database',
-        `${size}, ${whole ? 'sound: all of it was read' : 'opens: --check-database reads all of it'}${news}`,
-      );
-    }
-    process.exitCode = faults.length === 0 ? 0 : 1;
+    const looked = databaseUrl === null ? lookAtFolder(dataDir, whole) : lookAtServer(databaseUrl);
+    const { texts, isGood } = await looked;
+    for (const text of texts) say('database', text);
+    process.exitCode = isGood ? 0 : 1;
   } catch (error) {
     if (error instanceof UsageError) return fail(`${error.message}\nSee: lapel doctor --help`, BAD_USAGE);
     if (error instanceof DomainError) return fail(error.message, BAD_SETTING);

@@ -22,6 +22,9 @@ t.test('while the database is away', { skip: NO_POSTGRES }, async (t) => {
     'callers are told so',
   );
   t.ok(Number(refused.headers['retry-after']) > 0);
+  const probe = world.anonymousAdmin();
+  const unready = await probe.get('/readyz');
+  t.match([unready.status, JSON.stringify(unready.body)], [503, /database/], 'and the probe too, by its name');
   device.link.publish('acks', { transactionId: first, status: 'succeeded' });
   device.link.publish('acks', { transactionId: second, status: 'failed' });
   device.link.send({ cmd: 'pingreq' });
@@ -50,4 +53,5 @@ t.test('while the database is away', { skip: NO_POSTGRES }, async (t) => {
   );
   t.equal((await tenant.api.put(`${device.path}/settings/wifi`, { json: WIFI })).status, 201);
   await device.link.command();
+  t.equal((await probe.get('/readyz')).status, 200);
 });

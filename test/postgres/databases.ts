@@ -43,6 +43,15 @@ export function databaseOf(t: Test, dataDir: string): Promise<string> {
   return known;
 }
 
+/** A database without tables; it goes with the test. Answers its URL. */
+export async function createEmptyDatabase(t: Test): Promise<string> {
+  own ??= start();
+  const { server } = await own;
+  const url = await server.createDatabase();
+  t.teardown(() => server.dropDatabase(new URL(url).pathname.slice(1)));
+  return url;
+}
+
 /** An empty database of the newest version; it goes with the test. Answers its URL. */
 export async function createDatabase(t: Test): Promise<string> {
   own ??= start();

@@ -7,6 +7,7 @@ import { createLinks } from './link.ts';
 import { migrate } from './migrations.ts';
 import { createPatience } from './patience.ts';
 import { createReading } from './reading.ts';
+import { checkSettings, placeOf } from './server-check.ts';
 
 export interface PostgresOptions {
   /** `postgres://user:password@host:port/database?sslmode=...` */
@@ -33,19 +34,6 @@ const rethrow = (cause: unknown): never => {
   throw cause;
 };
 
-/** What the promises rest on, with the value that must be read back. */
-async function checkSettings(connection: Connection): Promise<void> {
-  const { rows } = await connection.query(
-    `SELECT current_setting('synchronous_commit') AS commits, current_setting('fsync') AS fsync,
-       current_setting('server_encoding') AS encoding, pg_is_in_recovery() AS standby`,
-  );
-  const [{ commits, encoding, standby }] = rows as [Record<string, unknown>];
-  if (standby === true) throw new Error('this is a standby: it cannot be written');
-  if (commits === 'off')
-    throw new Error('PostgreSQL has synchronous_commit = off: a commit must be on the disk before anyone is answered');
-  if (encoding !== 'UTF8') throw new Error(`PostgreSQL has server_encoding = ${String(encoding)}: it must be UTF8`);
-}
-
 /** The identity column of each table that has one. */
 async function readIdentities(connection: Connection): Promise<Map<string, string>> {
   const { rows } = await connection.query(
@@ -57,8 +45,8 @@ async function readIdentities(connection: Connection): Promise<Map<string, strin
 
 /**
  * Opens (and migrates) the database of a PostgreSQL server, which other nodes may use too. Rejects with a clear message when
- * it must not be used, and with DATABASE_UNAVAILABLE when it does not answer. Later it can go and come back: meanwhile
- * whoever asks is told DATABASE_UNAVAILABLE within 5 s.
+ * it must not be used, or does not answer. Later it can go and come back: meanwhile whoever asks is told
+ * DATABASE_UNAVAILABLE within 5 s.
  */
 export async function openPostgres(options: PostgresOptions): Promise<Database> {
   const { url, nowMicros, onCommit, onEffectError = rethrow, bounds = SHORT, patienceMs } = options;
@@ -72,7 +60,8 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
     await first.end();
   } catch (cause) {
     await links.close();
-    throw cause;
+    const reason = (cause as Error).message || (cause as { code?: string }).code;
+    throw new Error(`the database ${placeOf(url)} cannot be used: ${reason}`, { cause });
   }
   const writer = links.link({ ...bounds, keepsPlans: true });
   const readers = Array.from({ length: READERS }, () => links.link({ ...bounds, readOnly: true }));
@@ -120,9 +109,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
     },
     async close() {
       if (writer.current()) await group.close();
-      writing.end();
-      reading.end();
-      lasting.end();
+      for (const patience of [writing, reading, lasting]) patience.end('the database is being closed');
       await links.close();
       await group.close();
       for (const patience of [writing, reading, lasting]) patience.close();

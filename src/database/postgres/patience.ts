@@ -11,13 +11,13 @@ export type Patience = ReturnType<typeof createPatience>;
 
 /** Bounds how long anybody waits for the database. */
 export function createPatience({ awayFor, longest = LONGEST }: { awayFor(): number; longest?: number }) {
-  const waiting = new Set<{ since: number; giveUp(): void }>();
+  const waiting = new Set<{ since: number; giveUp(why: string): void }>();
 
   const timer = setInterval(() => {
     const since = performance.now() - longest;
     for (const one of waiting) {
       if (one.since > since) break; // in the order in which they came
-      one.giveUp();
+      one.giveUp(`no answer for ${longest} ms`);
     }
   }, LOOK).unref();
 
@@ -32,10 +32,10 @@ export function createPatience({ awayFor, longest = LONGEST }: { awayFor(): numb
         let given = false;
         const one = {
           since: performance.now(),
-          giveUp(): void {
+          giveUp(why: string): void {
             given = true;
             waiting.delete(one);
-            reject(new DomainError('DATABASE_UNAVAILABLE', { cause: new Error(`no answer for ${longest} ms`) }));
+            reject(new DomainError('DATABASE_UNAVAILABLE', { cause: new Error(why) }));
           },
         };
         waiting.add(one);
@@ -53,8 +53,8 @@ export function createPatience({ awayFor, longest = LONGEST }: { awayFor(): numb
     },
 
     /** Nobody waits any longer. */
-    end(): void {
-      for (const one of waiting) one.giveUp();
+    end(why: string): void {
+      for (const one of waiting) one.giveUp(why);
     },
 
     close: (): void => clearInterval(timer),

@@ -1,0 +1,82 @@
+import { Client } from 'pg';
+import t, { type Test } from 'tap';
+import { readMigrations } from '../../../src/database/migration-files.ts';
+import { examinePostgres } from '../../../src/database/postgres/examine.ts';
+import { openPostgres } from '../../../src/database/postgres/open-postgres.ts';
+import { createDatabase, createEmptyDatabase, NO_POSTGRES } from '../../postgres/databases.ts';
+
+const skip = NO_POSTGRES && { skip: NO_POSTGRES };
+const FOLDERS = ['sqlite', 'postgres'].map(
+  (dialect) => `${import.meta.dirname}/../../../src/database/${dialect}/migrations`,
+);
+
+async function ask(t: Test, url: string, ...texts: string[]): Promise<unknown[]> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  t.teardown(() => client.end());
+  let rows: unknown[] = [];
+  for (const text of texts) ({ rows } = await client.query(text));
+  return rows;
+}
+
+t.test('every migration is there for both databases, under one number and name', async (t) => {
+  const [sqlite = [], postgres = []] = FOLDERS.map((folder) => readMigrations(folder).map(({ name }) => name));
+  t.same(postgres, sqlite);
+});
+
+void t.test('opening a database', { ...skip }, async (t) => {
+  await t.test('of several that start at once on an empty one each finds it whole', async (t) => {
+    const url = await createEmptyDatabase(t);
+    t.match(await examinePostgres(url), { bytes: 0, faults: [] }, 'lapel doctor says that there is none yet');
+    const opened = await Promise.all([1, 2, 3].map((nowMicros) => openPostgres({ url, nowMicros })));
+    for (const database of opened) await database.close();
+    const rows = await ask(t, url, 'SELECT name, applied_at AS at FROM migrations ORDER BY number');
+    const applied = rows as { name: string; at: string }[];
+    t.same(
+      applied.map(({ name }) => name),
+      readMigrations(FOLDERS[1] as string).map(({ name }) => name),
+    );
+    t.equal(new Set(applied.map(({ at }) => at)).size, 1, 'one of them has made all');
+    t.match(await examinePostgres(url), {
+      missing: 0,
+      faults: [],
+      name: /^PostgreSQL \d+[.\d]* .*at 127\.0\.0\.1:\d+\/\w+$/,
+    });
+  });
+
+  await t.test('of a newer service, or with an edited migration, is refused', async (t) => {
+    const url = await createDatabase(t);
+    const refused = async (message: RegExp): Promise<void> => {
+      await t.rejects(openPostgres({ url, nowMicros: 0 }), { message });
+      t.match((await examinePostgres(url)).faults, [message]);
+    };
+    await ask(t, url, "INSERT INTO migrations VALUES (9999, '9999-future.sql', 'x', 0)");
+    await refused(/newer Lapel \(9999-future\.sql\)/);
+    await ask(
+      t,
+      url,
+      'DELETE FROM migrations WHERE number = 9999',
+      "UPDATE migrations SET sha256 = 'other' WHERE number = 1",
+    );
+    await refused(/0001-initial\.sql was edited/);
+  });
+
+  await t.test('that answers before a commit is on the disk is refused', async (t) => {
+    const url = await createDatabase(t);
+    await ask(t, url, `ALTER DATABASE ${new URL(url).pathname.slice(1)} SET synchronous_commit = 'off'`);
+    await t.rejects(openPostgres({ url, nowMicros: 0 }), { message: /synchronous_commit = off/ });
+    t.match((await examinePostgres(url)).faults, [/synchronous_commit = off/]);
+  });
+
+  await t.test('that is not there is told with its place and the reason, and never with the password', async (t) => {
+    const url = new URL(await createDatabase(t));
+    url.password = 'correct-horse';
+    url.pathname = '/nowhere';
+    const message = /the database 127\.0\.0\.1:\d+\/nowhere cannot be used: .*"nowhere" does not exist/;
+    await t.rejects(openPostgres({ url: url.href, nowMicros: 0 }), { message });
+    url.port = '1';
+    const { faults, name } = await examinePostgres(url.href);
+    t.match(faults, [/ECONNREFUSED/]);
+    t.notMatch(JSON.stringify([faults, name]), /horse/);
+  });
+});
