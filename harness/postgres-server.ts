@@ -170,7 +170,7 @@ export async function startPostgres({
     const settings = {
       ...SETTINGS,
       fsync: fsync ? 'on' : 'off',
-      unix_socket_directories: folder,
+      unix_socket_directories: '',
       port: String(port),
       ...more,
     };

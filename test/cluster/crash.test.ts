@@ -5,7 +5,7 @@ import { actAt, type Moments, startCrashWorld } from '../flow/crash-world.ts';
 import { type NodesTarget, startNodesTarget } from './nodes-target.ts';
 
 /** Things that break; `npm run soak` makes an evening of it. */
-const ROUNDS = Number(process.env['CRASH_ROUNDS'] ?? 4);
+const ROUNDS = Number(process.env['CRASH_ROUNDS'] ?? 5);
 const SEED = Number(process.env['CRASH_SEED'] ?? 1);
 const NODES = 3;
 
@@ -30,6 +30,11 @@ const BREAKS: Record<string, Break> = {
     target.isolate(index, true);
     await pause(500 + random() * 4_500);
     target.isolate(index, false);
+  },
+  async 'a node stands still'(target, index, random) {
+    target.freeze(index, true);
+    await pause(500 + random() * 4_500);
+    target.freeze(index, false);
   },
   async 'the connections of a node to the database are cut, hints are lost'(target, index, random) {
     for (let times = 1 + whole(random, 3); times > 0; times -= 1) {

@@ -82,6 +82,10 @@ export async function startNodesTarget(t: Test, { nodes: count = 3 } = {}) {
       node.process.signal('SIGTERM');
       t.same(await node.process.closed, { code: 0, signal: null }, 'it ends in good order');
     },
+    /** It stands still, in whatever it was doing, or goes on. */
+    freeze(index: number, frozen: boolean): void {
+      nodeAt(index).process.signal(frozen ? 'SIGSTOP' : 'SIGCONT');
+    },
     /** The node's packets to the database, and those back, are swallowed, or not any more. */
     isolate: (index: number, isolated: boolean): void => nodeAt(index).network.freeze(isolated),
     /** Every connection of the node to the database ends, those for hints included. */

@@ -78,7 +78,7 @@ export async function startProcess(t: Test, env: Record<string, string>, openFil
       while (!output.stderr.includes(text)) await once(child.stderr, 'data');
     },
     /** Sends a signal; a SIGKILL has ended it when this returns. */
-    signal: (name: 'SIGTERM' | 'SIGKILL' | 'SIGHUP'): boolean => child.kill(name),
+    signal: (name: 'SIGTERM' | 'SIGKILL' | 'SIGHUP' | 'SIGSTOP' | 'SIGCONT'): boolean => child.kill(name),
     /** Resolves when it has ended and all that it wrote was read. */
     closed,
   };
