@@ -51,6 +51,9 @@ export const registeredClients = (broker: Aedes): Client[] =>
 export const subscriptionsOf = (client: Client): Record<string, { qos: number } | undefined> =>
   ofClient(client).subscriptions;
 
+/** It has shown whose it is. */
+export const isLoggedIn = (client: object): boolean => ofClient(client as Client)._authorized;
+
 export const hasWill = (client: Client): boolean => ofClient(client).will !== null;
 
 /** Takes the will away from a client: closing it publishes none. */

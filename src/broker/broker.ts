@@ -16,6 +16,7 @@ import {
   guardRegistration,
   hasWill,
   ignoreDuplicates,
+  isLoggedIn,
   onBrokerError,
   registeredClient,
   registeredClients,
@@ -80,6 +81,7 @@ export async function createBroker(parts: Parts) {
     released: (client, messageId) => exactlyOnce.released(client, messageId),
     forwards: false,
     nodeId: parts.nodeId,
+    isLoggedIn,
     fenceOf: (client) => entries.of(client)?.fence,
   });
   const { takeover } = parts;

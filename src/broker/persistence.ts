@@ -30,6 +30,8 @@ interface Parts {
   forwards?: boolean;
   /** Where there are other nodes: the name of this one, under which its wills are kept; who is dead is known elsewhere. */
   nodeId?: (() => string) | undefined;
+  /** False while a connection has not shown whose it is: Aedes also ends the session that one of those has claimed. */
+  isLoggedIn?(client: object): boolean;
   /** And what a connection must pass to write something. */
   fenceOf?(client: object): Fence | undefined;
 }
@@ -51,7 +53,8 @@ const toSubscription = ({ topic, qos, properties }: StoredSubscription): Subscri
 });
 
 export function createPersistence(parts: Parts) {
-  const { sessions, outbound, allows, released, forwards = true, nodeId, fenceOf = () => undefined } = parts;
+  const { sessions, outbound, allows, released, forwards = true, nodeId } = parts;
+  const { isLoggedIn = () => true, fenceOf = () => undefined } = parts;
   // Clients that found a session at their CONNECT, until Aedes has asked for its subscriptions.
   const resumed = new Set<string>();
   let broker = { id: '' };
@@ -143,7 +146,9 @@ export function createPersistence(parts: Parts) {
       released?.(client, packet.messageId ?? 0);
     },
 
-    cleanIncoming: (client: ClientId): Promise<void> => sessions.forgetIncoming(client.id, fenceOf(client)),
+    async cleanIncoming(client: ClientId): Promise<void> {
+      if (isLoggedIn(client)) await sessions.forgetIncoming(client.id, fenceOf(client));
+    },
 
     async putWill(client: ClientId, packet: Packet): Promise<void> {
       packet.brokerId = ownId();

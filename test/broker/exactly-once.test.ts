@@ -31,6 +31,11 @@ t.test('a message of QoS 2 that comes again before its PUBREL is carried out onc
   for (let count = 0; count < 5; count += 1) await link.next('pubrec');
   t.equal(await answersOf(world, link), 2);
   await link.drop();
+  // Who only knows the device's name makes nothing of it forgotten.
+  const guess = await world.open({ ...device, credential: 'guessed', clean: true });
+  t.equal((await guess.login()).returnCode, 4);
+  await guess.closed;
+  await world.idle();
 
   const again = await world.connect(device);
   again.socket.write(Buffer.concat([1, 2].map((id) => requestOf(device.deviceId, id))));
