@@ -47,10 +47,14 @@ function createCrowd(): () => boolean {
 /**
  * Gathers units of work for group commits: units that arrive in one turn of the event loop, or a few, wait for its end
  * (setImmediate), so that requests from many sockets share one commit. `commit` runs them, settles each, never rejects, and
- * answers those that have to go with the next one.
+ * answers those that have to go with the next one. `perKey`: units of one device that a commit takes: where each of them is a
+ * way to a server and back, one device with many would hold up all others.
  */
-export function createUnitQueue(commit: (batch: Waiting[]) => Promise<Waiting[] | undefined>) {
-  const waiting: Waiting[] = [];
+export function createUnitQueue(
+  commit: (batch: Waiting[]) => Promise<Waiting[] | undefined>,
+  { perKey = Number.POSITIVE_INFINITY }: { perKey?: number } = {},
+) {
+  let waiting: Waiting[] = [];
   const isCrowd = createCrowd();
   let urgent = 0; // how many of the waiting were asked for by `transact`
   let running = false;
@@ -59,13 +63,29 @@ export function createUnitQueue(commit: (batch: Waiting[]) => Promise<Waiting[] 
   let closed = false;
   const rest = createIdle(() => running || waiting.length > 0);
 
+  function take(): Waiting[] {
+    if (waiting.length <= perKey) return waiting.splice(0, UNITS_PER_COMMIT);
+    const batch: Waiting[] = [];
+    const left: Waiting[] = [];
+    const taken = new Map<string, number>();
+    for (const unit of waiting) {
+      const before = unit.key === undefined ? 0 : (taken.get(unit.key) ?? 0);
+      const fits = before < perKey && batch.length < UNITS_PER_COMMIT;
+      (fits ? batch : left).push(unit);
+      // Also when it does not fit: what comes later of the same device comes later.
+      if (unit.key !== undefined) taken.set(unit.key, fits ? before + 1 : perKey);
+    }
+    waiting = left;
+    return batch;
+  }
+
   async function drain(): Promise<void> {
-    const batch = waiting.splice(0, UNITS_PER_COMMIT);
+    const batch = take();
     lastBatch = batch.length;
     urgent = waiting.length; // what did not fit goes next
     const left = await commit(batch);
     if (left) {
-      waiting.unshift(...left);
+      waiting = [...left, ...waiting];
       urgent += left.length;
     }
     running = false;

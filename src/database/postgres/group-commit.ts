@@ -9,6 +9,9 @@ import { ConnectionLost, isOvertaken, isPassing, told } from './trouble.ts';
 const TRIES = 4;
 const LONGEST_PAUSE = 30;
 
+/** Units of one device in one transaction: they run one after another, and the transaction is as long as the longest row of them. */
+const PER_DEVICE = 4;
+
 /** Devices whose rows somebody else has locked in this moment. */
 const BUSY_DEVICES = `SELECT device_id FROM devices WHERE device_id = ANY(?) AND device_id NOT IN
   (SELECT device_id FROM devices WHERE device_id = ANY(?) FOR NO KEY UPDATE SKIP LOCKED)`;
@@ -130,12 +133,14 @@ export function createPostgresGroupCommit({ link, identities, observe, onEffectE
     return lonely;
   }
 
-  return createUnitQueue(async (batch) => {
+  async function commit(batch: Waiting[]): Promise<Waiting[]> {
     const shares = (unit: Waiting): boolean => (unit.key !== undefined || !unit.urgent) && !tries.has(unit);
     const lonely = await together(batch.filter(shares));
     lonely.push(...batch.filter((unit) => !shares(unit)));
     const left = lonely.splice(ALONE_PER_TURN);
     for (const unit of lonely) if (!(await alone(unit))) left.push(unit);
     return left;
-  });
+  }
+
+  return createUnitQueue(commit, { perKey: PER_DEVICE });
 }
