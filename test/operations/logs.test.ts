@@ -19,7 +19,8 @@ function listen(level = 'trace') {
       text
         .split('\n')
         .filter((line) => line !== '')
-        .map((line) => JSON.parse(line) as Record<string, unknown>),
+        .map((line) => JSON.parse(line) as Record<string, unknown>)
+        .filter(({ msg }) => msg !== 'partitions of receivers were taken'), // a node says so once, at its start
   };
 }
 
@@ -160,14 +161,14 @@ t.test('at the level info a refusal names who, what and why, and once a minute h
 });
 
 t.test('at the level info an ordinary day is silent', async (t) => {
-  const { log, text } = listen('info');
+  const { log, lines } = listen('info');
   const world = await startWorld(t, { log });
   const tenant = await world.createTenant();
   const device = await world.activatedDevice(tenant);
   await tenant.api.get(tenant.path);
   await device.link.drop();
   await world.idle();
-  t.equal(text(), '');
+  t.same(lines(), []);
 });
 
 t.test('what is named as a secret is redacted if it ever gets to the log', async (t) => {
