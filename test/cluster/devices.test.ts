@@ -54,6 +54,38 @@ t.test(
 );
 
 t.test(
+  'whatever a former connection says is refused, and changes nothing of what the device has',
+  { skip },
+  async (t) => {
+    const { world, tenant, device } = await twoNodes(t, { loses: ({ kind }) => kind === 'close' });
+    const occurredAt = '2026-11-20T09:30:00.000000Z';
+    const said: [what: string, say: (link: typeof device.link) => void][] = [
+      ['a report', (link) => void link.publish('status', { lang: 'fr' })],
+      ['an event', (link) => void link.publish('events', { eventId: 'e1', type: 'custom.sos', occurredAt, data: {} })],
+      [
+        'the end of a subscription',
+        (link) =>
+          link.send({ cmd: 'unsubscribe', messageId: 9, unsubscriptions: [`devices/${device.deviceId}/commands`] }),
+      ],
+    ];
+    let { link } = device;
+    for (const [index, [what, say]] of said.entries()) {
+      const former = link;
+      link = await world.connect({ ...device, node: (index + 1) % 2 });
+      say(former);
+      await former.closed;
+      t.same([...former.pending('puback'), ...former.pending('unsuback')], [], what);
+    }
+    t.match((await tenant.api.get(`${device.path}/status`)).body, { lang: null, connected: true });
+    await link.drop();
+    const again = await world.open({ ...device, node: 0 });
+    t.match(await again.login(), { sessionPresent: true });
+    await carryOut(t, again, tenant, [await put(tenant.api, device.path)]);
+    t.equal(tenant.receiver.requests.length, 2, 'of no event');
+  },
+);
+
+t.test(
   'of a login elsewhere the former node is told, and carries nothing out of what the connection left',
   { skip },
   async (t) => {
