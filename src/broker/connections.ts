@@ -142,7 +142,12 @@ export function createConnections({ clock, log, logLimit, metrics, most, perAddr
           count();
         },
         refused() {
-          if (sockets.has(socket)) wait(one);
+          if (!sockets.has(socket)) return;
+          wait(one);
+          // While its login was looked at, others may have taken its place among those that wait.
+          const oldest = waiting.size > share ? first(waiting) : undefined;
+          if (oldest) cut(oldest, 'waiting');
+          count();
         },
         loggedIn() {
           waitsNoMore(one);

@@ -90,22 +90,26 @@ onBoth(t, async (t, kind) => {
     t.same(of('b'), ['b1 begins', 'b1 ends', 'b2 begins', 'b2 ends']);
   });
 
-  await t.test('one device with many units holds up no other', { skip: kind === 'sqlite' }, async (t) => {
-    const database = await openDatabaseOf(kind, t);
-    let done = 0;
-    const many = Array.from({ length: 300 }, (_, index) =>
-      database
-        .transact((unit) => unit.run(insert, `many ${index}`), 'many')
-        .then(() => {
-          done += 1;
-        }),
-    );
-    await database.transact((unit) => unit.run(insert, 'one'), 'one');
-    t.ok(done < 10, `${done} of the others came before it`);
-    await Promise.all(many);
-    const rows = await database.read.all<{ id: string }>(all);
-    t.equal(rows.length, 301);
-  });
+  await t.test(
+    'one device with many units holds up no other',
+    { skip: kind === 'sqlite' && 'units run one after another there' },
+    async (t) => {
+      const database = await openDatabaseOf(kind, t);
+      let done = 0;
+      const many = Array.from({ length: 300 }, (_, index) =>
+        database
+          .transact((unit) => unit.run(insert, `many ${index}`), 'many')
+          .then(() => {
+            done += 1;
+          }),
+      );
+      await database.transact((unit) => unit.run(insert, 'one'), 'one');
+      t.ok(done < 10, `${done} of the others came before it`);
+      await Promise.all(many);
+      const rows = await database.read.all<{ id: string }>(all);
+      t.equal(rows.length, 301);
+    },
+  );
 
   await t.test('a unit submitted after close is refused; one before is finished', async (t) => {
     const database = await openDatabaseOf(kind, t);
