@@ -1,0 +1,12 @@
+// npm run keep:texts: at a release, keeps the texts of SQL of its nodes. While the next release is rolled out they run on its
+// schema: a test holds every migration against them.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { textsOfRepositories } from '../test/database/postgres/texts.ts';
+
+const ROOT = join(import.meta.dirname, '..');
+const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string };
+const texts = [...(await textsOfRepositories()).values()].flatMap((some) => [...some]);
+const kept = { release: version, texts: [...new Set(texts.map((text) => text.replaceAll(/\s+/g, ' ').trim()))].sort() };
+writeFileSync(join(ROOT, 'test/database/postgres/former-texts.json'), `${JSON.stringify(kept, null, 2)}\n`);
+process.stdout.write(`${kept.texts.length} texts of release ${version} are kept\n`);
