@@ -1,39 +1,12 @@
-import { setImmediate as turn } from 'node:timers/promises';
 import t from 'tap';
 import type { UnitOfWork } from '../../../src/database/sql.ts';
 import { openSqlite } from '../../../src/database/sqlite/open-sqlite.ts';
 
+// What it has in common with a server's is in test/database/units-of-work.test.ts, for both.
 const open = (folder: string) => openSqlite({ folder, nowMicros: 1_000_000 });
 
 const insert = "INSERT INTO developers (developer_id, name, created_at) VALUES (?, 'x', 0)";
 const count = 'SELECT count(*) AS "n" FROM developers';
-
-t.test('units of work that arrive together share one commit', async (t) => {
-  const commits: number[] = [];
-  const database = openSqlite({ folder: t.testdir(), nowMicros: 0, onCommit: (c) => commits.push(c.committed) });
-  t.teardown(() => database.close());
-  await Promise.all(['a', 'b', 'c'].map((id) => database.transact((unit) => unit.run(insert, id))));
-  t.same(commits, [3]);
-});
-
-t.test('one failing writer rolls back alone', async (t) => {
-  const database = open(t.testdir());
-  t.teardown(() => database.close());
-  const results = await Promise.allSettled([
-    database.transact((unit) => unit.run(insert, 'first')),
-    database.transact(async (unit) => {
-      await unit.run(insert, 'lost');
-      throw new Error('no');
-    }),
-    database.transact((unit) => unit.run(insert, 'last')),
-  ]);
-  t.same(
-    results.map((r) => r.status),
-    ['fulfilled', 'rejected', 'fulfilled'],
-  );
-  const rows = await database.read.all<{ id: string }>('SELECT developer_id AS "id" FROM developers ORDER BY 1');
-  t.same(rows, [{ id: 'first' }, { id: 'last' }]);
-});
 
 t.test('nobody is answered before the commit', async (t) => {
   const database = open(t.testdir());
@@ -112,37 +85,6 @@ t.test('a unit submitted after close is refused; one before is finished', async 
   t.same(await again.read.get(count), { n: 1 });
 });
 
-t.test('the reading connection cannot write', async (t) => {
-  const database = open(t.testdir());
-  t.teardown(() => database.close());
-  await t.rejects(database.read.run(insert, 'x'), /readonly/);
-  await t.rejects(database.read.get(`${insert} RETURNING name`, 'x'), /only reads/);
-});
-
-t.test('work that nobody waits for joins the commit of somebody who does', async (t) => {
-  const commits: number[] = [];
-  const database = openSqlite({ folder: t.testdir(), nowMicros: 0, onCommit: (c) => commits.push(c.committed) });
-  t.teardown(() => database.close());
-  const late = database.transactSoon((unit) => unit.run(insert, 'late'));
-  await database.transact((unit) => unit.run(insert, 'urgent'));
-  await late;
-  t.same(commits, [2]);
-  await database.transactSoon((unit) => unit.run(insert, 'alone'));
-  t.same(commits, [2, 1], 'and gets one of its own when nobody comes');
-  const waiting = database.transactSoon((unit) => unit.run(insert, 'flushed'));
-  await database.idle();
-  t.same(commits, [2, 1, 1], 'idle() leaves nothing waiting');
-  await waiting;
-});
-
-t.test('more units than one commit takes are all committed', async (t) => {
-  const commits: number[] = [];
-  const database = openSqlite({ folder: t.testdir(), nowMicros: 0, onCommit: (c) => commits.push(c.committed) });
-  t.teardown(() => database.close());
-  await Promise.all(Array.from({ length: 600 }, (_, i) => database.transact((unit) => unit.run(insert, `d${i}`))));
-  t.same(commits, [256, 256, 88]);
-});
-
 t.test(
   'a unit that fails after a change takes nobody along: the others run again, and their effects happen once',
   async (t) => {
@@ -180,35 +122,3 @@ t.test(
     t.same(rows, [{ id: 'a' }, { id: 'c' }]);
   },
 );
-
-t.test('a change by a statement that answers rows is taken back as well', async (t) => {
-  const database = open(t.testdir());
-  t.teardown(() => database.close());
-  for (const method of ['get', 'all'] as const) {
-    const failing = database.transact(async (unit) => {
-      await unit[method](`${insert} RETURNING developer_id`, method);
-      throw new Error('late');
-    });
-    await t.rejects(failing, /late/);
-    t.same(await database.read.get(count), { n: 0 });
-  }
-});
-
-t.test('work that comes in crowds shares commits, and little of it is committed at once', async (t) => {
-  const commits: number[] = [];
-  const database = openSqlite({ folder: t.testdir(), nowMicros: 0, onCommit: (c) => commits.push(c.committed) });
-  t.teardown(() => database.close());
-  await database.transactInCrowd((unit) => unit.run(insert, 'alone'));
-  t.same(commits, [1]);
-  const crowd: Promise<unknown>[] = [];
-  for (let n = 0; n < 300; n += 1) {
-    crowd.push(database.transactInCrowd((unit) => unit.run(insert, `d${n}`)));
-    await turn(); // each comes in a turn of the event loop of its own
-  }
-  await Promise.all(crowd);
-  t.equal(
-    commits.reduce((sum, count) => sum + count, 0),
-    301,
-  );
-  t.ok(commits.length < 150, `${commits.length} commits`);
-});
