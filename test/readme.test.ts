@@ -93,6 +93,8 @@ t.test('the path by hand ends in a verified webhook, and the first commands go o
   const mine = openTerminal(t, ['bash', '--norc', '-eu'], { cwd, env });
   mine.write('shopt -s expand_aliases\n');
   const stays = (block: string) => openTerminal(t, ['bash', '--norc', '-euc', block], { cwd, env });
+  const words = SHOWN.replace(/^\S+/, '').trim();
+  t.ok(words.length > 0, 'the README shows what the receiver shows');
   let receiver: ReturnType<typeof stays> | undefined;
   for (const [index, block] of blocks.entries()) {
     if (block.includes('npm run serve')) await stays(block).says('"msg":"listening"');
@@ -101,14 +103,15 @@ t.test('the path by hand ends in a verified webhook, and the first commands go o
       receiver = stays(block);
       await receiver.says('listening at');
     } else {
-      // A person would be asked for it, and paste it.
-      if (block.includes('lapel login')) mine.write('export LAPEL_APPLICATION_SECRET=$SECRET\n');
+      if (block.includes('lapel login')) {
+        await receiver?.says(words); // as a person sees it, before going on
+        // A person would be asked for it, and paste it.
+        mine.write('export LAPEL_APPLICATION_SECRET=$SECRET\n');
+      }
       mine.write(`${block}echo done ${index}\n`);
       await mine.says(`done ${index}\n`);
     }
   }
-  const words = SHOWN.replace(/^\S+/, '').trim();
-  t.ok(words.length > 0, 'the README shows what the receiver shows');
   t.match(await receiver?.says(words), /^\d\d:\d\d:\d\d\.\d{3} {2}transaction\.succeeded/m);
   const said = await mine.says(/transaction\.succeeded +delivered/);
   t.match(said, /"transactionId":1\b/);

@@ -41,7 +41,7 @@ async function createFleet(world: World): Promise<{ statuses: string; results: s
 }
 
 t.test('pages of 4 MiB are made slice by slice, two at a time for each application', async (t) => {
-  const world = await startWorld(t);
+  const world = await startWorld(t, { database: 'sqlite' }); // its rows are put into the file
   const neighbour = await createNeighbour(t, world);
   const { statuses, results } = await createFleet(world);
   const { http } = world.service.addresses;
