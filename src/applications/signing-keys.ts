@@ -74,7 +74,7 @@ export function createSigningKeys(parts: { database: Database; clock: Clock; ids
       const made = plan.create ? await make(now) : undefined;
       await database.transact(async (unit) => {
         await repository.lockSigningKeys(unit);
-        // Another node may have done it by now. (Of nodes that make the very first key at once each makes one: both are valid.)
+        // Another node may have done it by now.
         const due = planRotation(await repository.listSigningKeys(unit), now);
         if (made && due.create) await repository.insertSigningKey(unit, made);
         for (const keyId of due.remove) await repository.deleteSigningKey(unit, keyId);
