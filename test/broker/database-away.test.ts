@@ -44,12 +44,14 @@ t.test('while the database is away', { skip: NO_POSTGRES }, async (t) => {
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
   t.same(
-    (await Promise.all(events)).map(({ type, data }) => [data.transaction['transactionId'], type]),
+    (await Promise.all(events))
+      .map(({ type, data }) => [data.transaction['transactionId'], type])
+      .sort(([one], [other]) => Number(one) - Number(other)),
     [
       [first, 'transaction.succeeded'],
       [second, 'transaction.failed'],
     ],
-    'what the device said meanwhile is carried out, in its order',
+    'what the device said meanwhile is carried out', // webhooks go side by side: they have no order
   );
   t.equal((await tenant.api.put(`${device.path}/settings/wifi`, { json: WIFI })).status, 201);
   await device.link.command();
