@@ -5,6 +5,7 @@ COPY package.json package-lock.json ./
 RUN npm ci --omit=dev --omit=optional --ignore-scripts && npm cache clean --force
 COPY schemas schemas
 COPY src src
+COPY console console
 RUN mkdir /data && chown node /data
 USER node
 ENV LAPEL_DATA_DIR=/data LAPEL_HOST=0.0.0.0 LAPEL_ADMIN_HOST=0.0.0.0 LAPEL_MQTT_HOST=0.0.0.0

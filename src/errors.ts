@@ -44,6 +44,7 @@ export const ERRORS = {
   APPLICATION_FOREIGN: { status: 403, shape: 'message', text: 'the access token belongs to another application.', when: 'application in the path is not the token’s own' },
   APPLICATION_UNREGISTERED: { status: 403, shape: 'message', text: 'application is not registered.', when: 'the application was deleted' },
   WRONG_URL: { status: 403, shape: 'message', text: 'wrong url.', when: 'unknown path, or a method that the path does not have' },
+  FILE_NOT_FOUND: { status: 404, shape: 'reason', text: 'file not found.', when: 'below `/console`: a file of another release, or none' },
   METHOD_NOT_ALLOWED: { status: 405, shape: 'message', text: 'method not allowed.', when: 'other methods on activation status and hardware properties' },
   PATH_PARAMETER_INVALID: { status: 404, shape: 'reason', text: 'invalid path parameter.', when: 'malformed identifier in the path' },
   REQUEST_INVALID: { status: 400, shape: 'reason', text: 'invalid request.', when: 'body or query breaks its schema; every fault is named' },

@@ -11,6 +11,8 @@ import { createDeviceMessages } from './broker/device-messages.ts';
 import { type Clock, createLocalTime, createLocalTimeReader, systemClock } from './clock.ts';
 import { type ClusterOverrides, openCluster, SINGLE } from './cluster/open-cluster.ts';
 import type { Config } from './config.ts';
+import { createReadFiles } from './console/files.ts';
+import { createConsolePages } from './console/pages.ts';
 import { loadContracts } from './contracts/contracts.ts';
 import { adminToken, makeFolder, openFileFault } from './data-folder.ts';
 import { openDatabase } from './database/open-database.ts';
@@ -213,6 +215,7 @@ export async function createService(
     formatTime,
     failedLoginLimit,
   };
+  const consoleParts = { files: createReadFiles(), objectsUrl: () => config.objects.publicUrl ?? objects.url };
   const admin = parts.add(
     servedAt(
       'LAPEL_ADMIN_PORT',
@@ -221,6 +224,7 @@ export async function createService(
         ...edge,
         connections: { perAddress: config.admin.maxConnections, total: config.admin.maxConnections },
         administratorToken: token,
+        pages: createConsolePages({ ...consoleParts, role: 'operator' }),
         adminUrl,
         readiness,
         survey: createSurvey({
@@ -249,6 +253,7 @@ export async function createService(
         accessTokens,
         deliveryLog: createDeliveryLog({ ...common, webhooks, findApplication }),
         docs: createDocs({ contracts, deprecations, publicUrl, mqttUrls: () => Object.values(mqtt.urls) }),
+        pages: createConsolePages({ ...consoleParts, role: 'application' }),
         deprecations,
         parseTime: createLocalTimeReader(formatTime),
         rateLimit: config.rateLimit,

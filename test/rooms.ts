@@ -69,6 +69,10 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     rooms: ['contracts'],
     owns: ['swagger-ui-dist'],
   },
+  console: {
+    about: 'the server side of the console: its pages, the operator’s sessions, the feed',
+    rooms: ['http', 'docs', 'contracts', 'database'],
+  },
   broker: {
     about: 'the MQTT edge: login, access rules, inbound, outbound, bounds of connections',
     rooms: ['contracts', 'devices', 'sessions', 'outbox', 'transactions', 'events', 'cluster'],
@@ -76,11 +80,11 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   api: {
     about: 'the REST edge: `routes.ts` is the whole API on one page',
-    rooms: ['http', 'contracts', 'docs', 'applications', 'devices', 'transactions', 'webhooks', 'software'],
+    rooms: ['http', 'console', 'contracts', 'docs', 'applications', 'devices', 'transactions', 'webhooks', 'software'],
   },
   admin: {
     about: 'administration, metrics and probes',
-    rooms: ['http', 'contracts', 'applications', 'devices', 'software', 'imports'],
+    rooms: ['http', 'console', 'contracts', 'applications', 'devices', 'software', 'imports'],
   },
   imports: {
     about: 'the lines of a file of devices, as the service and the command line read them',

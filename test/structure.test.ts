@@ -1,12 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import t, { type Test } from 'tap';
+import { PACKAGED } from '../src/console/packaged.ts';
 import { CLI_ROOMS, LEAVES, ROOMS, type Room, RULES, SIMULATOR_LEAVES, SIMULATOR_ROOMS } from './rooms.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const SRC = join(ROOT, 'src');
 const GENERATED = ['src/contracts/types.ts', 'device-sim/scenario/scenario-file.ts'];
-const FOLDERS = ['src', 'device-sim', 'demo', 'bench', 'harness', 'scripts', 'test'];
+const FOLDERS = ['src', 'console', 'device-sim', 'demo', 'bench', 'harness', 'scripts', 'test'];
 
 const typeScriptIn = (folder: string): string[] =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
@@ -78,6 +79,21 @@ for (const file of files) {
     }
   });
 }
+
+t.test('the pages import their own files, what is packaged for them, and the types of the contract', async (t) => {
+  const packaged = PACKAGED.map(({ name }) => name);
+  const isTypes = (text: string, name: string): boolean =>
+    name.endsWith('/src/contracts/types.ts') && new RegExp(`^import type [^;]*?from '${name}'`, 'm').test(text);
+  for (const file of typeScriptIn(join(ROOT, 'console'))) {
+    const path = join(ROOT, 'console', file);
+    for (const name of importsOf(path)) {
+      const target = relative(join(ROOT, 'console'), resolve(dirname(path), name));
+      const isOwn = name.startsWith('.') && !target.startsWith('..');
+      const allowed = isOwn || packaged.some((one) => one === name) || isTypes(readFileSync(path, 'utf8'), name);
+      t.ok(allowed, `console/${file} imports ${name}`);
+    }
+  }
+});
 
 t.test('rules know no database, no clock and no waiting', async (t) => {
   const allowed = [...RULES, 'errors', 'contracts/types'].map((name) => `src/${name}.ts`);

@@ -1,3 +1,4 @@
+import { servePages } from '../console/serve-pages.ts';
 import { routesOf } from '../http/route.ts';
 import { createApplication, deleteApplication, listApplications, replaceSecret } from './applications.ts';
 import { listBinaryWarnings } from './binary-warnings.ts';
@@ -43,6 +44,8 @@ export const ROUTES = [
   route('PUT',    '/admin/v1/firmware/{package}/versions/{version}', A, { body: 'admin/service-software-put', bodyOptional: true }, firmware.put),
   route('DELETE', '/admin/v1/firmware/{package}/versions/{version}', A, {}, firmware.remove),
   route('POST',   '/admin/v1/firmware/{package}/versions/{version}/binaries', A, {}, firmware.uploadUrl),
+
+  route('GET',    '/console', null, { head: true, below: true }, servePages),
 
   route('GET',    '/metrics', null, {}, readMetrics),
   route('GET',    '/healthz', null, {}, readHealth),

@@ -1,5 +1,6 @@
 import type { Applications } from '../applications/applications.ts';
 import type { Developers } from '../applications/developers.ts';
+import type { ConsolePages } from '../console/pages.ts';
 import type { Contracts, SchemaName } from '../contracts/contracts.ts';
 import type { SchemaTypes } from '../contracts/types.ts';
 import type { Devices } from '../devices/devices.ts';
@@ -15,6 +16,8 @@ export interface AdminServices {
   applications: Pick<Applications, 'create' | 'list' | 'replaceSecret' | 'remove'>;
   devices: Pick<Devices, 'register' | 'registerOnce' | 'list' | 'find' | 'update' | 'remove' | 'replaceCredential'>;
   software: Pick<Software, 'systemPackages' | 'firmware' | 'inspection'>;
+  /** The console. */
+  pages: ConsolePages;
   contracts: Contracts;
   log: Log;
   metrics: Pick<Metrics, 'registry'>;

@@ -1,4 +1,5 @@
 import type { Application } from '../applications/application-repository.ts';
+import { servePages } from '../console/serve-pages.ts';
 import { DOCS_FILES } from '../docs/docs.ts';
 import { routesOf } from '../http/route.ts';
 import { activate, deactivate, readActivation } from './activation.ts';
@@ -33,6 +34,7 @@ export const ROUTES = [
   route('GET',    '/.well-known/jwks.json', null, {}, readJwks),
   route('GET',    '/.well-known/oauth-authorization-server', null, {}, readMetadata),
   ...DOCS_FILES.map((path) => route('GET', path, null, { head: true }, readDocs(path))),
+  route('GET',    '/console', null, { head: true, below: true }, servePages),
 
   route('GET',    '/v1/applications/{applicationId}', A, {}, readSettings), // op 1
   route('PATCH',  '/v1/applications/{applicationId}', B, { body: 'rest/application-settings-update' }, updateSettings), // op 2

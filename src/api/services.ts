@@ -1,6 +1,7 @@
 import type { AccessTokens } from '../applications/access-tokens.ts';
 import type { Application } from '../applications/application-repository.ts';
 import type { Applications } from '../applications/applications.ts';
+import type { ConsolePages } from '../console/pages.ts';
 import type { SchemaName } from '../contracts/contracts.ts';
 import type { SchemaTypes } from '../contracts/types.ts';
 import type { Deprecations } from '../deprecations.ts';
@@ -26,6 +27,8 @@ export interface ApiServices {
   software: Omit<Software, 'systemPackages' | 'firmware' | 'installs'>;
   deliveryLog: DeliveryLog;
   docs: Docs;
+  /** The console. */
+  pages: ConsolePages;
   /** What is deprecated and still served. */
   deprecations: Deprecations;
   metrics: Pick<Metrics, 'tokensIssued' | 'httpRefused'>;

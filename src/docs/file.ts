@@ -37,3 +37,17 @@ export function takesGzip(acceptEncoding: string | undefined): boolean {
     .split(',')
     .some((coding) => /^\s*gzip\s*(;\s*q=(1|0?\.\d*[1-9]\d*|1\.0*)\s*)?$/i.test(coding));
 }
+
+interface Asked {
+  'if-none-match'?: string | undefined;
+  'accept-encoding'?: string | undefined;
+}
+
+/** A file, or 304 to who has it already (RFC 9110 13.2.2). */
+export function answerWith(file: DocsFile, asked: Asked) {
+  const about = { ...file.headers, ETag: file.etag, Vary: 'Accept-Encoding' };
+  if (isKnown(asked['if-none-match'], file)) return { status: 304, headers: about };
+  const content = { ...about, 'Content-Type': file.type };
+  if (!takesGzip(asked['accept-encoding'])) return { status: 200, headers: content, body: file.bytes };
+  return { status: 200, headers: { ...content, 'Content-Encoding': 'gzip' }, body: file.gzipped };
+}

@@ -147,7 +147,8 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
     const { context, target, applicationId } = exchange;
     const { req, res } = context;
     const params = checkPathParameters(contracts, raw);
-    const query = checkQueryParameters(contracts, route.query, target.query);
+    // What is in the address of a page is the page's business.
+    const query = route.below ? undefined : checkQueryParameters(contracts, route.query, target.query);
     const body = route.body === undefined ? undefined : await readBody(exchange, route);
     const readForm = route.form === undefined ? NO_FORM : formReader(context);
     const { headers } = req;

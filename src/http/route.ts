@@ -55,6 +55,8 @@ interface Options<Body extends SchemaName, Query extends SchemaName> {
   errors?: (error: DomainError) => Answer | undefined;
   /** Also answers HEAD, as it answers GET (RFC 9110 9.3.2). */
   head?: true;
+  /** A page: it answers every path below its own, too, that is not another's, with whatever query. */
+  below?: true;
 }
 
 /** A line of a route table. */

@@ -8,6 +8,8 @@ interface Line {
   /** With its parameters as `{name}`. */
   path: string;
   head?: true;
+  /** For every path below its own, too, that is not a line's. */
+  below?: true;
 }
 
 interface Parts<Served extends Line> {
@@ -57,9 +59,20 @@ export function createRouter<Served extends Line>({ lines, strictPaths, serve }:
     );
     layer.methods = line.head ? [line.method, 'HEAD'] : [line.method]; // the router answers HEAD wherever it has GET
   }
+  const fixed = new Set(lines.map(({ path }) => path).filter((path) => !path.includes('{')));
+  const trees = lines.filter(({ below }) => below);
+
+  /** The line for whatever is below its path. */
+  function treeOf(path: string, method: string): Served | undefined {
+    const tree = trees.find((line) => path.startsWith(`${line.path}/`));
+    if (!tree || fixed.has(path)) return undefined;
+    return method === tree.method || (tree.head && method === 'HEAD') ? tree : undefined;
+  }
   const dispatchers = new Map([...routers].map(([slashes, router]) => [slashes, router.routes()]));
 
   return async (context: Context, path: string): Promise<void> => {
+    const tree = treeOf(path, context.method);
+    if (tree) return serve(context, tree, {});
     const dispatch = path === '' ? undefined : dispatchers.get(slashesIn(path));
     if (!dispatch) throw new DomainError('WRONG_URL');
     const routed = context as RouterContext;

@@ -17,6 +17,8 @@ const LINES = [
   line('GET', '/healthz'),
   line('POST', '/healthz'),
   { ...line('GET', '/docs'), head: true as const },
+  { ...line('GET', '/pages'), head: true as const, below: true as const },
+  line('POST', '/pages/session'),
 ];
 
 /** What a router makes of requests: the line with its parameters, or the code of the error. */
@@ -55,6 +57,18 @@ t.test('a path finds its line and its parameters, in the order of the path', asy
     ],
   ]);
   t.same(await found('/v1/apps/one', 'PATCH'), ['PATCH /v1/apps/{applicationId}', [['applicationId', 'one']]]);
+});
+
+t.test('a tree answers every path below its own that is not another line’s', async (t) => {
+  for (const path of ['/pages', '/pages/', '/pages/a/b/c', '/pages/sessions'])
+    t.same(await found(path), ['GET /pages', []], path);
+  t.same(await found('/pages/session', 'POST'), ['POST /pages/session', []]);
+  for (const [method, path] of [
+    ['GET', '/pages/session'],
+    ['POST', '/pages/a'],
+    ['GET', '/pagesession'],
+  ] as const)
+    t.same(await found(path, method), ['WRONG_URL', []], `${method} ${path}`);
 });
 
 t.test('a fixed segment wins over a parameter where it has the method, and only there', async (t) => {
