@@ -1,0 +1,142 @@
+import { effect, signal } from '@preact/signals';
+import { eventsOf, type StreamEvent } from './event-stream.ts';
+import { base, credentials } from './requests.ts';
+import { ended, resume, session } from './session.ts';
+
+/** What the service tells of a thing that is watched. */
+export interface Change {
+  topic: string;
+  key: string;
+  value: unknown;
+}
+
+export interface Watcher {
+  /** `first`: it is of the snapshot, not a change. */
+  changed(change: Change, first: boolean): void;
+  /** So many messages were left out, because more came than anybody can read. */
+  gap?(dropped: number): void;
+}
+
+/** `live`: what is shown is true now. `away`: the service is not reached, and is tried again. `hidden`: nobody looks. */
+export const feedState = signal<'off' | 'opening' | 'live' | 'away' | 'full' | 'hidden'>('off');
+/** Rises with every stream after the first: what was shown before may be stale by now. */
+export const feedRound = signal(0);
+
+const watchers = new Map<Watcher, string>();
+const topics = signal('');
+const shown = signal(!document.hidden);
+
+/** Milliseconds in which several changes of what is watched become one stream. */
+const SETTLES = 60;
+/** Milliseconds without a sign of life after which a stream is dead; the service gives one every 10 s. */
+const SILENCE = 25_000;
+const RETRY = 1_000;
+const RETRY_FULL = 10_000;
+
+let settling: ReturnType<typeof setTimeout> | undefined;
+function collect(): void {
+  clearTimeout(settling);
+  settling = setTimeout(() => {
+    topics.value = [...new Set(watchers.values())].filter(Boolean).sort().join(',');
+  }, SETTLES);
+}
+
+/** Watches a topic, until the function that it answers is called. */
+export function watch(topic: string, watcher: Watcher): () => void {
+  watchers.set(watcher, topic);
+  collect();
+  return () => {
+    watchers.delete(watcher);
+    collect();
+  };
+}
+
+const nameOf = (topic: string): string => topic.split(':', 1)[0]!;
+
+function handle({ event, data }: StreamEvent): void {
+  if (event === 'gap') {
+    const { dropped = 0 } = JSON.parse(data) as { dropped?: number };
+    for (const watcher of watchers.keys()) watcher.gap?.(dropped);
+    return;
+  }
+  if (event !== 'snapshot' && event !== 'change') return;
+  for (const change of JSON.parse(data) as Change[]) {
+    for (const [watcher, topic] of watchers)
+      if (nameOf(topic) === change.topic) watcher.changed(change, event === 'snapshot');
+  }
+}
+
+function pause(milliseconds: number, stopped: AbortSignal): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, milliseconds);
+  stopped.addEventListener('abort', () => {
+    clearTimeout(timer);
+    resolve();
+  });
+  return promise;
+}
+
+/** One stream, to its end. */
+async function stream(wanted: string, stopped: AbortSignal): Promise<void> {
+  const silent = new AbortController();
+  let alarm: ReturnType<typeof setTimeout> | undefined;
+  const heard = (): void => {
+    clearTimeout(alarm);
+    alarm = setTimeout(() => silent.abort(), SILENCE);
+  };
+  try {
+    heard();
+    const response = await fetch(`${base()}/feed?topics=${encodeURIComponent(wanted)}`, {
+      headers: { Accept: 'text/event-stream', ...credentials() },
+      cache: 'no-store',
+      signal: AbortSignal.any([stopped, silent.signal]),
+    });
+    if (response.status === 401) return ended();
+    if (response.status === 429) feedState.value = 'full';
+    if (!response.ok) return;
+    feedState.value = 'live';
+    const sign = new TransformStream<Uint8Array, Uint8Array>({
+      transform(piece, to) {
+        heard();
+        to.enqueue(piece);
+      },
+    });
+    const watched = new Response(response.body?.pipeThrough(sign) ?? null);
+    for await (const event of eventsOf(watched)) handle(event);
+  } finally {
+    clearTimeout(alarm);
+  }
+}
+
+/** Streams one after another, until nobody wants what they tell. */
+async function follow(wanted: string, stopped: AbortSignal): Promise<void> {
+  for (let round = 0; !stopped.aborted; round += 1) {
+    if (round > 0) feedRound.value += 1;
+    await stream(wanted, stopped).catch(() => {});
+    if (stopped.aborted || session.peek() === null) return;
+    const isFull = feedState.peek() === 'full';
+    if (!isFull) feedState.value = 'away';
+    await pause(isFull ? RETRY_FULL : RETRY, stopped);
+    while (!stopped.aborted && !(await resume())) await pause(RETRY, stopped);
+    if (session.peek() === null) return;
+  }
+}
+
+/** Keeps one stream open for all that is watched: none without a session, and none while the page is hidden. */
+export function startFeed(): void {
+  document.addEventListener('visibilitychange', () => {
+    shown.value = !document.hidden;
+  });
+  effect(() => {
+    const wanted = topics.value;
+    const isOpen = session.value !== null && session.value !== undefined;
+    if (!isOpen || wanted === '' || !shown.value) {
+      feedState.value = isOpen && wanted !== '' ? 'hidden' : 'off';
+      return undefined;
+    }
+    feedState.value = 'opening';
+    const stop = new AbortController();
+    void follow(wanted, stop.signal);
+    return () => stop.abort();
+  });
+}

@@ -1,0 +1,29 @@
+const ZONE = document.documentElement.dataset['timeZone'] ?? 'UTC';
+
+const parts = new Intl.DateTimeFormat('en-CA', {
+  timeZone: ZONE,
+  year: 'numeric',
+  month: '2-digit',
+  day: '2-digit',
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  hourCycle: 'h23',
+});
+
+/** An instant as the service's clock on the wall shows it, with microseconds: the form of times in the application's requests. */
+export function toServiceTime(milliseconds: number): string {
+  const of = Object.fromEntries(parts.formatToParts(milliseconds).map(({ type, value }) => [type, value]));
+  const rest = String(Math.floor(((milliseconds % 1000) + 1000) % 1000)).padStart(3, '0');
+  return `${of['year']}-${of['month']}-${of['day']}T${of['hour']}:${of['minute']}:${of['second']}.${rest}000`;
+}
+
+/** A time of the service's own as one in UTC; null stays null. Where clocks are put back it is the later of two. */
+export function fromServiceTime(local: string | null): string | null {
+  if (local === null) return null;
+  const wall = Date.parse(`${local.slice(0, 23)}Z`);
+  const shown = (at: number): number => Date.parse(`${toServiceTime(at).slice(0, 23)}Z`);
+  const near = wall - (shown(wall) - wall);
+  const exact = near - (shown(near) - wall);
+  return `${new Date(exact).toISOString().slice(0, 23)}${local.slice(23)}Z`;
+}

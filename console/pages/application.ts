@@ -1,0 +1,120 @@
+import { a, button, type Child, dd, div, dl, dt, span, use, type VNode } from '../base/elements.ts';
+import { count } from '../base/format.ts';
+import { useLoad } from '../base/load.ts';
+import { addressOf, go } from '../base/place.ts';
+import { at, read, send } from '../base/requests.ts';
+import { ask } from '../parts/dialog.ts';
+import { head } from '../parts/head.ts';
+import { loaded } from '../parts/loaded.ts';
+import { showSecret } from '../parts/secret.ts';
+import { age, badge, card, id, idLink, nothing, outside } from '../parts/show.ts';
+
+export interface ApplicationRow {
+  applicationId: string;
+  developerId: string;
+  name: string;
+  createdAt: string;
+  activated: number;
+  keyReplacedAt: string | null;
+  hasKey: boolean;
+  settings: Record<string, string | null>;
+}
+
+const fact = (name: string, value: Child): VNode => div({ key: name }, dt(null, name), dd(null, value));
+
+function replaceSecret(applicationId: string): void {
+  ask({
+    title: 'Give it a new secret?',
+    text: 'The old one stops at once: the application gets no more tokens by it. Tokens that it has stay good until they run out.',
+    does: 'Make a new one',
+    isBad: true,
+    async act() {
+      const { secret } = (await (await send('POST', `/applications${at(applicationId)}/secret`)).json()) as {
+        secret: string;
+      };
+      showSecret(`The new secret of ${applicationId}`, 'It is shown here only, and never again.', secret);
+    },
+  });
+}
+
+function remove({ applicationId, developerId }: ApplicationRow): void {
+  ask({
+    title: 'Delete this application?',
+    text: 'Only one without activated devices can be deleted. Its identifier is never given again; its last webhooks still arrive.',
+    typed: applicationId,
+    does: 'Delete it',
+    isBad: true,
+    async act() {
+      await send('DELETE', `/applications${at(applicationId)}`);
+      go(addressOf(['developers', developerId]));
+      return `${applicationId} is deleted.`;
+    },
+  });
+}
+
+function OneApplication({ applicationId }: { applicationId: string }) {
+  const path = `/applications${at(applicationId)}`;
+  const application = useLoad(path, (signal) => read<ApplicationRow>(path, { signal }), { every: 15_000 });
+  const { value } = application.state.value;
+  return [
+    head({
+      title: value?.name ?? applicationId,
+      trail: value
+        ? [
+            [addressOf(['developers']), 'Developers'],
+            [addressOf(['developers', value.developerId]), value.developerId],
+          ]
+        : [],
+      actions: value
+        ? [
+            button({ type: 'button', onClick: () => replaceSecret(applicationId) }, 'New secret'),
+            button({ type: 'button', class: 'bad', onClick: () => remove(value) }, 'Delete'),
+          ]
+        : null,
+    }),
+    loaded(application, (one) =>
+      div(
+        { class: 'columns' },
+        card(
+          { title: 'About it', bare: true },
+          dl(
+            { class: 'facts' },
+            fact('applicationId', id(one.applicationId)),
+            fact('Developer', idLink(addressOf(['developers', one.developerId]), one.developerId)),
+            fact('Made', age(one.createdAt)),
+            fact(
+              'Activated devices',
+              one.activated === 0
+                ? nothing()
+                : a({ href: addressOf(['devices'], { applicationId }) }, count(one.activated)),
+            ),
+            fact(
+              'authenticationKey',
+              one.hasKey
+                ? [
+                    badge('good', 'issued'),
+                    one.keyReplacedAt ? span({ class: 'age' }, 'replaced ', age(one.keyReplacedAt)) : null,
+                  ]
+                : badge('warn', 'not issued: nothing can be asked of devices'),
+            ),
+            fact(
+              'Transactions',
+              a({ href: addressOf(['transactions'], { applicationId }) }, 'All of its transactions'),
+            ),
+            fact('Deliveries', a({ href: addressOf(['webhooks'], { applicationId }) }, 'Its delivery log')),
+          ),
+        ),
+        card(
+          { title: 'Webhook URLs', bare: true },
+          dl(
+            { class: 'facts' },
+            Object.entries(one.settings).map(([name, url]) => fact(name, outside(url))),
+          ),
+        ),
+      ),
+    ),
+  ];
+}
+
+export const applicationPage = (applicationId: string): VNode =>
+  use(OneApplication, { applicationId, key: applicationId });

@@ -1,0 +1,97 @@
+import { a, code, div, small, use, type VNode } from '../base/elements.ts';
+import { visible } from '../base/format.ts';
+import { useLoad } from '../base/load.ts';
+import { addressOf } from '../base/place.ts';
+import { readPage } from '../base/requests.ts';
+import { asked, type Filter, filterBar } from '../parts/filters.ts';
+import { head } from '../parts/head.ts';
+import { loaded } from '../parts/loaded.ts';
+import { pager } from '../parts/pager.ts';
+import { badge, card, empty, id, moment, said } from '../parts/show.ts';
+import { rowsTable } from '../parts/table.ts';
+
+interface Entry {
+  auditId: number | string;
+  at: string;
+  actor: { kind: string; name: string | null };
+  action: string;
+  resource: string;
+  status: number;
+  requestId: string | null;
+}
+
+const FILTERS: readonly Filter[] = [
+  { name: 'actor', label: 'Who' },
+  { name: 'resource', label: 'Resource begins with', placeholder: 'Resource, as in /admin/v1/devices' },
+];
+const LIMIT = 50;
+
+/** The thing that a path is of, when it has a page. */
+function pageFor(resource: string): string | null {
+  const found = /^\/admin\/v1\/(devices|developers|applications)\/([^/?]+)/.exec(resource);
+  return found ? addressOf([found[1]!, decodeURIComponent(found[2]!)]) : null;
+}
+
+function Audit() {
+  const query = { ...asked([...FILTERS.map(({ name }) => name), 'since', 'until']), limit: LIMIT };
+  const page = useLoad(JSON.stringify(query), (signal) => readPage<Entry>('/audit', 'entries', { query, signal }));
+  return [
+    head({
+      title: 'Audit log',
+      about: 'Who changed what, and when. Commands to devices are transactions, and have a record of their own.',
+    }),
+    filterBar(FILTERS),
+    card(
+      { title: 'Changes', bare: true },
+      loaded(page, ({ rows, next }) =>
+        rows.length === 0
+          ? empty({
+              title: 'Nothing was changed',
+              text: 'Every change by the console, the command line, administration’s API and applications is written down here.',
+            })
+          : [
+              rowsTable({
+                label: 'Changes',
+                rows,
+                keyOf: ({ auditId }) => auditId,
+                columns: [
+                  { name: 'When', kind: 'short', cell: ({ at }) => moment(at) },
+                  {
+                    name: 'Who',
+                    cell: ({ actor }) =>
+                      div(null, said(actor.kind), actor.name === null ? null : small(null, id(actor.name))),
+                  },
+                  {
+                    name: 'What',
+                    kind: 'lead',
+                    cell: ({ action, resource }) => {
+                      const href = pageFor(resource);
+                      return div(
+                        null,
+                        code(null, action.split(' ', 1)[0]!),
+                        ' ',
+                        href === null
+                          ? code({ class: 'wrap' }, visible(resource))
+                          : a({ href, class: 'wrap mono' }, visible(resource)),
+                      );
+                    },
+                  },
+                  {
+                    name: 'Answer',
+                    cell: ({ status }) => badge(status < 300 ? 'good' : status < 500 ? 'warn' : 'bad', String(status)),
+                  },
+                  {
+                    name: 'Request',
+                    cell: ({ requestId }) => (requestId === null ? null : small(null, id(requestId))),
+                    isEmpty: ({ requestId }) => requestId === null,
+                  },
+                ],
+              }),
+              pager(next, rows.length),
+            ],
+      ),
+    ),
+  ];
+}
+
+export const auditPage = (): VNode => use(Audit, {});

@@ -1,0 +1,118 @@
+import { button, type Child, dd, details, div, dl, dt, p, span, summary, use, type VNode } from '../base/elements.ts';
+import { useEvery } from '../base/every.ts';
+import { duration } from '../base/format.ts';
+import { useLoad } from '../base/load.ts';
+import { addressOf, ROLE } from '../base/place.ts';
+import { at, read, send } from '../base/requests.ts';
+import type { Delivery } from '../base/rows.ts';
+import { lastAnswer } from '../parts/delivery-rows.ts';
+import { act } from '../parts/dialog.ts';
+import { head } from '../parts/head.ts';
+import { json } from '../parts/json.ts';
+import { loaded } from '../parts/loaded.ts';
+import { deliveryBadge } from '../parts/moods.ts';
+import { card, id, idLink, moment, outside, said, until } from '../parts/show.ts';
+import { rowsTable } from '../parts/table.ts';
+import { deliveriesPath, mayRedeliver, sendTest } from './webhooks.ts';
+
+const fact = (name: string, value: Child): VNode => div({ key: name }, dt(null, name), dd(null, value));
+
+type Attempt = Delivery['failedAttempts'][number];
+
+const attempts = (rows: readonly Attempt[]): VNode =>
+  rowsTable({
+    label: 'Failed attempts',
+    rows,
+    keyOf: ({ attempt, at: time }) => `${attempt} ${time}`,
+    columns: [
+      { name: 'Attempt', kind: 'lead', cell: ({ attempt }) => `No. ${attempt}` },
+      { name: 'At', kind: 'short', cell: ({ at: time }) => moment(time) },
+      { name: 'Took', kind: 'short', cell: ({ durationMs }) => duration(durationMs) },
+      {
+        name: 'What came back',
+        cell: ({ statusCode, error, answer }) =>
+          div(
+            { class: 'stack tight' },
+            span({ class: 'fault' }, said(lastAnswer({ lastStatusCode: statusCode, lastError: error }))),
+            answer ? details(null, summary(null, 'Its answer'), json(answer)) : null,
+          ),
+      },
+    ],
+  });
+
+function OneDelivery({ applicationId, deliveryId }: { applicationId: string; deliveryId: string }) {
+  const path = `${deliveriesPath(applicationId)}${at(deliveryId)}`;
+  const delivery = useLoad(path, (signal) => read<Delivery>(path, { signal }));
+  const { value: row } = delivery.state.value;
+  // Deliveries are not watched one by one: one that is on its way is looked at again.
+  useEvery(row?.status === 'pending' ? 2_000 : undefined, delivery.again);
+  const redeliver = (): void =>
+    act(async () => {
+      await send('POST', `${path}/redeliver`);
+      delivery.again();
+      return 'It is sent again.';
+    });
+  return [
+    head({
+      title: row ? row.type : 'Delivery',
+      trail: [[addressOf(['webhooks'], { log: 'all' }), 'Webhooks']],
+      state: row ? deliveryBadge(row.status) : null,
+      about: id(deliveryId),
+      actions:
+        row && mayRedeliver()
+          ? [
+              button({ type: 'button', class: 'main', onClick: redeliver }, 'Send it again'),
+              button({ type: 'button', onClick: () => sendTest(applicationId, row.setting) }, 'Test the receiver'),
+            ]
+          : null,
+    }),
+    loaded(delivery, (value) => [
+      div(
+        { class: 'columns' },
+        card(
+          { title: 'About it', bare: true },
+          dl(
+            { class: 'facts' },
+            fact(
+              'Application',
+              ROLE === 'operator'
+                ? idLink(addressOf(['applications', applicationId]), applicationId)
+                : id(applicationId),
+            ),
+            fact('Setting', said(value.setting)),
+            fact('Address', outside(value.url)),
+            value.deviceId === null
+              ? null
+              : fact('Device', idLink(addressOf(['devices', value.deviceId]), value.deviceId)),
+            value.transactionId === null
+              ? null
+              : fact('Transaction', idLink(addressOf(['transactions', value.transactionId]), value.transactionId)),
+            fact('Made', moment(value.createdAt)),
+            fact('Attempts', String(value.attempts)),
+            value.status === 'delivered' ? fact('Delivered', moment(value.updatedAt)) : null,
+            value.nextAttemptAt === null ? null : fact('Next attempt', until(value.nextAttemptAt)),
+            lastAnswer(value) === '' ? null : fact('Last answer', said(lastAnswer(value))),
+          ),
+        ),
+        card(
+          { title: 'Headers' },
+          Object.keys(value.headers).length === 0
+            ? p({ class: 'quiet' }, 'None were sent yet.')
+            : json(
+                Object.entries(value.headers)
+                  .map(([name, one]) => `${name}: ${one}`)
+                  .join('\n'),
+              ),
+        ),
+      ),
+      card(
+        { title: 'Failed attempts', bare: true },
+        value.failedAttempts.length === 0 ? p({ class: 'pad quiet' }, 'None failed.') : attempts(value.failedAttempts),
+      ),
+      card({ title: 'Body' }, json(value.body)),
+    ]),
+  ];
+}
+
+export const deliveryPage = (applicationId: string, deliveryId: string): VNode =>
+  use(OneDelivery, { applicationId, deliveryId, key: deliveryId });

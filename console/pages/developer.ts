@@ -1,0 +1,202 @@
+import { a, button, type Child, dd, div, dl, dt, p, progress, small, use, type VNode } from '../base/elements.ts';
+import { count } from '../base/format.ts';
+import { useLoad } from '../base/load.ts';
+import { addressOf, go } from '../base/place.ts';
+import { at, read, readPage, send } from '../base/requests.ts';
+import { ask } from '../parts/dialog.ts';
+import { given, textField, typed } from '../parts/fields.ts';
+import { head } from '../parts/head.ts';
+import { loaded } from '../parts/loaded.ts';
+import { showSecret } from '../parts/secret.ts';
+import { age, badge, card, empty, idLink, nothing, said } from '../parts/show.ts';
+import { rowsTable } from '../parts/table.ts';
+import type { ApplicationRow } from './application.ts';
+import { type Developer, wholeNumber } from './developers.ts';
+import { importDevicesOf } from './import-devices.ts';
+
+const fact = (name: string, value: Child): VNode => div({ key: name }, dt(null, name), dd(null, value));
+
+function change({ developerId, name, deviceLimit }: Developer, done: () => void): void {
+  ask({
+    title: 'Change the contract',
+    fields: [
+      textField({ name: 'name', label: 'Name', value: name, required: true }),
+      textField(
+        {
+          name: 'deviceLimit',
+          label: 'Activated devices at most',
+          value: deviceLimit === null ? '' : String(deviceLimit),
+          hint: 'Left empty the contract ends: devices that are activated stay so.',
+        },
+        { inputMode: 'numeric' },
+      ),
+    ],
+    does: 'Change it',
+    async act(data) {
+      await send('PATCH', `/developers${at(developerId)}`, {
+        json: { name: typed(data, 'name'), deviceLimit: wholeNumber(typed(data, 'deviceLimit')) ?? null },
+      });
+      done();
+      return 'The contract is changed.';
+    },
+  });
+}
+
+function addApplication(developerId: string): void {
+  ask({
+    title: 'A new application',
+    fields: [
+      textField({ name: 'name', label: 'Name', required: true }),
+      textField({ name: 'applicationId', label: 'applicationId', hint: 'Left empty, one is made.' }),
+    ],
+    does: 'Create',
+    async act(data) {
+      const json = given({ name: typed(data, 'name'), applicationId: typed(data, 'applicationId') });
+      const response = await send('POST', `/developers${at(developerId)}/applications`, { json });
+      const { applicationId, secret } = (await response.json()) as { applicationId: string; secret: string };
+      go(addressOf(['applications', applicationId]));
+      showSecret(
+        `The secret of ${applicationId}`,
+        'The application gets its tokens by it. It is shown here only, and never again.',
+        secret,
+      );
+    },
+  });
+}
+
+function register(developerId: string): void {
+  ask({
+    title: 'Register a device',
+    fields: textField(
+      { name: 'deviceId', label: 'deviceId', required: true, hint: 'Its IMEI, 15 digits.' },
+      { inputMode: 'numeric' },
+    ),
+    does: 'Register it',
+    async act(data) {
+      const response = await send('POST', `/developers${at(developerId)}/devices`, {
+        json: { deviceId: typed(data, 'deviceId') },
+      });
+      const { deviceId, credential } = (await response.json()) as { deviceId: string; credential: string };
+      showSecret(
+        `The credential of ${deviceId}`,
+        'The device connects by it. It is shown here only, and never again.',
+        credential,
+      );
+    },
+  });
+}
+
+function remove(developerId: string): void {
+  ask({
+    title: 'Delete this developer?',
+    text: 'Only one without applications and devices can be deleted.',
+    typed: developerId,
+    does: 'Delete',
+    isBad: true,
+    async act() {
+      await send('DELETE', `/developers${at(developerId)}`);
+      go(addressOf(['developers']));
+      return `${developerId} is deleted.`;
+    },
+  });
+}
+
+/** How much of the contract is used: activated devices of all its applications. */
+function usage({ deviceLimit }: Developer, applications: readonly ApplicationRow[]): VNode {
+  const activated = applications.reduce((sum, one) => sum + one.activated, 0);
+  if (deviceLimit === null)
+    return div(
+      { class: 'pad' },
+      p(null, `${count(activated)} activated devices. There is no contract: no more can be activated.`),
+    );
+  return div(
+    { class: 'pad stack tight' },
+    progress({ max: Math.max(1, deviceLimit), value: activated, 'aria-label': 'Used of the contract' }),
+    p({ class: 'num' }, `${count(activated)} of ${count(deviceLimit)} devices are activated`),
+  );
+}
+
+function OneDeveloper({ developerId }: { developerId: string }) {
+  const developer = useLoad(developerId, (signal) => read<Developer>(`/developers${at(developerId)}`, { signal }));
+  const applications = useLoad(
+    `${developerId} applications`,
+    async (signal) =>
+      (await readPage<ApplicationRow>('/applications', 'applications', { query: { developerId, limit: 1000 }, signal }))
+        .rows,
+    { every: 15_000 },
+  );
+  const { value } = developer.state.value;
+  return [
+    head({
+      title: value?.name ?? developerId,
+      trail: [[addressOf(['developers']), 'Developers']],
+      actions: value
+        ? [
+            button({ type: 'button', class: 'main', onClick: () => addApplication(developerId) }, 'New application'),
+            button({ type: 'button', onClick: () => register(developerId) }, 'Register a device'),
+            button({ type: 'button', onClick: () => importDevicesOf(developerId) }, 'Import devices'),
+            button({ type: 'button', onClick: () => change(value, developer.again) }, 'Change'),
+            button({ type: 'button', class: 'bad', onClick: () => remove(developerId) }, 'Delete'),
+          ]
+        : null,
+    }),
+    card(
+      { title: 'Contract', bare: true },
+      loaded(developer, (one) => [
+        usage(one, applications.state.value.value ?? []),
+        dl(
+          { class: 'facts' },
+          fact('developerId', one.developerId),
+          fact('Devices', a({ href: addressOf(['devices'], { developerId }) }, 'All of its devices')),
+          fact('Packages', a({ href: addressOf(['software'], { developerId }) }, 'All of its packages')),
+        ),
+      ]),
+    ),
+    card(
+      { title: 'Applications', bare: true },
+      loaded(applications, (rows) =>
+        rows.length === 0
+          ? empty(
+              {
+                title: 'No applications yet',
+                text: 'An application has a secret, webhook URLs, and devices that are activated for it.',
+              },
+              button({ type: 'button', onClick: () => addApplication(developerId) }, 'Create the first one'),
+            )
+          : rowsTable({
+              label: 'Applications',
+              rows,
+              keyOf: ({ applicationId }) => applicationId,
+              columns: [
+                {
+                  name: 'Application',
+                  kind: 'lead',
+                  cell: ({ applicationId, name }) => [
+                    idLink(addressOf(['applications', applicationId]), applicationId),
+                    small(null, said(name)),
+                  ],
+                },
+                {
+                  name: 'Activated',
+                  kind: 'right',
+                  cell: ({ applicationId, activated }) =>
+                    activated === 0
+                      ? nothing()
+                      : a({ href: addressOf(['devices'], { applicationId }) }, count(activated)),
+                },
+                {
+                  name: 'Webhooks',
+                  cell: ({ settings, hasKey }) =>
+                    hasKey && settings['deviceEvent']
+                      ? badge('good', 'set')
+                      : badge('warn', hasKey ? 'no deviceEvent' : 'no key'),
+                },
+                { name: 'Made', kind: 'short', cell: ({ createdAt }) => age(createdAt) },
+              ],
+            }),
+      ),
+    ),
+  ];
+}
+
+export const developerPage = (developerId: string): VNode => use(OneDeveloper, { developerId, key: developerId });

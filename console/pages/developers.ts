@@ -1,0 +1,102 @@
+import { button, small, use, type VNode } from '../base/elements.ts';
+import { count } from '../base/format.ts';
+import { useLoad } from '../base/load.ts';
+import { addressOf, go, place } from '../base/place.ts';
+import { read, send } from '../base/requests.ts';
+import { ask } from '../parts/dialog.ts';
+import { given, textField, typed } from '../parts/fields.ts';
+import { head } from '../parts/head.ts';
+import { loaded } from '../parts/loaded.ts';
+import { pager } from '../parts/pager.ts';
+import { badge, card, empty, idLink, said } from '../parts/show.ts';
+import { rowsTable } from '../parts/table.ts';
+
+export interface Developer {
+  developerId: string;
+  name: string;
+  deviceLimit: number | null;
+}
+
+const LIMIT = 100;
+
+/** A whole number that was typed; undefined when nothing was. Throws when it is none. */
+export function wholeNumber(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  if (!/^\d+$/.test(text)) throw new Error('A whole number is wanted.');
+  return Number(text);
+}
+
+const create = (): void =>
+  ask({
+    title: 'A new developer',
+    text: 'Whoever has a contract: their applications share its limit of activated devices.',
+    fields: [
+      textField({ name: 'name', label: 'Name', required: true }),
+      textField({ name: 'developerId', label: 'developerId', hint: 'Left empty, one is made.' }),
+      textField(
+        {
+          name: 'deviceLimit',
+          label: 'Activated devices at most',
+          hint: 'Left empty there is no contract: no device can be activated.',
+        },
+        { inputMode: 'numeric' },
+      ),
+    ],
+    does: 'Create',
+    async act(data) {
+      const json = given({
+        name: typed(data, 'name'),
+        developerId: typed(data, 'developerId'),
+        deviceLimit: wholeNumber(typed(data, 'deviceLimit')),
+      });
+      const { developerId } = (await (await send('POST', '/developers', { json })).json()) as Developer;
+      go(addressOf(['developers', developerId]));
+      return 'The developer is there. Create an application next.';
+    },
+  });
+
+function Developers() {
+  const offset = Number(place.value.query['after'] ?? 0);
+  const page = useLoad(`developers ${offset}`, (signal) =>
+    read<{ developers: Developer[]; total: number }>('/developers', { query: { offset, limit: LIMIT }, signal }),
+  );
+  return [
+    head({ title: 'Developers', actions: button({ type: 'button', class: 'main', onClick: create }, 'New developer') }),
+    card(
+      { title: 'Developers and their contracts', bare: true },
+      loaded(page, ({ developers, total }) =>
+        developers.length === 0
+          ? empty(
+              { title: 'No developers yet', text: 'A developer owns applications, devices and packages.' },
+              button({ type: 'button', onClick: create }, 'Create the first one'),
+            )
+          : [
+              rowsTable({
+                label: 'Developers',
+                rows: developers,
+                keyOf: ({ developerId }) => developerId,
+                columns: [
+                  {
+                    name: 'Developer',
+                    kind: 'lead',
+                    cell: ({ developerId, name }) => [
+                      idLink(addressOf(['developers', developerId]), developerId),
+                      small(null, said(name)),
+                    ],
+                  },
+                  {
+                    name: 'Contract',
+                    kind: 'right',
+                    cell: ({ deviceLimit }) =>
+                      deviceLimit === null ? badge('', 'none') : `${count(deviceLimit)} devices`,
+                  },
+                ],
+              }),
+              pager(offset + developers.length < total ? String(offset + developers.length) : null, developers.length),
+            ],
+      ),
+    ),
+  ];
+}
+
+export const developersPage = (): VNode => use(Developers, {});

@@ -1,0 +1,196 @@
+import { button, type Child, div, li, p, small, span, ul, type VNode } from '../base/elements.ts';
+import { addressOf, go } from '../base/place.ts';
+import { at, type Method, send } from '../base/requests.ts';
+import { session } from '../base/session.ts';
+import { ask, close, open, title } from '../parts/dialog.ts';
+import { choice, given, textField, tick, typed } from '../parts/fields.ts';
+
+interface Target {
+  deviceId: string;
+  activation: 'deactivated' | 'activating' | 'activated';
+}
+
+interface Command {
+  name: string;
+  about: string;
+  method: Method;
+  /** Behind the device's path. */
+  path: string;
+  fields?: Child;
+  isBad?: boolean;
+  body?(data: FormData): unknown;
+  query?: Record<string, string>;
+}
+
+const COMMANDS: readonly Command[] = [
+  {
+    name: 'Set Wi-Fi',
+    about: 'The one network that it shall know; the others are forgotten.',
+    method: 'PUT',
+    path: '/settings/wifi',
+    fields: [
+      textField({ name: 'ssid', label: 'Network name', required: true }),
+      choice(
+        { name: 'security', label: 'Security', value: 'WPA2' },
+        ['WPA2', 'WPA3', 'WPA2_WPA3', 'WEP', 'OPEN'].map((one) => [one, one] as const),
+      ),
+      textField(
+        { name: 'password', label: 'Password', hint: 'Wiped from the transaction when it has ended.' },
+        { type: 'password', autoComplete: 'off' },
+      ),
+    ],
+    body: (data) => [
+      given({ ssid: typed(data, 'ssid'), security: typed(data, 'security'), password: typed(data, 'password') }),
+    ],
+  },
+  {
+    name: 'Set APN',
+    about: 'The one access point of its mobile network; the others are forgotten.',
+    method: 'PUT',
+    path: '/settings/apn',
+    fields: [
+      textField({ name: 'name', label: 'Name', required: true }),
+      textField({ name: 'apn', label: 'APN', required: true }),
+      textField({ name: 'user', label: 'User' }),
+      textField({ name: 'password', label: 'Password' }, { type: 'password', autoComplete: 'off' }),
+      textField({ name: 'mcc', label: 'Mobile country code' }),
+      textField({ name: 'mnc', label: 'Mobile network code' }),
+    ],
+    body: (data) => [
+      given(
+        Object.fromEntries(['name', 'apn', 'user', 'password', 'mcc', 'mnc'].map((name) => [name, typed(data, name)])),
+      ),
+    ],
+  },
+  {
+    name: 'Set language',
+    about: 'What its screen and its voice speak.',
+    method: 'PUT',
+    path: '/settings/lang',
+    fields: textField({ name: 'lang', label: 'Language tag', required: true, hint: 'As in BCP 47: ja-JP, en-GB.' }),
+    body: (data) => ({ lang: typed(data, 'lang') }),
+  },
+  {
+    name: 'Install software',
+    about: 'A version of a package that is distributed to it.',
+    method: 'PUT',
+    path: '/apps',
+    fields: [
+      textField({ name: 'package', label: 'Package', required: true }),
+      textField({ name: 'version', label: 'Version', required: true }),
+    ],
+    body: (data) => ({ package: typed(data, 'package'), version: typed(data, 'version') }),
+  },
+  {
+    name: 'Update firmware',
+    about: 'A firmware of the service.',
+    method: 'PUT',
+    path: '/firmware',
+    fields: [
+      textField({ name: 'package', label: 'Firmware', required: true }),
+      textField({ name: 'version', label: 'Version', required: true }),
+    ],
+    body: (data) => ({ package: typed(data, 'package'), version: typed(data, 'version') }),
+  },
+  {
+    name: 'Switch Bluetooth',
+    about: 'On or off.',
+    method: 'PUT',
+    path: '/connectivity/state',
+    fields: tick({ name: 'enabled', label: 'On' }, true),
+    body: (data) => ({ type: 'bluetooth', enabled: data.has('enabled') }),
+  },
+  {
+    name: 'Read Bluetooth',
+    about: 'Whether it is on.',
+    method: 'GET',
+    path: '/connectivity/state',
+    query: { type: 'bluetooth' },
+  },
+  {
+    name: 'List Bluetooth devices',
+    about: 'What is paired with it.',
+    method: 'GET',
+    path: '/connectivity/list',
+    query: { type: 'bluetooth' },
+  },
+  {
+    name: 'Pair Bluetooth',
+    about: 'With a button, a headset or the like.',
+    method: 'POST',
+    path: '/bluetooth/devices',
+    fields: textField({ name: 'macAddress', label: 'MAC address', required: true, hint: 'As in 00:1A:7D:DA:71:13.' }),
+    body: (data) => ({ macAddress: typed(data, 'macAddress') }),
+  },
+  {
+    name: 'Deactivate',
+    about: 'Takes it from this application. What it has still to do is cancelled.',
+    method: 'DELETE',
+    path: '',
+    isBad: true,
+  },
+];
+const ACTIVATE: Command = {
+  name: 'Activate',
+  about: 'For this application.',
+  method: 'POST',
+  path: '',
+  fields: textField({ name: 'clientId', label: 'clientId', hint: 'Left empty, one is made.' }),
+  body: (data) => given({ clientId: typed(data, 'clientId') }),
+};
+
+function askFor(
+  { name, about, method, path, fields, body, query, isBad = false }: Command,
+  { deviceId }: Target,
+  done: () => void,
+): void {
+  ask({
+    title: name,
+    text: about,
+    fields,
+    does: isBad ? name : 'Ask the device',
+    isBad,
+    async act(data) {
+      const response = await send(method, `/devices${at(deviceId)}${path}`, {
+        ...(body && { json: body(data) }),
+        ...(query && { query }),
+      });
+      const { transactionId } = (await response.json()) as { transactionId: number };
+      done();
+      go(addressOf(['transactions', transactionId]));
+    },
+  });
+}
+
+const list = (target: Target, done: () => void): VNode =>
+  div(
+    null,
+    title('Ask of the device'),
+    p({ class: 'soft' }, 'It is stored at once, and done when the device is connected.'),
+    ul(
+      { class: 'stack tight' },
+      COMMANDS.map((command) =>
+        li(
+          { key: command.name },
+          button(
+            {
+              type: 'button',
+              class: `wide ${command.isBad ? 'bad' : ''}`,
+              onClick: () => askFor(command, target, done),
+            },
+            span(null, command.name),
+            small({ class: 'quiet' }, command.about),
+          ),
+        ),
+      ),
+    ),
+    div({ class: 'ends' }, button({ type: 'button', onClick: close }, 'Back')),
+  );
+
+/** What an application can ask of a device. */
+export function commands(target: Target, done: () => void): Child {
+  if (!session.value?.scopes.includes('svc:device:write')) return null;
+  if (target.activation !== 'activated')
+    return button({ type: 'button', class: 'main', onClick: () => askFor(ACTIVATE, target, done) }, 'Activate');
+  return button({ type: 'button', class: 'main', onClick: () => open(list(target, done)) }, 'Ask of the device');
+}

@@ -1,0 +1,200 @@
+import { a, type Child, dd, div, dl, dt, p, span, use, type VNode } from '../base/elements.ts';
+import { type Loading, useLoad } from '../base/load.ts';
+import { addressOf, ROLE } from '../base/place.ts';
+import { at, type Page, read, readPage } from '../base/requests.ts';
+import type { DeviceRow, TransactionRow } from '../base/rows.ts';
+import { useWatch } from '../base/watching.ts';
+import { head } from '../parts/head.ts';
+import { liveMessages } from '../parts/live-messages.ts';
+import { loaded } from '../parts/loaded.ts';
+import { activationBadge, connectionBadge, isFinished } from '../parts/moods.ts';
+import { age, badge, card, empty, id, idLink, nothing, since } from '../parts/show.ts';
+import { rowsTable } from '../parts/table.ts';
+import { renewed, transactionColumns } from '../parts/transaction-rows.ts';
+import { administration } from './device-administration.ts';
+import { commands } from './device-commands.ts';
+import { deviceStatus } from './device-status.ts';
+
+interface Connection {
+  connected: boolean;
+  since: string | null;
+  address: string | null;
+  transport: string | null;
+  keepAliveSeconds: number | null;
+  protocol: string | null;
+  session: { present: boolean; subscriptions: string[] };
+  lastSeenAt: string | null;
+  node: string | null;
+}
+
+/** A device with what its list says of it; undefined members are not known to who looks. */
+type Known = Partial<DeviceRow> & Pick<DeviceRow, 'deviceId' | 'activation'>;
+
+/** A list has what the device's own answer has not: its connection, and what it reported. */
+async function find(deviceId: string, signal: AbortSignal): Promise<Known> {
+  const { rows } = await readPage<DeviceRow>('/devices', 'devices', { query: { prefix: deviceId, limit: 1 }, signal });
+  const row = rows.find((one) => one.deviceId === deviceId);
+  if (row) return row;
+  // Not one of the application's: what it may know is whether it is activated (op 4).
+  const known = await read<Partial<Known> & { status?: 'activated' | 'deactivated' }>(`/devices${at(deviceId)}`, {
+    signal,
+  });
+  return { ...known, deviceId, activation: known.activation ?? known.status ?? 'deactivated' };
+}
+
+const fact = (name: string, value: Child): VNode => div({ key: name }, dt(null, name), dd(null, value));
+
+function ConnectionCard({ deviceId, connected }: { deviceId: string; connected: boolean | undefined }) {
+  const connection = useLoad(
+    `${deviceId} ${connected}`,
+    (signal) => read<Connection>(`/devices${at(deviceId)}/connection`, { signal }),
+    { every: 10_000 },
+  );
+  return card(
+    { title: 'Connection', bare: true },
+    loaded(connection, (value) =>
+      dl(
+        { class: 'facts' },
+        fact('State', [
+          connectionBadge(value),
+          value.connected && value.since ? span({ class: 'age' }, 'for ', since(value.since)) : null,
+        ]),
+        fact('Last heard of', age(value.lastSeenAt)),
+        value.connected
+          ? [
+              fact('From', value.address === null ? nothing() : id(value.address)),
+              fact('By', [
+                value.transport ?? nothing(),
+                value.protocol === null ? null : span({ class: 'age' }, `MQTT ${value.protocol}`),
+              ]),
+              fact('Keep alive', value.keepAliveSeconds === null ? nothing() : `${value.keepAliveSeconds} s`),
+              value.node === null ? null : fact('At node', id(value.node)),
+            ]
+          : null,
+        fact(
+          'Session',
+          value.session.present
+            ? value.session.subscriptions.length === 0
+              ? 'kept, without subscriptions'
+              : div(
+                  null,
+                  value.session.subscriptions.map((topic) => div({ key: topic }, id(topic))),
+                )
+            : badge('', 'none'),
+        ),
+      ),
+    ),
+  );
+}
+
+const changeRows = (page: Loading<Page<TransactionRow>>, key: string, value: unknown, deviceId: string): void => {
+  const known = page.state.peek().value;
+  if (!known) return;
+  if (known.rows.some(({ transactionId }) => String(transactionId) === key))
+    page.change((now) => ({ ...now, rows: renewed(now.rows, key, value) }));
+  else if ((value as Partial<TransactionRow>).deviceId === deviceId) page.again();
+};
+
+function Transactions({ deviceId }: { deviceId: string }) {
+  const query = { deviceId, limit: 25 };
+  const page = useLoad(`${deviceId} transactions`, (signal) =>
+    readPage<TransactionRow>('/transactions', 'transactions', { query, signal }),
+  );
+  const queue = useLoad(`${deviceId} queue`, (signal) =>
+    readPage<TransactionRow>('/transactions', 'transactions', { query: { ...query, unfinished: 'true' }, signal }),
+  );
+  useWatch('transactions', ({ key, value }, first) => {
+    if (first) return;
+    changeRows(page, key, value, deviceId);
+    changeRows(queue, key, value, deviceId);
+  });
+  const columns = transactionColumns({ ofDevice: true });
+  const keyOf = ({ transactionId }: TransactionRow): number => transactionId;
+  return [
+    card(
+      {
+        title: 'Its queue',
+        bare: true,
+        side: span({ class: 'quiet small' }, 'what the device has still to do, in order'),
+      },
+      loaded(
+        queue,
+        ({ rows, next }) => {
+          const waiting = rows.filter(({ status }) => !isFinished(status));
+          if (waiting.length === 0) return p({ class: 'pad quiet' }, 'Nothing waits for this device.');
+          return [
+            rowsTable({ label: 'Queue', columns, rows: waiting, keyOf }),
+            next === null
+              ? null
+              : div(
+                  { class: 'pad' },
+                  a({ href: addressOf(['transactions'], { deviceId, unfinished: 'true' }) }, 'All that waits'),
+                ),
+          ];
+        },
+        { lines: 2 },
+      ),
+    ),
+    card(
+      {
+        title: 'Timeline',
+        bare: true,
+        side: a({ class: 'small', href: addressOf(['transactions'], { deviceId }) }, 'All transactions'),
+      },
+      loaded(page, ({ rows }) =>
+        rows.length === 0
+          ? empty({ title: 'Nothing was ever asked of it' })
+          : rowsTable({ label: 'Timeline', columns, rows, keyOf }),
+      ),
+    ),
+  ];
+}
+
+function Device({ deviceId }: { deviceId: string }) {
+  const device = useLoad(deviceId, (signal) => find(deviceId, signal));
+  useWatch(`devices:${encodeURIComponent(deviceId)}`, ({ key, value }) => {
+    if (key === deviceId) device.change((known) => ({ ...known, ...(value as Partial<DeviceRow>) }));
+  });
+  const { value: row } = device.state.value;
+  return [
+    head({
+      title: deviceId,
+      trail: [[addressOf(['devices']), 'Devices']],
+      state: row
+        ? [
+            row.connected === undefined ? null : connectionBadge({ connected: row.connected }),
+            activationBadge({ activation: row.activation, blocked: row.blocked ?? false }),
+          ]
+        : null,
+      about: row ? aboutOf(row) : null,
+      actions: row ? (ROLE === 'operator' ? administration(row, device.again) : commands(row, device.again)) : null,
+    }),
+    row ? null : loaded(device, () => null, { lines: 3 }),
+    row
+      ? [
+          div(
+            { class: 'columns' },
+            div(
+              { class: 'stack' },
+              ROLE === 'operator' ? use(ConnectionCard, { deviceId, connected: row.connected, key: deviceId }) : null,
+              deviceStatus(deviceId),
+            ),
+            div({ class: 'stack' }, use(Transactions, { deviceId, key: deviceId })),
+          ),
+          liveMessages(deviceId),
+        ]
+      : null,
+  ];
+}
+
+const aboutOf = ({ applicationId, developerId }: Known): Child =>
+  ROLE === 'application'
+    ? null
+    : [
+        developerId ? ['of ', idLink(addressOf(['developers', developerId]), developerId)] : null,
+        applicationId
+          ? [', for application ', idLink(addressOf(['applications', applicationId]), applicationId)]
+          : null,
+      ];
+
+export const devicePage = (deviceId: string): VNode => use(Device, { deviceId, key: deviceId });

@@ -1,0 +1,184 @@
+import { useComputed } from '@preact/signals';
+import { a, button, type Child, div, small, use, type VNode } from '../base/elements.ts';
+import { type Loading, useLoad } from '../base/load.ts';
+import { addressOf, filter, place, ROLE } from '../base/place.ts';
+import { type Page, readPage } from '../base/requests.ts';
+import type { DeviceRow } from '../base/rows.ts';
+import { useWatch } from '../base/watching.ts';
+import { asked, type Filter, filterBar } from '../parts/filters.ts';
+import { head } from '../parts/head.ts';
+import { loaded } from '../parts/loaded.ts';
+import { activationBadge, batteryBadge, connectionBadge } from '../parts/moods.ts';
+import { pager } from '../parts/pager.ts';
+import { age, card, empty, idLink, nothing, said } from '../parts/show.ts';
+import { type Column, rowsTable } from '../parts/table.ts';
+import { importDevices } from './import-devices.ts';
+
+const LIMIT = 50;
+
+const FILTERS: readonly Filter[] = [
+  { name: 'prefix', label: 'deviceId begins with' },
+  {
+    name: 'connected',
+    label: 'Connection',
+    choices: [
+      ['true', 'connected'],
+      ['false', 'away'],
+    ],
+  },
+  {
+    name: 'activation',
+    label: 'Activation',
+    choices: [
+      ['activated', 'activated'],
+      ['activating', 'activating'],
+      ['deactivated', 'deactivated'],
+    ],
+  },
+  { name: 'firmware', label: 'Firmware' },
+  { name: 'package', label: 'Package' },
+  { name: 'version', label: 'Version' },
+  {
+    name: 'batteryFrom',
+    label: 'Battery from',
+    choices: [
+      ['10', '10 %'],
+      ['20', '20 %'],
+      ['50', '50 %'],
+    ],
+  },
+  {
+    name: 'batteryBelow',
+    label: 'Battery below',
+    choices: [
+      ['10', '10 %'],
+      ['20', '20 %'],
+      ['50', '50 %'],
+    ],
+  },
+  {
+    name: 'notSeenFor',
+    label: 'Not seen for',
+    choices: [
+      ['1h', 'an hour'],
+      ['1d', 'a day'],
+      ['7d', '7 days'],
+      ['30d', '30 days'],
+    ],
+  },
+];
+const OF_OPERATOR: readonly Filter[] = [
+  ...FILTERS,
+  { name: 'developerId', label: 'Developer' },
+  { name: 'applicationId', label: 'Application' },
+];
+const filters = ROLE === 'operator' ? OF_OPERATOR : FILTERS;
+
+function columns(): Column<DeviceRow>[] {
+  const { sort = 'deviceId' } = place.value.query;
+  const sortedBySeen = sort.endsWith('lastSeen');
+  const head = (words: string, to: string): Child =>
+    button(
+      { type: 'button', class: 'sort', onClick: () => filter({ sort: to === 'deviceId' ? undefined : to }) },
+      words,
+    );
+  const seenNext = sort === '-lastSeen' ? 'lastSeen' : '-lastSeen';
+  const all: Column<DeviceRow>[] = [
+    {
+      name: 'Device',
+      kind: 'lead',
+      head: head('Device', 'deviceId'),
+      ...(!sortedBySeen && { sorted: 'ascending' }),
+      cell: ({ deviceId }) => idLink(addressOf(['devices', deviceId]), deviceId),
+    },
+    { name: 'Connection', cell: connectionBadge },
+    {
+      name: 'Last heard of',
+      kind: 'short',
+      head: head(
+        sortedBySeen ? (sort === 'lastSeen' ? 'Last heard of ↑' : 'Last heard of ↓') : 'Last heard of',
+        seenNext,
+      ),
+      ...(sortedBySeen && { sorted: sort === 'lastSeen' ? 'ascending' : 'descending' }),
+      cell: ({ lastSeenAt }) => age(lastSeenAt),
+    },
+    { name: 'Activation', cell: activationBadge },
+    { name: 'Firmware', cell: ({ firmware }) => said(firmware), isEmpty: ({ firmware }) => firmware === null },
+    {
+      name: 'Battery',
+      kind: 'right',
+      cell: ({ battery }) => (battery === null ? nothing() : batteryBadge(battery)),
+      isEmpty: ({ battery }) => battery === null,
+    },
+    {
+      name: 'Unfinished',
+      kind: 'right',
+      cell: ({ deviceId, unfinished }) =>
+        unfinished === 0
+          ? nothing()
+          : a({ href: addressOf(['transactions'], { deviceId, unfinished: 'true' }) }, String(unfinished)),
+      isEmpty: ({ unfinished }) => unfinished === 0,
+    },
+  ];
+  if (ROLE === 'operator')
+    all.splice(4, 0, {
+      name: 'Application',
+      cell: ({ applicationId, developerId }) => [
+        applicationId === null ? nothing() : idLink(addressOf(['applications', applicationId]), applicationId),
+        small(null, said(developerId)),
+      ],
+    });
+  return all;
+}
+
+const hasFilters = (): boolean => filters.some(({ name }) => place.value.query[name] !== undefined);
+
+function none(): VNode {
+  if (hasFilters()) return empty({ title: 'No device is like that', text: 'Take a filter away to see more.' });
+  if (ROLE === 'application')
+    return empty({ title: 'No device is activated for this application', text: 'Activate one by its deviceId.' });
+  return empty({ title: 'No devices yet', text: 'Register them from a file, or a developer’s page.' });
+}
+
+function Devices() {
+  const query = { ...asked([...filters.map(({ name }) => name), 'sort']), limit: LIMIT };
+  const page: Loading<Page<DeviceRow>> = useLoad(JSON.stringify(query), (signal) =>
+    readPage<DeviceRow>('/devices', 'devices', { query, signal }),
+  );
+  const topic = useComputed(() => {
+    const rows = page.state.value.value?.rows ?? [];
+    return rows.length === 0 ? '' : `devices:${rows.map(({ deviceId }) => encodeURIComponent(deviceId)).join(';')}`;
+  });
+  useWatch(topic.value, ({ key, value }) =>
+    page.change((known) => ({
+      ...known,
+      rows: known.rows.map((row) => (row.deviceId === key ? { ...row, ...(value as Partial<DeviceRow>) } : row)),
+    })),
+  );
+  return [
+    head({
+      title: 'Devices',
+      about: 'What is shown here changes as it happens.',
+      actions: ROLE === 'operator' ? button({ type: 'button', onClick: importDevices }, 'Import from a file') : null,
+    }),
+    filterBar(filters),
+    card(
+      { title: hasFilters() ? 'Devices that are like that' : 'All devices', bare: true },
+      loaded(
+        page,
+        ({ rows, next }) =>
+          rows.length === 0 && next === null
+            ? none()
+            : [
+                rows.length === 0
+                  ? div({ class: 'pad quiet' }, 'None in this part of the fleet; go on looking.')
+                  : rowsTable({ label: 'Devices', columns: columns(), rows, keyOf: ({ deviceId }) => deviceId }),
+                pager(next, rows.length),
+              ],
+        { lines: 10 },
+      ),
+    ),
+  ];
+}
+
+export const devicesPage = (): VNode => use(Devices, {});

@@ -1,0 +1,184 @@
+import {
+  button,
+  type Child,
+  code,
+  dd,
+  div,
+  dl,
+  dt,
+  li,
+  p,
+  small,
+  span,
+  ul,
+  use,
+  type VNode,
+} from '../base/elements.ts';
+import { bytes, visible } from '../base/format.ts';
+import { useLoad } from '../base/load.ts';
+import { ROOT } from '../base/place.ts';
+import { at, read, send } from '../base/requests.ts';
+import { act } from '../parts/dialog.ts';
+import { head } from '../parts/head.ts';
+import { loaded } from '../parts/loaded.ts';
+import { age, badge, card, id, nothing, said } from '../parts/show.ts';
+import { rowsTable } from '../parts/table.ts';
+
+interface Setting {
+  name: string;
+  value: string | null;
+  isSet: boolean;
+  secret: boolean;
+  description: string;
+}
+interface Session {
+  sessionId: string;
+  createdAt: string;
+  lastUsedAt: string;
+  expiresAt: string;
+  address: string | null;
+}
+
+/** Milliseconds between two looks. */
+const EVERY = 5_000;
+
+/** What a scraper would collect, by the name with its labels. */
+function readMetrics(text: string): Map<string, number> {
+  const values = new Map<string, number>();
+  for (const line of text.split('\n')) {
+    const found = /^([a-z_:][^\s]*) ([-+0-9.e]+|NaN)$/i.exec(line);
+    if (found) values.set(found[1]!, Number(found[2]));
+  }
+  return values;
+}
+
+const SIZES = [
+  ['lapel_database_bytes{file="database"}', 'Database'],
+  ['lapel_database_bytes{file="wal"}', 'Its log'],
+  ['lapel_database_free_bytes', 'Free inside the database'],
+  ['lapel_objects_stored_bytes', 'Stored objects'],
+  ['lapel_disk_free_bytes', 'Free on the disk'],
+  ['process_resident_memory_bytes', 'Memory of the process'],
+] as const;
+
+function Readiness() {
+  const ready = useLoad(
+    'ready',
+    async (signal) => {
+      const response = await fetch(`${ROOT}/readyz`, { signal, cache: 'no-store' });
+      return ((await response.json()) as { problems?: (string | { part?: string })[] }).problems ?? [];
+    },
+    { every: EVERY },
+  );
+  return card(
+    { title: 'Readiness' },
+    loaded(ready, (problems) =>
+      problems.length === 0
+        ? div({ class: 'row' }, badge('good', 'ready'), span({ class: 'soft' }, 'Every part of the service says so.'))
+        : ul(
+            { class: 'stack tight' },
+            problems.map((problem, index) =>
+              li({ key: index, class: 'fault' }, said(typeof problem === 'string' ? problem : JSON.stringify(problem))),
+            ),
+          ),
+    ),
+  );
+}
+
+function Sizes() {
+  const sizes = useLoad(
+    'metrics',
+    async (signal) => readMetrics(await (await fetch(`${ROOT}/metrics`, { signal, cache: 'no-store' })).text()),
+    { every: 2 * EVERY },
+  );
+  return card(
+    { title: 'Sizes', bare: true },
+    loaded(sizes, (values) => {
+      const known = SIZES.filter(([name]) => values.has(name));
+      return dl(
+        { class: 'facts' },
+        known.map(([name, words]) =>
+          div({ key: name }, dt(null, words), dd(null, span({ class: 'num' }, bytes(values.get(name)!)))),
+        ),
+      );
+    }),
+  );
+}
+
+function Sessions() {
+  const sessions = useLoad(
+    'sessions',
+    async (signal) => (await read<{ sessions: Session[] }>('/sessions', { signal })).sessions,
+    { every: 2 * EVERY },
+  );
+  const end = (sessionId: string): void =>
+    act(async () => {
+      await send('DELETE', `/sessions${at(sessionId)}`);
+      sessions.again();
+      return 'The session is ended.';
+    });
+  return card(
+    { title: 'Who is signed in', bare: true },
+    loaded(sessions, (rows) =>
+      rows.length === 0
+        ? p({ class: 'pad quiet' }, 'Nobody.')
+        : rowsTable({
+            label: 'Sessions',
+            rows,
+            keyOf: ({ sessionId }) => sessionId,
+            columns: [
+              { name: 'From', kind: 'lead', cell: ({ address }) => (address === null ? nothing() : id(address)) },
+              { name: 'Since', kind: 'short', cell: ({ createdAt }) => age(createdAt) },
+              { name: 'Last used', kind: 'short', cell: ({ lastUsedAt }) => age(lastUsedAt) },
+              {
+                name: '',
+                kind: 'short',
+                cell: ({ sessionId }) =>
+                  button({ type: 'button', class: 'tiny', onClick: () => end(sessionId) }, 'End it'),
+              },
+            ],
+          }),
+    ),
+  );
+}
+
+const shownValue = ({ value, secret, isSet }: Setting): Child => {
+  if (secret) return isSet ? badge('good', 'set, not shown') : nothing();
+  return value === null ? nothing() : code({ class: 'wrap' }, visible(value));
+};
+
+function SettingsCard() {
+  const settings = useLoad(
+    'settings',
+    async (signal) => (await read<{ settings: Setting[] }>('/settings', { signal })).settings,
+  );
+  return card(
+    { title: 'Settings', bare: true, side: span({ class: 'quiet small' }, 'as this process was started') },
+    loaded(settings, (rows) =>
+      rowsTable({
+        label: 'Settings',
+        rows,
+        keyOf: ({ name }) => name,
+        columns: [
+          {
+            name: 'Setting',
+            kind: 'lead',
+            cell: ({ name, description }) => [code(null, name), small(null, visible(description))],
+          },
+          { name: 'Value', cell: (row) => div(null, shownValue(row), row.isSet ? null : small(null, 'by default')) },
+        ],
+      }),
+    ),
+  );
+}
+
+function Health() {
+  return [
+    head({ title: 'Health' }),
+    div({ class: 'columns' }, use(Readiness, {}), use(Sizes, {})),
+    use(Sessions, {}),
+    use(SettingsCard, {}),
+  ];
+}
+
+export const healthPage = (): VNode => use(Health, {});

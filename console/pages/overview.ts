@@ -1,0 +1,296 @@
+import { useSignal } from '@preact/signals';
+import { a, button, type Child, div, p, span, use, type VNode } from '../base/elements.ts';
+import { compact, count, counted } from '../base/format.ts';
+import { type Loading, useLoad } from '../base/load.ts';
+import { addressOf, filter, place } from '../base/place.ts';
+import { read } from '../base/requests.ts';
+import type { HistoryPoint, Summary } from '../base/rows.ts';
+import { useWatch } from '../base/watching.ts';
+import { bars } from '../parts/bars.ts';
+import { head } from '../parts/head.ts';
+import { loaded } from '../parts/loaded.ts';
+import { plot } from '../parts/plot.ts';
+import { card, empty, since, skeleton } from '../parts/show.ts';
+
+interface Figure {
+  name: string;
+  value: string;
+  note?: Child;
+  href?: string;
+  mood?: 'bad' | 'warn' | undefined;
+}
+const figure = ({ name, value, note, href, mood }: Figure): VNode => {
+  const inside = [span({ class: 'name' }, name), span({ class: 'value' }, value), span({ class: 'note' }, note)];
+  const looks = `figure ${mood ? `is-${mood}` : ''}`;
+  return href === undefined ? div({ class: looks }, ...inside) : a({ class: looks, href }, ...inside);
+};
+
+const milliseconds = (value: number | null): string =>
+  value === null ? '–' : `${value < 10 ? value.toFixed(1) : Math.round(value)} ms`;
+const share = (part: number, all: number): string => (all === 0 ? '' : `${Math.floor((part / all) * 100)} % of them`);
+
+/** Milliseconds of the event loop from which on devices feel it. */
+const SLOW_LOOP = 50;
+
+const figures = ({ devices, transactions, deliveries, receivers, commitP99Ms, loopP99Ms }: Summary): VNode =>
+  div(
+    { class: 'figures' },
+    figure({
+      name: 'Connected',
+      value: count(devices.connected),
+      note: share(devices.connected, devices.total),
+      href: addressOf(['devices'], { connected: 'true' }),
+    }),
+    figure({
+      name: 'Activated',
+      value: count(devices.activated),
+      note: share(devices.activated, devices.total),
+      href: addressOf(['devices'], { activation: 'activated' }),
+    }),
+    figure({
+      name: 'Devices',
+      value: count(devices.total),
+      note: counted(devices.total - devices.connected, 'device is', 'devices are').concat(' away'),
+      href: addressOf(['devices']),
+    }),
+    figure({
+      name: 'Unfinished transactions',
+      value: count(transactions.unfinished),
+      note: transactions.oldestAt ? ['oldest waits ', since(transactions.oldestAt)] : 'nothing waits',
+      href: addressOf(['transactions'], { unfinished: 'true' }),
+    }),
+    figure({
+      name: 'Failing receivers',
+      value: count(receivers.failing),
+      note: `${counted(deliveries.pending, 'webhook')} pending`,
+      href: addressOf(['webhooks'], { state: 'failing' }),
+      mood: receivers.failing > 0 ? 'bad' : undefined,
+    }),
+    figure({
+      name: 'Commit p99',
+      value: milliseconds(commitP99Ms),
+      note: 'until a write is on the disk',
+      href: addressOf(['health']),
+    }),
+    figure({
+      name: 'Event loop p99',
+      value: milliseconds(loopP99Ms),
+      note: 'delay of everything else',
+      href: addressOf(['health']),
+      mood: loopP99Ms !== null && loopP99Ms > SLOW_LOOP ? 'warn' : undefined,
+    }),
+  );
+
+const SPANS = [
+  ['15 min', 15 * 60, 10],
+  ['1 h', 3600, 10],
+  ['6 h', 6 * 3600, 60],
+  ['24 h', 24 * 3600, 120],
+  ['7 d', 7 * 86_400, 1200],
+] as const;
+
+function History() {
+  const chosen = SPANS.find(([name]) => name === place.value.query['span']) ?? SPANS[0];
+  const [, seconds, step] = chosen;
+  const history = useLoad(
+    `${seconds}`,
+    (signal) => {
+      const sinceThen = new Date(Date.now() - seconds * 1000).toISOString();
+      return read<{ stepSeconds: number; points: HistoryPoint[] }>('/fleet/history', {
+        query: { since: sinceThen, step },
+        signal,
+      });
+    },
+    { every: Math.max(10_000, step * 500) },
+  );
+  return card(
+    {
+      title: 'Over time',
+      bare: true,
+      side: div(
+        { class: 'choices', role: 'group', 'aria-label': 'How far back' },
+        SPANS.map(([name]) =>
+          button(
+            { type: 'button', key: name, 'aria-pressed': name === chosen[0], onClick: () => filter({ span: name }) },
+            name,
+          ),
+        ),
+      ),
+    },
+    loaded(history, ({ points, stepSeconds }) => plots(points, stepSeconds)),
+  );
+}
+
+/** Between points that are further apart than this many steps something was not running: the line has a gap. */
+const HOLE = 2.5;
+
+function plots(points: readonly HistoryPoint[], stepSeconds: number): Child {
+  if (points.length < 2)
+    return empty({
+      title: 'The history has just begun',
+      text: 'A point is added every ten seconds. In a minute there is something to see.',
+    });
+  const rows: (HistoryPoint | { at: string })[] = [];
+  for (const [index, point] of points.entries()) {
+    const before = points[index - 1];
+    const gap = before ? (Date.parse(point.at) - Date.parse(before.at)) / 1000 : 0;
+    if (before && gap > HOLE * stepSeconds)
+      rows.push({ at: new Date(Date.parse(before.at) + stepSeconds * 1000).toISOString() });
+    rows.push(point);
+  }
+  const times = rows.map(({ at }) => Date.parse(at) / 1000);
+  const of = (name: Exclude<keyof HistoryPoint, 'at'>, divided = 1): (number | null)[] =>
+    rows.map((row) => ('devices' in row && row[name] !== null ? (row[name] as number) / divided : null));
+  const rate = (value: number): string => `${value >= 10 || value === 0 ? compact(value) : value.toFixed(1)}/s`;
+  return div(
+    { class: 'columns' },
+    plot({
+      label: 'Devices',
+      times,
+      lines: [
+        { name: 'connected', colour: 'plot-1', values: of('connected') },
+        { name: 'activated', colour: 'plot-2', values: of('activated') },
+      ],
+    }),
+    plot({
+      label: 'Transactions a second',
+      times,
+      show: rate,
+      lines: [
+        { name: 'created', colour: 'plot-1', values: of('created', stepSeconds) },
+        { name: 'finished', colour: 'plot-2', values: of('finished', stepSeconds) },
+        { name: 'failed', colour: 'plot-3', values: of('failed', stepSeconds) },
+      ],
+    }),
+    plot({
+      label: 'What waits',
+      times,
+      lines: [
+        { name: 'commands due', colour: 'plot-1', values: of('due') },
+        { name: 'webhooks pending', colour: 'plot-2', values: of('pending') },
+      ],
+    }),
+    plot({
+      label: 'Event loop',
+      times,
+      show: (value) => `${value < 10 ? value.toFixed(1) : Math.round(value)} ms`,
+      lines: [{ name: 'event loop p99', colour: 'plot-1', values: of('loopP99Ms') }],
+    }),
+  );
+}
+
+interface Breakdown {
+  groups: { value: string | null; devices: number }[];
+  others: number;
+}
+
+/** Milliseconds between two looks at how many have what; the service keeps its answer for as long. */
+const BREAKDOWN_EVERY = 15_000;
+
+function Groups({
+  by,
+  title,
+  of,
+  query,
+  text,
+}: {
+  by: string;
+  title: string;
+  of?: string;
+  query(value: string): Record<string, string>;
+  text: string;
+}) {
+  const breakdown = useLoad(
+    `${by} ${of ?? ''}`,
+    (signal) => read<Breakdown>('/fleet/breakdown', { query: { by, package: of }, signal }),
+    { every: BREAKDOWN_EVERY },
+  );
+  return card(
+    { title },
+    loaded(breakdown, ({ groups, others }) => {
+      if (groups.length === 0) return p({ class: 'quiet' }, text);
+      const rows = groups.slice(0, 8).map(({ value, devices }) => ({
+        label: value ?? 'not reported',
+        value: devices,
+        ...(value !== null && { href: addressOf(['devices'], query(value)) }),
+      }));
+      const rest = others + groups.slice(8).reduce((sum, { devices }) => sum + devices, 0);
+      return [bars(title, rows), rest > 0 ? p({ class: 'quiet small' }, `and ${counted(rest, 'other device')}`) : null];
+    }),
+  );
+}
+
+const batteryQuery = (tens: string): Record<string, string> => {
+  const [from = '0', to = '100'] = tens.split('-');
+  return { batteryFrom: from, ...(to !== '100' && { batteryBelow: String(Number(to) + 1) }) };
+};
+
+/** The application versions of one package: of that which most devices have, unless another is asked for. */
+function Versions() {
+  const packages = useLoad(
+    'packages',
+    (signal) => read<Breakdown>('/fleet/breakdown', { query: { by: 'package' }, signal }),
+    { every: BREAKDOWN_EVERY },
+  );
+  const { value } = packages.state.value;
+  if (value === undefined)
+    return card(
+      { title: 'Application versions' },
+      loaded(packages, () => null),
+    );
+  const name = value.groups.find(({ value: one }) => one !== null)?.value;
+  if (!name)
+    return card({ title: 'Application versions' }, p({ class: 'quiet' }, 'No device has reported installed software.'));
+  return use(Groups, {
+    by: 'version',
+    of: name,
+    title: `Versions of ${name}`,
+    query: (version) => ({ package: name, version }),
+    text: 'No device has reported it.',
+  });
+}
+
+function Overview() {
+  const summary: Loading<Summary> = useLoad('summary', (signal) => read<Summary>('/fleet/summary', { signal }));
+  const isFirst = useSignal(true);
+  useWatch('fleet', ({ value }) => {
+    isFirst.value = false;
+    summary.change((known) => ({ ...known, ...(value as Partial<Summary>) }));
+  });
+  return [
+    head({ title: 'Overview' }),
+    loaded(summary, (value) => (value.devices.total === 0 ? begin() : figures(value)), { lines: 3 }) ?? skeleton(3),
+    use(History, {}),
+    div(
+      { class: 'columns even' },
+      use(Groups, {
+        by: 'firmware',
+        title: 'Firmware',
+        query: (firmware) => ({ firmware }),
+        text: 'No device has reported its firmware.',
+      }),
+      use(Versions, {}),
+      use(Groups, {
+        by: 'battery',
+        title: 'Battery',
+        query: batteryQuery,
+        text: 'No device has reported its battery.',
+      }),
+    ),
+  ];
+}
+
+const begin = (): VNode =>
+  card(
+    { title: 'No devices yet' },
+    empty(
+      {
+        title: 'Register the first device',
+        text: 'Create a developer and an application, then register devices one by one or from a file. The simulator makes a fleet to try it with:',
+        command: 'npm run sim -- run smoke',
+      },
+      a({ class: 'button', href: addressOf(['developers']) }, 'To the developers'),
+    ),
+  );
+
+export const overviewPage = (): VNode => use(Overview, {});

@@ -1,0 +1,337 @@
+import { a, button, type Child, div, small, span, use, type VNode } from '../base/elements.ts';
+import { bytes, count } from '../base/format.ts';
+import { type Loading, useLoad } from '../base/load.ts';
+import { addressOf, place, ROLE } from '../base/place.ts';
+import { at, type Page, read, readPage, send } from '../base/requests.ts';
+import { fromServiceTime } from '../base/service-time.ts';
+import { useWatch } from '../base/watching.ts';
+import { bars } from '../parts/bars.ts';
+import { ask } from '../parts/dialog.ts';
+import { given, textField, typed } from '../parts/fields.ts';
+import { head } from '../parts/head.ts';
+import { loaded } from '../parts/loaded.ts';
+import { pager } from '../parts/pager.ts';
+import { age, badge, card, empty, id, idLink, nothing, said } from '../parts/show.ts';
+import { type Column, rowsTable } from '../parts/table.ts';
+import { askForFile } from '../parts/upload.ts';
+import type { Line } from './software.ts';
+import { mayRedeliver as mayWrite } from './webhooks.ts';
+
+interface Version {
+  version: string;
+  description: string | null;
+  createdAt: string | null;
+  updatedAt: string | null;
+  distributing: boolean | null;
+  distributionStartedAt: string | null;
+  binary: {
+    sizeBytes: number | null;
+    sha256: string | null;
+    foundPackage?: string | null;
+    foundVersion?: string | null;
+  } | null;
+  warning: string | null;
+  devices: { installed: number; waiting: number; failed: number } | null;
+}
+
+interface Installations {
+  installed: number;
+  waiting: number;
+  failed: number;
+  errors: { code: string | null; devices: number }[];
+  devices: {
+    deviceId: string;
+    state: 'installed' | 'waiting' | 'failed';
+    errorCode: string | null;
+    since: string | null;
+  }[];
+}
+
+const LIMIT = 50;
+
+/** What an application is told of a version is in three answers. */
+async function ofApplication(name: string, signal: AbortSignal): Promise<Page<Version>> {
+  const offset = Number(place.value.query['after'] ?? 0);
+  const path = `/packages${at(name)}/versions`;
+  const { versions, total } = await read<{
+    versions: { version: string; description: string | null; registerDate: string; updateDate: string }[];
+    total: number;
+  }>(path, { query: { offset, limit: 20 }, signal });
+  const rows = await Promise.all(
+    versions.map(async ({ version, description, registerDate, updateDate }): Promise<Version> => {
+      const [binary, distribution] = await Promise.all([
+        read<{ appFileExists: boolean; fileSize: number | null; sha256?: string | null; warning?: string | null }>(
+          `${path}${at(version)}/binaries`,
+          { signal },
+        ),
+        read<{ distributable: boolean; distributionDate: string | null }>(`${path}${at(version)}/distributions`, {
+          signal,
+        }),
+      ]);
+      return {
+        version,
+        description,
+        createdAt: fromServiceTime(registerDate),
+        updatedAt: fromServiceTime(updateDate),
+        distributing: distribution.distributable,
+        distributionStartedAt: null,
+        binary: binary.appFileExists ? { sizeBytes: binary.fileSize, sha256: binary.sha256 ?? null } : null,
+        warning: binary.warning ?? null,
+        devices: null,
+      };
+    }),
+  );
+  return { rows, next: offset + rows.length < total ? String(offset + rows.length) : null };
+}
+
+interface Of {
+  name: string;
+  line: Line;
+}
+
+const pathOf = ({ name }: Of, version: string): string => `/packages${at(name)}/versions${at(version)}`;
+
+/** Where a file of a version goes; the operator's are those of the service itself. */
+const whereOf = (of: Of, version: string) => async (): Promise<string> => {
+  const path =
+    ROLE === 'application'
+      ? pathOf(of, version)
+      : `/${of.line === 'firmware' ? 'firmware' : 'system-packages'}${at(of.name)}/versions${at(version)}`;
+  const answer = (await (await send('POST', `${path}/binaries`)).json()) as {
+    uploadUrl?: string;
+    urlList?: { uploadUrl: string }[];
+  };
+  const url = answer.uploadUrl ?? answer.urlList?.[0]?.uploadUrl;
+  if (url === undefined) throw new Error('The service did not say where to put the file.');
+  return url;
+};
+
+function addVersion({ name }: Of, done: () => void): void {
+  ask({
+    title: `A new version of ${name}`,
+    fields: [
+      textField({ name: 'version', label: 'Version', required: true, hint: 'As the file names itself.' }),
+      textField({ name: 'description', label: 'What is new in it' }),
+    ],
+    does: 'Create it',
+    async act(data) {
+      await send('POST', `/packages${at(name)}/versions`, {
+        json: given({ version: typed(data, 'version'), description: typed(data, 'description') }),
+      });
+      done();
+      return 'The version is there. Upload its file next.';
+    },
+  });
+}
+
+const distribute = (of: Of, { version, distributing }: Version, done: () => void): void =>
+  ask({
+    title: distributing ? `Stop distributing ${version}?` : `Distribute ${version}?`,
+    text: distributing
+      ? 'It is not offered any more; installations that have begun go on.'
+      : 'From now on it can be installed on the application’s devices.',
+    does: distributing ? 'Stop' : 'Distribute it',
+    async act() {
+      await send(distributing ? 'DELETE' : 'POST', `${pathOf(of, version)}/distributions`);
+      done();
+      return distributing ? `${version} is not distributed any more.` : `${version} is distributed.`;
+    },
+  });
+
+const devicesOf = ({ devices }: Version): Child =>
+  devices === null
+    ? nothing()
+    : span(
+        { class: 'num' },
+        `${count(devices.installed)} have it`,
+        devices.waiting > 0 ? `, ${count(devices.waiting)} wait` : '',
+        devices.failed > 0 ? span({ class: 'fault' }, `, ${count(devices.failed)} failed`) : '',
+      );
+
+function columns(of: Of, ownIsService: boolean, done: () => void): Column<Version>[] {
+  const mayUpload = ROLE === 'application' ? mayWrite() : ownIsService;
+  return [
+    {
+      name: 'Version',
+      kind: 'lead',
+      cell: ({ version, description }) =>
+        div(
+          null,
+          a(
+            { href: addressOf(['software', of.name], { line: of.line === 'firmware' ? of.line : undefined, version }) },
+            id(version),
+          ),
+          description === null ? null : small(null, said(description)),
+        ),
+    },
+    {
+      name: 'Distribution',
+      cell: ({ distributing, distributionStartedAt }) =>
+        distributing
+          ? div(
+              null,
+              badge('good', 'distributed'),
+              distributionStartedAt ? small(null, 'since ', age(distributionStartedAt)) : null,
+            )
+          : badge('', 'not distributed'),
+    },
+    {
+      name: 'Binary',
+      cell: ({ binary, warning }) =>
+        div(
+          null,
+          binary === null
+            ? badge('warn', 'no file')
+            : span(
+                { class: 'num', ...(binary.sha256 && { title: `SHA-256 ${binary.sha256}` }) },
+                binary.sizeBytes === null ? 'there' : bytes(binary.sizeBytes),
+              ),
+          warning === null ? null : small({ class: 'fault' }, said(warning)),
+        ),
+    },
+    ...(ROLE === 'operator' ? [{ name: 'Devices', cell: devicesOf }] : []),
+    { name: 'Made', kind: 'short', cell: ({ createdAt }) => age(createdAt) },
+    {
+      name: '',
+      kind: 'short',
+      cell: (row) =>
+        div(
+          { class: 'row' },
+          mayUpload
+            ? button(
+                {
+                  type: 'button',
+                  class: 'tiny',
+                  onClick: () =>
+                    askForFile({ name: `${of.name} ${row.version}`, where: whereOf(of, row.version), done }),
+                },
+                row.binary === null ? 'Upload' : 'Replace',
+              )
+            : null,
+          ROLE === 'application' && mayWrite()
+            ? button(
+                { type: 'button', class: 'tiny', onClick: () => distribute(of, row, done) },
+                row.distributing ? 'Stop' : 'Distribute',
+              )
+            : null,
+        ),
+    },
+  ];
+}
+
+const STATES = {
+  installed: ['good', 'have it'],
+  waiting: ['calm', 'wait for it'],
+  failed: ['bad', 'failed at it'],
+} as const;
+
+function InstallationsCard({ of, version }: { of: Of; version: string }) {
+  const path = `${pathOf(of, version)}/installations`;
+  const installations = useLoad(
+    path,
+    (signal) => read<Installations>(path, { query: ROLE === 'operator' ? { line: of.line } : {}, signal }),
+    { every: 10_000 },
+  );
+  useWatch('software', ({ key, value }) => {
+    if (key === `${of.name}@${version}`)
+      installations.change((known) => ({ ...known, ...(value as Partial<Installations>) }));
+  });
+  return card(
+    {
+      title: `Devices and ${version}`,
+      bare: true,
+      side: a({ class: 'small', href: addressOf(['devices'], { package: of.name, version }) }, 'Those that have it'),
+    },
+    loaded(installations, ({ installed, waiting, failed, errors, devices }) => [
+      div(
+        { class: 'columns pad' },
+        bars('Devices', [
+          { label: 'have it', value: installed },
+          { label: 'wait for it', value: waiting },
+          { label: 'failed at it', value: failed },
+        ]),
+        errors.length === 0
+          ? null
+          : bars(
+              'Failures by error',
+              errors.map(({ code, devices: many }) => ({ label: code ?? 'without a code', value: many })),
+            ),
+      ),
+      devices.length === 0
+        ? null
+        : rowsTable({
+            label: 'Installations',
+            rows: devices,
+            keyOf: ({ deviceId, state }) => `${deviceId} ${state}`,
+            columns: [
+              {
+                name: 'Device',
+                kind: 'lead',
+                cell: ({ deviceId }) => idLink(addressOf(['devices', deviceId]), deviceId),
+              },
+              {
+                name: 'State',
+                cell: ({ state, errorCode }) =>
+                  div(
+                    null,
+                    badge(STATES[state][0], STATES[state][1]),
+                    errorCode === null ? null : small({ class: 'fault' }, said(errorCode)),
+                  ),
+              },
+              { name: 'Since', kind: 'short', cell: ({ since }) => age(since) },
+            ],
+          }),
+    ]),
+  );
+}
+
+function OnePackage({ of }: { of: Of }) {
+  const query = { line: of.line, after: place.value.query['after'], limit: LIMIT };
+  const page: Loading<Page<Version>> = useLoad(JSON.stringify([of, query]), (signal) =>
+    ROLE === 'operator'
+      ? readPage<Version>(`/packages${at(of.name)}/versions`, 'versions', { query, signal })
+      : ofApplication(of.name, signal),
+  );
+  const about = useLoad(`about ${of.line} ${of.name}`, async (signal) =>
+    ROLE === 'operator'
+      ? read<{ developerId: string | null }>(`/packages${at(of.name)}`, { query: { line: of.line }, signal })
+      : null,
+  );
+  const owner = about.state.value.value?.developerId;
+  const { version } = place.value.query;
+  return [
+    head({
+      title: of.name,
+      trail: [[addressOf(['software']), 'Software']],
+      state: of.line === 'firmware' ? badge('calm', 'firmware') : null,
+      about: owner ? ['of ', idLink(addressOf(['developers', owner]), owner)] : null,
+      actions:
+        ROLE === 'application' && mayWrite()
+          ? button({ type: 'button', class: 'main', onClick: () => addVersion(of, page.again) }, 'New version')
+          : null,
+    }),
+    card(
+      { title: 'Versions', bare: true, side: span({ class: 'quiet small' }, 'newest first') },
+      loaded(page, ({ rows, next }) =>
+        rows.length === 0 && next === null
+          ? empty({ title: 'No versions', text: 'Register a version, then upload its file.' })
+          : [
+              rowsTable({
+                label: 'Versions',
+                columns: columns(of, owner === null, page.again),
+                rows,
+                keyOf: ({ version: one }) => one,
+                isChosen: ({ version: one }) => one === version,
+              }),
+              pager(next, rows.length),
+            ],
+      ),
+    ),
+    version === undefined ? null : use(InstallationsCard, { of, version, key: version }),
+  ];
+}
+
+export const packagePage = (name: string): VNode => {
+  const line = place.value.query['line'] === 'firmware' ? 'firmware' : 'software';
+  return use(OnePackage, { of: { name, line }, key: `${line} ${name}` });
+};

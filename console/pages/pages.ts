@@ -1,0 +1,53 @@
+import type { Child } from '../base/elements.ts';
+import { a } from '../base/elements.ts';
+import { addressOf, place, ROLE } from '../base/place.ts';
+import { head } from '../parts/head.ts';
+import { empty } from '../parts/show.ts';
+import { applicationPage } from './application.ts';
+import { auditPage } from './audit.ts';
+import { deliveryPage } from './delivery.ts';
+import { developerPage } from './developer.ts';
+import { developersPage } from './developers.ts';
+import { devicePage } from './device.ts';
+import { devicesPage } from './devices.ts';
+import { healthPage } from './health.ts';
+import { overviewPage } from './overview.ts';
+import { packagePage } from './package.ts';
+import { settingsPage } from './settings.ts';
+import { softwarePage } from './software.ts';
+import { transactionPage } from './transaction.ts';
+import { transactionsPage } from './transactions.ts';
+import { webhooksPage } from './webhooks.ts';
+
+type Show = (...segments: string[]) => Child;
+
+/** Pages by the first segment of their path: those without further segments, those of one thing, those of a part of it. */
+const EVERYBODY: Readonly<Record<string, readonly (Show | undefined)[]>> = {
+  devices: [devicesPage, devicePage],
+  transactions: [transactionsPage, transactionPage],
+  webhooks: [webhooksPage, undefined, deliveryPage],
+  software: [softwarePage, packagePage],
+};
+const OPERATOR: typeof EVERYBODY = {
+  ...EVERYBODY,
+  '': [overviewPage],
+  developers: [developersPage, developerPage],
+  applications: [undefined, applicationPage],
+  audit: [auditPage],
+  health: [healthPage],
+};
+const APPLICATION: typeof EVERYBODY = { ...EVERYBODY, '': [devicesPage], settings: [settingsPage] };
+
+/** The page that the address names. */
+export function pageOf(): Child {
+  const [first = '', ...others] = place.value.path;
+  const show = (ROLE === 'operator' ? OPERATOR : APPLICATION)[first]?.[others.length];
+  if (show) return show(...others);
+  return [
+    head({ title: 'No such page' }),
+    empty(
+      { title: 'Nothing is here', text: 'The address may be of another release, or mistyped.' },
+      a({ class: 'button', href: addressOf([]) }, 'To the beginning'),
+    ),
+  ];
+}

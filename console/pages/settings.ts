@@ -1,0 +1,113 @@
+import { button, dd, div, dl, dt, p, use, type VNode } from '../base/elements.ts';
+import { useLoad } from '../base/load.ts';
+import { read, send } from '../base/requests.ts';
+import { session } from '../base/session.ts';
+import { ask } from '../parts/dialog.ts';
+import { textField, typed } from '../parts/fields.ts';
+import { head } from '../parts/head.ts';
+import { loaded } from '../parts/loaded.ts';
+import { showSecret } from '../parts/secret.ts';
+import { badge, card, id, outside } from '../parts/show.ts';
+import { mayRedeliver as mayWrite } from './webhooks.ts';
+
+type Settings = Record<string, string | null>;
+
+/** What each URL is told. */
+const ABOUT: Readonly<Record<string, string>> = {
+  deviceEvent:
+    'How transactions end, and what devices tell by themselves. Without it nothing can be asked of a device.',
+  callEvent: 'Calls that begin and end.',
+  callFileSendEvent: 'Recordings that are saved, or not.',
+  callRecGetMultiPresignedUrl: 'Is asked where recordings go.',
+  fileUploadEvent: 'Files that were uploaded, or not.',
+  fileUploadGetUrl: 'Is asked where files go.',
+};
+
+function change(settings: Settings, done: () => void): void {
+  const names = Object.keys(ABOUT).filter((name) => name in settings);
+  ask({
+    title: 'Change the webhook URLs',
+    fields: names.map((name) =>
+      textField(
+        { name, label: name, value: settings[name] ?? '', hint: ABOUT[name]! },
+        { type: 'url', placeholder: 'https://' },
+      ),
+    ),
+    does: 'Change them',
+    async act(data) {
+      const json = Object.fromEntries(
+        names.map((name) => [name, typed(data, name) ?? null]).filter(([name, url]) => settings[name!] !== url),
+      );
+      await send('PATCH', '', { json });
+      done();
+      return 'The URLs are changed.';
+    },
+  });
+}
+
+function issueKey(hasKey: boolean, done: () => void): void {
+  ask({
+    title: hasKey ? 'Issue a new authenticationKey?' : 'Issue the authenticationKey',
+    text: hasKey
+      ? 'Webhooks are signed by it from the next attempt on; for 24 hours they carry a signature by the old one, too.'
+      : 'Webhooks are signed by it. Keep it where your receiver finds it.',
+    does: 'Issue it',
+    async act() {
+      const { authenticationKey } = (await (await send('POST', '/refresh_authkey')).json()) as {
+        authenticationKey: string;
+      };
+      done();
+      showSecret('The authenticationKey', 'Your receiver verifies webhooks by it.', authenticationKey);
+    },
+  });
+}
+
+function Settings() {
+  const settings = useLoad('settings', (signal) => read<Settings>('', { signal }));
+  const { value } = settings.state.value;
+  const hasKey = Boolean(value?.['authenticationKey']);
+  return [
+    head({
+      title: 'Settings',
+      actions:
+        value && mayWrite()
+          ? [
+              button(
+                { type: 'button', class: 'main', onClick: () => change(value, settings.again) },
+                'Change the URLs',
+              ),
+              button(
+                { type: 'button', onClick: () => issueKey(hasKey, settings.again) },
+                hasKey ? 'New key' : 'Issue the key',
+              ),
+            ]
+          : null,
+    }),
+    card(
+      { title: 'Application', bare: true },
+      loaded(settings, (all) =>
+        dl(
+          { class: 'facts' },
+          div(null, dt(null, 'applicationId'), dd(null, id(session.value?.applicationId ?? ''))),
+          div(null, dt(null, 'May'), dd(null, (session.value?.scopes ?? []).join(', '))),
+          div(
+            null,
+            dt(null, 'authenticationKey'),
+            dd(null, hasKey ? badge('good', 'issued') : badge('warn', 'not issued')),
+          ),
+          Object.keys(ABOUT)
+            .filter((name) => name in all)
+            .map((name) =>
+              div(
+                { key: name },
+                dt(null, name),
+                dd(null, div(null, outside(all[name]), p({ class: 'quiet small' }, ABOUT[name]))),
+              ),
+            ),
+        ),
+      ),
+    ),
+  ];
+}
+
+export const settingsPage = (): VNode => use(Settings, {});

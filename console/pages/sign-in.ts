@@ -1,0 +1,72 @@
+import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { button, div, form, h1, main, p, span, use, type VNode } from '../base/elements.ts';
+import { ROLE } from '../base/place.ts';
+import { farewell, signInApplication, signInOperator } from '../base/session.ts';
+import { textField, tick, typed } from '../parts/fields.ts';
+import { mark } from '../parts/icon.ts';
+
+const word = (data: FormData, name: string): string => typed(data, name) ?? '';
+
+const enter = (data: FormData): Promise<string | null> =>
+  ROLE === 'operator'
+    ? signInOperator(word(data, 'token'))
+    : signInApplication(word(data, 'applicationId'), word(data, 'secret'), { acts: data.has('acts') });
+
+/** The door: the operator has a token, an application its identifier and secret. */
+function SignIn() {
+  const wrong = useSignal<string | null>(null);
+  const isBusy = useSignal(false);
+  useEffect(() => {
+    document.title = 'Sign in · Lapel';
+  }, []);
+  const submit = async (event: SubmitEvent): Promise<void> => {
+    event.preventDefault();
+    if (isBusy.value) return;
+    isBusy.value = true;
+    const fields = event.currentTarget as HTMLFormElement;
+    wrong.value = await enter(new FormData(fields)).catch(() => 'The service cannot be reached.');
+    isBusy.value = false;
+    if (wrong.value !== null) fields.querySelector<HTMLInputElement>('input[type=password]')?.select();
+  };
+  const password = { type: 'password', autoComplete: 'current-password' } as const;
+  return main(
+    { class: 'door' },
+    form(
+      { onSubmit: (event) => void submit(event) },
+      div({ class: 'brand' }, mark(), span(null, 'Lapel')),
+      h1(null, ROLE === 'operator' ? 'Sign in to the fleet' : 'Sign in as an application'),
+      farewell.value ? p({ class: 'note', role: 'status' }, farewell.value) : null,
+      ROLE === 'operator'
+        ? textField(
+            {
+              name: 'token',
+              label: 'Administrator token',
+              required: true,
+              hint: 'It is in the file admin-token of the data folder, unless LAPEL_ADMIN_TOKEN sets it.',
+            },
+            { ...password, autofocus: true },
+          )
+        : [
+            textField(
+              { name: 'applicationId', label: 'Application', required: true },
+              { autofocus: true, autoComplete: 'username' },
+            ),
+            textField(
+              {
+                name: 'secret',
+                label: 'Secret',
+                required: true,
+                hint: 'It is not kept: after an hour it is asked for again.',
+              },
+              password,
+            ),
+            tick({ name: 'acts', label: 'Also to act, not only to look' }, true),
+          ],
+      wrong.value ? p({ class: 'note bad', role: 'alert' }, wrong.value) : null,
+      button({ type: 'submit', class: 'main', disabled: isBusy.value }, isBusy.value ? 'One moment ...' : 'Sign in'),
+    ),
+  );
+}
+
+export const signIn = (): VNode => use(SignIn, {});

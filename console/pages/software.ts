@@ -1,0 +1,190 @@
+import { a, button, div, small, use, type VNode } from '../base/elements.ts';
+import { count } from '../base/format.ts';
+import { useLoad } from '../base/load.ts';
+import { addressOf, place, ROLE } from '../base/place.ts';
+import { type Page, read, readPage, send } from '../base/requests.ts';
+import { fromServiceTime } from '../base/service-time.ts';
+import { ask } from '../parts/dialog.ts';
+import { given, textField, typed } from '../parts/fields.ts';
+import { asked, type Filter, filterBar } from '../parts/filters.ts';
+import { head } from '../parts/head.ts';
+import { loaded } from '../parts/loaded.ts';
+import { pager } from '../parts/pager.ts';
+import { age, badge, card, empty, id, idLink, nothing, said } from '../parts/show.ts';
+import { rowsTable } from '../parts/table.ts';
+import { mayRedeliver as mayWrite } from './webhooks.ts';
+
+export type Line = 'software' | 'firmware';
+
+interface Package {
+  line: Line;
+  package: string;
+  developerId: string | null;
+  displayName: string | null;
+  forAll?: boolean;
+  versions: number | null;
+  newest: string | null;
+  updatedAt: string | null;
+}
+
+const FILTERS: readonly Filter[] = [
+  {
+    name: 'line',
+    label: 'Kind',
+    choices: [
+      ['software', 'applications of devices'],
+      ['firmware', 'firmware'],
+    ],
+  },
+  { name: 'developerId', label: 'Developer' },
+];
+const LIMIT = 100;
+
+/** An application's answer has the times of the service, and no count of versions. */
+async function ofApplication(signal: AbortSignal): Promise<Page<Package>> {
+  const offset = Number(place.value.query['after'] ?? 0);
+  const { packages, total } = await read<{
+    packages: { package: string; displayName: string | null; updateDate: string }[];
+    total: number;
+  }>('/packages', { query: { offset, limit: LIMIT }, signal });
+  const rows = packages.map(({ package: name, displayName, updateDate }) => ({
+    line: 'software' as const,
+    package: name,
+    developerId: null,
+    displayName,
+    versions: null,
+    newest: null,
+    updatedAt: fromServiceTime(updateDate),
+  }));
+  return { rows, next: offset + rows.length < total ? String(offset + rows.length) : null };
+}
+
+/** The operator's own packages: those of the system, and firmware. */
+function create(done: () => void): void {
+  ask({
+    title: ROLE === 'operator' ? 'A version of a system package or firmware' : 'A new package',
+    text:
+      ROLE === 'operator'
+        ? 'What the service distributes by itself. The package is made with its first version.'
+        : 'Its name is the one in the application file.',
+    fields:
+      ROLE === 'operator'
+        ? [
+            textField({ name: 'package', label: 'Package', required: true, hint: 'As the file names itself.' }),
+            textField({ name: 'version', label: 'Version', required: true }),
+            textField({ name: 'displayName', label: 'Name for people' }),
+            textField({ name: 'description', label: 'What is new in it' }),
+            textField(
+              {
+                name: 'line',
+                label: 'Kind',
+                value: 'system-packages',
+                required: true,
+                hint: 'system-packages or firmware',
+              },
+              { pattern: 'system-packages|firmware' },
+            ),
+          ]
+        : [
+            textField({ name: 'package', label: 'Package', required: true }),
+            textField({ name: 'displayName', label: 'Name for people', required: true }),
+          ],
+    does: 'Create it',
+    async act(data) {
+      const name = typed(data, 'package')!;
+      if (ROLE === 'operator') {
+        const path = `/${typed(data, 'line')}/${encodeURIComponent(name)}/versions/${encodeURIComponent(typed(data, 'version')!)}`;
+        await send('PUT', path, {
+          json: given({ displayName: typed(data, 'displayName'), description: typed(data, 'description') }),
+        });
+      } else
+        await send('POST', '/packages', { json: given({ package: name, displayName: typed(data, 'displayName') }) });
+      done();
+      return `${name} is there.`;
+    },
+  });
+}
+
+function Software() {
+  const query = { ...asked(FILTERS.map(({ name }) => name)), limit: LIMIT };
+  const page = useLoad(JSON.stringify(query), (signal) =>
+    ROLE === 'operator' ? readPage<Package>('/packages', 'packages', { query, signal }) : ofApplication(signal),
+  );
+  const isOperator = ROLE === 'operator';
+  return [
+    head({
+      title: 'Software',
+      actions: mayWrite()
+        ? button(
+            { type: 'button', onClick: () => create(page.again) },
+            isOperator ? 'New system version' : 'New package',
+          )
+        : null,
+    }),
+    isOperator ? filterBar(FILTERS) : null,
+    card(
+      { title: 'Packages', bare: true },
+      loaded(page, ({ rows, next }) =>
+        rows.length === 0 && next === null
+          ? empty({
+              title: 'No packages',
+              text: isOperator
+                ? 'Developers register their packages by the API; those of the system and firmware are made here.'
+                : 'Register a package, then its first version, then upload its file.',
+            })
+          : [
+              rowsTable({
+                label: 'Packages',
+                rows,
+                keyOf: ({ line, package: name }) => `${line} ${name}`,
+                columns: [
+                  {
+                    name: 'Package',
+                    kind: 'lead',
+                    cell: ({ line, package: name, displayName }) =>
+                      div(
+                        null,
+                        a(
+                          { href: addressOf(['software', name], { line: line === 'firmware' ? line : undefined }) },
+                          id(name),
+                        ),
+                        displayName === null ? null : small(null, said(displayName)),
+                      ),
+                  },
+                  {
+                    name: 'Kind',
+                    cell: ({ line, developerId }) =>
+                      line === 'firmware'
+                        ? badge('calm', 'firmware')
+                        : developerId === null && isOperator
+                          ? badge('', 'system')
+                          : badge('', 'software'),
+                  },
+                  ...(isOperator
+                    ? [
+                        {
+                          name: 'Developer',
+                          cell: ({ developerId }: Package) =>
+                            developerId === null
+                              ? nothing()
+                              : idLink(addressOf(['developers', developerId]), developerId),
+                        },
+                        {
+                          name: 'Versions',
+                          kind: 'right' as const,
+                          cell: ({ versions }: Package) => (versions === null ? nothing() : count(versions)),
+                        },
+                        { name: 'Newest', cell: ({ newest }: Package) => (newest === null ? nothing() : id(newest)) },
+                      ]
+                    : []),
+                  { name: 'Changed', kind: 'short', cell: ({ updatedAt }) => age(updatedAt) },
+                ],
+              }),
+              pager(next, rows.length),
+            ],
+      ),
+    ),
+  ];
+}
+
+export const softwarePage = (): VNode => use(Software, {});

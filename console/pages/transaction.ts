@@ -1,0 +1,250 @@
+import { a, button, type Child, dd, div, dl, dt, li, ol, p, small, span, use, type VNode } from '../base/elements.ts';
+import { useEvery } from '../base/every.ts';
+import { useLoad } from '../base/load.ts';
+import { addressOf, ROLE } from '../base/place.ts';
+import { at, read, send } from '../base/requests.ts';
+import type { Transaction } from '../base/rows.ts';
+import { session } from '../base/session.ts';
+import { useWatch } from '../base/watching.ts';
+import { act, ask } from '../parts/dialog.ts';
+import { head } from '../parts/head.ts';
+import { json } from '../parts/json.ts';
+import { loaded } from '../parts/loaded.ts';
+import { deliveryBadge, isFinished, transactionBadge } from '../parts/moods.ts';
+import { card, gapOf, id, idLink, moment, nothing, outside, said, since, until } from '../parts/show.ts';
+import { operationName, renewed } from '../parts/transaction-rows.ts';
+
+interface Stage {
+  name: string;
+  about: Child;
+  at: string | null;
+  /** Since the stage before. */
+  gap: string | null;
+  state: 'done' | 'now' | 'open' | 'bad' | 'skipped';
+}
+
+/** The five stages of a transaction; one that was not gone through, or is not reached yet, says so. */
+function stagesOf(row: Transaction): Stage[] {
+  const { createdAt, publishedAt, deliveredAt, completedAt, status, error, webhook, attempts } = row;
+  const isOver = isFinished(status);
+  const acknowledgedAt = status === 'cancelled' ? null : completedAt;
+  const stage = (
+    name: string,
+    at: string | null,
+    before: string | null,
+    open: Child,
+    done: Child,
+    isNow: boolean,
+  ): Stage => ({
+    name,
+    at,
+    gap: gapOf(before, at),
+    about: at !== null ? done : isOver ? 'left out' : open,
+    state: at !== null ? 'done' : isOver ? 'skipped' : isNow ? 'now' : 'open',
+  });
+  const end: Stage =
+    status === 'cancelled'
+      ? {
+          name: 'Cancelled',
+          at: completedAt,
+          gap: gapOf(deliveredAt ?? publishedAt ?? createdAt, completedAt),
+          about: 'before the device ended it',
+          state: 'bad',
+        }
+      : {
+          ...stage(
+            'Acknowledged',
+            acknowledgedAt,
+            deliveredAt ?? publishedAt,
+            'the device has it and works on it',
+            status,
+            deliveredAt !== null || status === 'processing',
+          ),
+          ...(error && {
+            state: 'bad' as const,
+            about: span({ class: 'fault' }, `${error.code}: `, said(error.message)),
+          }),
+        };
+  const isSent = webhook?.status === 'delivered';
+  const told: Stage = {
+    name: 'Webhook',
+    at: isSent ? webhook.updatedAt : null,
+    gap: isSent ? gapOf(completedAt, webhook.updatedAt) : null,
+    about: !webhook
+      ? isOver
+        ? 'no longer kept'
+        : 'tells the application how it ended'
+      : [
+          deliveryBadge(webhook.status),
+          ' ',
+          webhook.nextAttemptAt ? ['next attempt ', until(webhook.nextAttemptAt)] : null,
+          ' ',
+          said(webhook.lastError ?? (webhook.lastStatusCode === null ? '' : `answered ${webhook.lastStatusCode}`)),
+        ],
+    state: !webhook ? (isOver ? 'skipped' : 'open') : isSent ? 'done' : webhook.status === 'pending' ? 'now' : 'bad',
+  };
+  return [
+    stage('Queued', createdAt, null, '', 'stored; it will not be lost', false),
+    stage(
+      'Published',
+      publishedAt,
+      createdAt,
+      'as soon as the device is connected',
+      attempts > 1 ? `on ${attempts} connections` : 'to the device',
+      publishedAt === null,
+    ),
+    stage(
+      'PUBACK',
+      deliveredAt,
+      publishedAt,
+      'the device has not confirmed it yet',
+      'the device has it',
+      publishedAt !== null,
+    ),
+    end,
+    told,
+  ];
+}
+
+const stages = (row: Transaction): VNode =>
+  ol(
+    { class: 'stages' },
+    stagesOf(row).map(({ name, about, at: time, gap, state }) =>
+      li(
+        { key: name, class: `is-${state}`, 'data-stage': name },
+        span({ class: 'dot', 'aria-hidden': 'true' }),
+        span(
+          { class: 'name' },
+          name,
+          span({ class: 'unseen' }, state === 'done' ? ': done' : state === 'bad' ? ': failed' : ': not yet'),
+        ),
+        span({ class: 'at' }, time === null ? nothing() : moment(time)),
+        span({ class: 'gap' }, about, gap === null ? null : span({ class: 'num' }, ` · after ${gap}`)),
+      ),
+    ),
+  );
+
+const fact = (name: string, value: Child): VNode => div({ key: name }, dt(null, name), dd(null, value));
+
+const mayAct = (scope: string): boolean => ROLE === 'operator' || (session.value?.scopes.includes(scope) ?? false);
+
+function OneTransaction({ transactionId }: { transactionId: string }) {
+  const path = `/transactions${at(transactionId)}`;
+  const transaction = useLoad(path, (signal) => read<Transaction>(path, { signal }));
+  useWatch('transactions', ({ key, value }) => {
+    if (key !== transactionId) return;
+    const known = transaction.state.peek().value;
+    transaction.change((row) => ({ ...row, ...renewed([row], key, value)[0] }));
+    // What a change does not carry: the result, and what became of the webhook.
+    if (known && isFinished((value as Partial<Transaction>).status ?? known.status)) transaction.again();
+  });
+  const { value: row } = transaction.state.value;
+  // A webhook is not watched: it is looked at until it has its end.
+  const webhookPending = row && isFinished(row.status) && row.webhook?.status === 'pending';
+  useEvery(webhookPending ? 1_000 : undefined, transaction.again);
+  const cancel = (): void =>
+    ask({
+      title: 'Cancel this transaction?',
+      text: 'If the device has it, it is cancelled there, too. The application is told.',
+      does: 'Cancel it',
+      isBad: true,
+      async act() {
+        await send('DELETE', ROLE === 'operator' ? path : `/devices${at(row!.deviceId)}${path}`);
+        transaction.again();
+        return 'Cancelled.';
+      },
+    });
+  const redeliver = (): void =>
+    act(async () => {
+      const { applicationId, deliveryId } = row!.webhook!;
+      await send(
+        'POST',
+        ROLE === 'operator'
+          ? `/applications${at(applicationId)}/deliveries${at(deliveryId)}/redeliver`
+          : `/webhooks/deliveries${at(deliveryId)}/redeliver`,
+      );
+      transaction.again();
+      return 'It is sent again.';
+    });
+  return [
+    head({
+      title: row ? `${operationName(row.operation)} ${transactionId}` : `Transaction ${transactionId}`,
+      trail: [[addressOf(['transactions']), 'Transactions']],
+      state: row ? transactionBadge(row.status, row.progress) : null,
+      about: row?.subject ? said(row.subject) : null,
+      actions: row
+        ? [
+            !isFinished(row.status) && mayAct('svc:device:write')
+              ? button({ type: 'button', class: 'bad', onClick: cancel }, 'Cancel')
+              : null,
+            row.webhook && isFinished(row.status) && mayAct('svc:application:write')
+              ? button({ type: 'button', onClick: redeliver }, 'Send the webhook again')
+              : null,
+          ]
+        : null,
+    }),
+    loaded(transaction, (value) => [
+      div(
+        { class: 'columns' },
+        card(
+          {
+            title: 'Its way',
+            side: isFinished(value.status)
+              ? span({ class: 'quiet small num' }, `${gapOf(value.createdAt, value.completedAt) ?? ''} in all`)
+              : span({ class: 'quiet small' }, 'for ', since(value.createdAt)),
+          },
+          stages(value),
+        ),
+        card(
+          { title: 'About it', bare: true },
+          dl(
+            { class: 'facts' },
+            fact('Device', idLink(addressOf(['devices', value.deviceId]), value.deviceId)),
+            fact(
+              'Application',
+              ROLE === 'operator'
+                ? idLink(addressOf(['applications', value.applicationId]), value.applicationId)
+                : id(value.applicationId),
+            ),
+            fact('Attempts', String(value.attempts)),
+            value.progress === null ? null : fact('Progress', `${value.progress} %`),
+            value.warning === null ? null : fact('Warning', said(value.warning)),
+            value.error === null
+              ? null
+              : fact(
+                  'Error',
+                  div({ class: 'fault' }, id(value.error.code), small(null, ' ', said(value.error.message))),
+                ),
+            value.webhook
+              ? fact('Webhook', [
+                  a(
+                    { href: addressOf(['webhooks', value.applicationId, value.webhook.deliveryId]) },
+                    id(value.webhook.deliveryId),
+                  ),
+                  outside(value.webhook.url),
+                ])
+              : null,
+          ),
+        ),
+      ),
+      div(
+        { class: 'columns' },
+        card(
+          { title: 'What was asked' },
+          value.parameters === null
+            ? p({ class: 'quiet' }, 'Parameters are wiped when a transaction ends: they can hold passwords.')
+            : json(value.parameters),
+        ),
+        card(
+          { title: 'What the device answered' },
+          value.result === null
+            ? p({ class: 'quiet' }, isFinished(value.status) ? 'Nothing beside its state.' : 'Nothing yet.')
+            : json(value.result),
+        ),
+      ),
+    ]),
+  ];
+}
+
+export const transactionPage = (transactionId: string): VNode =>
+  use(OneTransaction, { transactionId, key: transactionId });

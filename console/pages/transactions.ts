@@ -1,0 +1,170 @@
+import { useSignal } from '@preact/signals';
+import { button, div, input, span, use, type VNode } from '../base/elements.ts';
+import { counted } from '../base/format.ts';
+import { type Loading, useLoad } from '../base/load.ts';
+import { place, ROLE } from '../base/place.ts';
+import { at, type Page, readPage, send } from '../base/requests.ts';
+import type { TransactionRow } from '../base/rows.ts';
+import { session } from '../base/session.ts';
+import { useWatch } from '../base/watching.ts';
+import { ask } from '../parts/dialog.ts';
+import { asked, type Filter, filterBar } from '../parts/filters.ts';
+import { head } from '../parts/head.ts';
+import { loaded } from '../parts/loaded.ts';
+import { isFinished } from '../parts/moods.ts';
+import { pager } from '../parts/pager.ts';
+import { card, empty } from '../parts/show.ts';
+import { type Column, rowsTable } from '../parts/table.ts';
+import { OPERATIONS, renewed, transactionColumns } from '../parts/transaction-rows.ts';
+
+const LIMIT = 50;
+
+const STATES = ['queued', 'delivered', 'processing', 'succeeded', 'failed', 'cancelled'] as const;
+const FILTERS: readonly Filter[] = [
+  { name: 'unfinished', label: 'All, newest first', choices: [['true', 'unfinished, oldest first']] },
+  { name: 'operation', label: 'Operation', choices: OPERATIONS },
+  { name: 'status', label: 'State', choices: STATES.map((state) => [state, state] as const) },
+  {
+    name: 'olderThan',
+    label: 'Older than',
+    choices: [
+      ['10m', '10 minutes'],
+      ['1h', 'an hour'],
+      ['1d', 'a day'],
+      ['7d', '7 days'],
+    ],
+  },
+  { name: 'warning', label: 'Warning', choices: [['true', 'with a warning']] },
+  { name: 'deviceId', label: 'Device' },
+];
+const filters = ROLE === 'operator' ? [...FILTERS, { name: 'applicationId', label: 'Application' }] : FILTERS;
+
+interface Outcome {
+  transactionId: number;
+  cancelled: boolean;
+  code?: string;
+}
+
+/** Cancels some; what was finished meanwhile stays as it is. Answers how many were cancelled. */
+async function cancelAll(rows: readonly TransactionRow[]): Promise<number> {
+  if (ROLE === 'operator') {
+    const response = await send('POST', '/transactions/cancel', {
+      json: { transactionIds: rows.map(({ transactionId }) => transactionId) },
+    });
+    return ((await response.json()) as { results: Outcome[] }).results.filter(({ cancelled }) => cancelled).length;
+  }
+  const done = await Promise.allSettled(
+    rows.map(({ deviceId, transactionId }) =>
+      send('DELETE', `/devices${at(deviceId)}/transactions${at(transactionId)}`),
+    ),
+  );
+  return done.filter(({ status }) => status === 'fulfilled').length;
+}
+
+const mayAct = (): boolean => ROLE === 'operator' || (session.value?.scopes.includes('svc:device:write') ?? false);
+
+function none(): VNode {
+  const { unfinished } = place.value.query;
+  if (unfinished === 'true')
+    return empty({ title: 'Nothing waits', text: 'Every transaction that is like that has come to its end.' });
+  return empty({
+    title: 'No transaction is like that',
+    text: 'A transaction begins when an application asks something of a device.',
+  });
+}
+
+function Transactions() {
+  const query = { ...asked(filters.map(({ name }) => name)), limit: LIMIT };
+  const page: Loading<Page<TransactionRow>> = useLoad(JSON.stringify(query), (signal) =>
+    readPage<TransactionRow>('/transactions', 'transactions', { query, signal }),
+  );
+  const chosen = useSignal<ReadonlySet<number>>(new Set());
+  const news = useSignal<ReadonlySet<string>>(new Set());
+  useWatch('transactions', ({ key, value }, first) => {
+    const known = page.state.peek().value;
+    if (!known) return;
+    if (known.rows.some(({ transactionId }) => String(transactionId) === key))
+      page.change((now) => ({ ...now, rows: renewed(now.rows, key, value) }));
+    else if (!first && (value as TransactionRow).status === 'queued')
+      news.value = new Set([...news.peek(), key].slice(-1000));
+  });
+  const rows = page.state.value.value?.rows ?? [];
+  const selected = rows.filter(({ transactionId, status }) => chosen.value.has(transactionId) && !isFinished(status));
+  const choose = (transactionId: number, isChosen: boolean): void => {
+    const next = new Set(chosen.value);
+    if (isChosen) next.add(transactionId);
+    else next.delete(transactionId);
+    chosen.value = next;
+  };
+  const ticks: Column<TransactionRow> = {
+    name: '',
+    head: span({ class: 'unseen' }, 'Choose'),
+    cell: ({ transactionId, status }) =>
+      isFinished(status)
+        ? null
+        : input({
+            type: 'checkbox',
+            'aria-label': `Choose transaction ${transactionId}`,
+            checked: chosen.value.has(transactionId),
+            onChange: (event) => choose(transactionId, event.currentTarget.checked),
+          }),
+  };
+  const cancel = (): void =>
+    ask({
+      title: `Cancel ${counted(selected.length, 'transaction')}?`,
+      text: 'What the device has not heard of never reaches it; what it has is cancelled there, too. The application is told.',
+      does: 'Cancel them',
+      isBad: true,
+      async act() {
+        const cancelled = await cancelAll(selected);
+        chosen.value = new Set();
+        page.again();
+        return `${counted(cancelled, 'transaction')} cancelled${cancelled < selected.length ? `; ${selected.length - cancelled} had ended meanwhile` : ''}.`;
+      },
+    });
+  const showNews = (): void => {
+    news.value = new Set();
+    page.again();
+  };
+  return [
+    head({
+      title: 'Transactions',
+      actions:
+        selected.length > 0
+          ? button({ type: 'button', class: 'bad', onClick: cancel }, `Cancel ${selected.length}`)
+          : null,
+    }),
+    filterBar(filters),
+    card(
+      {
+        title: place.value.query['unfinished'] === 'true' ? 'Unfinished, oldest first' : 'Newest first',
+        bare: true,
+        side:
+          news.value.size > 0
+            ? button({ type: 'button', class: 'tiny', onClick: showNews }, `${counted(news.value.size, 'new one')}`)
+            : null,
+      },
+      loaded(
+        page,
+        ({ rows: all, next }) =>
+          all.length === 0 && next === null
+            ? none()
+            : [
+                all.length === 0
+                  ? div({ class: 'pad quiet' }, 'None in this part; go on looking.')
+                  : rowsTable({
+                      label: 'Transactions',
+                      columns: mayAct() ? [ticks, ...transactionColumns()] : transactionColumns(),
+                      rows: all,
+                      keyOf: ({ transactionId }) => transactionId,
+                      isChosen: ({ transactionId }) => chosen.value.has(transactionId),
+                    }),
+                pager(next, all.length),
+              ],
+        { lines: 10 },
+      ),
+    ),
+  ];
+}
+
+export const transactionsPage = (): VNode => use(Transactions, {});

@@ -1,0 +1,266 @@
+import { a, button, type Child, div, nav, small, span, use, type VNode } from '../base/elements.ts';
+import { count, counted } from '../base/format.ts';
+import { type Loading, useLoad } from '../base/load.ts';
+import { addressOf, place, ROLE } from '../base/place.ts';
+import { at, type Page, read, readPage, send } from '../base/requests.ts';
+import type { DeliveryRow, ReceiverRow } from '../base/rows.ts';
+import { toServiceTime } from '../base/service-time.ts';
+import { session } from '../base/session.ts';
+import { useWatch } from '../base/watching.ts';
+import { deliveryColumns, lastAnswer } from '../parts/delivery-rows.ts';
+import { act, ask } from '../parts/dialog.ts';
+import { choice, given, textField, typed } from '../parts/fields.ts';
+import { asked, type Filter, filterBar } from '../parts/filters.ts';
+import { head } from '../parts/head.ts';
+import { loaded } from '../parts/loaded.ts';
+import { receiverBadge } from '../parts/moods.ts';
+import { pager } from '../parts/pager.ts';
+import { card, empty, idLink, nothing, outside, said, since, until } from '../parts/show.ts';
+import { type Column, rowsTable } from '../parts/table.ts';
+
+const LIMIT = 50;
+
+export const WEBHOOKS = ['deviceEvent', 'callEvent', 'callFileSendEvent', 'fileUploadEvent'] as const;
+const STATES = ['pending', 'delivered', 'exhausted', 'gone'] as const;
+
+const FILTERS: readonly Filter[] = [
+  { name: 'status', label: 'State', choices: STATES.map((state) => [state, state] as const) },
+  { name: 'setting', label: 'Setting', choices: WEBHOOKS.map((setting) => [setting, setting] as const) },
+];
+const OF_OPERATOR: readonly Filter[] = [
+  ...FILTERS,
+  { name: 'applicationId', label: 'Application' },
+  { name: 'deviceId', label: 'Device' },
+  { name: 'transactionId', label: 'Transaction' },
+];
+
+export const mayRedeliver = (): boolean =>
+  ROLE === 'operator' || (session.value?.scopes.includes('svc:application:write') ?? false);
+
+export const deliveriesPath = (applicationId: string): string =>
+  ROLE === 'operator' ? `/applications${at(applicationId)}/deliveries` : '/webhooks/deliveries';
+const testPath = (applicationId: string): string =>
+  ROLE === 'operator' ? `/applications${at(applicationId)}/webhooks/test` : '/webhooks/test';
+
+/** Sends a test event to a receiver. */
+export const sendTest = (applicationId: string, setting: string): void =>
+  act(async () => {
+    await send('POST', testPath(applicationId), { json: { setting } });
+    return `A test event is on its way to ${setting}.`;
+  });
+
+/** Asks which deliveries of a time are to be sent again. */
+export function redeliverRange(applicationId: string, done: () => void): void {
+  const today = new Date();
+  const local = (time: Date): string =>
+    new Date(time.getTime() - time.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+  ask({
+    title: 'Send deliveries again',
+    text: 'Receivers drop repeats by their webhook-id. By default it is what was given up.',
+    fields: [
+      textField(
+        { name: 'since', label: 'Made from', value: local(new Date(today.getTime() - 86_400_000)), required: true },
+        { type: 'datetime-local' },
+      ),
+      textField(
+        { name: 'until', label: 'Made before', value: local(today), required: true },
+        { type: 'datetime-local' },
+      ),
+      choice({ name: 'status', label: 'In state' }, [
+        ['', 'given up (exhausted, gone)'],
+        ...STATES.map((state) => [state, state] as const),
+      ]),
+      choice({ name: 'setting', label: 'Of setting' }, [
+        ['', 'all'],
+        ...WEBHOOKS.map((setting) => [setting, setting] as const),
+      ]),
+    ],
+    does: 'Send them again',
+    async act(data) {
+      const time = (name: string): string => {
+        const at = new Date(typed(data, name)!);
+        return ROLE === 'operator' ? at.toISOString() : toServiceTime(at.getTime());
+      };
+      const range = given({
+        since: time('since'),
+        until: time('until'),
+        status: typed(data, 'status'),
+        setting: typed(data, 'setting'),
+      });
+      const response = await send('POST', `${deliveriesPath(applicationId)}/redeliver`, { json: range });
+      const { redelivered: made } = (await response.json()) as { redelivered: number };
+      done();
+      return `${counted(made, 'delivery', 'deliveries')} sent again.`;
+    },
+  });
+}
+
+const receiverColumns: Column<ReceiverRow>[] = [
+  {
+    name: 'Receiver',
+    kind: 'lead',
+    cell: ({ applicationId, setting, url }) => [
+      span(null, idLink(addressOf(['applications', applicationId]), applicationId), ' ', said(setting)),
+      small(null, outside(url)),
+    ],
+  },
+  {
+    name: 'State',
+    cell: (row) =>
+      div(
+        null,
+        receiverBadge(row.state),
+        row.failingSince ? small(null, 'for ', since(row.failingSince)) : null,
+        lastAnswer(row) === '' || row.state === 'healthy' ? null : small({ class: 'fault' }, said(lastAnswer(row))),
+      ),
+  },
+  {
+    name: 'Pending',
+    kind: 'right',
+    cell: ({ pending, applicationId, setting }) =>
+      pending === 0
+        ? nothing()
+        : a({ href: addressOf(['webhooks'], { status: 'pending', applicationId, setting }) }, count(pending)),
+  },
+  {
+    name: 'Oldest due',
+    kind: 'short',
+    cell: ({ oldestDueAt }) =>
+      oldestDueAt === null ? nothing() : Date.parse(oldestDueAt) < Date.now() ? since(oldestDueAt) : until(oldestDueAt),
+  },
+  {
+    name: 'Next attempt',
+    kind: 'short',
+    cell: ({ nextAttemptAt }) => until(nextAttemptAt),
+    isEmpty: ({ nextAttemptAt }) => nextAttemptAt === null,
+  },
+  {
+    name: '',
+    kind: 'short',
+    cell: ({ applicationId, setting }) =>
+      div(
+        { class: 'row' },
+        button({ type: 'button', class: 'tiny', onClick: () => sendTest(applicationId, setting) }, 'Test'),
+        button({ type: 'button', class: 'tiny', onClick: () => redeliverRange(applicationId, () => {}) }, 'Redeliver'),
+      ),
+  },
+];
+
+const WORST = ['failing', 'slow', 'healthy'];
+
+function Receivers() {
+  const state = place.value.query['state'];
+  const receivers = useLoad(
+    `receivers ${state ?? ''}`,
+    (signal) => read<{ receivers: ReceiverRow[] }>('/receivers', { query: { state }, signal }),
+    { every: 15_000 },
+  );
+  useWatch('receivers', ({ key, value }) =>
+    receivers.change((known) => ({
+      receivers: known.receivers.map((row) =>
+        `${row.applicationId} ${row.setting}` === key ? { ...row, ...(value as Partial<ReceiverRow>) } : row,
+      ),
+    })),
+  );
+  return [
+    filterBar([{ name: 'state', label: 'State', choices: WORST.map((one) => [one, one] as const) }]),
+    card(
+      { title: 'Receivers', bare: true },
+      loaded(receivers, ({ receivers: all }) => {
+        const rows = all.toSorted(
+          (one, other) => WORST.indexOf(one.state) - WORST.indexOf(other.state) || other.pending - one.pending,
+        );
+        if (rows.length === 0)
+          return state === undefined
+            ? empty({
+                title: 'No receivers yet',
+                text: 'An application sets its webhook URLs in its settings; deviceEvent is the first one to set.',
+              })
+            : empty({
+                title: `No receiver is ${state}`,
+                text:
+                  state === 'failing'
+                    ? 'Everything that is to be told is told.'
+                    : 'Take the filter away to see the others.',
+              });
+        return rowsTable({
+          label: 'Receivers',
+          columns: receiverColumns,
+          rows,
+          keyOf: ({ applicationId, setting }) => `${applicationId} ${setting}`,
+        });
+      }),
+    ),
+  ];
+}
+
+function Deliveries() {
+  const filters = ROLE === 'operator' ? OF_OPERATOR : FILTERS;
+  const query = { ...asked([...filters.map(({ name }) => name), 'since', 'until']), limit: LIMIT };
+  const page: Loading<Page<DeliveryRow>> = useLoad(`deliveries ${JSON.stringify(query)}`, (signal) =>
+    readPage<DeliveryRow>(ROLE === 'operator' ? '/deliveries' : '/webhooks/deliveries', 'deliveries', {
+      query,
+      signal,
+    }),
+  );
+  const own = session.value?.applicationId;
+  return [
+    filterBar(filters, button({ type: 'button', class: 'plain', onClick: page.again }, 'Look again')),
+    card(
+      { title: 'Delivery log', bare: true, side: span({ class: 'quiet small' }, 'newest first') },
+      loaded(
+        page,
+        ({ rows, next }) =>
+          rows.length === 0 && next === null
+            ? empty({
+                title: 'No deliveries',
+                text: 'A webhook is delivered when a transaction ends, and for what devices tell by themselves.',
+              })
+            : [
+                rowsTable({
+                  label: 'Deliveries',
+                  columns: deliveryColumns(),
+                  rows: rows.map((row) => ({ ...row, applicationId: row.applicationId ?? own ?? '' })),
+                  keyOf: ({ deliveryId }) => deliveryId,
+                }),
+                pager(next, rows.length),
+              ],
+        { lines: 10 },
+      ),
+    ),
+  ];
+}
+
+const tab = (words: string, log: string | undefined, isHere: boolean): Child =>
+  a({ href: addressOf(['webhooks'], { log }), ...(isHere && { 'aria-current': 'page' as const }) }, words);
+
+function Webhooks() {
+  const { query } = place.value;
+  const isLog =
+    ROLE === 'application' ||
+    query['log'] !== undefined ||
+    ['status', 'applicationId', 'deviceId', 'transactionId'].some((name) => query[name] !== undefined);
+  const own = session.value?.applicationId;
+  return [
+    head({
+      title: 'Webhooks',
+      actions:
+        own && mayRedeliver()
+          ? [
+              button({ type: 'button', onClick: () => redeliverRange(own, () => {}) }, 'Send some again'),
+              button({ type: 'button', onClick: () => sendTest(own, 'deviceEvent') }, 'Send a test event'),
+            ]
+          : null,
+    }),
+    ROLE === 'operator'
+      ? nav(
+          { class: 'tabs', 'aria-label': 'Webhooks' },
+          tab('Receivers', undefined, !isLog),
+          tab('Delivery log', 'all', isLog),
+        )
+      : null,
+    isLog ? use(Deliveries, {}) : use(Receivers, {}),
+  ];
+}
+
+export const webhooksPage = (): VNode => use(Webhooks, {});

@@ -1,0 +1,25 @@
+import { a, div, li, span, ul, type VNode } from '../base/elements.ts';
+import { count, visible } from '../base/format.ts';
+
+interface Bar {
+  label: string;
+  value: number;
+  /** The list behind it. */
+  href?: string;
+}
+
+/** How many of which kind: the longest bar is the most. */
+export function bars(label: string, rows: readonly Bar[]): VNode {
+  const most = Math.max(1, ...rows.map(({ value }) => value));
+  return ul(
+    { class: 'bars', 'aria-label': label },
+    rows.map(({ label: words, value, href }) => {
+      const inside = [
+        span({ class: 'fill', style: { width: `${(value / most) * 100}%` } }),
+        span({ class: 'label', title: words }, visible(words)),
+        span({ class: 'value' }, count(value)),
+      ];
+      return li({ key: words }, href === undefined ? div(null, ...inside) : a({ href }, ...inside));
+    }),
+  );
+}

@@ -1,0 +1,116 @@
+import { signal, useSignal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+import { button, type Child, dialog, div, form, h2, input, label, p, span, use, type VNode } from '../base/elements.ts';
+import { trouble } from './loaded.ts';
+import { tell } from './toast.ts';
+
+interface Shown {
+  id: number;
+  content: Child;
+}
+
+const shown = signal<Shown | null>(null);
+let last = 0;
+let resume: Element | null = null;
+
+/** Shows something over the page until `close` or Escape; the focus is back where it was afterwards. */
+export function open(content: Child): void {
+  last += 1;
+  if (shown.peek() === null) resume = document.activeElement;
+  shown.value = { id: last, content };
+}
+
+export function close(): void {
+  shown.value = null;
+  if (resume instanceof HTMLElement) resume.focus();
+  resume = null;
+}
+
+function Host({ content }: Shown) {
+  const element = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    element.current?.showModal();
+  }, []);
+  return dialog({ ref: element, 'aria-labelledby': 'dialog-title', onClose: close }, content);
+}
+const Dialogs = () => (shown.value ? use(Host, { ...shown.value, key: shown.value.id }) : null);
+export const dialogsHere = (): VNode => use(Dialogs, {});
+
+export const title = (text: string): VNode => h2({ id: 'dialog-title' }, text);
+
+interface Ask {
+  title: string;
+  text?: Child;
+  /** Fields, which have names. */
+  fields?: Child;
+  /** On the button that does it. */
+  does: string;
+  isBad?: boolean;
+  /** What has to be typed first, for what cannot be undone. */
+  typed?: string;
+  /** Does it; what it throws is shown, and the dialog stays. Answers what is to be told, or nothing. */
+  act(data: FormData): Promise<string | undefined>;
+}
+
+function Form({ title: heading, text, fields, does, isBad = false, typed, act }: Ask) {
+  const error = useSignal<Error | null>(null);
+  const isBusy = useSignal(false);
+  const entered = useSignal('');
+  const submit = async (event: SubmitEvent): Promise<void> => {
+    event.preventDefault();
+    if (isBusy.value) return;
+    isBusy.value = true;
+    error.value = null;
+    const { id } = shown.peek()!;
+    try {
+      const told = await act(new FormData(event.currentTarget as HTMLFormElement));
+      if (shown.peek()?.id === id) close();
+      if (told) tell(told);
+    } catch (thrown) {
+      error.value = thrown as Error;
+    }
+    isBusy.value = false;
+  };
+  return form(
+    { onSubmit: (event) => void submit(event), autoComplete: 'off' },
+    title(heading),
+    typeof text === 'string' ? p({ class: 'soft' }, text) : text,
+    fields ? div({ class: 'fields' }, fields) : null,
+    typed === undefined
+      ? null
+      : label(
+          { class: 'field' },
+          span(null, `Type ${typed} to go on`),
+          input({
+            type: 'text',
+            autoComplete: 'off',
+            spellcheck: false,
+            onInput: (event) => (entered.value = event.currentTarget.value),
+          }),
+        ),
+    error.value ? trouble(error.value) : null,
+    div(
+      { class: 'ends' },
+      button({ type: 'button', onClick: close }, 'Back'),
+      button(
+        {
+          type: 'submit',
+          class: `main ${isBad ? 'bad' : ''}`,
+          disabled: isBusy.value || (typed !== undefined && entered.value !== typed),
+        },
+        isBusy.value ? 'One moment ...' : does,
+      ),
+    ),
+  );
+}
+
+/** Asks for what an action needs, and does it. */
+export const ask = (what: Ask): void => open(use(Form, what));
+
+/** Does something at once; says what became of it. */
+export function act(what: () => Promise<string | undefined>): void {
+  what().then(
+    (told) => told && tell(told),
+    (error: Error) => tell(error.message, { isBad: true }),
+  );
+}

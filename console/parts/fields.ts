@@ -1,0 +1,52 @@
+import type { JSX } from 'preact';
+import { type Child, input, label, option, select, span, textarea, type VNode } from '../base/elements.ts';
+
+interface Field {
+  name: string;
+  label: string;
+  hint?: string;
+  value?: string;
+  required?: boolean;
+}
+
+const field = (words: string, hint: string | undefined, control: Child): VNode =>
+  label({ class: 'field' }, span(null, words), control, hint === undefined ? null : span({ class: 'hint' }, hint));
+
+export const textField = (
+  { name, label: words, hint, value = '', required = false }: Field,
+  more: JSX.IntrinsicElements['input'] = {},
+): VNode =>
+  field(
+    words,
+    hint,
+    input({ type: 'text', name, defaultValue: value, required, autoComplete: 'off', spellcheck: false, ...more }),
+  );
+
+export const textArea = ({ name, label: words, hint, value = '', required = false }: Field, rows = 4): VNode =>
+  field(words, hint, textarea({ name, rows, defaultValue: value, required, spellcheck: false }));
+
+export const choice = (
+  { name, label: words, hint, value = '' }: Field,
+  choices: readonly (readonly [value: string, words: string])[],
+): VNode =>
+  field(
+    words,
+    hint,
+    select(
+      { name, defaultValue: value },
+      choices.map(([one, text]) => option({ value: one, selected: one === value }, text)),
+    ),
+  );
+
+export const tick = ({ name, label: words }: Pick<Field, 'name' | 'label'>, checked = false): VNode =>
+  label({ class: 'tick' }, input({ type: 'checkbox', name, defaultChecked: checked }), span(null, words));
+
+/** What was typed in a field; undefined when it is empty. */
+export function typed(data: FormData, name: string): string | undefined {
+  const value = data.get(name);
+  return typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined;
+}
+
+/** The members that are there. */
+export const given = <Value extends object>(value: Value): Partial<Value> =>
+  Object.fromEntries(Object.entries(value).filter(([, one]) => one !== undefined)) as Partial<Value>;

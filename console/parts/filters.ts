@@ -1,0 +1,112 @@
+import { useEffect, useRef } from 'preact/hooks';
+import { button, type Child, div, input, option, select, span, use, type VNode } from '../base/elements.ts';
+import { visible } from '../base/format.ts';
+import { filter, place } from '../base/place.ts';
+
+/** A filter of a list: its parameter in the URL, and how people set it. */
+export interface Filter {
+  name: string;
+  label: string;
+  /** What can be chosen, as value and words; else it is typed. */
+  choices?: readonly (readonly [value: string, words: string])[];
+  placeholder?: string;
+}
+
+/** Milliseconds after the last key until what was typed counts. */
+const SETTLES = 250;
+
+function Typed({ name, label, placeholder = label }: Filter) {
+  const field = useRef<HTMLInputElement>(null);
+  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
+  const given = place.value.query[name] ?? '';
+  // What the URL says counts, unless somebody is typing here.
+  useEffect(() => {
+    if (field.current && document.activeElement !== field.current) field.current.value = given;
+  }, [given]);
+  useEffect(() => () => clearTimeout(timer.current), []);
+  const set = (text: string): void => {
+    clearTimeout(timer.current);
+    if (text !== (place.peek().query[name] ?? '')) filter({ [name]: text });
+  };
+  return input({
+    ref: field,
+    type: 'text',
+    'aria-label': label,
+    placeholder,
+    autoComplete: 'off',
+    spellcheck: false,
+    defaultValue: given,
+    onInput: (event) => {
+      clearTimeout(timer.current);
+      const text = event.currentTarget.value.trim();
+      timer.current = setTimeout(() => set(text), SETTLES);
+    },
+    onChange: (event) => set(event.currentTarget.value.trim()),
+  });
+}
+
+function Chosen({ name, label, choices = [] }: Filter) {
+  const given = place.value.query[name] ?? '';
+  return select(
+    { 'aria-label': label, value: given, onChange: (event) => filter({ [name]: event.currentTarget.value }) },
+    option({ value: '' }, label),
+    choices.map(([value, words]) => option({ value, key: value, selected: value === given }, words)),
+    given !== '' && !choices.some(([value]) => value === given)
+      ? option({ value: given, selected: true }, given)
+      : null,
+  );
+}
+
+const wordsOf = ({ label, choices }: Filter, value: string): string =>
+  `${label}: ${choices?.find(([one]) => one === value)?.[1] ?? visible(value)}`;
+
+/** The filters of a list, and what is set as chips that can be taken away. */
+export function filterBar(filters: readonly Filter[], ...others: Child[]): VNode {
+  const { query } = place.value;
+  const set = filters.filter(({ name }) => query[name] !== undefined);
+  return div(
+    { class: 'stack tight' },
+    div(
+      { class: 'filters', role: 'search' },
+      filters.map((one) => use(one.choices ? Chosen : Typed, { ...one, key: one.name })),
+      ...others,
+    ),
+    set.length === 0
+      ? null
+      : div(
+          { class: 'row' },
+          set.map((one) =>
+            span(
+              { class: 'chip', key: one.name },
+              span(null, wordsOf(one, query[one.name]!)),
+              button(
+                {
+                  type: 'button',
+                  'aria-label': `Without ${one.label}`,
+                  onClick: () => filter({ [one.name]: undefined }),
+                },
+                '×',
+              ),
+            ),
+          ),
+          set.length < 2
+            ? null
+            : button(
+                {
+                  type: 'button',
+                  class: 'plain tiny',
+                  onClick: () => filter(Object.fromEntries(set.map(({ name }) => [name, undefined]))),
+                },
+                'Without filters',
+              ),
+        ),
+  );
+}
+
+/** What of the URL a list is asked for with. */
+export const asked = (names: readonly string[]): Record<string, string> => {
+  const { query } = place.value;
+  return Object.fromEntries(
+    [...names, 'after'].flatMap((name) => (query[name] === undefined ? [] : [[name, query[name]]])),
+  );
+};

@@ -1,0 +1,17 @@
+import { pre, type VNode } from '../base/elements.ts';
+import { visible } from '../base/format.ts';
+
+/** What somebody sent, as JSON in lines where it is some. */
+export function pretty(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2);
+  } catch {
+    return text;
+  }
+}
+
+export const json = (value: unknown): VNode =>
+  pre(
+    { class: 'json', tabIndex: 0 },
+    visible(typeof value === 'string' ? pretty(value) : JSON.stringify(value, null, 2)),
+  );

@@ -1,0 +1,167 @@
+import { signal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import {
+  a,
+  aside,
+  button,
+  type Child,
+  div,
+  h2,
+  li,
+  main,
+  nav,
+  p,
+  span,
+  ul,
+  use,
+  type VNode,
+} from '../base/elements.ts';
+import { feedState } from '../base/feed.ts';
+import { visible } from '../base/format.ts';
+import { addressOf, place, ROLE } from '../base/place.ts';
+import { session, signOut } from '../base/session.ts';
+import { dialogsHere } from './dialog.ts';
+import { type IconName, icon, mark } from './icon.ts';
+import { searchHere } from './search.ts';
+import { toastsHere } from './toast.ts';
+
+interface Entry {
+  path: string;
+  name: string;
+  icon: IconName;
+}
+
+const FLEET: readonly Entry[] = [
+  { path: 'devices', name: 'Devices', icon: 'devices' },
+  { path: 'transactions', name: 'Transactions', icon: 'transactions' },
+  { path: 'webhooks', name: 'Webhooks', icon: 'webhooks' },
+  { path: 'software', name: 'Software', icon: 'software' },
+];
+const OPERATOR: readonly (readonly [name: string, entries: readonly Entry[]])[] = [
+  ['Fleet', [{ path: '', name: 'Overview', icon: 'overview' }, ...FLEET]],
+  [
+    'Service',
+    [
+      { path: 'developers', name: 'Developers', icon: 'developers' },
+      { path: 'audit', name: 'Audit log', icon: 'audit' },
+      { path: 'health', name: 'Health', icon: 'health' },
+    ],
+  ],
+];
+const APPLICATION: typeof OPERATOR = [
+  ['Application', [...FLEET, { path: 'settings', name: 'Settings', icon: 'developers' }]],
+];
+
+const isOpen = signal(false);
+
+function Places() {
+  const here = place.value.path[0] ?? (ROLE === 'operator' ? '' : 'devices');
+  return (ROLE === 'operator' ? OPERATOR : APPLICATION).map(([name, entries]) =>
+    div(
+      { key: name },
+      h2(null, name),
+      ul(
+        null,
+        entries.map((entry) =>
+          li(
+            { key: entry.path },
+            a(
+              {
+                href: addressOf(entry.path === '' ? [] : [entry.path]),
+                ...(entry.path === here && { 'aria-current': 'page' }),
+                onClick: () => (isOpen.value = false),
+              },
+              icon(entry.icon),
+              entry.name,
+            ),
+          ),
+        ),
+      ),
+    ),
+  );
+}
+
+const WORDS = {
+  off: ['', 'Not live here'],
+  opening: ['', 'Connecting'],
+  live: ['is-live', 'Live'],
+  away: ['is-away', 'Service away, trying again'],
+  full: ['is-away', 'Too many watch, trying again'],
+  hidden: ['', 'Paused'],
+} as const;
+
+function Live() {
+  const [kind, words] = WORDS[feedState.value];
+  return span({ class: `live ${kind}`, role: 'status' }, span({ class: 'word' }, words));
+}
+
+function Side() {
+  const { applicationId } = session.value ?? {};
+  return aside(
+    { class: `side ${isOpen.value ? 'is-open' : ''}`, id: 'places' },
+    a({ class: 'brand', href: addressOf([]) }, mark(), span(null, 'Lapel', span({ class: 'unseen' }, ' console'))),
+    nav({ 'aria-label': 'Pages', class: 'stack' }, use(Places, {})),
+    div(
+      { class: 'foot' },
+      p({ class: 'wrap' }, applicationId ? visible(applicationId) : 'Operator'),
+      button({ type: 'button', class: 'tiny', onClick: () => void signOut() }, 'Sign out'),
+      span({ class: 'quiet' }, `Lapel ${document.documentElement.dataset['version'] ?? ''}`),
+    ),
+  );
+}
+
+function Top() {
+  return div(
+    { class: 'top' },
+    button(
+      {
+        type: 'button',
+        class: 'menu',
+        'aria-expanded': isOpen.value,
+        'aria-controls': 'places',
+        'aria-label': 'Pages',
+        onClick: () => (isOpen.value = !isOpen.value),
+      },
+      icon('menu'),
+    ),
+    ROLE === 'operator' ? searchHere() : null,
+    use(Live, {}),
+  );
+}
+
+/** The frame around every page. */
+export function Layout({ page }: { page: Child }) {
+  useEffect(() => {
+    const leave = (event: KeyboardEvent): void => {
+      if (event.key === 'Escape') isOpen.value = false;
+    };
+    const outside = (event: MouseEvent): void => {
+      if (isOpen.peek() && event.target instanceof Element && !event.target.closest('.side, .menu'))
+        isOpen.value = false;
+    };
+    addEventListener('keydown', leave);
+    addEventListener('click', outside);
+    return () => {
+      removeEventListener('keydown', leave);
+      removeEventListener('click', outside);
+    };
+  }, []);
+  return div(
+    null,
+    a({ class: 'skip', href: '#page', onClick: skip }, 'To the page'),
+    div(
+      { class: 'frame' },
+      use(Side, {}),
+      div({ class: 'body' }, use(Top, {}), main({ id: 'page', tabIndex: -1 }, page)),
+    ),
+    dialogsHere(),
+    toastsHere(),
+  );
+}
+
+function skip(event: MouseEvent): void {
+  event.preventDefault();
+  document.querySelector<HTMLElement>('#page')?.focus();
+}
+
+export const layout = (page: Child): VNode => use(Layout, { page });

@@ -1,0 +1,169 @@
+import { useSignal } from '@preact/signals';
+import { useRef } from 'preact/hooks';
+import { button, code, div, input, label, p, span, use, type VNode } from '../base/elements.ts';
+import { count, visible } from '../base/format.ts';
+import { useWatch } from '../base/watching.ts';
+import { close, open, title } from './dialog.ts';
+import { json } from './json.ts';
+import { copy } from './secret.ts';
+import { card } from './show.ts';
+
+interface Message {
+  at: string;
+  direction: 'in' | 'out';
+  topic: string;
+  qos: number;
+  payload: string;
+  truncated: boolean;
+}
+interface Line {
+  key: number;
+  /** A gap: so many were left out. */
+  message: Message | { dropped: number };
+}
+
+/** What is kept; older ones go. */
+const KEPT = 2_000;
+/** Pixels of a line, as in the style sheet (1.75rem). */
+const LINE = 28;
+const AHEAD = 6;
+
+const clock = (at: string): string => at.slice(11, 23);
+
+function show(message: Message): void {
+  const way = message.direction === 'in' ? 'from the device' : 'to the device';
+  open(
+    div(
+      null,
+      title('Message'),
+      p(
+        { class: 'soft wrap' },
+        `${way}, QoS ${message.qos}, ${message.at}`,
+        message.truncated ? ' (only its beginning)' : '',
+      ),
+      code({ class: 'wrap' }, visible(message.topic)),
+      json(message.payload),
+      div({ class: 'ends' }, copy(message.payload), button({ type: 'button', class: 'main', onClick: close }, 'Close')),
+    ),
+  );
+}
+
+/** What a device says and hears, as it goes over the wire; without passwords and signed addresses. */
+function LiveMessages({ deviceId }: { deviceId: string }) {
+  const lines = useSignal<readonly Line[]>([]);
+  const isPaused = useSignal(false);
+  const missed = useSignal(0);
+  const wanted = useSignal('');
+  const top = useSignal(0);
+  const box = useRef<HTMLDivElement>(null);
+  const last = useRef(0);
+  const waiting = useRef<Line[]>([]);
+  const frame = useRef<number | undefined>(undefined);
+
+  // Many in a frame are shown together.
+  const flush = (): void => {
+    frame.current = undefined;
+    const more = waiting.current;
+    waiting.current = [];
+    const element = box.current;
+    const isAtEnd = element !== null && element.scrollHeight - element.scrollTop - element.clientHeight < 2 * LINE;
+    lines.value = [...lines.peek(), ...more].slice(-KEPT);
+    if (isAtEnd) requestAnimationFrame(() => element.scrollTo({ top: element.scrollHeight }));
+  };
+  const add = (message: Line['message']): void => {
+    if (isPaused.peek()) {
+      missed.value += 'dropped' in message ? message.dropped : 1;
+      return;
+    }
+    last.current += 1;
+    waiting.current.push({ key: last.current, message });
+    frame.current ??= requestAnimationFrame(flush);
+  };
+  useWatch(
+    `device:${encodeURIComponent(deviceId)}`,
+    ({ value }) => add(value as Message),
+    (dropped) => add({ dropped }),
+  );
+
+  const pause = (): void => {
+    isPaused.value = !isPaused.value;
+    missed.value = 0;
+  };
+  const text = wanted.value.toLowerCase();
+  const found =
+    text === ''
+      ? lines.value
+      : lines.value.filter(
+          ({ message }) => 'dropped' in message || `${message.topic} ${message.payload}`.toLowerCase().includes(text),
+        );
+  const height = box.current?.clientHeight ?? 384;
+  const first = Math.max(0, Math.floor(top.value / LINE) - AHEAD);
+  const shown = found.slice(first, first + Math.ceil(height / LINE) + 2 * AHEAD);
+
+  return card(
+    {
+      title: 'Live messages',
+      bare: true,
+      side: div(
+        { class: 'row' },
+        label({ class: 'unseen', htmlFor: 'messages-filter' }, 'Only messages with'),
+        input({
+          id: 'messages-filter',
+          type: 'text',
+          placeholder: 'Only with ...',
+          autoComplete: 'off',
+          onInput: (event) => (wanted.value = event.currentTarget.value),
+        }),
+        button(
+          {
+            type: 'button',
+            class: 'tiny',
+            'aria-pressed': isPaused.value,
+            onClick: pause,
+          },
+          isPaused.value ? `Go on${missed.value > 0 ? ` (${count(missed.value)} missed)` : ''}` : 'Pause',
+        ),
+        button({ type: 'button', class: 'tiny', onClick: () => (lines.value = []) }, 'Clear'),
+      ),
+    },
+    found.length === 0
+      ? div(
+          { class: 'empty' },
+          p(null, text === '' ? 'What the device says and hears appears here as it happens.' : 'No message has that.'),
+        )
+      : div(
+          {
+            class: 'messages',
+            ref: box,
+            tabIndex: 0,
+            role: 'log',
+            'aria-label': 'Messages',
+            'aria-live': 'off',
+            onScroll: (event) => (top.value = event.currentTarget.scrollTop),
+          },
+          div({ style: { height: `${found.length * LINE}px` } }),
+          div(
+            { class: 'window', style: { top: `${first * LINE}px` } },
+            shown.map(({ key, message }) =>
+              'dropped' in message
+                ? div(
+                    { class: 'gap', key },
+                    `${count(message.dropped)} messages are left out: more came than can be read`,
+                  )
+                : button(
+                    { type: 'button', class: `line is-${message.direction}`, key, onClick: () => show(message) },
+                    span({ class: 'num quiet' }, clock(message.at)),
+                    span(
+                      { class: 'way', title: message.direction === 'in' ? 'from the device' : 'to the device' },
+                      message.direction === 'in' ? '←' : '→',
+                    ),
+                    span(null, visible(message.topic)),
+                    span(null, visible(message.payload)),
+                  ),
+            ),
+          ),
+        ),
+  );
+}
+
+export const liveMessages = (deviceId: string): VNode => use(LiveMessages, { deviceId, key: deviceId });

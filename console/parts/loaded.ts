@@ -1,0 +1,23 @@
+import { button, type Child, div, p, span, type VNode } from '../base/elements.ts';
+import type { Loading } from '../base/load.ts';
+import { RequestError } from '../base/requests.ts';
+import { skeleton } from './show.ts';
+
+/** An error in words, and what can be done. */
+export function trouble(error: Error, again?: () => void): VNode {
+  const isAway = error instanceof TypeError;
+  const text = isAway ? 'The service cannot be reached. It is tried again as soon as it is back.' : error.message;
+  const request = error instanceof RequestError && error.requestId !== null ? error.requestId : null;
+  return div(
+    { class: 'note bad row spread', role: 'alert' },
+    p(null, text, request === null ? null : span({ class: 'small' }, ` (request ${request})`)),
+    again ? button({ type: 'button', class: 'tiny', onClick: again }, 'Try again') : null,
+  );
+}
+
+/** What was read; until then its shape, and on an error the error above what was read before. */
+export function loaded<Value>(loading: Loading<Value>, show: (value: Value) => Child, { lines = 5 } = {}): Child {
+  const { value, error } = loading.state.value;
+  if (value === undefined) return error ? div({ class: 'pad' }, trouble(error, loading.again)) : skeleton(lines);
+  return error ? [div({ class: 'pad' }, trouble(error, loading.again)), show(value)] : show(value);
+}

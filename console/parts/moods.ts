@@ -1,0 +1,42 @@
+import type { VNode } from '../base/elements.ts';
+import type { DeliveryRow, DeviceRow, ReceiverRow, TransactionStatus } from '../base/rows.ts';
+import { badge, type Mood } from './show.ts';
+
+/** States of things in words and colours; the colour alone says nothing. */
+
+const TRANSACTIONS: Record<TransactionStatus, Mood> = {
+  queued: '',
+  delivered: 'calm',
+  processing: 'calm',
+  succeeded: 'good',
+  failed: 'bad',
+  cancelled: 'warn',
+};
+export const transactionBadge = (status: TransactionStatus, progress: number | null = null): VNode =>
+  badge(TRANSACTIONS[status] ?? '', status === 'processing' && progress !== null ? `processing ${progress} %` : status);
+
+export const isFinished = (status: TransactionStatus): boolean => ['succeeded', 'failed', 'cancelled'].includes(status);
+
+const DELIVERIES: Record<DeliveryRow['status'], Mood> = {
+  pending: 'calm',
+  delivered: 'good',
+  exhausted: 'bad',
+  gone: 'bad',
+};
+export const deliveryBadge = (status: DeliveryRow['status']): VNode => badge(DELIVERIES[status] ?? '', status);
+
+const RECEIVERS: Record<ReceiverRow['state'], Mood> = { healthy: 'good', slow: 'warn', failing: 'bad' };
+export const receiverBadge = (state: ReceiverRow['state']): VNode => badge(RECEIVERS[state] ?? '', state);
+
+export const connectionBadge = ({ connected }: Pick<DeviceRow, 'connected'>): VNode =>
+  connected ? badge('good', 'connected') : badge('', 'away');
+
+export const activationBadge = ({ activation, blocked }: Pick<DeviceRow, 'activation' | 'blocked'>): VNode =>
+  blocked
+    ? badge('bad', 'blocked')
+    : badge(activation === 'activated' ? 'good' : activation === 'activating' ? 'calm' : '', activation);
+
+/** Below this a battery is worth a look. */
+const LOW = 15;
+export const batteryBadge = (percent: number): VNode =>
+  badge(percent < LOW ? 'bad' : percent < 2 * LOW ? 'warn' : '', `${percent} %`);

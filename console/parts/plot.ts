@@ -1,0 +1,113 @@
+import { useEffect, useRef } from 'preact/hooks';
+import uPlot from 'uplot';
+import { div, span, strong, use, type VNode } from '../base/elements.ts';
+import { compact } from '../base/format.ts';
+
+interface Line {
+  name: string;
+  colour: 'plot-1' | 'plot-2' | 'plot-3';
+  /** One for each time; null where nothing is known. */
+  values: readonly (number | null)[];
+}
+
+interface Plot {
+  label: string;
+  /** Seconds since the epoch, rising. */
+  times: readonly number[];
+  lines: readonly Line[];
+  show?(value: number): string;
+}
+
+const HEIGHT = 168;
+
+const colourOf = (element: Element, name: string): string =>
+  getComputedStyle(element).getPropertyValue(`--${name}`).trim();
+
+function optionsOf(box: HTMLElement, { lines, show = compact }: Plot, width: number): uPlot.Options {
+  const axis = {
+    stroke: colourOf(box, 'plot-axis'),
+    grid: { stroke: colourOf(box, 'plot-grid'), width: 1 },
+    ticks: { show: false },
+    font: `12px ${getComputedStyle(box).fontFamily}`,
+  };
+  return {
+    width,
+    height: HEIGHT,
+    padding: [8, 8, 0, 0],
+    legend: { show: false },
+    cursor: { y: false, points: { size: 7 } },
+    scales: { y: { range: (_, low, high) => [Math.min(0, low), Math.max(high * 1.08, 1)] } },
+    axes: [
+      { ...axis, space: 72 },
+      { ...axis, size: 52, values: (_, ticks) => ticks.map((tick) => (tick === null ? '' : show(tick))) },
+    ],
+    series: [
+      {},
+      ...lines.map(({ name, colour }, index) => ({
+        label: name,
+        stroke: colourOf(box, colour),
+        width: 1.6,
+        points: { show: false },
+        spanGaps: false,
+        ...(index === 0 &&
+          lines.length === 1 && { fill: `color-mix(in oklab, ${colourOf(box, colour)} 12%, transparent)` }),
+      })),
+    ],
+  };
+}
+
+/** A plot over time. It is drawn anew when the browser turns dark or light: a canvas has no colours of its own. */
+function Drawn(plot: Plot) {
+  const box = useRef<HTMLDivElement>(null);
+  const drawn = useRef<uPlot | null>(null);
+  const latest = useRef(plot);
+  latest.current = plot;
+  const data = (): uPlot.AlignedData => [
+    latest.current.times as number[],
+    ...latest.current.lines.map(({ values }) => values as (number | null)[]),
+  ];
+
+  useEffect(() => {
+    const element = box.current!;
+    const draw = (): void => {
+      drawn.current?.destroy();
+      drawn.current = new uPlot(
+        optionsOf(element, latest.current, Math.max(120, element.clientWidth)),
+        data(),
+        element,
+      );
+    };
+    draw();
+    const resized = new ResizeObserver(() =>
+      drawn.current?.setSize({ width: Math.max(120, element.clientWidth), height: HEIGHT }),
+    );
+    resized.observe(element);
+    const dark = matchMedia('(prefers-color-scheme: dark)');
+    dark.addEventListener('change', draw);
+    return () => {
+      dark.removeEventListener('change', draw);
+      resized.disconnect();
+      drawn.current?.destroy();
+      drawn.current = null;
+    };
+  }, []);
+  useEffect(() => drawn.current?.setData(data()), [plot.times, plot.lines]);
+
+  const { label, lines, show = compact } = plot;
+  const last = (values: Line['values']): number | null | undefined => values.findLast((value) => value !== null);
+  const words = lines
+    .map(({ name, values }) => `${name} ${last(values) == null ? 'unknown' : show(last(values)!)}`)
+    .join(', ');
+  return div(
+    { class: 'plot' },
+    div(
+      { class: 'legend' },
+      lines.map(({ name, colour, values }) =>
+        span({ class: colour, key: name }, `${name} `, strong(null, last(values) == null ? '–' : show(last(values)!))),
+      ),
+    ),
+    div({ ref: box, role: 'img', 'aria-label': `${label}; now ${words}` }),
+  );
+}
+
+export const plot = (what: Plot): VNode => use(Drawn, what);

@@ -1,0 +1,43 @@
+import { useSignal } from '@preact/signals';
+import { button, code, div, p, use, type VNode } from '../base/elements.ts';
+import { close, open, title } from './dialog.ts';
+
+function Copy({ text }: { text: string }) {
+  const done = useSignal('');
+  const copy = async (): Promise<void> => {
+    try {
+      await navigator.clipboard.writeText(text);
+      done.value = 'Copied';
+    } catch {
+      done.value = 'Select it and copy';
+    }
+  };
+  return button(
+    { type: 'button', class: 'tiny', onClick: () => void copy(), 'aria-live': 'polite' },
+    done.value || 'Copy',
+  );
+}
+export const copy = (text: string): VNode => use(Copy, { text });
+
+/** Shows something that nobody will see again. */
+export function showSecret(heading: string, text: string, secret: string): void {
+  open(
+    div(
+      null,
+      title(heading),
+      p({ class: 'soft' }, text),
+      div({ class: 'secret' }, code(null, secret), copy(secret)),
+      div({ class: 'ends' }, button({ type: 'button', class: 'main', onClick: close }, 'I have it')),
+    ),
+  );
+}
+
+/** Gives the browser a file to keep. */
+export function keepFile(name: string, type: string, parts: BlobPart[]): void {
+  const address = URL.createObjectURL(new Blob(parts, { type }));
+  const link = document.createElement('a');
+  link.href = address;
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(address), 10_000);
+}

@@ -1,0 +1,93 @@
+import { now } from '../base/clock.ts';
+import { a, type Child, code, div, h2, h3, header, p, section, span, time, use, type VNode } from '../base/elements.ts';
+import { ago, between, duration, visible, when } from '../base/format.ts';
+
+/** Small things that are shown in many places. */
+
+export type Mood = 'good' | 'warn' | 'bad' | 'calm' | '';
+
+export const badge = (mood: Mood, text: string): VNode => span({ class: `badge ${mood}` }, text);
+
+/** Text that somebody else wrote. */
+export const said = (text: string | null | undefined): VNode =>
+  text === null || text === undefined || text === '' ? nothing() : span({ class: 'wrap', dir: 'auto' }, visible(text));
+
+export const nothing = (): VNode => span({ class: 'quiet' }, '–');
+
+const Age = ({ at }: { at: string }) =>
+  time({ dateTime: at, title: `${when(at)} (${at})`, class: 'num' }, ago(now.value - Date.parse(at)));
+
+/** How long ago; the time itself is behind it. */
+export const age = (at: string | null | undefined): VNode => (at ? use(Age, { at }) : nothing());
+
+const Since = ({ at }: { at: string }) =>
+  time(
+    { dateTime: at, title: `${when(at)} (${at})`, class: 'num' },
+    duration(Math.max(1000, now.value - Date.parse(at))),
+  );
+
+/** How long it lasts already. */
+export const since = (at: string | null | undefined): VNode => (at ? use(Since, { at }) : nothing());
+
+const Until = ({ at }: { at: string }) => {
+  const left = Date.parse(at) - now.value;
+  return time({ dateTime: at, title: when(at), class: 'num' }, left <= 0 ? 'now' : `in ${duration(left)}`);
+};
+export const until = (at: string | null | undefined): VNode => (at ? use(Until, { at }) : nothing());
+
+export const moment = (at: string | null | undefined): VNode =>
+  at ? time({ dateTime: at, title: at, class: 'num nowrap' }, when(at)) : nothing();
+
+/** What passed between two times, as text. */
+export const gapOf = (from: string | null, to: string | null): string | null =>
+  from === null || to === null ? null : duration(between(from, to));
+
+export const id = (text: string | number): VNode => code(null, visible(String(text)));
+
+export const idLink = (href: string, text: string | number): VNode => a({ href }, id(text));
+
+/** A link to another place, of a text that somebody gave: only http and https are links. */
+export function outside(url: string | null | undefined): VNode {
+  if (!url) return nothing();
+  const isWeb = /^https?:\/\//i.test(url) && URL.canParse(url);
+  if (!isWeb) return code({ class: 'wrap' }, visible(url));
+  return a({ href: url, target: '_blank', rel: 'noreferrer noopener', class: 'wrap' }, visible(url));
+}
+
+interface Card {
+  title: string;
+  /** Beside the title. */
+  side?: Child;
+  /** Its content comes up to its edges. */
+  bare?: boolean;
+}
+export const card = ({ title, side, bare = false }: Card, ...children: Child[]): VNode =>
+  section(
+    { class: 'card', 'aria-label': title },
+    header(null, h2(null, title), side),
+    bare ? children : div({ class: 'pad' }, children),
+  );
+
+interface Empty {
+  title: string;
+  text?: string;
+  /** What to do, as one types it. */
+  command?: string;
+}
+/** Nothing is there: says what to do about it. */
+export const empty = ({ title, text, command }: Empty, ...actions: Child[]): VNode =>
+  div(
+    { class: 'empty' },
+    h3(null, title),
+    text ? p(null, text) : null,
+    command ? code(null, command) : null,
+    ...actions,
+  );
+
+const WIDTHS = ['bone-1', 'bone-2', 'bone-3'];
+/** The shape of what is about to be there. */
+export const skeleton = (lines = 5): VNode =>
+  div(
+    { class: 'bones', 'aria-busy': 'true', 'aria-label': 'Loading' },
+    Array.from({ length: lines }, (_, n) => span({ class: `bone ${WIDTHS[n % 3]}` })),
+  );

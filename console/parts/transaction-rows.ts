@@ -1,0 +1,79 @@
+import { a, type Child, div, small, span, type VNode } from '../base/elements.ts';
+import { addressOf, ROLE } from '../base/place.ts';
+import type { TransactionRow } from '../base/rows.ts';
+import { isFinished, transactionBadge } from './moods.ts';
+import { age, gapOf, id, idLink, nothing, said, since } from './show.ts';
+import type { Column } from './table.ts';
+
+/** What a command is called by people. */
+const NAMES: Readonly<Record<string, string>> = {
+  activate: 'Activate',
+  deactivate: 'Deactivate',
+  setApn: 'Set APN',
+  setWifi: 'Set Wi-Fi',
+  setLanguage: 'Set language',
+  getConnectivityState: 'Read connectivity',
+  setConnectivityState: 'Set connectivity',
+  listConnectivity: 'List networks',
+  pairBluetooth: 'Pair Bluetooth',
+  installSoftware: 'Install software',
+  updateFirmware: 'Update firmware',
+};
+export const OPERATIONS: readonly (readonly [value: string, words: string])[] = Object.entries(NAMES);
+export const operationName = (operation: string): string => NAMES[operation] ?? operation;
+
+/** What is wrong with it, in the row. */
+const fault = ({ error, warning }: TransactionRow): Child => [
+  error === null ? null : small({ class: 'fault' }, `${error.code}: `, said(error.message)),
+  warning === null ? null : small(null, said(warning)),
+];
+
+const took = ({ createdAt, completedAt }: TransactionRow): Child =>
+  completedAt === null ? since(createdAt) : span({ class: 'num' }, gapOf(createdAt, completedAt));
+
+interface Shown {
+  /** Of one device: it is not named in every row. */
+  ofDevice?: boolean;
+}
+
+export const transactionColumns = ({ ofDevice = false }: Shown = {}): Column<TransactionRow>[] => [
+  {
+    name: 'Transaction',
+    kind: 'lead',
+    cell: ({ transactionId, operation, subject }) => [
+      a({ href: addressOf(['transactions', transactionId]) }, operationName(operation)),
+      span({ class: 'quiet' }, ' ', id(transactionId)),
+      subject === null ? null : small(null, said(subject)),
+    ],
+  },
+  ...(ofDevice ? [] : [deviceColumn]),
+  { name: 'State', cell: (row) => div(null, transactionBadge(row.status, row.progress), fault(row)) },
+  { name: 'Asked for', kind: 'short', cell: ({ createdAt }) => age(createdAt) },
+  { name: 'Took', kind: 'short', cell: took },
+  {
+    name: 'Attempts',
+    kind: 'right',
+    cell: ({ attempts }) => (attempts === 0 ? nothing() : String(attempts)),
+    isEmpty: ({ attempts }) => attempts === 0,
+  },
+];
+
+const deviceColumn: Column<TransactionRow> = {
+  name: 'Device',
+  cell: ({ deviceId, applicationId }): VNode =>
+    div(
+      null,
+      idLink(addressOf(['devices', deviceId]), deviceId),
+      ROLE === 'operator' ? small(null, said(applicationId)) : null,
+    ),
+};
+
+/** A row as it is after a change; changes that are older than what is known change nothing. */
+export function renewed(rows: readonly TransactionRow[], key: string, value: unknown): TransactionRow[] {
+  const change = value as Partial<TransactionRow>;
+  return rows.map((row) => {
+    if (String(row.transactionId) !== key) return row;
+    if (isFinished(row.status) && change.status !== undefined && !isFinished(change.status)) return row;
+    return { ...row, ...change };
+  });
+}
