@@ -15,6 +15,16 @@ const moment = new Intl.DateTimeFormat('en-GB', {
   hourCycle: 'h23',
 });
 
+const exact = new Intl.DateTimeFormat('en-GB', {
+  day: '2-digit',
+  month: 'short',
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  fractionalSecondDigits: 3,
+  hourCycle: 'h23',
+});
+
 export const count = (value: number): string => whole.format(value);
 export const compact = (value: number): string =>
   Math.abs(value) < 10_000 ? whole.format(value) : short.format(value);
@@ -54,6 +64,9 @@ export const when = (time: string): string => {
   const at = new Date(time);
   return Number.isNaN(at.getTime()) ? time : moment.format(at);
 };
+
+/** The same to the millisecond, without the year. */
+export const whenExactly = (time: string): string => exact.format(new Date(time));
 
 const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
 export function bytes(value: number): string {

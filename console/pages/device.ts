@@ -173,15 +173,14 @@ function Device({ deviceId }: { deviceId: string }) {
     row
       ? [
           div(
-            { class: 'columns' },
+            { class: 'beside' },
             div(
               { class: 'stack' },
               ROLE === 'operator' ? use(ConnectionCard, { deviceId, connected: row.connected, key: deviceId }) : null,
               deviceStatus(deviceId),
             ),
-            div({ class: 'stack' }, use(Transactions, { deviceId, key: deviceId })),
+            div({ class: 'stack' }, liveMessages(deviceId), use(Transactions, { deviceId, key: deviceId })),
           ),
-          liveMessages(deviceId),
         ]
       : null,
   ];

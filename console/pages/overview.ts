@@ -20,14 +20,15 @@ interface Figure {
   mood?: 'bad' | 'warn' | undefined;
 }
 const figure = ({ name, value, note, href, mood }: Figure): VNode => {
-  const inside = [span({ class: 'name' }, name), span({ class: 'value' }, value), span({ class: 'note' }, note)];
+  const inside = [span({ class: 'name' }, name), span({ class: 'value' }, value), span({ class: 'hint' }, note)];
   const looks = `figure ${mood ? `is-${mood}` : ''}`;
   return href === undefined ? div({ class: looks }, ...inside) : a({ class: looks, href }, ...inside);
 };
 
 const milliseconds = (value: number | null): string =>
   value === null ? '–' : `${value < 10 ? value.toFixed(1) : Math.round(value)} ms`;
-const share = (part: number, all: number): string => (all === 0 ? '' : `${Math.floor((part / all) * 100)} % of them`);
+const share = (part: number, all: number): string =>
+  all === 0 ? '' : `${Math.floor((part / all) * 100)} % of the fleet`;
 
 /** Milliseconds of the event loop from which on devices feel it. */
 const SLOW_LOOP = 50;
@@ -143,7 +144,7 @@ function plots(points: readonly HistoryPoint[], stepSeconds: number): Child {
     rows.map((row) => ('devices' in row && row[name] !== null ? (row[name] as number) / divided : null));
   const rate = (value: number): string => `${value >= 10 || value === 0 ? compact(value) : value.toFixed(1)}/s`;
   return div(
-    { class: 'columns' },
+    { class: 'plots' },
     plot({
       label: 'Devices',
       times,

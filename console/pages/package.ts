@@ -220,8 +220,8 @@ function columns(of: Of, ownIsService: boolean, done: () => void): Column<Versio
 }
 
 const STATES = {
-  installed: ['good', 'have it'],
-  waiting: ['calm', 'wait for it'],
+  installed: ['good', 'has it'],
+  waiting: ['calm', 'waits for it'],
   failed: ['bad', 'failed at it'],
 } as const;
 

@@ -1,5 +1,22 @@
-import { a, button, type Child, dd, div, dl, dt, li, ol, p, small, span, use, type VNode } from '../base/elements.ts';
+import {
+  a,
+  button,
+  type Child,
+  dd,
+  div,
+  dl,
+  dt,
+  li,
+  ol,
+  p,
+  small,
+  span,
+  time,
+  use,
+  type VNode,
+} from '../base/elements.ts';
 import { useEvery } from '../base/every.ts';
+import { whenExactly } from '../base/format.ts';
 import { useLoad } from '../base/load.ts';
 import { addressOf, ROLE } from '../base/place.ts';
 import { at, read, send } from '../base/requests.ts';
@@ -11,7 +28,7 @@ import { head } from '../parts/head.ts';
 import { json } from '../parts/json.ts';
 import { loaded } from '../parts/loaded.ts';
 import { deliveryBadge, isFinished, transactionBadge } from '../parts/moods.ts';
-import { card, gapOf, id, idLink, moment, nothing, outside, said, since, until } from '../parts/show.ts';
+import { card, gapOf, id, idLink, nothing, outside, said, since, until } from '../parts/show.ts';
 import { operationName, renewed } from '../parts/transaction-rows.ts';
 
 interface Stage {
@@ -109,7 +126,7 @@ function stagesOf(row: Transaction): Stage[] {
 const stages = (row: Transaction): VNode =>
   ol(
     { class: 'stages' },
-    stagesOf(row).map(({ name, about, at: time, gap, state }) =>
+    stagesOf(row).map(({ name, about, at, gap, state }) =>
       li(
         { key: name, class: `is-${state}`, 'data-stage': name },
         span({ class: 'dot', 'aria-hidden': 'true' }),
@@ -118,7 +135,7 @@ const stages = (row: Transaction): VNode =>
           name,
           span({ class: 'unseen' }, state === 'done' ? ': done' : state === 'bad' ? ': failed' : ': not yet'),
         ),
-        span({ class: 'at' }, time === null ? nothing() : moment(time)),
+        span({ class: 'at' }, at === null ? nothing() : time({ dateTime: at, title: at }, whenExactly(at))),
         span({ class: 'gap' }, about, gap === null ? null : span({ class: 'num' }, ` · after ${gap}`)),
       ),
     ),

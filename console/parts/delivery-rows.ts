@@ -7,7 +7,7 @@ import type { Column } from './table.ts';
 
 /** What became of the last attempt, in words. */
 export const lastAnswer = ({ lastStatusCode, lastError }: Pick<DeliveryRow, 'lastStatusCode' | 'lastError'>): string =>
-  [lastStatusCode === null ? null : `answered ${lastStatusCode}`, lastError].filter(Boolean).join(': ');
+  lastError ?? (lastStatusCode === null ? '' : `answered ${lastStatusCode}`);
 
 export const deliveryColumns = (): Column<DeliveryRow>[] => [
   {

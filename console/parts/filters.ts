@@ -1,3 +1,4 @@
+import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { button, type Child, div, input, option, select, span, use, type VNode } from '../base/elements.ts';
 import { visible } from '../base/format.ts';
@@ -60,16 +61,27 @@ function Chosen({ name, label, choices = [] }: Filter) {
 const wordsOf = ({ label, choices }: Filter, value: string): string =>
   `${label}: ${choices?.find(([one]) => one === value)?.[1] ?? visible(value)}`;
 
-/** The filters of a list, and what is set as chips that can be taken away. */
-export function filterBar(filters: readonly Filter[], ...others: Child[]): VNode {
+function Bar({ filters, others }: { filters: readonly Filter[]; others: Child }) {
+  const isOpen = useSignal(false);
   const { query } = place.value;
   const set = filters.filter(({ name }) => query[name] !== undefined);
   return div(
     { class: 'stack tight' },
     div(
-      { class: 'filters', role: 'search' },
+      { class: `filters ${isOpen.value ? 'is-open' : ''}`, role: 'search' },
       filters.map((one) => use(one.choices ? Chosen : Typed, { ...one, key: one.name })),
-      ...others,
+      others,
+      filters.length < 3
+        ? null
+        : button(
+            {
+              type: 'button',
+              class: 'toggle',
+              'aria-expanded': isOpen.value,
+              onClick: () => (isOpen.value = !isOpen.value),
+            },
+            isOpen.value ? 'Fewer filters' : 'More filters',
+          ),
     ),
     set.length === 0
       ? null
@@ -102,6 +114,9 @@ export function filterBar(filters: readonly Filter[], ...others: Child[]): VNode
         ),
   );
 }
+
+/** The filters of a list, and what is set as chips that can be taken away. On a phone most of them are behind a button. */
+export const filterBar = (filters: readonly Filter[], ...others: Child[]): VNode => use(Bar, { filters, others });
 
 /** What of the URL a list is asked for with. */
 export const asked = (names: readonly string[]): Record<string, string> => {

@@ -1,4 +1,4 @@
-import { a, button, div, span, type VNode } from '../base/elements.ts';
+import { a, div, span, type VNode } from '../base/elements.ts';
 import { addressOf, place } from '../base/place.ts';
 
 /** To the next page of a list, and back to its first; the browser's own way back leads to the one before. */
@@ -16,12 +16,3 @@ export function pager(next: string | null, shown: number): VNode | null {
       : a({ class: 'button', href: addressOf(path, { ...query, after: next }), rel: 'next' }, 'Next page'),
   );
 }
-
-/** For a list that is not the page's own: more of it below. */
-export const more = (hasMore: boolean, load: () => void, isLoading: boolean): VNode | null =>
-  hasMore
-    ? div(
-        { class: 'row pad' },
-        button({ type: 'button', onClick: load, disabled: isLoading }, isLoading ? 'Loading ...' : 'Show more'),
-      )
-    : null;

@@ -23,6 +23,12 @@ const HEIGHT = 168;
 const colourOf = (element: Element, name: string): string =>
   getComputedStyle(element).getPropertyValue(`--${name}`).trim();
 
+const DAY = 86_400;
+const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' });
+const day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' });
+/** A time below a plot whose ticks are so many seconds apart. */
+const timeOf = (seconds: number, step: number): string => (step >= DAY ? day : clock).format(seconds * 1000);
+
 function optionsOf(box: HTMLElement, { lines, show = compact }: Plot, width: number): uPlot.Options {
   const axis = {
     stroke: colourOf(box, 'plot-axis'),
@@ -38,7 +44,7 @@ function optionsOf(box: HTMLElement, { lines, show = compact }: Plot, width: num
     cursor: { y: false, points: { size: 7 } },
     scales: { y: { range: (_, low, high) => [Math.min(0, low), Math.max(high * 1.08, 1)] } },
     axes: [
-      { ...axis, space: 72 },
+      { ...axis, space: 72, values: (_, ticks, __, ___, step) => ticks.map((tick) => timeOf(tick, step)) },
       { ...axis, size: 52, values: (_, ticks) => ticks.map((tick) => (tick === null ? '' : show(tick))) },
     ],
     series: [
