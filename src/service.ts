@@ -131,7 +131,7 @@ export async function createService(
   const transactions = parts.add(
     createTransactions({
       ...common,
-      recordEvent: webhooks.record,
+      recordEvent: webhooks.begin,
       findApplication,
       lockApplication: applications.lockIn,
       installs: software.installs,

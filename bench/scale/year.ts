@@ -49,7 +49,15 @@ async function runCommands(database: Database, clock: Clock, number: number, cou
       for (let one = done; one < Math.min(count, done + PER_UNIT); one += 1) {
         const at = clock.now();
         const deviceId = `35700000${String((number + one) % DEVICES).padStart(7, '0')}`;
-        const made = { deviceId, applicationId: 'year', operation: 'setWifi', attempts: 1, createdAt: at } as const;
+        const made = {
+          deviceId,
+          applicationId: 'year',
+          operation: 'setWifi',
+          attempts: 1,
+          publishedAt: null,
+          subject: null,
+          createdAt: at,
+        } as const;
         const parameters = '{"networks":[{"ssid":"office","password":"correct horse","security":"WPA2"}]}';
         const transactionId = await transactions.insertTransaction(unit, made, parameters);
         if (one % 100 < UNANSWERED) continue;

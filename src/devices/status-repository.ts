@@ -1,7 +1,7 @@
 import type { Sql } from '../database/sql.ts';
 
 /** What a device last said of each field, and when (microseconds). */
-type ReportedFields = Record<string, { value: unknown; at: number }>;
+export type ReportedFields = Record<string, { value: unknown; at: number }>;
 
 interface StoredStatus {
   reported: ReportedFields;
@@ -39,19 +39,48 @@ export async function findStatus(sql: Sql, deviceId: string): Promise<StoredStat
   return row && { reported: JSON.parse(row.reported) as ReportedFields, reportedAt: row.reportedAt };
 }
 
-/** Writes what a device reported; nothing for one that is gone. */
-export async function saveStatus(sql: Sql, deviceId: string, status: StoredStatus): Promise<void> {
+/** What a fleet is counted by; null: not reported. */
+export interface Counted {
+  firmware: string | null;
+  /** Percent. */
+  battery: number | null;
+}
+
+/** Writes what a device reported; nothing for one that is gone. `counted`: where that is not as it was. */
+export async function saveStatus(
+  sql: Sql,
+  deviceId: string,
+  { reported, reportedAt }: StoredStatus,
+  counted: Counted | undefined,
+): Promise<void> {
+  const text = JSON.stringify(reported);
+  if (!counted) {
+    await sql.run(
+      `INSERT INTO device_status (device_id, reported, reported_at) SELECT device_id, ?, ? FROM devices WHERE device_id = ?
+       ON CONFLICT (device_id) DO UPDATE SET reported = excluded.reported, reported_at = excluded.reported_at`,
+      text,
+      reportedAt,
+      deviceId,
+    );
+    return;
+  }
   await sql.run(
-    `INSERT INTO device_status (device_id, reported, reported_at) SELECT device_id, ?, ? FROM devices WHERE device_id = ?
-     ON CONFLICT (device_id) DO UPDATE SET reported = excluded.reported, reported_at = excluded.reported_at`,
-    JSON.stringify(status.reported),
-    status.reportedAt,
+    `INSERT INTO device_status (device_id, reported, reported_at, firmware, battery)
+     SELECT device_id, ?, ?, ?, CAST(? AS BIGINT) FROM devices WHERE device_id = ?
+     ON CONFLICT (device_id) DO UPDATE SET reported = excluded.reported, reported_at = excluded.reported_at,
+       firmware = excluded.firmware, battery = excluded.battery`,
+    text,
+    reportedAt,
+    counted.firmware,
+    counted.battery,
     deviceId,
   );
 }
 
+/** Forgets all that a device reported. */
 export async function deleteStatus(sql: Sql, deviceId: string): Promise<void> {
   await sql.run('DELETE FROM device_status WHERE device_id = ?', deviceId);
+  await sql.run('DELETE FROM device_software WHERE device_id = ?', deviceId);
 }
 
 export async function findState(sql: Sql, deviceId: string): Promise<StoredState | undefined> {

@@ -1,6 +1,8 @@
 import type { Clock } from '../clock.ts';
 import type { Fence } from '../cluster/ownership.ts';
 import type { Database } from '../database/sql.ts';
+import { saveSoftware } from './installed-repository.ts';
+import { newlyCounted, softwareChange } from './reported.ts';
 import {
   findState,
   findStatus,
@@ -63,11 +65,10 @@ export function createStatuses({ database, clock, presence, connected }: Parts) 
         if (fence) await fence(unit);
         const at = clock.now();
         const news = Object.entries(fields).map(([name, value]) => [name, { value: value as unknown, at }] as const);
-        const before = await findStatus(unit, deviceId);
-        await saveStatus(unit, deviceId, {
-          reported: { ...before?.reported, ...Object.fromEntries(news) },
-          reportedAt: at,
-        });
+        const before = (await findStatus(unit, deviceId))?.reported ?? {};
+        const reported = { ...before, ...Object.fromEntries(news) };
+        await saveStatus(unit, deviceId, { reported, reportedAt: at }, newlyCounted(before, reported));
+        if ('software' in fields) await saveSoftware(unit, deviceId, softwareChange(before, reported), at);
       }, deviceId);
     },
 

@@ -16,8 +16,8 @@ interface Parts {
   clock: Clock;
   log: Log;
   metrics: Metrics;
-  /** Takes up to `limit` of what is due after a transactionId, counting the attempt. */
-  claim(unit: UnitOfWork, deviceId: string, after: number, limit: number): Promise<Due[]>;
+  /** Takes up to `limit` of what is due after a transactionId, counting the attempt that is made at `now`. */
+  claim(unit: UnitOfWork, deviceId: string, after: number, limit: number, now: number): Promise<Due[]>;
   /** The same for the cancel of one transaction; undefined when it is not due. */
   claimCancel(unit: UnitOfWork, transactionId: number): Promise<Due | undefined>;
   /** The device's PUBACK for a command came. */
@@ -186,7 +186,7 @@ export function createOutbox(parts: Parts) {
       const cancels = await claimCancels(unit, lane, room);
       const left = room - cancels.length;
       const nothing = left <= 0 || owner?.behind === 0;
-      const rows = nothing ? [] : await claim(unit, lane.link.deviceId, lane.cursor, left);
+      const rows = nothing ? [] : await claim(unit, lane.link.deviceId, lane.cursor, left, clock.now());
       const before = { cursor: lane.cursor, backlog: lane.backlog };
       const taken = cancels.length + rows.length;
       lane.cursor = rows.at(-1)?.transactionId ?? lane.cursor;

@@ -13,6 +13,7 @@ import {
   clearDue,
   findTransaction,
   insertTransaction,
+  markUnpublished,
   type TransactionRecord,
   unfinishedOf,
   updateTransaction,
@@ -27,7 +28,7 @@ interface Acknowledgement {
   error?: { code?: string; message?: string };
 }
 
-/** The result event of a transaction; it is stored in the unit of work that finishes it. */
+/** Stores the result event of a transaction in the unit of work that finishes it. */
 export type RecordEvent = (
   unit: UnitOfWork,
   event: {
@@ -39,7 +40,7 @@ export type RecordEvent = (
     occurredAt: number;
     data: object;
   },
-) => Promise<string>;
+) => { deliveryId: string; written: Promise<void> };
 
 interface Parts {
   database: Database;
@@ -71,9 +72,10 @@ export function createSettlement({ database, clock, metrics, marks, recordEvent,
       cancelled: (unit, { deviceId }) => releaseActivation(unit, deviceId),
     },
     deactivate: {
-      async succeeded(unit, { deviceId, applicationId }) {
+      async succeeded(unit, { transactionId, deviceId, applicationId }) {
         await releaseActivation(unit, deviceId);
-        for (const other of await unfinishedOf(unit, deviceId, applicationId)) await cancelIn(unit, other);
+        for (const other of await unfinishedOf(unit, deviceId, applicationId))
+          if (other.transactionId !== transactionId) await cancelIn(unit, other);
       },
     },
   };
@@ -82,12 +84,8 @@ export function createSettlement({ database, clock, metrics, marks, recordEvent,
     const { transactionId, deviceId, applicationId, operation, status } = finished;
     if (!isFinished(status)) throw new Error(`transaction ${transactionId} is not finished: ${status}`);
     const effect = effects[operation]?.[status];
-    const written = updateTransaction(unit, finished, due);
-    if (effect) {
-      await written;
-      await effect(unit, finished);
-    }
-    const recorded = recordEvent(unit, {
+    if (effect) await effect(unit, finished);
+    const { deliveryId, written } = recordEvent(unit, {
       applicationId,
       deviceId,
       transactionId,
@@ -96,7 +94,7 @@ export function createSettlement({ database, clock, metrics, marks, recordEvent,
       occurredAt: finished.updatedAt,
       data: { transaction: transactionBody(finished, toUtc) },
     });
-    await Promise.all([written, recorded]); // on a server in one go
+    await Promise.all([updateTransaction(unit, { ...finished, deliveryId }, due), written]); // on a server in one go
     unit.onCommit(() => metrics.transactionsFinished.inc({ operation, status }));
   }
 
@@ -119,7 +117,8 @@ export function createSettlement({ database, clock, metrics, marks, recordEvent,
   async function deactivateIn(unit: UnitOfWork, deviceId: string, applicationId: string): Promise<void> {
     const now = clock.now();
     const operation = 'deactivate';
-    const stored = { deviceId, applicationId, operation, attempts: 0, createdAt: now } as const;
+    const unsent = { attempts: 0, publishedAt: null, subject: null };
+    const stored = { deviceId, applicationId, operation, createdAt: now, ...unsent } as const;
     const transactionId = await insertTransaction(unit, stored, JSON.stringify({ applicationId }));
     const record = await findTransaction(unit, transactionId);
     if (!record) throw new Error(`transaction ${transactionId} was not stored`);
@@ -193,6 +192,7 @@ export function createSettlement({ database, clock, metrics, marks, recordEvent,
           errorMessage,
         };
         await finishIn(unit, failed, false);
+        await markUnpublished(unit, transactionId);
       }, deviceId);
     },
 

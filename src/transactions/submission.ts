@@ -11,6 +11,7 @@ import type { Outbox } from '../outbox/outbox.ts';
 import type { Demand } from './demand.ts';
 import { type Installation, type InstallName, type InstallOperation, isInstall } from './installation.ts';
 import { createQueueBounds } from './queue-bounds.ts';
+import { subjectOf } from './subject.ts';
 import { insertTransaction, LARGE_PARAMETERS } from './transaction-repository.ts';
 
 /** What a caller asks of a device; each operation with its own parameters, already valid by its schema. */
@@ -134,6 +135,7 @@ export function createSubmission({
     const hasBinary = isInstall(operation) && (await lookForBinary(submission, operation));
     const parameters = parametersOf(submission);
     const text = JSON.stringify(parameters);
+    const subject = subjectOf(operation, parameters);
     // The contract, client identifiers and the sum of what is large are of many devices: who decides on them is alone.
     const isAlone = operation === 'activate' || text.length > LARGE_PARAMETERS;
 
@@ -155,7 +157,8 @@ export function createSubmission({
       const createdAt = clock.now();
       const attempts = slot ? 1 : 0;
       const transaction = { deviceId, applicationId, operation, attempts, createdAt };
-      const transactionId = await insertTransaction(unit, transaction, text);
+      const shown = { ...transaction, publishedAt: slot ? createdAt : null, subject };
+      const transactionId = await insertTransaction(unit, shown, text);
       slot?.send({ ...transaction, transactionId, parameters, status: 'queued', updatedAt: createdAt });
       await also?.(unit, transactionId);
       unit.onCommit(() => metrics.transactionsCreated.inc({ operation }));

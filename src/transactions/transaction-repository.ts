@@ -23,13 +23,20 @@ export interface TransactionRecord {
   result: object | null;
   errorCode: string | null;
   errorMessage: string | null;
+  /** When it was first published, or taken to be. */
+  publishedAt: number | null;
+  /** What it is about, in words without secrets; its parameters go when it ends. */
+  subject: string | null;
+  /** The webhook of its end. */
+  deliveryId: string | null;
 }
 
 type Row = Omit<TransactionRecord, 'result'> & { result: string | null };
 
 const COLUMNS = `transaction_id AS "transactionId", device_id AS "deviceId", application_id AS "applicationId", operation,
   status, attempts, created_at AS "createdAt", updated_at AS "updatedAt", delivered_at AS "deliveredAt",
-  completed_at AS "completedAt", progress, result, error_code AS "errorCode", error_message AS "errorMessage"`;
+  completed_at AS "completedAt", progress, result, error_code AS "errorCode", error_message AS "errorMessage",
+  published_at AS "publishedAt", subject, delivery_id AS "deliveryId"`;
 
 type DueRow = Omit<Due, 'parameters'> & { parameters: string | null };
 
@@ -57,18 +64,18 @@ const toListed = ({ result, ...row }: Row): TransactionRecord => ({
 // One after another on SQLite; on a server each is carried out for many devices at once.
 const INSERT = inSets(
   `INSERT INTO transactions
-     (device_id, application_id, operation, parameters, status, due, attempts, created_at, updated_at)
-   VALUES (?, ?, ?, ?, 'queued', 1, ?, ?, ?)`,
-  ['text', 'text', 'text', 'text', 'bigint', 'bigint', 'bigint'],
+     (device_id, application_id, operation, parameters, status, due, attempts, created_at, updated_at, published_at, subject)
+   VALUES (?, ?, ?, ?, 'queued', 1, ?, ?, ?, ?, ?)`,
+  ['text', 'text', 'text', 'text', 'bigint', 'bigint', 'bigint', 'bigint', 'text'],
 );
 const FIND = inSets(`SELECT ${COLUMNS} FROM transactions WHERE transaction_id = ?`, ['bigint']);
 const UPDATE = inSets(
   `UPDATE transactions SET status = ?, due = ?, attempts = ?, updated_at = ?, delivered_at = ?, completed_at = ?,
-     progress = ?, result = ?, error_code = ?, error_message = ?,
+     progress = ?, result = ?, error_code = ?, error_message = ?, delivery_id = ?,
      parameters = CASE WHEN CAST(? AS BIGINT) IS NULL THEN parameters END
    WHERE transaction_id = ?`,
   // biome-ignore format: in the order of the text
-  ['text', 'bigint', 'bigint', 'bigint', 'bigint', 'bigint', 'bigint', 'text', 'text', 'text', 'bigint', 'bigint'],
+  ['text', 'bigint', 'bigint', 'bigint', 'bigint', 'bigint', 'bigint', 'text', 'text', 'text', 'text', 'bigint', 'bigint'],
 );
 const MARK_DELIVERED = inSets(
   `UPDATE transactions SET status = CASE WHEN status = 'queued' THEN 'delivered' ELSE status END,
@@ -85,15 +92,18 @@ const FIND_DUE = inSets(
   ['text', 'bigint', 'bigint'],
 );
 const COUNT_ATTEMPT = inSets(
-  `UPDATE transactions SET attempts = attempts + 1
+  `UPDATE transactions SET attempts = attempts + 1, published_at = COALESCE(published_at, ?)
    WHERE device_id = ? AND due = 1 AND transaction_id > ? AND transaction_id <= ?`,
-  ['text', 'bigint', 'bigint'],
+  ['bigint', 'text', 'bigint', 'bigint'],
 );
 
 /** Stores a queued transaction with its parameters as JSON; identifiers rise and are never used twice. */
 export async function insertTransaction(
   unit: UnitOfWork,
-  transaction: Pick<TransactionRecord, 'deviceId' | 'applicationId' | 'operation' | 'attempts' | 'createdAt'>,
+  transaction: Pick<
+    TransactionRecord,
+    'deviceId' | 'applicationId' | 'operation' | 'attempts' | 'createdAt' | 'publishedAt' | 'subject'
+  >,
   parameters: string,
 ): Promise<number> {
   return unit.insert(
@@ -105,6 +115,8 @@ export async function insertTransaction(
     transaction.attempts,
     transaction.createdAt,
     transaction.createdAt,
+    transaction.publishedAt,
+    transaction.subject,
   );
 }
 
@@ -137,9 +149,15 @@ export async function updateTransaction(sql: Sql, record: TransactionRecord, due
     record.result === null ? null : JSON.stringify(record.result),
     record.errorCode,
     record.errorMessage,
+    record.deliveryId,
     record.completedAt,
     record.transactionId,
   );
+}
+
+/** It was taken to be published, and was not. */
+export async function markUnpublished(sql: Sql, transactionId: number): Promise<void> {
+  await sql.run('UPDATE transactions SET published_at = NULL WHERE transaction_id = ? AND attempts = 0', transactionId);
 }
 
 /** Records the device's PUBACK. Only a queued transaction changes its state by it. */
@@ -198,13 +216,13 @@ export async function clearDue(sql: Sql, deviceId: string): Promise<void> {
 
 /**
  * Takes what is due for a device after a transactionId, in order, and counts the attempt: the number on the wire is
- * durable before it is used, so it rises even over a crash.
+ * durable before it is used, so it rises even over a crash. `now`: microseconds; when it is published, if it never was.
  */
-export async function claimDue(sql: Sql, deviceId: string, after: number, limit: number): Promise<Due[]> {
+export async function claimDue(sql: Sql, deviceId: string, after: number, limit: number, now: number): Promise<Due[]> {
   const rows = await sql.all<DueRow>(FIND_DUE, deviceId, after, limit);
   const last = rows.at(-1);
   if (!last) return [];
-  await sql.run(COUNT_ATTEMPT, deviceId, after, last.transactionId);
+  await sql.run(COUNT_ATTEMPT, now, deviceId, after, last.transactionId);
   return rows.map((row) => toDue({ ...row, attempts: row.attempts + 1 }));
 }
 

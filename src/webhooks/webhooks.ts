@@ -303,33 +303,35 @@ export function createWebhooks(options: Options) {
     pump(receiver);
   }
 
+  /**
+   * Writes the delivery of an event in the caller's unit of work; it is sent after the commit. `written`: the statement is
+   * through. The body is `{ type, timestamp, data }`, where `data` always carries applicationId and deviceId.
+   */
+  function begin(unit: UnitOfWork, event: WebhookEvent): { deliveryId: string; written: Promise<void> } {
+    const { applicationId, deviceId, setting, type } = event;
+    const createdAt = clock.now();
+    const timestamp = toUtc(event.occurredAt);
+    const deliveryId = ids.next('msg', createdAt);
+    const body = JSON.stringify({ type, timestamp, data: { ...event.data, applicationId, deviceId } });
+    const delivery = { deliveryId, body, attempts: 0, round: 0 };
+    const transactionId = event.transactionId ?? null;
+    const row = { ...delivery, applicationId, setting, deviceId, transactionId, type, createdAt };
+    const written = repository.insertDelivery(unit, row);
+    unit.onCommit(() => {
+      // Devices make up the rest of `call.*` and `custom.*`: as a label it would have no bound.
+      metrics.deliveriesCreated.inc({ type: OPEN_TYPE.exec(type)?.[1] ?? type });
+      accept({ applicationId, setting }, delivery);
+    });
+    return { deliveryId, written };
+  }
+
   return {
-    /**
-     * Writes the delivery of an event in the caller's unit of work and answers its id; it is sent after the commit.
-     * The body is `{ type, timestamp, data }`, where `data` always carries applicationId and deviceId.
-     */
+    begin,
+
+    /** The same for who has nothing else to write meanwhile; answers the deliveryId. */
     async record(unit: UnitOfWork, event: WebhookEvent): Promise<string> {
-      const { applicationId, deviceId, setting, type } = event;
-      const createdAt = clock.now();
-      const timestamp = toUtc(event.occurredAt);
-      const deliveryId = ids.next('msg', createdAt);
-      const body = JSON.stringify({ type, timestamp, data: { ...event.data, applicationId, deviceId } });
-      const delivery = { deliveryId, body, attempts: 0, round: 0 };
-      const transactionId = event.transactionId ?? null;
-      await repository.insertDelivery(unit, {
-        ...delivery,
-        applicationId,
-        setting,
-        deviceId,
-        transactionId,
-        type,
-        createdAt,
-      });
-      unit.onCommit(() => {
-        // Devices make up the rest of `call.*` and `custom.*`: as a label it would have no bound.
-        metrics.deliveriesCreated.inc({ type: OPEN_TYPE.exec(type)?.[1] ?? type });
-        accept({ applicationId, setting }, delivery);
-      });
+      const { deliveryId, written } = begin(unit, event);
+      await written;
       return deliveryId;
     },
 

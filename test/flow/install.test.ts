@@ -98,6 +98,8 @@ t.test('what is deleted or stopped between op 28 and its delivery fails without 
     { transactionId: deleted, status: 'failed', attempts: 0, error: { code: 'BINARY_DELETED' } },
     { transactionId: stopped, status: 'failed', attempts: 0, error: { code: 'DISTRIBUTION_STOPPED' } },
   ]);
+  const never = 'SELECT subject FROM transactions WHERE published_at IS NULL ORDER BY transaction_id';
+  t.same(await (await world.raw()).all(never), [{ subject: `${CAMERA}@1.0.0` }, { subject: `${CAMERA}@1.1.0` }]);
 });
 
 t.test('a command that is being prepared keeps its place in the order', async (t) => {

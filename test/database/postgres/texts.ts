@@ -24,6 +24,7 @@ const VARIANTS: Record<string, readonly (readonly unknown[])[]> = {
   ownersOf: [[['d']]],
   willsOfOthers: [[['n'], 'c', 9]],
   movePartitions: [[[{ partition: 1, nodeId: 'n' }], 'n']],
+  saveSoftware: [['d', { gone: ['p'], set: [['q', '1']] }, 0]],
   setActivation: [['d', { activation: 'activated', applicationId: 'a', clientId: 'c' }]],
   insertVersion: [['software', { version: '1.0.0' }]],
   listActivatedStates: [0, 5].map((offset) => ['a', { offset, limit: 9 }]),
