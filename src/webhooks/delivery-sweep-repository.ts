@@ -1,10 +1,12 @@
 import { inSets } from '../database/set-form.ts';
 import type { Sql } from '../database/sql.ts';
 import { ROWS_PER_LOOK } from '../database/sweep.ts';
+import type { DeliveryKey } from './delivery.ts';
 
-export interface DeliveryKey {
-  applicationId: string;
-  deliveryId: string;
+export interface Over extends DeliveryKey {
+  createdAt: number;
+  /** 0: its first attempt was good, so there is nothing else to remove. */
+  hasFailed: 0 | 1;
 }
 
 /** The first application behind another one that has deliveries. */
@@ -36,9 +38,10 @@ export async function findOver(
   sql: Sql,
   applicationId: string,
   { after, upTo, before }: { after: string; upTo: string; before: number },
-): Promise<(DeliveryKey & { createdAt: number })[]> {
+): Promise<Over[]> {
   return sql.all(
-    `SELECT application_id AS "applicationId", delivery_id AS "deliveryId", created_at AS "createdAt" FROM deliveries
+    `SELECT application_id AS "applicationId", delivery_id AS "deliveryId", created_at AS "createdAt",
+       CASE WHEN status = 'delivered' AND attempts <= 1 AND round = 0 THEN 0 ELSE 1 END AS "hasFailed" FROM deliveries
      WHERE application_id = ? AND delivery_id > ? AND delivery_id <= ? AND status <> 'pending' AND updated_at < ?`,
     applicationId,
     after,

@@ -1,6 +1,7 @@
 import type { Sql } from '../database/sql.ts';
 import { keptFor, type Sweep } from '../database/sweep.ts';
 import { idsFrom } from '../ids.ts';
+import { removeAttempts } from './attempt-repository.ts';
 import * as repository from './delivery-sweep-repository.ts';
 
 async function* applications(sql: Sql): AsyncGenerator<string> {
@@ -11,7 +12,7 @@ async function* applications(sql: Sql): AsyncGenerator<string> {
 }
 
 /** Deliveries that have their outcome, application by application, along their ids, which rise with time. */
-export const deliverySweep = ({ keptDays }: { keptDays: number }): Sweep<repository.DeliveryKey> => ({
+export const deliverySweep = ({ keptDays }: { keptDays: number }): Sweep<repository.Over> => ({
   kind: 'deliveries',
   keptFor: keptFor(keptDays),
   async *find(sql, before) {
@@ -27,7 +28,11 @@ export const deliverySweep = ({ keptDays }: { keptDays: number }): Sweep<reposit
       }
     }
   },
-  remove: repository.removeOver,
+  async remove(unit, over, before) {
+    const removed = await repository.removeOver(unit, over, before);
+    if (removed > 0 && over.hasFailed) await removeAttempts(unit, over);
+    return removed;
+  },
   async oldestAt(sql) {
     let oldest = Number.POSITIVE_INFINITY;
     for await (const applicationId of applications(sql))

@@ -14,3 +14,9 @@ export interface ReceiverName {
 
 /** Waits for its next attempt; or over: answered with a 2xx, given up after the last attempt, answered with 410. */
 export type DeliveryStatus = 'pending' | 'delivered' | 'exhausted' | 'gone';
+
+/** One delivery of an application. */
+export interface DeliveryKey {
+  applicationId: string;
+  deliveryId: string;
+}

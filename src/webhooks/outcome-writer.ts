@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts';
-import type { Database } from '../database/sql.ts';
+import type { Database, UnitOfWork } from '../database/sql.ts';
 import type { Log } from '../log.ts';
 import { type Outcome, saveOutcome } from './delivery-repository.ts';
 
@@ -13,6 +13,8 @@ interface Options<Written extends Outcome> {
   database: Database;
   clock: Clock;
   log: Log;
+  /** What else is to be written with outcomes, which are in the order in which they came. */
+  also(unit: UnitOfWork, batch: readonly Written[]): Promise<void>[] | undefined;
   /** Called for each outcome after its commit; it does not count when the delivery was asked for again meanwhile. */
   written(outcome: Written, counts: boolean): void;
   /** Called when nothing is being written any more. */
@@ -30,7 +32,7 @@ const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
  * receiver gets the same webhook-id again, which it must expect.
  */
 export function createOutcomeWriter<Written extends Outcome>(options: Options<Written>) {
-  const { database, clock, log, written, rested } = options;
+  const { database, clock, log, also, written, rested } = options;
   let waiting: Written[] = [];
   let writing: Promise<void> | undefined;
   let pause = FIRST_PAUSE;
@@ -44,8 +46,10 @@ export function createOutcomeWriter<Written extends Outcome>(options: Options<Wr
       unit.onRollback(() => {
         waiting = [...batch, ...waiting];
       });
+      const others = also(unit, batch);
       if (database.shared) batch.sort(byKey);
       counts = await Promise.all(batch.map((outcome) => saveOutcome(unit, outcome)));
+      if (others) await Promise.all(others);
     });
     for (const [index, outcome] of batch.entries()) written(outcome, counts[index] === true);
   }

@@ -25,6 +25,8 @@ export interface Answer {
   error: string | null;
   /** Where the sender was told to read it. */
   body?: Buffer;
+  /** How the answer began, where it was no 2xx. */
+  beginning?: Buffer;
 }
 
 type Verdict =

@@ -8,6 +8,10 @@ import type { Answer } from './retry-schedule.ts';
 const LONGEST_ANSWER = 64 * 1024;
 const TOO_LONG = `the answer is longer than ${LONGEST_ANSWER / 1024} KiB`;
 const LONGEST_ERROR = 200;
+/** Bytes of an answer that is no 2xx, for those who look for the reason. */
+const BEGINNING = 4 * 1024;
+
+const isGood = (statusCode: number): boolean => statusCode >= 200 && statusCode < 300;
 
 interface Options {
   clock: Clock;
@@ -72,8 +76,14 @@ export function createSender({ clock, allowPrivate, timeoutMs, lookup }: Options
           over = true;
           cancelTimeout();
           running.delete(abort);
-          resolve(result);
+          const hasBeginning = answer && !readsAnswer && !isGood(answer.statusCode ?? 0);
+          resolve(
+            result && hasBeginning ? { ...result, beginning: Buffer.concat(chunks).subarray(0, BEGINNING) } : result,
+          );
         };
+        /** Of an answer that is no 2xx its beginning is kept. */
+        const wantsMore = (chunk: Buffer): boolean =>
+          !isGood(answer?.statusCode ?? 0) && received - chunk.length < BEGINNING;
         const abort = (): void => {
           end(undefined);
           stop?.();
@@ -103,7 +113,7 @@ export function createSender({ clock, allowPrivate, timeoutMs, lookup }: Options
             if (received > LONGEST_ANSWER) {
               end(answer && readsAnswer ? { ...answer, error: TOO_LONG } : answer);
               controller.abort(new Error(TOO_LONG));
-            } else if (readsAnswer) chunks.push(chunk);
+            } else if (readsAnswer || wantsMore(chunk)) chunks.push(chunk);
           },
           onResponseEnd: () => end(answer && readsAnswer ? { ...answer, body: Buffer.concat(chunks) } : answer),
           onResponseError(_controller, cause) {

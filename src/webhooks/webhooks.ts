@@ -9,6 +9,7 @@ import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import type { ReceiverName, WebhookSetting } from './delivery.ts';
 import * as repository from './delivery-repository.ts';
+import { createFailures, type Failure, textOf } from './failures.ts';
 import { createOutcomeWriter } from './outcome-writer.ts';
 import { createPlaces, type Place, QUICK } from './places.ts';
 import { failed, holds, late, letGo, type Receiver, roomIn, succeeded, wantsMore } from './receiver.ts';
@@ -62,6 +63,7 @@ interface Endpoint {
 
 interface Written extends repository.Outcome {
   receiver: Receiver;
+  failure: Failure | undefined;
 }
 
 export type Webhooks = ReturnType<typeof createWebhooks>;
@@ -82,7 +84,8 @@ export function createWebhooks(options: Options) {
   const { database, clock, ids, log, metrics, endpointOf, share, allowPrivate } = options;
   const { timeoutMs = 15_000, drainMs = 3_000 } = options;
   const sender = createSender({ clock, allowPrivate, timeoutMs, ...(options.lookup && { lookup: options.lookup }) });
-  const writer = createOutcomeWriter<Written>({ database, clock, log, written, rested: tell });
+  const failures = createFailures({ database });
+  const writer = createOutcomeWriter<Written>({ database, clock, log, also: failures.write, written, rested: tell });
   const places = createPlaces<Receiver>({
     clock,
     resume: pump,
@@ -233,7 +236,9 @@ export function createWebhooks(options: Options) {
     tellOf(receiver, { deliveryId, status: verdict.status, attempts: made, error });
     if (ok) succeeded(receiver, at - startedAt <= QUICK && !places.isLate(receiver), receiver.inFlight);
     else failed(receiver);
-    writer.add({ receiver, applicationId, deliveryId, round, ...verdict, attempts: made, url, statusCode, error, at });
+    const failure = error === null ? undefined : { error, duration: at - startedAt, answer: textOf(answer.beginning) };
+    const outcome = { receiver, applicationId, deliveryId, round, ...verdict, attempts: made, url, statusCode, error };
+    writer.add({ ...outcome, at, failure });
     metrics.deliverySeconds.observe((at - startedAt) / 1_000_000);
     metrics.deliveryAttempts.inc({ outcome: verdict.status === 'pending' ? 'retry' : verdict.status });
   }
@@ -288,6 +293,7 @@ export function createWebhooks(options: Options) {
   /** Takes up what is pending: one look per receiver, its rows are read as they can be sent. */
   async function takeUp(): Promise<void> {
     if (!running) return;
+    await failures.load();
     if (share) return (await repository.findReceivers(database.aside)).forEach(takeUpOne);
     let found = await repository.findNextReceiver(database.read, { applicationId: '', setting: '' });
     while (found) {

@@ -79,6 +79,14 @@ async function fill(database: Database): Promise<void> {
     for (const application of APPLICATIONS)
       for (const id of DELIVERIES)
         await unit.run(
+          `INSERT INTO delivery_attempts (application_id, delivery_id, round, attempt, at, error, duration)
+           VALUES (?, ?, 0, 1, 0, 'e', 0)`,
+          application,
+          id,
+        );
+    for (const application of APPLICATIONS)
+      for (const id of DELIVERIES)
+        await unit.run(
           `INSERT INTO deliveries (application_id, delivery_id, setting, type, body, status, attempts, created_at, updated_at)
            VALUES (?, ?, 'deviceEvent', 't', 'b', ?, 0, 0, 0)`,
           application,

@@ -1,0 +1,107 @@
+import t from 'tap';
+import { listAttempts, listFailing } from '../../src/webhooks/attempt-repository.ts';
+import { createDeliveryLog } from '../../src/webhooks/delivery-log.ts';
+import { deliverySweep } from '../../src/webhooks/delivery-sweep.ts';
+import { createSetUp } from './set-up.ts';
+import { createTestReceiver, type TestAnswer } from './test-receiver.ts';
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+
+void t.test('what came of failed attempts is kept, and which receivers fail', async (t) => {
+  const receiver = await createTestReceiver(t);
+  const { open, applications, clock, database } = await createSetUp(t, receiver.url);
+  const { webhooks, record } = await open();
+  const log = createDeliveryLog({ database, clock, webhooks, findApplication: applications.findIn });
+  const attemptsOf = (deliveryId: string) => listAttempts(database.read, { applicationId: 'app-1', deliveryId });
+  const failing = () => listFailing(database.read);
+  /** Records one, and lets it be attempted again until it has its outcome. */
+  const send = async (answer: TestAnswer): Promise<string> => {
+    receiver.answer(answer);
+    const deliveryId = await record();
+    await receiver.next();
+    await webhooks.idle();
+    return deliveryId;
+  };
+
+  await t.test('one that is delivered at once leaves nothing', async (t) => {
+    t.same(await attemptsOf(await send({})), []);
+    t.same(await failing(), []);
+  });
+
+  await t.test('each failed attempt has its status, error, time and how the answer began', async (t) => {
+    const long = `${'x'.repeat(4095)}é and much more`;
+    const deliveryId = await send({ status: 503, body: long });
+    const since = clock.now();
+    t.match(await failing(), [{ since, failedAt: since, statusCode: 503, error: 'answered 503' }]);
+    receiver.answer({ status: 302, headers: { location: '/other' } });
+    clock.advance(6_000);
+    await receiver.next();
+    await webhooks.idle();
+    const failed = await attemptsOf(deliveryId);
+    t.match(failed, [
+      { attempt: 2, at: since + 6_000_000, statusCode: 302, error: 'answered 302', answer: '' },
+      { attempt: 1, at: since, statusCode: 503, error: 'answered 503', answer: 'x'.repeat(4095) },
+    ]);
+    t.match(await failing(), [{ since, failedAt: since + 6_000_000, statusCode: 302 }], 'it fails since the first');
+    receiver.answer({});
+    clock.advance(HOUR);
+    await receiver.next();
+    await webhooks.idle();
+    t.same(await attemptsOf(deliveryId), failed, 'the good one adds nothing');
+    t.same(await failing(), [], 'a good answer ends it');
+  });
+
+  await t.test('one without an answer has no answer', async (t) => {
+    await applications.updateSettings('app-1', { deviceEvent: 'http://127.0.0.1:1/' });
+    const deliveryId = await record();
+    await webhooks.idle();
+    t.match(await attemptsOf(deliveryId), [
+      { attempt: 1, statusCode: null, error: 'connect ECONNREFUSED', answer: null },
+    ]);
+    await applications.updateSettings('app-1', { deviceEvent: receiver.url });
+  });
+
+  await t.test('the newest twenty are kept, and go with their delivery', async (t) => {
+    const deliveryId = await send({ status: 410, body: 'gone' });
+    for (let again = 0; again < 24; again += 1) {
+      await log.redeliver('app-1', deliveryId);
+      await receiver.next();
+      await webhooks.idle();
+    }
+    const rows = await database.read.all<{ round: number }>(
+      'SELECT round FROM delivery_attempts WHERE delivery_id = ? ORDER BY round',
+      deliveryId,
+    );
+    t.same(
+      rows.map(({ round }) => round),
+      Array.from({ length: 20 }, (_, index) => index + 5),
+    );
+    clock.advance(40 * DAY);
+    const sweep = deliverySweep({ keptDays: 30 });
+    const before = clock.now() - sweep.keptFor;
+    for await (const { found } of sweep.find(database.aside, before))
+      for (const one of found) await database.transact((unit) => sweep.remove(unit, one, before));
+    t.same(await attemptsOf(deliveryId), []);
+    t.same(
+      await database.read.all(
+        'SELECT 1 FROM delivery_attempts a WHERE NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.delivery_id = a.delivery_id)',
+      ),
+      [],
+    );
+  });
+
+  await t.test('after a restart a good answer still ends it', async (t) => {
+    receiver.answer({ status: 500 });
+    await record();
+    await receiver.next();
+    await webhooks.idle();
+    t.match(await failing(), [{ statusCode: 500 }]);
+    await webhooks[Symbol.asyncDispose]();
+    receiver.answer({});
+    const later = await open();
+    await later.record();
+    await later.webhooks.idle();
+    t.same(await failing(), []);
+  });
+});
