@@ -137,7 +137,9 @@ function DeviceStatus({ deviceId }: { deviceId: string }) {
                 },
                 { name: 'Version', cell: ({ version }) => id(version) },
                 ...(ROLE === 'operator' ? [{ name: 'State', cell: stateOf }] : []),
-                ...(ROLE === 'operator' ? [{ name: 'Since', cell: ({ since }: Software) => age(since) }] : []),
+                ...(ROLE === 'operator'
+                  ? [{ name: 'Since', kind: 'short' as const, cell: ({ since }: Software) => age(since) }]
+                  : []),
               ],
             }),
       ),

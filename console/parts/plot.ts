@@ -18,7 +18,7 @@ interface Plot {
   show?(value: number): string;
 }
 
-const HEIGHT = 168;
+const HEIGHT = 148;
 
 const colourOf = (element: Element, name: string): string =>
   getComputedStyle(element).getPropertyValue(`--${name}`).trim();
@@ -44,7 +44,7 @@ function optionsOf(box: HTMLElement, { lines, show = compact }: Plot, width: num
     cursor: { y: false, points: { size: 7 } },
     scales: { y: { range: (_, low, high) => [Math.min(0, low), Math.max(high * 1.08, 1)] } },
     axes: [
-      { ...axis, space: 72, values: (_, ticks, __, ___, step) => ticks.map((tick) => timeOf(tick, step)) },
+      { ...axis, size: 28, space: 72, values: (_, ticks, __, ___, step) => ticks.map((tick) => timeOf(tick, step)) },
       { ...axis, size: 52, values: (_, ticks) => ticks.map((tick) => (tick === null ? '' : show(tick))) },
     ],
     series: [
