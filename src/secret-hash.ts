@@ -3,7 +3,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 const NO_HASH = Buffer.alloc(32);
 
 /**
- * How secrets that the service has made are kept, those of devices and of applications: they are 256 random bits, which
+ * How secrets that the service has made are kept, those of devices, applications and sessions: they are 256 random bits, which
  * nobody guesses, so one round of SHA-256 keeps them as safe as a slow hash would; and a slow one would make a storm of
  * logins an outage.
  */

@@ -13,6 +13,8 @@ import { type ClusterOverrides, openCluster, SINGLE } from './cluster/open-clust
 import type { Config } from './config.ts';
 import { createReadFiles } from './console/files.ts';
 import { createConsolePages } from './console/pages.ts';
+import { sessionSweep } from './console/session-sweep.ts';
+import { createConsoleSessions } from './console/sessions.ts';
 import { loadContracts } from './contracts/contracts.ts';
 import { adminToken, makeFolder, openFileFault } from './data-folder.ts';
 import { openDatabase } from './database/open-database.ts';
@@ -215,7 +217,11 @@ export async function createService(
     formatTime,
     failedLoginLimit,
   };
-  const consoleParts = { files: createReadFiles(), objectsUrl: () => config.objects.publicUrl ?? objects.url };
+  const consoleParts = {
+    files: createReadFiles(),
+    timeZone: config.timeZone,
+    objectsUrl: () => config.objects.publicUrl ?? objects.url,
+  };
   const admin = parts.add(
     servedAt(
       'LAPEL_ADMIN_PORT',
@@ -224,6 +230,7 @@ export async function createService(
         ...edge,
         connections: { perAddress: config.admin.maxConnections, total: config.admin.maxConnections },
         administratorToken: token,
+        sessions: createConsoleSessions({ ...common, administratorToken: token }),
         pages: createConsolePages({ ...consoleParts, role: 'operator' }),
         adminUrl,
         readiness,
@@ -268,6 +275,7 @@ export async function createService(
     transactionSweep({ keptDays: config.retention.transactions, pendingBefore: findPendingTransactions }),
     eventSweep(),
     idempotencySweep(),
+    sessionSweep(),
   ];
   parts.add(createRetention({ ...common, sweeps, sweepObjects: software.sweepObjects, leads }));
   parts.add({

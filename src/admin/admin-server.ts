@@ -1,5 +1,5 @@
 import { createListener, type HttpServer, type ListenerParts } from '../http/listener.ts';
-import { createAuthorize } from './authorize.ts';
+import { type Administrator, createAuthorize } from './authorize.ts';
 import { ROUTES } from './routes.ts';
 import type { AdminServices } from './services.ts';
 
@@ -12,6 +12,13 @@ interface Parts extends ListenerParts, Omit<AdminServices, 'metrics'> {
 // Milliseconds for a whole request: an import of many devices comes as fast as its devices are registered.
 const LONGEST_REQUEST = 3_600_000;
 
+/** Browsers keep nothing of the data, and give it to no other page. */
+const FOR_BROWSERS = {
+  'Cache-Control': 'no-store',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+  'X-Content-Type-Options': 'nosniff',
+};
+
 /** Administration, metrics and probes, on a listener of their own. */
 export function createAdminServer(parts: Parts): HttpServer {
   return createListener({
@@ -19,7 +26,8 @@ export function createAdminServer(parts: Parts): HttpServer {
     name: 'admin',
     routes: ROUTES,
     services: parts,
-    authorize: createAuthorize(parts.administratorToken),
+    authorize: createAuthorize(parts),
+    headersFor: ({ kind }: Administrator) => (kind === 'session' ? FOR_BROWSERS : undefined),
     baseUrl: parts.adminUrl,
     requestTimeout: LONGEST_REQUEST,
   });

@@ -1,14 +1,44 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { checkOwnChange, checkOwnRead } from '../console/own-page.ts';
+import { sessionSecret } from '../console/session-cookie.ts';
+import type { ConsoleSessions } from '../console/sessions.ts';
 import { DomainError } from '../errors.ts';
 
+/** Who administers: whoever has the token, or a session of the console. */
+export type Administrator = { kind: 'token' } | { kind: 'session'; sessionId: string };
+
+interface Parts {
+  administratorToken: string;
+  sessions: Pick<ConsoleSessions, 'find'>;
+}
+type Asked = Pick<IncomingMessage, 'headers' | 'method'>;
+
 const BEARER = /^bearer +(.+)$/i;
+const BY_TOKEN: Administrator = { kind: 'token' };
+const READS: ReadonlySet<string | undefined> = new Set(['GET', 'HEAD']);
 const digest = (text: string): Buffer => createHash('sha256').update(text, 'utf8').digest();
 
-/** Compares the administrator token in constant time; hashing makes both sides equally long. Throws ADMIN_TOKEN_INVALID. */
-export function createAuthorize(administratorToken: string) {
+/**
+ * Lets in who has the administrator token, which is compared in constant time (hashing makes both sides equally long), or
+ * else the cookie of a session, in requests of the console itself. Throws ADMIN_TOKEN_INVALID, SESSION_ENDED and
+ * CONSOLE_REQUEST_FORGED.
+ */
+export function createAuthorize({ administratorToken, sessions }: Parts) {
   const wanted = digest(administratorToken);
-  return (authorization: string | undefined): void => {
+
+  async function bySession({ headers, method }: Asked, secret: string): Promise<Administrator> {
+    if (READS.has(method)) checkOwnRead(headers);
+    else checkOwnChange(headers);
+    return { kind: 'session', sessionId: (await sessions.find(secret)).sessionId };
+  }
+
+  return (asked: Asked): Administrator | Promise<Administrator> => {
+    const { authorization, cookie } = asked.headers;
+    const secret = authorization === undefined ? sessionSecret(cookie) : undefined;
+    if (secret !== undefined) return bySession(asked, secret);
     const given = BEARER.exec(authorization ?? '')?.[1] ?? '';
     if (!timingSafeEqual(digest(given), wanted)) throw new DomainError('ADMIN_TOKEN_INVALID');
+    return BY_TOKEN;
   };
 }

@@ -1,6 +1,7 @@
 import { servePages } from '../console/serve-pages.ts';
 import { routesOf } from '../http/route.ts';
 import { createApplication, deleteApplication, listApplications, replaceSecret } from './applications.ts';
+import type { Administrator } from './authorize.ts';
 import { listBinaryWarnings } from './binary-warnings.ts';
 import { createDeveloper, listDevelopers, readDeveloper, updateDeveloper } from './developers.ts';
 import { deleteDevice, listDevices, readDevice, registerDevice, replaceCredential, updateDevice } from './devices.ts';
@@ -8,8 +9,9 @@ import { importDevices } from './import-devices.ts';
 import { readHealth, readMetrics, readReadiness } from './operation.ts';
 import { firmware, systemPackages } from './service-software.ts';
 import type { AdminServices } from './services.ts';
+import { closeSession, endSession, listSessions, openSession, readOwnSession } from './sessions.ts';
 
-const route = routesOf<AdminServices, void>();
+const route = routesOf<AdminServices, Administrator>();
 
 // The administrator token has no scopes: it is good for everything here.
 const A = 'administrator';
@@ -45,7 +47,13 @@ export const ROUTES = [
   route('DELETE', '/admin/v1/firmware/{package}/versions/{version}', A, {}, firmware.remove),
   route('POST',   '/admin/v1/firmware/{package}/versions/{version}/binaries', A, {}, firmware.uploadUrl),
 
+  route('GET',    '/admin/v1/sessions', A, {}, listSessions),
+  route('DELETE', '/admin/v1/sessions/{sessionId}', A, {}, endSession),
+
   route('GET',    '/console', null, { head: true, below: true }, servePages),
+  route('POST',   '/console/session', null, { body: 'admin/console-login' }, openSession),
+  route('GET',    '/console/session', null, {}, readOwnSession),
+  route('DELETE', '/console/session', null, {}, closeSession),
 
   route('GET',    '/metrics', null, {}, readMetrics),
   route('GET',    '/healthz', null, {}, readHealth),

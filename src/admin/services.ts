@@ -1,6 +1,7 @@
 import type { Applications } from '../applications/applications.ts';
 import type { Developers } from '../applications/developers.ts';
 import type { ConsolePages } from '../console/pages.ts';
+import type { ConsoleSessions } from '../console/sessions.ts';
 import type { Contracts, SchemaName } from '../contracts/contracts.ts';
 import type { SchemaTypes } from '../contracts/types.ts';
 import type { Devices } from '../devices/devices.ts';
@@ -18,6 +19,7 @@ export interface AdminServices {
   software: Pick<Software, 'systemPackages' | 'firmware' | 'inspection'>;
   /** The console. */
   pages: ConsolePages;
+  sessions: ConsoleSessions;
   contracts: Contracts;
   log: Log;
   metrics: Pick<Metrics, 'registry'>;

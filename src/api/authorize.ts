@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { Application } from '../applications/application-repository.ts';
 import { DomainError } from '../errors.ts';
 import { bearerToken } from '../http/bearer.ts';
@@ -10,7 +11,7 @@ import type { ApiServices } from './services.ts';
  */
 export function createAuthorize({ accessTokens, applications }: Pick<ApiServices, 'accessTokens' | 'applications'>) {
   return async (
-    authorization: string | undefined,
+    { headers: { authorization } }: Pick<IncomingMessage, 'headers'>,
     scope: string,
     params: Record<string, string>,
   ): Promise<Application> => {

@@ -9,6 +9,8 @@ export type ConsoleRole = 'operator' | 'application';
 
 interface Parts {
   role: ConsoleRole;
+  /** Of the local date-times in bodies. */
+  timeZone: string;
   /** From the page's address to the place that `/console` is in, with a slash at its end. */
   root: string;
   files: Pick<ConsoleFiles, 'digest' | 'modules'>;
@@ -41,12 +43,12 @@ const policyOf = (importMap: string, objectsOrigin: string): string =>
   ].join('; ');
 
 /** The one page of the console, for an address; its links are relative, so that it works below whatever path a proxy has. */
-export function consolePage({ role, root, files, objectsOrigin }: Parts) {
+export function consolePage({ role, timeZone, root, files, objectsOrigin }: Parts) {
   const folder = `${root}console/files/${files.digest}/`;
   const imports = PACKAGED.flatMap(({ name, file }) => (name ? [[name, `${folder}${PACKAGES}/${file}`]] : []));
   const importMap = JSON.stringify({ imports: Object.fromEntries(imports) });
   const { html: text } = html`<!doctype html>
-<html lang="en" data-role="${role}" data-root="${root}" data-version="${ownVersion()}">
+<html lang="en" data-role="${role}" data-root="${root}" data-version="${ownVersion()}" data-time-zone="${timeZone}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">

@@ -5,6 +5,8 @@ import { type ConsoleRole, consolePage } from './page.ts';
 
 interface Parts {
   role: ConsoleRole;
+  /** Of the local date-times in bodies. */
+  timeZone: string;
   /** The same for all listeners. */
   files: ReadFiles;
   /** Where files are uploaded to: a URL. */
@@ -20,14 +22,14 @@ const FILES = `${CONSOLE}/files/`;
 const DEEPEST = 16;
 
 /** The console of a listener: its files, and its one page at every other address below `/console`. */
-export function createConsolePages({ role, files: allFiles, objectsUrl }: Parts) {
+export function createConsolePages({ role, timeZone, files: allFiles, objectsUrl }: Parts) {
   /** By the depth of their addresses. */
   const pages = new Map<number, Promise<DocsFile>>();
 
   async function makePage(depth: number): Promise<DocsFile> {
     const root = depth === 0 ? './' : '../'.repeat(depth);
     const files = await allFiles();
-    const { text, headers } = consolePage({ role, root, files, objectsOrigin: new URL(objectsUrl()).origin });
+    const { text, headers } = consolePage({ role, timeZone, root, files, objectsOrigin: new URL(objectsUrl()).origin });
     return createDocsFile('text/html; charset=utf-8', text, headers);
   }
 

@@ -33,6 +33,26 @@ export type PackageName = string;
  */
 export type VersionName = string;
 /**
+ * Name of a session of the console; it is no secret.
+ */
+export type ConsoleSessionId = string;
+/**
+ * ISO 8601 date-time in UTC with microseconds.
+ */
+export type UtcDateTime = string;
+/**
+ * ISO 8601 date-time in UTC with microseconds.
+ */
+export type UtcDateTime1 = string;
+/**
+ * ISO 8601 date-time in UTC with microseconds.
+ */
+export type UtcDateTime2 = string;
+/**
+ * ISO 8601 date-time in UTC with microseconds.
+ */
+export type UtcDateTime3 = string;
+/**
  * MQTT password of a device. The service keeps only its hash.
  */
 export type Credential = string;
@@ -255,10 +275,6 @@ export type UploadMethod = 'PUT' | 'POST';
  */
 export type Url = string;
 /**
- * ISO 8601 date-time in UTC with microseconds.
- */
-export type UtcDateTime = string;
-/**
  * ISO 8601 date-time in UTC with microseconds; null when it has not happened.
  */
 export type UtcDateTimeOrNull = string | null;
@@ -305,6 +321,10 @@ export interface SchemaTypes {
   'admin/application-list': ApplicationList;
   'admin/application-secret': ApplicationSecret;
   'admin/binary-warning-list': BinaryWarningList;
+  'admin/console-login': ConsoleLogin;
+  'admin/console-session': ConsoleSession;
+  'admin/console-session-list': ConsoleSessionList;
+  'admin/console-session-state': ConsoleSessionState;
   'admin/credential-replace': CredentialReplace;
   'admin/credential-replaced': CredentialReplaced;
   'admin/developer': DeveloperAnswer;
@@ -332,6 +352,7 @@ export interface SchemaTypes {
   'common/client-id': ClientId;
   'common/connection-id': ConnectionId;
   'common/connectivity-type': ConnectivityType;
+  'common/console-session-id': ConsoleSessionId;
   'common/content-type': ContentType;
   'common/credential': Credential;
   'common/delivery-id': DeliveryId;
@@ -544,6 +565,45 @@ export interface BinaryWarningList {
     readAt: LocalDateTime;
   }[];
   total: Total;
+}
+/**
+ * Opens a session of the console of administration.
+ */
+export interface ConsoleLogin {
+  /**
+   * The administrator token.
+   */
+  token: string;
+}
+/**
+ * A session of the console of administration.
+ */
+export interface ConsoleSession {
+  sessionId: ConsoleSessionId;
+  createdAt: UtcDateTime;
+  lastUsedAt: UtcDateTime1;
+  expiresAt: UtcDateTime;
+  /**
+   * Where it was opened from: of the browser, or of the proxy before the service.
+   */
+  address: string;
+  /**
+   * It is the session that asks.
+   */
+  own: boolean;
+}
+/**
+ * The sessions of the console that are good; who was used last comes first.
+ */
+export interface ConsoleSessionList {
+  sessions: ConsoleSession[];
+}
+/**
+ * How long a session of the console is good.
+ */
+export interface ConsoleSessionState {
+  expiresAt: UtcDateTime2;
+  idleUntil: UtcDateTime3;
 }
 /**
  * A new credential; without one the service makes one. From now on a client certificate is as good as it only when its fingerprint is named here.

@@ -23,6 +23,6 @@ export function challengeOf(code: ErrorCode, scope: string | null): string | und
   if (code === 'TOKEN_INVALID') return `Bearer realm="lapel", error="invalid_token"${wanted}`;
   if (code === 'SCOPE_INSUFFICIENT') return `Bearer realm="lapel", error="insufficient_scope"${wanted}`;
   if (code === 'CLIENT_INVALID') return 'Basic realm="lapel", charset="UTF-8"';
-  if (code === 'ADMIN_TOKEN_INVALID') return 'Bearer realm="lapel administration"';
+  if (code === 'ADMIN_TOKEN_INVALID' || code === 'SESSION_ENDED') return 'Bearer realm="lapel administration"';
   return undefined;
 }

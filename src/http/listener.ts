@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { Context } from 'koa';
 import type { Clock } from '../clock.ts';
 import type { Contracts } from '../contracts/contracts.ts';
@@ -50,7 +51,9 @@ interface Parts<Services, Caller> extends ListenerParts {
   routes: readonly Route<Services, Caller>[];
   services: Services;
   /** Who calls a route that has a scope. Throws for a token that is missing, bad, or not enough. */
-  authorize(authorization: string | undefined, scope: string, params: Record<string, string>): Caller | Promise<Caller>;
+  authorize(asked: IncomingMessage, scope: string, params: Record<string, string>): Caller | Promise<Caller>;
+  /** What every answer to a caller says besides. */
+  headersFor?(caller: Caller): Record<string, string> | undefined;
   /** The application that calls, where there is one: bounds hold for each. */
   applicationOf?(caller: Caller): string;
   /** Counts a request of who calls; what it says is on the answer, and when it refuses, the answer is 429. */
@@ -82,7 +85,7 @@ const SOON = { seconds: 1 };
  * application, path parameters, query and body, then the handler's own rules.
  */
 export function createListener<Services, Caller>(parts: Parts<Services, Caller>): HttpServer {
-  const { name, services, authorize, applicationOf, contracts, clock, ids, log, metrics, baseUrl } = parts;
+  const { name, services, authorize, headersFor, applicationOf, contracts, clock, ids, log, metrics, baseUrl } = parts;
   const { maxInFlight = MAX_IN_FLIGHT, maxInFlightOfSource = MAX_IN_FLIGHT_OF_SOURCE } = parts;
   const { strictPaths = [], limit, requestTimeout, connections, failedLoginLimit = 0, nodes } = parts;
   const dispatch = createRouter({ lines: parts.routes, strictPaths, serve: serveLine });
@@ -151,8 +154,10 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
     const query = route.below ? undefined : checkQueryParameters(contracts, route.query, target.query);
     const body = route.body === undefined ? undefined : await readBody(exchange, route);
     const readForm = route.form === undefined ? NO_FORM : formReader(context);
-    const { headers } = req;
-    const input: Input = { params, body, stream: req, readForm, query, caller, headers, baseUrl: baseUrl(), target };
+    const { headers, socket } = req;
+    const address = socket.remoteAddress ?? '';
+    const about = { headers, address, baseUrl: baseUrl(), target };
+    const input: Input = { params, body, stream: req, readForm, query, caller, ...about };
     if (route.costly && applicationId !== undefined) {
       const leave = await costly.enter(applicationId);
       res.once('close', leave);
@@ -173,7 +178,8 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
       exchange.answer = await serve(exchange, route, { raw, caller: undefined });
       return;
     }
-    const caller = await authorize(context.req.headers.authorization, route.scope, raw);
+    const caller = await authorize(context.req, route.scope, raw);
+    if (headersFor) Object.assign(exchange.headers, headersFor(caller));
     const applicationId = applicationOf?.(caller);
     exchange.applicationId = applicationId;
     admit(exchange, caller);

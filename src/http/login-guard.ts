@@ -3,7 +3,12 @@ import { DomainError, type ErrorCode } from '../errors.ts';
 import type { Metrics } from '../metrics.ts';
 import { createTokenBuckets } from '../token-buckets.ts';
 
-const WRONG_CREDENTIALS: ReadonlySet<ErrorCode> = new Set(['TOKEN_INVALID', 'ADMIN_TOKEN_INVALID', 'CLIENT_INVALID']);
+const WRONG_CREDENTIALS: ReadonlySet<ErrorCode> = new Set([
+  'TOKEN_INVALID',
+  'ADMIN_TOKEN_INVALID',
+  'SESSION_ENDED',
+  'CLIENT_INVALID',
+]);
 /** Milliseconds that an answer above the limit is held back: with one request at a time, so is whoever guesses. */
 const HOLD = 1_000;
 

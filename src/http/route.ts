@@ -33,6 +33,8 @@ export interface Input<Params = unknown, Body = unknown, Query = unknown, Caller
   stream: Readable;
   /** Of a route with a form: reads it. Undefined when the body is none. Throws BODY_TOO_LARGE. */
   readForm(): Promise<URLSearchParams | undefined>;
+  /** Of whom the request comes from: of a proxy, where there is one. */
+  address: string;
   /** As Node has them: names in lower case. */
   headers: IncomingHttpHeaders;
   /** `{base_url}`, without a slash at its end. */

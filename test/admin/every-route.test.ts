@@ -42,6 +42,8 @@ const ROWS: Row[] = [
   { method: 'PUT', path: '/firmware/{package}/versions/{version}', json: {} },
   { method: 'DELETE', path: '/firmware/{package}/versions/{version}', unknown: [['/firmware/com.example.none/versions/1.0.0', 'package not found.']] },
   { method: 'POST', path: '/firmware/{package}/versions/{version}/binaries', unknown: [['/firmware/com.example.none/versions/1.0.0/binaries', 'package not found.']] },
+  { method: 'GET', path: '/sessions' },
+  { method: 'DELETE', path: '/sessions/{sessionId}', unknown: [[`/sessions/session_${'0'.repeat(32)}`, 'session not found.']] },
 ];
 
 t.test('every route of administration keeps the common rules', async (t) => {
@@ -54,6 +56,7 @@ t.test('every route of administration keeps the common rules', async (t) => {
     developerId: 'dev',
     applicationId: tenant.applicationId,
     deviceId: deviceIdOf(77_777),
+    sessionId: `session_${'0'.repeat(32)}`,
     package: 'com.example.own',
     version: '1.0.0',
   };
@@ -83,7 +86,14 @@ t.test('every route of administration keeps the common rules', async (t) => {
       for (const authorization of wrong) {
         const answer = await client.request(
           method,
-          place(path, { developerId: 'no%20body', deviceId: 'x', applicationId: '%zz', package: 'x', version: '%20' }),
+          place(path, {
+            developerId: 'no%20body',
+            deviceId: 'x',
+            applicationId: '%zz',
+            package: 'x',
+            version: '%20',
+            sessionId: 'x',
+          }),
           {
             headers: { authorization, 'content-type': 'application/json' },
             text: '{"broken":',

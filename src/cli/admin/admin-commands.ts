@@ -12,7 +12,8 @@ import { recordText, table } from '../show/table.ts';
 import { createScreen, type Terminal } from '../show/terminal.ts';
 import { identify, openLocalFile } from '../software/local-file.ts';
 import { uploadFile } from '../software/upload-file.ts';
-import { type Field, RESOURCES, type Resource, type Row, type Verb } from './admin-resources.ts';
+import type { Field, Resource, Row, Verb } from './admin-resource.ts';
+import { RESOURCES } from './admin-resources.ts';
 
 const NAMES: Options = {
   package: { value: 'NAME', text: 'its package; by default the one in the APK file' },
@@ -69,11 +70,11 @@ async function list({ resource, verb, administration, path, what }: Call): Promi
   const key = verb.list ?? '';
   const rows: Row[] = [];
   for (;;) {
-    const query = { offset: rows.length, limit: PAGE };
+    const query = verb.whole ? {} : { offset: rows.length, limit: PAGE };
     const page = (await administration.request(what, { method: 'GET', path, query })) as Record<string, unknown>;
     const found = page[key] as Row[];
     rows.push(...found);
-    if (found.length === 0 || rows.length >= Number(page['total'])) break;
+    if (verb.whole || found.length === 0 || rows.length >= Number(page['total'])) break;
   }
   return {
     json: { ok: true, [key]: rows, total: rows.length },

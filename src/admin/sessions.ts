@@ -1,0 +1,71 @@
+import { toUtc } from '../clock.ts';
+import { checkOwnChange, checkOwnRead } from '../console/own-page.ts';
+import { cookieOf, noCookie, sessionSecret } from '../console/session-cookie.ts';
+import type { SchemaTypes } from '../contracts/types.ts';
+import { DomainError } from '../errors.ts';
+import { NO_STORE } from '../http/no-store.ts';
+import type { Answer, Input } from '../http/route.ts';
+import type { Administrator } from './authorize.ts';
+import type { AdminServices, At } from './services.ts';
+
+type Services = Pick<AdminServices, 'sessions'>;
+
+function secretOf({ headers }: Pick<Input, 'headers'>): string {
+  const secret = sessionSecret(headers.cookie);
+  if (secret === undefined) throw new DomainError('SESSION_ENDED');
+  return secret;
+}
+
+/** Opens a session for who has the administrator token. */
+export async function openSession(
+  { sessions }: Services,
+  { headers, body, address }: At<never, 'admin/console-login'>,
+): Promise<Answer> {
+  const page = checkOwnChange(headers);
+  const cookie = cookieOf(await sessions.open(body.token, address), page);
+  return { status: 204, headers: { ...NO_STORE, 'Set-Cookie': cookie } };
+}
+
+/** How long the caller's session still is good. */
+export async function readOwnSession({ sessions }: Services, input: Input): Promise<Answer> {
+  checkOwnRead(input.headers);
+  const session = await sessions.find(secretOf(input));
+  const body: SchemaTypes['admin/console-session-state'] = {
+    expiresAt: toUtc(session.expiresAt),
+    idleUntil: toUtc(sessions.idleUntil(session)),
+  };
+  return { status: 200, headers: NO_STORE, body };
+}
+
+/** Ends the caller's session. */
+export async function closeSession({ sessions }: Services, input: Input): Promise<Answer> {
+  const page = checkOwnChange(input.headers);
+  const { sessionId } = await sessions.find(secretOf(input));
+  await sessions.end(sessionId);
+  return { status: 204, headers: { ...NO_STORE, 'Set-Cookie': noCookie(page) } };
+}
+
+/** All sessions that are good. */
+export async function listSessions(
+  { sessions }: Services,
+  { caller }: Input<unknown, unknown, unknown, Administrator>,
+): Promise<Answer> {
+  const own = caller.kind === 'session' ? caller.sessionId : undefined;
+  const body: SchemaTypes['admin/console-session-list'] = {
+    sessions: (await sessions.list()).map(({ sessionId, createdAt, lastUsedAt, expiresAt, address }) => ({
+      sessionId,
+      createdAt: toUtc(createdAt),
+      lastUsedAt: toUtc(lastUsedAt),
+      expiresAt: toUtc(expiresAt),
+      address,
+      own: sessionId === own,
+    })),
+  };
+  return { status: 200, body };
+}
+
+/** Ends any session. */
+export async function endSession({ sessions }: Services, { params }: At<'sessionId'>): Promise<Answer> {
+  await sessions.end(params.sessionId);
+  return { status: 204 };
+}
