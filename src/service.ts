@@ -22,6 +22,7 @@ import { createDatabaseCheck } from './database/sqlite/database-check.ts';
 import { createDeprecations } from './deprecations.ts';
 import { hasActivatedDevice } from './devices/device-repository.ts';
 import { createDevices, type Revoke } from './devices/devices.ts';
+import { createFleet } from './devices/fleet.ts';
 import { createStatuses } from './devices/statuses.ts';
 import { createDocs } from './docs/docs.ts';
 import { createDeviceEvents } from './events/device-events.ts';
@@ -39,13 +40,17 @@ import { watchOpenFiles } from './open-files.ts';
 import { createParts } from './parts.ts';
 import { createReadiness } from './readiness.ts';
 import { createRetention } from './retention/retention.ts';
+import { createConnectionView } from './sessions/connection-view.ts';
 import { createOrphanedWills } from './sessions/orphaned-wills.ts';
 import { createPresence } from './sessions/presence.ts';
 import { createSessions } from './sessions/sessions.ts';
 import { createTakeover, type Takeover } from './sessions/takeover.ts';
 import { ownerOfObject } from './software/owner.ts';
 import { createSoftware } from './software/software.ts';
+import { createCancellation } from './transactions/cancellation.ts';
 import { idempotencySweep } from './transactions/idempotency-sweep.ts';
+import { createInstallations } from './transactions/installations.ts';
+import { createOverview } from './transactions/overview.ts';
 import { surveyDue } from './transactions/transaction-repository.ts';
 import { transactionSweep } from './transactions/transaction-sweep.ts';
 import { createTransactions } from './transactions/transactions.ts';
@@ -162,6 +167,9 @@ export async function createService(
   const connectedHere = (ids: readonly string[]) => new Set(ids.filter((deviceId) => broker.isConnected(deviceId)));
   const connected = cluster?.ownership.connected ?? connectedHere;
   const statuses = createStatuses({ ...common, presence, connected });
+  const connectedIdsHere = (most: number) => broker.connectedIds(most);
+  const connectedIds = cluster?.ownership.connectedIds ?? connectedIdsHere;
+  const fleet = createFleet({ database, presence, connected, connectedIds });
   const { device: deviceMebibytes, application: applicationMebibytes } = config.eventMebibytes;
   const bytes = createEventBytes({ clock, metrics, deviceMebibytes, applicationMebibytes, nodes });
   const events = createDeviceEvents({ ...common, deprecations, findApplication, record: webhooks.record, bytes });
@@ -205,6 +213,8 @@ export async function createService(
   );
   if (cluster) readiness.set('node', cluster.nodes.trouble);
   readiness.set('files', () => openFileFault(config.dataDir));
+  const overview = createOverview({ database, versionsOf: statuses.versionsOf });
+  const installations = createInstallations(common);
   const { failedLoginLimit } = config;
   const edge = {
     ...common,
@@ -233,6 +243,15 @@ export async function createService(
         sessions: createConsoleSessions({ ...common, administratorToken: token }),
         pages: createConsolePages({ ...consoleParts, role: 'operator' }),
         adminUrl,
+        fleet,
+        installations,
+        overview,
+        cancellation: createCancellation({ find: overview.find, cancel: transactions.cancel }),
+        connection: createConnectionView({
+          database,
+          live: broker.connectionOf,
+          nodeOf: cluster?.ownership.nodeOf,
+        }),
         readiness,
         survey: createSurvey({
           ...common,

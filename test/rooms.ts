@@ -84,7 +84,17 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   admin: {
     about: 'administration, metrics and probes',
-    rooms: ['http', 'console', 'contracts', 'applications', 'devices', 'software', 'imports'],
+    rooms: [
+      'http',
+      'console',
+      'contracts',
+      'applications',
+      'devices',
+      'sessions',
+      'software',
+      'transactions',
+      'imports',
+    ],
   },
   imports: {
     about: 'the lines of a file of devices, as the service and the command line read them',

@@ -5,6 +5,14 @@ import type { Administrator } from './authorize.ts';
 import { listBinaryWarnings } from './binary-warnings.ts';
 import { createDeveloper, listDevelopers, readDeveloper, updateDeveloper } from './developers.ts';
 import { deleteDevice, listDevices, readDevice, registerDevice, replaceCredential, updateDevice } from './devices.ts';
+import { closeConnection, listFleetDeviceTransactions, readConnection, readFleetDeviceStatus } from './fleet-device.ts';
+import { listFleetDevices } from './fleet-devices.ts';
+import {
+  cancelFleetTransaction,
+  cancelFleetTransactions,
+  listFleetTransactions,
+  readFleetTransaction,
+} from './fleet-transactions.ts';
 import { importDevices } from './import-devices.ts';
 import { readHealth, readMetrics, readReadiness } from './operation.ts';
 import { firmware, systemPackages } from './service-software.ts';
@@ -36,6 +44,17 @@ export const ROUTES = [
   route('PATCH',  '/admin/v1/devices/{deviceId}', A, { body: 'admin/device-update' }, updateDevice),
   route('DELETE', '/admin/v1/devices/{deviceId}', A, { query: 'admin/device-delete-query' }, deleteDevice),
   route('POST',   '/admin/v1/devices/{deviceId}/credential', A, { body: 'admin/credential-replace', bodyOptional: true }, replaceCredential),
+
+  route('GET',    '/admin/v1/devices', A, { query: 'admin/fleet-device-query' }, listFleetDevices),
+  route('GET',    '/admin/v1/devices/{deviceId}/status', A, {}, readFleetDeviceStatus),
+  route('GET',    '/admin/v1/devices/{deviceId}/connection', A, {}, readConnection),
+  route('DELETE', '/admin/v1/devices/{deviceId}/connection', A, {}, closeConnection),
+  route('GET',    '/admin/v1/devices/{deviceId}/transactions', A, { query: 'admin/device-transaction-query' }, listFleetDeviceTransactions),
+
+  route('GET',    '/admin/v1/transactions', A, { query: 'admin/transaction-query' }, listFleetTransactions),
+  route('POST',   '/admin/v1/transactions/cancel', A, { body: 'admin/transactions-cancel' }, cancelFleetTransactions),
+  route('GET',    '/admin/v1/transactions/{transactionId}', A, {}, readFleetTransaction),
+  route('DELETE', '/admin/v1/transactions/{transactionId}', A, {}, cancelFleetTransaction),
 
   route('GET',    '/admin/v1/binary-warnings', A, { query: 'common/paging-query' }, listBinaryWarnings),
   route('GET',    '/admin/v1/system-packages', A, { query: 'common/paging-query' }, systemPackages.list),

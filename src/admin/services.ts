@@ -1,26 +1,47 @@
 import type { Applications } from '../applications/applications.ts';
 import type { Developers } from '../applications/developers.ts';
+import type { Clock } from '../clock.ts';
 import type { ConsolePages } from '../console/pages.ts';
 import type { ConsoleSessions } from '../console/sessions.ts';
 import type { Contracts, SchemaName } from '../contracts/contracts.ts';
 import type { SchemaTypes } from '../contracts/types.ts';
 import type { Devices } from '../devices/devices.ts';
+import type { Fleet } from '../devices/fleet.ts';
+import type { Statuses } from '../devices/statuses.ts';
 import type { Input } from '../http/route.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Readiness } from '../readiness.ts';
+import type { FindConnection } from '../sessions/connection-view.ts';
 import type { Software } from '../software/software.ts';
+import type { Cancellation } from '../transactions/cancellation.ts';
+import type { Installations } from '../transactions/installations.ts';
+import type { Overview } from '../transactions/overview.ts';
 
 /** What the handlers of administration act on; each one names the parts that it needs. */
 export interface AdminServices {
   developers: Pick<Developers, 'create' | 'list' | 'find' | 'update'>;
   applications: Pick<Applications, 'create' | 'list' | 'replaceSecret' | 'remove'>;
-  devices: Pick<Devices, 'register' | 'registerOnce' | 'list' | 'find' | 'update' | 'remove' | 'replaceCredential'>;
+  devices: Pick<
+    Devices,
+    'register' | 'registerOnce' | 'list' | 'find' | 'update' | 'remove' | 'replaceCredential' | 'disconnect'
+  >;
+  /** Devices of all developers. */
+  fleet: Fleet;
+  statuses: Pick<Statuses, 'find' | 'reported'>;
+  /** A device's connection and session. */
+  connection: FindConnection;
+  /** Transactions of all devices and applications. */
+  overview: Overview;
+  cancellation: Cancellation;
+  /** Which devices have what. */
+  installations: Installations;
   software: Pick<Software, 'systemPackages' | 'firmware' | 'inspection'>;
   /** The console. */
   pages: ConsolePages;
   sessions: ConsoleSessions;
   contracts: Contracts;
+  clock: Clock;
   log: Log;
   metrics: Pick<Metrics, 'registry'>;
   /** Brings the metrics of queues and sizes up to date. */

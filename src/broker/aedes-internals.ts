@@ -14,6 +14,8 @@ interface InnerClient {
   closed: boolean;
   resume(): void;
   _authorized: boolean;
+  _keepaliveInterval: number;
+  version: number;
   _nextBatch: (error?: Error | null) => void;
   _parser: {
     parse(bytes: Buffer): number;
@@ -53,6 +55,14 @@ export const subscriptionsOf = (client: Client): Record<string, { qos: number } 
 
 /** It has shown whose it is. */
 export const isLoggedIn = (client: object): boolean => ofClient(client as Client)._authorized;
+
+/** What a client said of itself in its CONNECT: seconds without a packet that it wants to be known by (0: none), and the level. */
+export function connectOf(client: Client): { keepAliveSeconds: number; level: number } {
+  const { _keepaliveInterval: interval, version: level } = ofClient(client);
+  return { keepAliveSeconds: Math.max(0, Math.floor(interval / KEEPALIVE_MILLISECONDS)), level };
+}
+// What Aedes waits for each of them [MQTT-3.1.2-24].
+const KEEPALIVE_MILLISECONDS = 1_500;
 
 export const hasWill = (client: Client): boolean => ofClient(client).will !== null;
 

@@ -12,6 +12,7 @@ import type { Sessions, StoredPacket } from '../sessions/sessions.ts';
 import type { Seen, Takeover } from '../sessions/takeover.ts';
 import { createTokenBuckets } from '../token-buckets.ts';
 import {
+  connectOf,
   dropWill,
   guardRegistration,
   hasWill,
@@ -29,7 +30,7 @@ import { createConnections, type Place } from './connections.ts';
 import { createEntries } from './entries.ts';
 import { createExactlyOnce, MOST_UNRELEASED } from './exactly-once.ts';
 import { createInbound, type Handlers } from './inbound.ts';
-import { createListeners } from './listeners.ts';
+import { createListeners, type Transport } from './listeners.ts';
 import { createLoginThrottle } from './login-throttle.ts';
 import { createLoginTurns } from './login-turns.ts';
 import { createOutbound } from './outbound.ts';
@@ -68,6 +69,22 @@ interface Parts {
 // A device that does not read is cut off after this time; until then the publishes to it wait, nobody else's.
 const STUCK_READER_MILLISECONDS = 5_000;
 
+/** A connection of a device. */
+export interface LiveConnection {
+  /** Microseconds; null while it logs in. */
+  since: number | null;
+  address: string;
+  transport: Transport;
+  /** 0: none. */
+  keepAliveSeconds: number;
+  protocol: '3.1' | '3.1.1' | '5' | null;
+  /** Its session outlives it. */
+  isPersistent: boolean;
+  subscriptions: string[];
+}
+/** By the protocol level of the CONNECT [MQTT-3.1.2-2]. */
+const LEVELS: Readonly<Record<number, LiveConnection['protocol']>> = { 3: '3.1', 4: '3.1.1', 5: '5' };
+
 export type Broker = Awaited<ReturnType<typeof createBroker>>;
 
 /** The MQTT edge: Aedes with the access rules, the sessions and the order of things that the promises need. */
@@ -94,6 +111,7 @@ export async function createBroker(parts: Parts) {
   const throttle = createLoginThrottle({ clock, log, logLimit, metrics });
   interface Known {
     place: Place;
+    transport: Transport;
     certificate: Certificate | undefined;
     guarded: Guarded;
   }
@@ -159,7 +177,8 @@ export async function createBroker(parts: Parts) {
     if (hasWill(client)) persistence.delWill(client).catch((err: unknown) => log.error({ err }, 'a will stays'));
   });
 
-  const ready = new Set<Client>();
+  /** Since when, in microseconds. */
+  const ready = new Map<Client, number>();
   const lanes = new Map<Client, () => void>();
   function openLane(client: Client): void {
     const topic = topicOf(client.id, 'commands');
@@ -179,7 +198,7 @@ export async function createBroker(parts: Parts) {
 
   broker.on('clientReady', (client) => {
     if (client.closed) return;
-    ready.add(client);
+    ready.set(client, clock.now());
     presence.heard(client.id);
     metrics.devicesConnected.set(ready.size);
     log.debug({ deviceId: client.id, clean: client.clean }, 'device connected');
@@ -222,10 +241,15 @@ export async function createBroker(parts: Parts) {
       leaving.add(client);
     },
   });
-  function handle(connection: Duplex, place: Place, certificate: Certificate | undefined): void {
+  function handle(connection: Duplex, from: Omit<Known, 'guarded'>): void {
     const client = broker.handle(connection);
     ignoreDuplicates(client);
-    known.set(client, { place, certificate, guarded: guard(client, connection, place) });
+    known.set(client, { ...from, guarded: guard(client, connection, from.place) });
+  }
+  /** The connection that a device has; it may not have come to the end of its login. */
+  function liveClient(deviceId: string): Client | undefined {
+    const client = registeredClient(broker, deviceId);
+    return client === undefined || client.closed || leaving.has(client) ? undefined : client;
   }
   const connections = createConnections({
     clock,
@@ -253,9 +277,29 @@ export async function createBroker(parts: Parts) {
     },
 
     /** True while the device has a connection. */
-    isConnected(deviceId: string): boolean {
-      const client = registeredClient(broker, deviceId);
-      return client !== undefined && !client.closed && !leaving.has(client);
+    isConnected: (deviceId: string): boolean => liveClient(deviceId) !== undefined,
+
+    /** The devices that are connected; undefined when there are more than `most`. */
+    connectedIds(most: number): string[] | undefined {
+      if (ready.size > most) return undefined;
+      return [...ready.keys()].filter((client) => liveClient(client.id) === client).map(({ id }) => id);
+    },
+
+    /** What is known of the connection that a device has here; undefined without one. */
+    connectionOf(deviceId: string): LiveConnection | undefined {
+      const client = liveClient(deviceId);
+      const from = client && known.get(client);
+      if (!from) return undefined;
+      const { keepAliveSeconds, level } = connectOf(client);
+      return {
+        since: ready.get(client) ?? null,
+        address: from.place.remoteAddress,
+        transport: from.transport,
+        keepAliveSeconds,
+        protocol: LEVELS[level] ?? null,
+        isPersistent: client.clean === false,
+        subscriptions: Object.keys(subscriptionsOf(client)).filter((topic) => topic !== SESSION_MARKER),
+      };
     },
 
     /** Carries out the will of a connection that another node had; resolves when that is done, or was not possible. */

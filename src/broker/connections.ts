@@ -27,6 +27,8 @@ interface Parts {
 /** One connection, from its first moment, before any handshake. */
 export interface Place {
   readonly address: string;
+  /** The address itself; of IPv6 `address` is the network that it is in. */
+  readonly remoteAddress: string;
   /** The whole CONNECT has come: what takes time from here on is the service. */
   spoke(): void;
   /** The CONNECT was refused: the connection is about to end, and waits again until it has. */
@@ -135,6 +137,7 @@ export function createConnections({ clock, log, logLimit, metrics, most, perAddr
       });
       return {
         address,
+        remoteAddress: socket.remoteAddress ?? '',
         spoke() {
           one.spoke = true;
           cancel();

@@ -12,13 +12,15 @@ import { type createConnections, LOGIN_MILLISECONDS, type Place } from './connec
 import type { TlsFiles } from './tls-files.ts';
 import { createWebSockets, offersMqtt } from './web-sockets.ts';
 
+export type Transport = 'mqtt' | 'mqtts' | 'ws' | 'wss';
+
 interface Parts {
   log: Log;
   logLimit: LogLimit;
   metrics: Metrics;
   connections: ReturnType<typeof createConnections>;
   /** A connection speaks MQTT from here on. */
-  handle(connection: Duplex, place: Place, certificate: Certificate | undefined): void;
+  handle(connection: Duplex, from: { place: Place; transport: Transport; certificate: Certificate | undefined }): void;
 }
 
 // Milliseconds.
@@ -87,7 +89,7 @@ export function createListeners({ log, logLimit, metrics, connections, handle }:
     listenTcp(host: string, port: number): Promise<number> {
       const server = net.createServer(SOCKETS, (socket) => {
         const place = connections.admit(socket);
-        if (place) handle(socket, place, undefined);
+        if (place) handle(socket, { place, transport: 'mqtt', certificate: undefined });
       });
       return listen(server, host, port);
     },
@@ -97,7 +99,8 @@ export function createListeners({ log, logLimit, metrics, connections, handle }:
       const { admit, of } = places();
       const server = tls.createServer({ ...SOCKETS, ...tlsOptions(files) }, (socket) => {
         const place = of(socket);
-        if (place && !socket.destroyed) handle(socket, place, certificateOf(socket, place));
+        if (!place || socket.destroyed) return;
+        handle(socket, { place, transport: 'mqtts', certificate: certificateOf(socket, place) });
       });
       server.on('connection', admit);
       server.on('tlsClientError', (_error, socket) => socket.destroy());
@@ -134,7 +137,8 @@ export function createListeners({ log, logLimit, metrics, connections, handle }:
             whenLoggedIn();
             place.loggedIn();
           };
-          handle(stream, { ...place, loggedIn }, certificateOf(socket, place));
+          const transport = files ? 'wss' : 'ws';
+          handle(stream, { place: { ...place, loggedIn }, transport, certificate: certificateOf(socket, place) });
         });
       });
       return listen(server, host, port);

@@ -57,6 +57,17 @@ export const ownersOf = (sql: Sql, deviceIds: readonly string[]): Promise<{ devi
     deviceIds.join(','),
   );
 
+/** Up to `limit` devices that are connected to one of the nodes named, in no certain order. */
+export async function ownedByAny(sql: Sql, nodeIds: readonly string[], limit: number): Promise<string[]> {
+  const rows = await sql.all<{ deviceId: string }>(
+    `SELECT device_id AS "deviceId" FROM device_owners
+     WHERE node_id = ANY (string_to_array(?, ',')) LIMIT CAST(? AS BIGINT)`,
+    nodeIds.join(','),
+    limit,
+  );
+  return rows.map(({ deviceId }) => deviceId);
+}
+
 export interface Owned {
   deviceId: string;
   epoch: number;

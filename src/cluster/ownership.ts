@@ -170,6 +170,19 @@ export function createOwnership({ database, nodes, bus, log, metrics }: Parts) {
       return new Set(owners.filter(({ nodeId }) => nodes.isLive(nodeId)).map(({ deviceId }) => deviceId));
     },
 
+    /** All of them; undefined when there are more than `most`. */
+    async connectedIds(most: number): Promise<string[] | undefined> {
+      const live = nodes.live().map(({ nodeId }) => nodeId);
+      const deviceIds = await repository.ownedByAny(database.read, live, most + 1);
+      return deviceIds.length > most ? undefined : deviceIds;
+    },
+
+    /** The node that a device is connected to; null when it is connected nowhere. */
+    async nodeOf(deviceId: string): Promise<string | null> {
+      const [owner] = await repository.ownersOf(database.read, [deviceId]);
+      return owner && nodes.isLive(owner.nodeId) ? owner.nodeId : null;
+    },
+
     /**
      * Holds what this node has against the database, after hints that may have been lost: `found` is told what is due for
      * each device; connections that are not their device's any more are closed, and rows of devices that left let go (when

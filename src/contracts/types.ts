@@ -105,6 +105,10 @@ export type HardwareProperties = {
  */
 export type MacAddress = string;
 /**
+ * ISO 8601 date-time in UTC with microseconds; null when it has not happened.
+ */
+export type UtcDateTimeOrNull = string | null;
+/**
  * Name of a package for people; null when it has none.
  */
 export type DisplayName = string | null;
@@ -112,6 +116,26 @@ export type DisplayName = string | null;
  * Description of a version; null when it has none.
  */
 export type Description = string | null;
+/**
+ * Identifier of a developer. It is a segment of paths: `.` and `..`, which clients resolve, are none.
+ */
+export type DeveloperId1 = string;
+/**
+ * Identifier of an application. It is a segment of paths: `.` and `..`, which clients resolve, are none.
+ */
+export type ApplicationId1 = string;
+/**
+ * Name of a package: an Android package name.
+ */
+export type PackageName1 = string;
+/**
+ * Version of a package; SemVer 2.0.0 is recommended, other schemes sort as older than all SemVer versions. It is a segment of paths: `.` and `..`, which clients resolve, are none.
+ */
+export type VersionName1 = string;
+/**
+ * Only devices that were not heard of for so long, or never.
+ */
+export type Duration = string;
 /**
  * Kind of a fault.
  */
@@ -132,6 +156,41 @@ export type FaultType =
   | 'url_parsing'
   | 'url_scheme'
   | 'json_invalid';
+/**
+ * Only transactions with this operation.
+ */
+export type Operation =
+  | 'activate'
+  | 'deactivate'
+  | 'setApn'
+  | 'setWifi'
+  | 'setLanguage'
+  | 'getConnectivityState'
+  | 'setConnectivityState'
+  | 'listConnectivity'
+  | 'pairBluetooth'
+  | 'installSoftware'
+  | 'updateFirmware';
+/**
+ * Identifier of an application. It is a segment of paths: `.` and `..`, which clients resolve, are none.
+ */
+export type ApplicationId2 = string;
+/**
+ * IMEI of a device: 15 digits whose last is the Luhn check digit.
+ */
+export type DeviceId1 = string;
+/**
+ * Only transactions in this state.
+ */
+export type TransactionStatus = 'queued' | 'delivered' | 'processing' | 'succeeded' | 'failed' | 'cancelled';
+/**
+ * Only transactions that were made so long ago, or longer.
+ */
+export type Duration1 = string;
+/**
+ * Number of a transaction; later ones are larger. Counted over the whole service: whoever makes transactions can tell from the gaps how many others there were.
+ */
+export type TransactionId = number;
 /**
  * Key that signs the webhooks of an application: `whsec_` and 32 random bytes in base64.
  */
@@ -165,9 +224,47 @@ export type ContentType = string;
  */
 export type DeliveryId = string;
 /**
+ * The setting of the application that holds the URL of a webhook.
+ */
+export type WebhookSetting = 'deviceEvent' | 'callEvent' | 'callFileSendEvent' | 'fileUploadEvent';
+/**
  * `pending`: to be attempted (again); `delivered`: answered with a 2xx; `exhausted`: every attempt failed; `gone`: answered with 410.
  */
 export type DeliveryStatus = 'pending' | 'delivered' | 'exhausted' | 'gone';
+/**
+ * The same, or null.
+ */
+export type DeliveryRowOrNull = {
+  deliveryId: DeliveryId;
+  applicationId: ApplicationId;
+  deviceId: string | null;
+  transactionId: number | null;
+  setting: WebhookSetting;
+  /**
+   * The type of the event.
+   */
+  type: string;
+  /**
+   * Where the last attempt went; null before the first.
+   */
+  url: string | null;
+  status: DeliveryStatus;
+  /**
+   * Attempts made; a redelivery begins at 0.
+   */
+  attempts: number;
+  /**
+   * What the last attempt was answered with; null when there was no answer.
+   */
+  lastStatusCode: number | null;
+  /**
+   * Why the last attempt failed, for people.
+   */
+  lastError: string | null;
+  nextAttemptAt: UtcDateTimeOrNull;
+  createdAt: UtcDateTime;
+  updatedAt: UtcDateTime;
+} | null;
 /**
  * ISO 8601 date-time with an offset or `Z`, to the precision of the device; from 1970 to 2199.
  */
@@ -176,6 +273,10 @@ export type DeviceTime = string;
  * When distribution was started, ISO 8601 local date-time with microseconds; never before 2026-03-26. Left out while it is not started.
  */
 export type DistributionDate = string;
+/**
+ * A length of time: a whole number of days, hours, minutes or seconds.
+ */
+export type Duration2 = string;
 /**
  * Unique on the device; the same in a repetition.
  */
@@ -215,7 +316,7 @@ export type LocalDateTimeOrNull = string | null;
 /**
  * What a transaction does on its device.
  */
-export type Operation =
+export type Operation1 =
   | 'activate'
   | 'deactivate'
   | 'setApn'
@@ -251,13 +352,43 @@ export type Sha256 = string;
  */
 export type TotalIfKnown = number | null;
 /**
- * Number of a transaction; later ones are larger. Counted over the whole service: whoever makes transactions can tell from the gaps how many others there were.
- */
-export type TransactionId = number;
-/**
  * queued: stored, not yet with the device. delivered: the device confirmed the command. processing: the device said so. The other three are final.
  */
-export type TransactionStatus = 'queued' | 'delivered' | 'processing' | 'succeeded' | 'failed' | 'cancelled';
+export type TransactionStatus1 = 'queued' | 'delivered' | 'processing' | 'succeeded' | 'failed' | 'cancelled';
+/**
+ * The same, or null.
+ */
+export type DeliveryRowOrNull1 = {
+  deliveryId: DeliveryId;
+  applicationId: ApplicationId;
+  deviceId: string | null;
+  transactionId: number | null;
+  setting: WebhookSetting;
+  /**
+   * The type of the event.
+   */
+  type: string;
+  /**
+   * Where the last attempt went; null before the first.
+   */
+  url: string | null;
+  status: DeliveryStatus;
+  /**
+   * Attempts made; a redelivery begins at 0.
+   */
+  attempts: number;
+  /**
+   * What the last attempt was answered with; null when there was no answer.
+   */
+  lastStatusCode: number | null;
+  /**
+   * Why the last attempt failed, for people.
+   */
+  lastError: string | null;
+  nextAttemptAt: UtcDateTimeOrNull;
+  createdAt: UtcDateTime;
+  updatedAt: UtcDateTime;
+} | null;
 /**
  * Where a device uploads to: an absolute `https` URL without credentials (also `http` where the service allows it).
  */
@@ -274,14 +405,6 @@ export type UploadMethod = 'PUT' | 'POST';
  * Absolute URL.
  */
 export type Url = string;
-/**
- * ISO 8601 date-time in UTC with microseconds; null when it has not happened.
- */
-export type UtcDateTimeOrNull = string | null;
-/**
- * The setting of the application that holds the URL of a webhook.
- */
-export type WebhookSetting = 'deviceEvent' | 'callEvent' | 'callFileSendEvent' | 'fileUploadEvent';
 /**
  * Data of `call.started`, `call.ended` and any other `call.` event: which call. Further members are passed on as they are.
  */
@@ -332,17 +455,24 @@ export interface SchemaTypes {
   'admin/developer-list': DeveloperList;
   'admin/developer-update': DeveloperUpdate;
   'admin/device': DeviceAnswer;
+  'admin/device-connection': DeviceConnection;
   'admin/device-delete-query': DeviceDeleteQuery;
   'admin/device-list': DeviceList;
   'admin/device-register': DeviceRegister;
   'admin/device-registered': DeviceRegistered;
+  'admin/device-status': FleetDeviceStatus;
+  'admin/device-transaction-query': DeviceTransactionQuery;
   'admin/device-update': DeviceUpdate;
   'admin/firmware-version-list': FirmwareVersionList;
+  'admin/fleet-device-query': FleetDeviceQuery;
   'admin/health': Health;
   'admin/imported-device': ImportedDevice;
   'admin/service-software-put': ServiceSoftwarePut;
   'admin/service-software-version': ServiceSoftwareVersion;
   'admin/system-package-list': SystemPackageList;
+  'admin/transaction-query': TransactionQuery;
+  'admin/transactions-cancel': TransactionsCancel;
+  'admin/transactions-cancelled': TransactionsCancelled;
   'common/apn-entry': ApnEntry;
   'common/application-id': ApplicationId;
   'common/authentication-key': AuthenticationKey;
@@ -356,15 +486,20 @@ export interface SchemaTypes {
   'common/content-type': ContentType;
   'common/credential': Credential;
   'common/delivery-id': DeliveryId;
+  'common/delivery-row': DeliveryRow;
+  'common/delivery-row-or-null': DeliveryRowOrNull;
   'common/delivery-status': DeliveryStatus;
   'common/description': Description;
   'common/developer-id': DeveloperId;
   'common/device-error': DeviceError;
   'common/device-id': DeviceId;
   'common/device-limit': DeviceLimit;
+  'common/device-row': DeviceRow;
+  'common/device-row-list': DeviceRowList;
   'common/device-time': DeviceTime;
   'common/display-name': DisplayName;
   'common/distribution-date': DistributionDate;
+  'common/duration': Duration2;
   'common/event-id': EventId;
   'common/fault': Fault;
   'common/fault-type': FaultType;
@@ -381,7 +516,7 @@ export interface SchemaTypes {
   'common/mac-address': MacAddress;
   'common/message-error': MessageError;
   'common/name': Name;
-  'common/operation': Operation;
+  'common/operation': Operation1;
   'common/package-name': PackageName;
   'common/paging-query': PagingQuery;
   'common/reason-error': ReasonError;
@@ -393,8 +528,11 @@ export interface SchemaTypes {
   'common/sha256': Sha256;
   'common/total': Total;
   'common/total-if-known': TotalIfKnown;
+  'common/transaction-detail': TransactionDetail;
   'common/transaction-id': TransactionId;
-  'common/transaction-status': TransactionStatus;
+  'common/transaction-row': TransactionRow;
+  'common/transaction-row-list': TransactionRowList;
+  'common/transaction-status': TransactionStatus1;
   'common/upload-address': UploadAddress;
   'common/upload-headers': UploadHeaders;
   'common/upload-method': UploadMethod;
@@ -676,6 +814,35 @@ export interface DeviceAnswer {
   createdAt: LocalDateTime;
 }
 /**
+ * The connection and the session of a device. What only another node knows is null.
+ */
+export interface DeviceConnection {
+  connected: boolean;
+  since: UtcDateTimeOrNull;
+  /**
+   * Where it connects from.
+   */
+  address: string | null;
+  transport: 'mqtt' | 'mqtts' | 'ws' | 'wss' | null;
+  /**
+   * 0: none.
+   */
+  keepAliveSeconds: number | null;
+  protocol: '3.1' | '3.1.1' | '5' | null;
+  session: {
+    /**
+     * It will find its session when it comes back.
+     */
+    present: boolean;
+    subscriptions: string[];
+  };
+  lastSeenAt: UtcDateTimeOrNull;
+  /**
+   * The node that it is connected to; null where there is one only.
+   */
+  node: string | null;
+}
+/**
  * Query of the removal of a device.
  */
 export interface DeviceDeleteQuery {
@@ -707,6 +874,54 @@ export interface DeviceRegistered {
   credential: Credential;
 }
 /**
+ * What a device last reported, field by field, and what is installed on it.
+ */
+export interface FleetDeviceStatus {
+  deviceId: DeviceId;
+  reportedAt: UtcDateTimeOrNull;
+  fields: {
+    /**
+     * As in the status message of the device.
+     */
+    name: string;
+    /**
+     * As it was reported.
+     */
+    value: {} | unknown[] | string | number | boolean | null;
+    at: UtcDateTime;
+  }[];
+  software: {
+    package: string;
+    version: string;
+    /**
+     * installed: it reported this version. waiting: a transaction that installs it is unfinished. failed: the last one failed.
+     */
+    state: 'installed' | 'waiting' | 'failed';
+    /**
+     * Why it failed.
+     */
+    errorCode: string | null;
+    since: UtcDateTime;
+  }[];
+}
+/**
+ * Query of the transactions of a device, with the defaults filled in.
+ */
+export interface DeviceTransactionQuery {
+  /**
+   * `true`: only its queue, in order. Else all of them, newest first.
+   */
+  unfinished?: 'true' | 'false';
+  /**
+   * Where the page begins: behind this transaction, in the order of the list.
+   */
+  after?: number;
+  /**
+   * How many rows to answer at most.
+   */
+  limit: number;
+}
+/**
  * What changes about a device; hardware properties are replaced as a whole, null removes them.
  */
 export interface DeviceUpdate {
@@ -734,6 +949,52 @@ export interface ServiceSoftwareVersion {
   description: Description;
   registerDate: LocalDateTime;
   updateDate: LocalDateTime;
+}
+/**
+ * Query of the devices of all developers, with the defaults filled in.
+ */
+export interface FleetDeviceQuery {
+  /**
+   * Only devices whose deviceId begins so.
+   */
+  prefix?: string;
+  developerId?: DeveloperId1;
+  applicationId?: ApplicationId1;
+  /**
+   * Only devices in this state.
+   */
+  activation?: 'deactivated' | 'activating' | 'activated';
+  /**
+   * `true`: only devices that are connected now; `false`: only those that are not.
+   */
+  connected?: 'true' | 'false';
+  /**
+   * Only devices that last reported this firmware version; empty: those that have reported none.
+   */
+  firmware?: string;
+  package?: PackageName1;
+  version?: VersionName1;
+  /**
+   * Only devices whose battery was last reported below this level, in percent.
+   */
+  batteryBelow?: number;
+  /**
+   * Only devices whose battery was last reported at this level, in percent, or above.
+   */
+  batteryFrom?: number;
+  notSeenFor?: Duration;
+  /**
+   * The order: by identifier, by when they were last heard of (never comes first), or by that the other way round. When a device was heard of is stored within a minute, and sorted by what is stored.
+   */
+  sort: 'deviceId' | 'lastSeen' | '-lastSeen';
+  /**
+   * Where the page begins: what the `Link` of the page before says.
+   */
+  after?: string;
+  /**
+   * How many rows to answer at most.
+   */
+  limit: number;
 }
 /**
  * Answer of the probes.
@@ -804,6 +1065,55 @@ export interface SystemPackageList {
   total: Total;
 }
 /**
+ * Query of all transactions, with the defaults filled in.
+ */
+export interface TransactionQuery {
+  /**
+   * `true`: only unfinished ones, oldest first. Else all of them, newest first.
+   */
+  unfinished?: 'true' | 'false';
+  operation?: Operation;
+  applicationId?: ApplicationId2;
+  deviceId?: DeviceId1;
+  status?: TransactionStatus;
+  olderThan?: Duration1;
+  /**
+   * `true`: only unfinished ones that their device will not answer.
+   */
+  warning?: 'true' | 'false';
+  /**
+   * Where the page begins: behind this transaction, in the order of the list.
+   */
+  after?: number;
+  /**
+   * How many rows to answer at most.
+   */
+  limit: number;
+}
+/**
+ * Which transactions to cancel.
+ */
+export interface TransactionsCancel {
+  /**
+   * @minItems 1
+   * @maxItems 1000
+   */
+  transactionIds: TransactionId[];
+}
+/**
+ * What became of each, in the order of the request.
+ */
+export interface TransactionsCancelled {
+  results: {
+    transactionId: TransactionId;
+    cancelled: boolean;
+    /**
+     * Why not: the code of the error.
+     */
+    code?: string;
+  }[];
+}
+/**
  * One access point name; the fields are those of an Android APN.
  */
 export interface ApnEntry {
@@ -836,11 +1146,81 @@ export interface ApnEntry {
   bearerBitmask?: number;
 }
 /**
+ * A webhook in a list, and what became of it.
+ */
+export interface DeliveryRow {
+  deliveryId: DeliveryId;
+  applicationId: ApplicationId;
+  deviceId: string | null;
+  transactionId: number | null;
+  setting: WebhookSetting;
+  /**
+   * The type of the event.
+   */
+  type: string;
+  /**
+   * Where the last attempt went; null before the first.
+   */
+  url: string | null;
+  status: DeliveryStatus;
+  /**
+   * Attempts made; a redelivery begins at 0.
+   */
+  attempts: number;
+  /**
+   * What the last attempt was answered with; null when there was no answer.
+   */
+  lastStatusCode: number | null;
+  /**
+   * Why the last attempt failed, for people.
+   */
+  lastError: string | null;
+  nextAttemptAt: UtcDateTimeOrNull;
+  createdAt: UtcDateTime;
+  updatedAt: UtcDateTime;
+}
+/**
  * Why a device could not do something. Codes in use: DOWNLOAD_FAILED, VERSION_NAME_MISMATCH, VERSION_CODE_NOT_HIGHER, PACKAGE_NAME_MISMATCH, STORAGE_FULL, INVALID_PARAMETERS, UNSUPPORTED, INTERNAL.
  */
 export interface DeviceError {
   code: string;
   message: string;
+}
+/**
+ * A device in a list.
+ */
+export interface DeviceRow {
+  deviceId: DeviceId;
+  developerId: DeveloperId;
+  /**
+   * Where it is activated or activating.
+   */
+  applicationId: string | null;
+  activation: 'deactivated' | 'activating' | 'activated';
+  /**
+   * It cannot connect.
+   */
+  blocked: boolean;
+  connected: boolean;
+  lastSeenAt: UtcDateTimeOrNull;
+  /**
+   * The firmware version that it last reported.
+   */
+  firmware: string | null;
+  /**
+   * Percent, as last reported.
+   */
+  battery: number | null;
+  /**
+   * Its unfinished transactions.
+   */
+  unfinished: number;
+}
+/**
+ * A page of devices. It can be shorter than its limit, even empty, and still not the last one.
+ */
+export interface DeviceRowList {
+  devices: DeviceRow[];
 }
 /**
  * Error that needs one sentence.
@@ -886,6 +1266,111 @@ export interface RecordedFile {
   name: FileName;
   size: FileSize;
   contentType: ContentType;
+}
+/**
+ * A transaction, what its device was told, and its webhook.
+ */
+export interface TransactionDetail {
+  transactionId: TransactionId;
+  deviceId: DeviceId;
+  applicationId: ApplicationId;
+  operation: Operation1;
+  /**
+   * What it is about, without secrets: package@version, or a few words.
+   */
+  subject: string | null;
+  status: TransactionStatus1;
+  /**
+   * How often the command was published.
+   */
+  attempts: number;
+  /**
+   * Percent, as the device said.
+   */
+  progress: number | null;
+  createdAt: UtcDateTime;
+  publishedAt: UtcDateTimeOrNull;
+  deliveredAt: UtcDateTimeOrNull;
+  updatedAt: UtcDateTime;
+  completedAt: UtcDateTimeOrNull;
+  /**
+   * Why it failed; null otherwise.
+   */
+  error: {
+    code: string;
+    message: string;
+  } | null;
+  /**
+   * Why the device will not answer an unfinished transaction, by what it last reported. Null otherwise.
+   */
+  warning: {
+    code: 'FIRMWARE_TOO_OLD';
+    message: string;
+  } | null;
+  /**
+   * The webhook of its end.
+   */
+  deliveryId: string | null;
+  /**
+   * What the device is told, passwords as dots; null when the transaction has ended.
+   */
+  parameters: {} | null;
+  /**
+   * What the device said of it.
+   */
+  result: {} | null;
+  webhook: DeliveryRowOrNull1;
+}
+/**
+ * A transaction in a list.
+ */
+export interface TransactionRow {
+  transactionId: TransactionId;
+  deviceId: DeviceId;
+  applicationId: ApplicationId;
+  operation: Operation1;
+  /**
+   * What it is about, without secrets: package@version, or a few words.
+   */
+  subject: string | null;
+  status: TransactionStatus1;
+  /**
+   * How often the command was published.
+   */
+  attempts: number;
+  /**
+   * Percent, as the device said.
+   */
+  progress: number | null;
+  createdAt: UtcDateTime;
+  publishedAt: UtcDateTimeOrNull;
+  deliveredAt: UtcDateTimeOrNull;
+  updatedAt: UtcDateTime;
+  completedAt: UtcDateTimeOrNull;
+  /**
+   * Why it failed; null otherwise.
+   */
+  error: {
+    code: string;
+    message: string;
+  } | null;
+  /**
+   * Why the device will not answer an unfinished transaction, by what it last reported. Null otherwise.
+   */
+  warning: {
+    code: 'FIRMWARE_TOO_OLD';
+    message: string;
+  } | null;
+  /**
+   * The webhook of its end.
+   */
+  deliveryId: string | null;
+}
+/**
+ * A page of transactions. It can be shorter than its limit, even empty, and still not the last one.
+ */
+export interface TransactionRowList {
+  transactions: TransactionRow[];
 }
 /**
  * One Wi-Fi network. The password has 8 to 63 characters with WPA and 5 or 13 with WEP; OPEN needs none.
@@ -1802,8 +2287,8 @@ export interface TransactionList {
 export interface TransactionRecord {
   transactionId: TransactionId;
   deviceId: DeviceId;
-  operation: Operation;
-  status: TransactionStatus;
+  operation: Operation1;
+  status: TransactionStatus1;
   /**
    * How often the command was published.
    */
@@ -1836,8 +2321,8 @@ export interface TransactionRecord {
  * Query of the transaction list, as numbers and with the defaults filled in.
  */
 export interface TransactionListQuery {
-  status?: TransactionStatus;
-  operation?: Operation;
+  status?: TransactionStatus1;
+  operation?: Operation1;
   /**
    * Only transactions older than this one.
    */
@@ -2040,8 +2525,8 @@ export interface TestEvent {
 export interface WebhookTransactionRecord {
   transactionId: TransactionId;
   deviceId: DeviceId;
-  operation: Operation;
-  status: TransactionStatus;
+  operation: Operation1;
+  status: TransactionStatus1;
   /**
    * How often the command was published.
    */

@@ -169,6 +169,14 @@ export function createDevices({
       return { credential };
     },
 
+    /** Closes the connection of a device, if it has one, wherever that is; it may come back. Throws DEVICE_NOT_FOUND. */
+    async disconnect(deviceId: string): Promise<void> {
+      await database.transact(async (unit) => {
+        if (!(await findDevice(unit, deviceId))) throw new DomainError('DEVICE_NOT_FOUND');
+        await revoke(unit, deviceId, 'kept');
+      }, deviceId);
+    },
+
     /**
      * Whether the credential is the device's own, or a certificate that names it as good as that; and whether it may
      * connect; as committed, or as a unit sees it.

@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts';
 import type { Fence } from '../cluster/ownership.ts';
-import type { Database } from '../database/sql.ts';
+import type { Database, Sql } from '../database/sql.ts';
 import { saveSoftware } from './installed-repository.ts';
 import { newlyCounted, softwareChange } from './reported.ts';
 import {
@@ -20,6 +20,12 @@ export interface DeviceState {
   /** What it last said of each field, by the fields of the schema mqtt/status; made when it is asked for. */
   readonly reported: Record<string, unknown>;
   reportedAt: number | null;
+}
+
+/** Of what runs on a device; null what it has not reported. */
+interface Versions {
+  firmware: string | null;
+  managementClient: string | null;
 }
 
 interface Parts {
@@ -50,12 +56,18 @@ export function createStatuses({ database, clock, presence, connected }: Parts) 
     };
   }
 
-  async function reportedText(deviceId: string, ...names: string[]): Promise<(string | null)[]> {
-    const reported = (await findStatus(database.read, deviceId))?.reported;
+  async function reportedText(sql: Sql, deviceId: string, ...names: string[]): Promise<(string | null)[]> {
+    const reported = (await findStatus(sql, deviceId))?.reported;
     return names.map((name) => {
       const value = reported?.[name]?.value;
       return typeof value === 'string' ? value : null;
     });
+  }
+
+  async function versions(sql: Sql, deviceId: string): Promise<Versions> {
+    const names = ['firmwareVersion', 'managementClientVersion'];
+    const [firmware = null, managementClient = null] = await reportedText(sql, deviceId, ...names);
+    return { firmware, managementClient };
   }
 
   return {
@@ -88,18 +100,22 @@ export function createStatuses({ database, clock, presence, connected }: Parts) 
 
     /** The firmware version that the device last reported, or null. */
     async firmwareVersion(deviceId: string): Promise<string | null> {
-      const [version = null] = await reportedText(deviceId, 'firmwareVersion');
+      const [version = null] = await reportedText(database.read, deviceId, 'firmwareVersion');
       return version;
     },
 
     /** The versions that decide what a device can do, as it last reported them, or null. */
-    async versions(deviceId: string): Promise<{ firmware: string | null; managementClient: string | null }> {
-      const [firmware = null, managementClient = null] = await reportedText(
-        deviceId,
-        'firmwareVersion',
-        'managementClientVersion',
-      );
-      return { firmware, managementClient };
+    versions: (deviceId: string): Promise<Versions> => versions(database.read, deviceId),
+
+    /** The same of many devices. */
+    async versionsOf(deviceIds: readonly string[]): Promise<Map<string, Versions>> {
+      const found = new Map<string, Versions>();
+      // One after another: what a device reports can be long.
+      for (const deviceId of deviceIds) found.set(deviceId, await versions(database.aside, deviceId));
+      return found;
     },
+
+    /** What is stored of a device's report, field by field with the time of each. */
+    reported: (deviceId: string) => findStatus(database.read, deviceId),
   };
 }

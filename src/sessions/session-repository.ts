@@ -42,6 +42,11 @@ export async function openSession(sql: Sql, clientId: string, nowMicros: number)
   return made === 0;
 }
 
+/** True while the client has a persistent session. */
+export async function hasSession(sql: Sql, clientId: string): Promise<boolean> {
+  return (await sql.get('SELECT 1 AS one FROM sessions WHERE client_id = ?', clientId)) !== undefined;
+}
+
 /** Forgets the session with all that belongs to it [MQTT-3.1.2-6]. */
 export async function deleteSession(sql: Sql, clientId: string): Promise<void> {
   await sql.run('DELETE FROM sessions WHERE client_id = ?', clientId);

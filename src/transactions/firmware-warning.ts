@@ -1,7 +1,7 @@
 import { isFinished, type Operation, type TransactionStatus } from './transaction.ts';
 
 /** The operations that an older device takes and never answers (specification, "Facts about the connectivity operations"). */
-const NEEDED: readonly Operation[] = [
+export const NEEDED: readonly Operation[] = [
   'getConnectivityState',
   'setConnectivityState',
   'listConnectivity',
@@ -10,12 +10,12 @@ const NEEDED: readonly Operation[] = [
 const OLDEST = { firmware: '9.001.0', managementClient: '2.3.1' };
 
 /** What a device last reported of itself; null what it has not. */
-interface DeviceVersions {
+export interface DeviceVersions {
   firmware: string | null;
   managementClient: string | null;
 }
 
-interface Warning {
+export interface Warning {
   code: 'FIRMWARE_TOO_OLD';
   message: string;
 }

@@ -4,39 +4,15 @@ import type { Sql, SqlValue, UnitOfWork } from '../database/sql.ts';
 import { ROWS_PER_LOOK } from '../database/sweep.ts';
 import type { Due } from '../outbox/due.ts';
 import { isFinished, type Operation, type TransactionStatus } from './transaction.ts';
+import {
+  COLUMNS,
+  type TransactionRow as Row,
+  type TransactionRecord,
+  toListed,
+  toRecord,
+} from './transaction-record.ts';
 
-export interface TransactionRecord {
-  transactionId: number;
-  deviceId: string;
-  applicationId: string;
-  operation: Operation;
-  status: TransactionStatus;
-  /** How many connections of the device it was, or is about to be, published on. */
-  attempts: number;
-  /** All times are microseconds since the epoch. */
-  createdAt: number;
-  updatedAt: number;
-  deliveredAt: number | null;
-  completedAt: number | null;
-  /** 0 to 100, as the device last said. */
-  progress: number | null;
-  result: object | null;
-  errorCode: string | null;
-  errorMessage: string | null;
-  /** When it was first published, or taken to be. */
-  publishedAt: number | null;
-  /** What it is about, in words without secrets; its parameters go when it ends. */
-  subject: string | null;
-  /** The webhook of its end. */
-  deliveryId: string | null;
-}
-
-type Row = Omit<TransactionRecord, 'result'> & { result: string | null };
-
-const COLUMNS = `transaction_id AS "transactionId", device_id AS "deviceId", application_id AS "applicationId", operation,
-  status, attempts, created_at AS "createdAt", updated_at AS "updatedAt", delivered_at AS "deliveredAt",
-  completed_at AS "completedAt", progress, result, error_code AS "errorCode", error_message AS "errorMessage",
-  published_at AS "publishedAt", subject, delivery_id AS "deliveryId"`;
+export type { TransactionRecord } from './transaction-record.ts';
 
 type DueRow = Omit<Due, 'parameters'> & { parameters: string | null };
 
@@ -46,19 +22,6 @@ const DUE_COLUMNS = `transaction_id AS "transactionId", application_id AS "appli
 const toDue = (row: DueRow): Due => ({
   ...row,
   parameters: row.parameters === null ? {} : (JSON.parse(row.parameters) as object),
-});
-
-const toRecord = (row: Row): TransactionRecord => ({
-  ...row,
-  result: row.result === null ? null : (JSON.parse(row.result) as object),
-});
-
-/** The same; its result is parsed when it is asked for, because a page of them is made slice by slice. */
-const toListed = ({ result, ...row }: Row): TransactionRecord => ({
-  ...row,
-  get result() {
-    return result === null ? null : (JSON.parse(result) as object);
-  },
 });
 
 // One after another on SQLite; on a server each is carried out for many devices at once.

@@ -33,6 +33,15 @@ const ROWS: Row[] = [
   { method: 'PATCH', path: '/devices/{deviceId}', json: {}, unknown: [[`/devices/${NO_DEVICE}`, 'device not found.']] },
   { method: 'DELETE', path: '/devices/{deviceId}', unknown: [[`/devices/${NO_DEVICE}`, 'device not found.']] },
   { method: 'POST', path: '/devices/{deviceId}/credential', json: {}, unknown: [[`/devices/${NO_DEVICE}/credential`, 'device not found.']] },
+  { method: 'GET', path: '/devices' },
+  { method: 'GET', path: '/devices/{deviceId}/status', unknown: [[`/devices/${NO_DEVICE}/status`, 'device not found.']] },
+  { method: 'GET', path: '/devices/{deviceId}/connection', unknown: [[`/devices/${NO_DEVICE}/connection`, 'device not found.']] },
+  { method: 'DELETE', path: '/devices/{deviceId}/connection', unknown: [[`/devices/${NO_DEVICE}/connection`, 'device not found.']] },
+  { method: 'GET', path: '/devices/{deviceId}/transactions', unknown: [[`/devices/${NO_DEVICE}/transactions`, 'device not found.']] },
+  { method: 'GET', path: '/transactions' },
+  { method: 'POST', path: '/transactions/cancel', json: { transactionIds: [1] } },
+  { method: 'GET', path: '/transactions/{transactionId}', unknown: [['/transactions/999999', 'transaction not found.']] },
+  { method: 'DELETE', path: '/transactions/{transactionId}', unknown: [['/transactions/999999', 'transaction not found.']] },
   { method: 'GET', path: '/binary-warnings' },
   { method: 'GET', path: '/system-packages' },
   { method: 'PUT', path: '/system-packages/{package}/versions/{version}', json: {} },
@@ -57,6 +66,7 @@ t.test('every route of administration keeps the common rules', async (t) => {
     applicationId: tenant.applicationId,
     deviceId: deviceIdOf(77_777),
     sessionId: `session_${'0'.repeat(32)}`,
+    transactionId: '1',
     package: 'com.example.own',
     version: '1.0.0',
   };
@@ -93,6 +103,7 @@ t.test('every route of administration keeps the common rules', async (t) => {
             package: 'x',
             version: '%20',
             sessionId: 'x',
+            transactionId: 'x',
           }),
           {
             headers: { authorization, 'content-type': 'application/json' },
@@ -124,7 +135,8 @@ t.test('every route of administration keeps the common rules', async (t) => {
           { json },
         );
         t.match(answer, { status: 404, body: { reason: 'invalid path parameter.' } }, `${method} ${path} ${shape}`);
-        t.same(faultsOf(answer), [`pathParameters.${name} string_pattern_mismatch`]);
+        const kind = name === 'transactionId' ? 'int_type' : 'string_pattern_mismatch';
+        t.same(faultsOf(answer), [`pathParameters.${name} ${kind}`]);
       }
       const long = await admin.request(method, place(path, { ...good, [name]: 'x'.repeat(256) }), { json });
       t.equal(long.status, 404);

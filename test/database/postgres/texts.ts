@@ -17,10 +17,35 @@ const anything: unknown = new Proxy(
 /** A row with any columns: 1 is a number, and JSON. */
 const row: unknown = new Proxy({}, { get: (_, name) => (name === 'then' ? undefined : 1) });
 
+const ALL_OF_FLEET = {
+  prefix: '3',
+  developerId: 'd',
+  applicationId: 'a',
+  activation: 'activated',
+  firmware: '9',
+  package: 'p',
+  version: '1',
+  batteryBelow: 9,
+  batteryFrom: 1,
+  seenBefore: 9,
+};
+const ALL_OF_TRANSACTIONS = {
+  applicationId: 'a',
+  operations: ['setApn', 'setWifi'],
+  status: 'queued',
+  createdBefore: 9,
+};
+const INSTALLATIONS = ['installed', 'waiting', 'failed'].flatMap((state) =>
+  ['software', 'firmware'].flatMap((line) =>
+    [undefined, 'a'].map((applicationId) => [state, { line, package: 'p', version: '1' }, { applicationId }] as const),
+  ),
+);
+
 /** What text hangs on, beside the arguments of the kind above. */
 const VARIANTS: Record<string, readonly (readonly unknown[])[]> = {
   sumLargeParameters: [[anything], [anything, anything]],
   unfinishedOf: [[anything], [anything, anything]],
+  ownedByAny: [[['n'], 9]],
   ownersOf: [[['d']]],
   willsOfOthers: [[['n'], 'c', 9]],
   movePartitions: [[[{ partition: 1, nodeId: 'n' }], 'n']],
@@ -47,6 +72,28 @@ const VARIANTS: Record<string, readonly (readonly unknown[])[]> = {
   makeRangeDue: ['pending', 'delivered', 'exhausted', 'gone'].flatMap((status) =>
     [{}, { setting: 'deviceEvent' }].map((filter) => ['a', { status, ...filter }, {}, 0, 9]),
   ),
+  fleetPlaces: [
+    ...(['deviceId', 'lastSeen', '-lastSeen'] as const).flatMap((order) => [
+      { order, filter: {}, after: undefined },
+      { order, filter: ALL_OF_FLEET, after: { deviceId: 'd', seenAt: 1 } },
+    ]),
+    { order: 'deviceId', filter: { firmware: null }, after: undefined },
+  ].map((wanted) => [{ ...wanted, limit: 9 }]),
+  fleetPlacesAmong: [{}, ALL_OF_FLEET].map((filter) => [filter, ['d']]),
+  fleetRows: [[['d']]],
+  unfinishedTransactions: [true, false].flatMap((newestFirst) =>
+    [{}, ALL_OF_TRANSACTIONS].flatMap((filter) =>
+      [{}, { after: 9 }].map((after) => [filter, { ...after, limit: 9, newestFirst }]),
+    ),
+  ),
+  transactionsBetween: [{}, ALL_OF_TRANSACTIONS].map((filter) => [filter, { from: 1, before: 9, limit: 9 }]),
+  transactionsOfDevice: [{}, ALL_OF_TRANSACTIONS].map((filter) => ['d', filter, { offset: 0, limit: 9 }]),
+  countInstallations: INSTALLATIONS,
+  listInstallations: INSTALLATIONS.map(([state, name, of]) => [
+    state,
+    name,
+    { ...(of as object), after: '', limit: 9 },
+  ]),
   listDistributable: [{}, { package: 'p' }, { latest: true }, { package: 'p', latest: true }].map((filter) => [
     {},
     filter,

@@ -1,0 +1,51 @@
+import { readDuration } from '../clock.ts';
+import type { TransactionQuery, TransactionsCancel } from '../contracts/types.ts';
+import { JsonSlices, lazily } from '../http/json-slices.ts';
+import { nextPageAfter } from '../http/paging.ts';
+import type { Answer, Input } from '../http/route.ts';
+import type { Listed } from '../transactions/overview.ts';
+import { transactionDetail } from '../transactions/transaction-detail.ts';
+import { transactionRow } from '../transactions/transaction-row.ts';
+import type { AdminServices } from './services.ts';
+
+/** The body of a list of transactions. */
+export const transactionRows = (rows: readonly Listed[]): JsonSlices =>
+  new JsonSlices({ transactions: lazily(rows, ({ record, warning }) => transactionRow(record, warning)) });
+
+export async function listFleetTransactions(
+  { overview, clock }: AdminServices,
+  input: Input<unknown, unknown, TransactionQuery>,
+): Promise<Answer> {
+  const { unfinished, warning, olderThan, operation, ...rest } = input.query;
+  const query = {
+    ...rest,
+    unfinished: unfinished === 'true',
+    warning: warning === 'true',
+    ...(operation !== undefined && { operations: [operation] }),
+    ...(olderThan !== undefined && { createdBefore: clock.now() - readDuration(olderThan) }),
+  };
+  const { rows, next } = await overview.list(query);
+  const headers = next === undefined ? {} : nextPageAfter(input, query, { after: next });
+  return { status: 200, headers, body: transactionRows(rows) };
+}
+
+type AtTransaction = Input<{ transactionId: number }>;
+
+export async function readFleetTransaction({ overview }: AdminServices, { params }: AtTransaction): Promise<Answer> {
+  return { status: 200, body: transactionDetail(await overview.find(params.transactionId)) };
+}
+
+export async function cancelFleetTransaction(
+  { cancellation }: AdminServices,
+  { params }: AtTransaction,
+): Promise<Answer> {
+  await cancellation.one(params.transactionId);
+  return { status: 204 };
+}
+
+export async function cancelFleetTransactions(
+  { cancellation }: AdminServices,
+  { body }: Input<unknown, TransactionsCancel>,
+): Promise<Answer> {
+  return { status: 200, body: { results: await cancellation.each(body.transactionIds) } };
+}
