@@ -93,6 +93,7 @@ async function stream(wanted: string, stopped: AbortSignal): Promise<void> {
     });
     if (response.status === 401) return ended();
     if (response.status === 429) feedState.value = 'full';
+    else if (response.status < 500 && !response.ok) feedState.value = 'off'; // not for who looks: nothing to try again
     if (!response.ok) return;
     feedState.value = 'live';
     const sign = new TransformStream<Uint8Array, Uint8Array>({
@@ -114,6 +115,7 @@ async function follow(wanted: string, stopped: AbortSignal): Promise<void> {
     if (round > 0) feedRound.value += 1;
     await stream(wanted, stopped).catch(() => {});
     if (stopped.aborted || session.peek() === null) return;
+    if (feedState.peek() === 'off') return;
     const isFull = feedState.peek() === 'full';
     if (!isFull) feedState.value = 'away';
     await pause(isFull ? RETRY_FULL : RETRY, stopped);

@@ -30,7 +30,7 @@ export async function resume(): Promise<boolean> {
   try {
     const response = await fetch(SESSION, { headers: OWN, cache: 'no-store' });
     if (response.status >= 500) return false;
-    session.value = response.ok ? (session.peek() ?? OPERATOR) : null;
+    session.value = response.status === 200 ? (session.peek() ?? OPERATOR) : null;
     return true;
   } catch {
     return false;

@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { button, div, form, h1, main, p, span, use, type VNode } from '../base/elements.ts';
+import { button, div, form, h1, input, main, p, span, use, type VNode } from '../base/elements.ts';
 import { ROLE } from '../base/place.ts';
 import { farewell, signInApplication, signInOperator } from '../base/session.ts';
 import { textField, tick, typed } from '../parts/fields.ts';
@@ -38,15 +38,18 @@ function SignIn() {
       h1(null, ROLE === 'operator' ? 'Sign in to the fleet' : 'Sign in as an application'),
       farewell.value ? p({ class: 'note', role: 'status' }, farewell.value) : null,
       ROLE === 'operator'
-        ? textField(
-            {
-              name: 'token',
-              label: 'Administrator token',
-              required: true,
-              hint: 'It is in the file admin-token of the data folder, unless LAPEL_ADMIN_TOKEN sets it.',
-            },
-            { ...password, autofocus: true },
-          )
+        ? [
+            input({ type: 'text', name: 'username', defaultValue: 'operator', autoComplete: 'username', hidden: true }),
+            textField(
+              {
+                name: 'token',
+                label: 'Administrator token',
+                required: true,
+                hint: 'It is in the file admin-token of the data folder, unless LAPEL_ADMIN_TOKEN sets it.',
+              },
+              { ...password, autofocus: true },
+            ),
+          ]
         : [
             textField(
               { name: 'applicationId', label: 'Application', required: true },

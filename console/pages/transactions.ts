@@ -154,7 +154,10 @@ function Transactions() {
                   ? div({ class: 'pad quiet' }, 'None in this part; go on looking.')
                   : rowsTable({
                       label: 'Transactions',
-                      columns: mayAct() ? [ticks, ...transactionColumns()] : transactionColumns(),
+                      columns:
+                        mayAct() && all.some(({ status }) => !isFinished(status))
+                          ? [ticks, ...transactionColumns()]
+                          : transactionColumns(),
                       rows: all,
                       keyOf: ({ transactionId }) => transactionId,
                       isChosen: ({ transactionId }) => chosen.value.has(transactionId),

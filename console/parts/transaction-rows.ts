@@ -14,7 +14,7 @@ const NAMES: Readonly<Record<string, string>> = {
   setLanguage: 'Set language',
   getConnectivityState: 'Read connectivity',
   setConnectivityState: 'Set connectivity',
-  listConnectivity: 'List networks',
+  listConnectivity: 'List connectivity',
   pairBluetooth: 'Pair Bluetooth',
   installSoftware: 'Install software',
   updateFirmware: 'Update firmware',
