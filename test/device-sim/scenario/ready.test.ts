@@ -12,7 +12,7 @@ const SMALL: Readonly<Record<string, string>> = {
   'flaky-network': '--count 10 --faster 40',
   hostile: '--count 12 --faster 30 --seed 4',
   month: '--count 5 --faster 500',
-  'reconnect-storm': '--count 50 --faster 40',
+  'reconnect-storm': '--count 50 --faster 12',
   shift: '--count 20 --faster 150',
   smoke: '--count 4 --faster 10',
 };
