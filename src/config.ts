@@ -21,6 +21,8 @@ interface Setting {
   /** Null: worked out at start, see the description. */
   fallback: string | null;
   description: string;
+  /** Its value is shown to nobody. */
+  secret?: true;
 }
 
 /** Every setting of the service; `lapel serve --help` and docs/reference.md print this. */
@@ -34,7 +36,7 @@ export const SETTINGS = [
   { name: 'LAPEL_HTTP_ADDRESS_CONNECTIONS', kind: 'count', fallback: null, description: 'Of these for one address; by default half of them. Behind a proxy all have its address: as many as there are' },
   { name: 'LAPEL_ADMIN_HOST', kind: 'text', fallback: '127.0.0.1', description: 'Address of administration, `/metrics`, `/healthz` and `/readyz`' },
   { name: 'LAPEL_ADMIN_PORT', kind: 'port', fallback: '8081', description: 'Its port; 0 picks a free one' },
-  { name: 'LAPEL_ADMIN_TOKEN', kind: 'text', fallback: null, description: 'Administrator token, 32 characters or more; by default made at first start and kept in `admin-token` in the data folder' },
+  { name: 'LAPEL_ADMIN_TOKEN', kind: 'text', fallback: null, secret: true, description: 'Administrator token, 32 characters or more; by default made at first start and kept in `admin-token` in the data folder' },
   { name: 'LAPEL_MQTT_HOST', kind: 'text', fallback: '127.0.0.1', description: 'Address of plain MQTT' },
   { name: 'LAPEL_MQTT_PORT', kind: 'port', fallback: '1883', description: 'Its port; 0 picks a free one' },
   { name: 'LAPEL_ALLOW_PLAIN_MQTT', kind: 'flag', fallback: 'false', description: 'Allows plain MQTT on an address that is not loopback' },
@@ -76,6 +78,15 @@ export const SETTINGS = [
 ] as const satisfies readonly Setting[];
 
 type SettingName = (typeof SETTINGS)[number]['name'];
+
+/** A setting as text. */
+export interface GivenSetting {
+  name: SettingName;
+  /** Given or by default; null: neither. */
+  value: string | null;
+  /** Given. */
+  isSet: boolean;
+}
 
 /** The typed and cross-checked settings. */
 export interface Config {
@@ -125,6 +136,8 @@ export interface Config {
   allowHttpWebhooks: boolean;
   webhookAllowPrivate: boolean;
   logLevel: string;
+  /** All of them as they were given. */
+  given: readonly GivenSetting[];
 }
 
 /** Of the commands that are clients, which may run in the same shell. */
@@ -340,5 +353,10 @@ export function readConfig({ env, options = {}, openFiles = 4096 }: Source): Con
     allowHttpWebhooks: flag('LAPEL_ALLOW_HTTP_WEBHOOKS'),
     webhookAllowPrivate: flag('LAPEL_WEBHOOK_ALLOW_PRIVATE'),
     logLevel: text('LAPEL_LOG_LEVEL'),
+    given: SETTINGS.map(({ name }) => ({
+      name,
+      value: optional(name),
+      isSet: (options[optionName(name)] ?? env[name]) !== undefined,
+    })),
   };
 }

@@ -84,6 +84,7 @@ export const ERRORS = {
   SESSION_NOT_FOUND: { status: 404, shape: 'reason', text: 'session not found.', when: 'administration' },
   DEVELOPER_NOT_FOUND: { status: 404, shape: 'reason', text: 'developer not found.', when: 'administration' },
   DEVELOPER_EXISTS: { status: 409, shape: 'message', text: 'developer already exists.', when: 'administration' },
+  DEVELOPER_IN_USE: { status: 409, shape: 'message', text: 'developer still has applications, devices or packages.', when: 'administration: delete before these' },
   APPLICATION_NOT_FOUND: { status: 404, shape: 'reason', text: 'application not found.', when: 'administration' },
   APPLICATION_EXISTS: { status: 409, shape: 'message', text: 'application already exists.', when: 'administration; also an id that was deleted' },
   APPLICATION_IN_USE: { status: 409, shape: 'message', text: 'application still has activated devices.', when: 'administration: delete before deactivation' },

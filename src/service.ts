@@ -20,7 +20,7 @@ import { adminToken, makeFolder, openFileFault } from './data-folder.ts';
 import { openDatabase } from './database/open-database.ts';
 import { createDatabaseCheck } from './database/sqlite/database-check.ts';
 import { createDeprecations } from './deprecations.ts';
-import { hasActivatedDevice } from './devices/device-repository.ts';
+import { hasActivatedDevice, hasDevices } from './devices/device-repository.ts';
 import { createDevices, type Revoke } from './devices/devices.ts';
 import { createFleet } from './devices/fleet.ts';
 import { createStatuses } from './devices/statuses.ts';
@@ -46,6 +46,7 @@ import { createPresence } from './sessions/presence.ts';
 import { createSessions } from './sessions/sessions.ts';
 import { createTakeover, type Takeover } from './sessions/takeover.ts';
 import { ownerOfObject } from './software/owner.ts';
+import { hasPackages } from './software/package-repository.ts';
 import { createSoftware } from './software/software.ts';
 import { createCancellation } from './transactions/cancellation.ts';
 import { idempotencySweep } from './transactions/idempotency-sweep.ts';
@@ -58,6 +59,7 @@ import { createCustomerRequests } from './webhooks/customer-requests.ts';
 import type { ReceiverName } from './webhooks/delivery.ts';
 import { createDeliveryLog } from './webhooks/delivery-log.ts';
 import { surveyPending } from './webhooks/delivery-repository.ts';
+import { findApplicationOfDelivery } from './webhooks/delivery-row-repository.ts';
 import { deliverySweep } from './webhooks/delivery-sweep.ts';
 import { findPendingTransactions } from './webhooks/delivery-sweep-repository.ts';
 import { createSettingUrlRule } from './webhooks/webhook-url.ts';
@@ -116,7 +118,10 @@ export async function createService(
   await cluster?.join();
   const { count: nodes, leads } = cluster?.nodes ?? SINGLE;
 
-  const developers = createDevelopers(common);
+  const developers = createDevelopers({
+    ...common,
+    isInUse: async (unit, id) => (await hasDevices(unit, id)) || (await hasPackages(unit, id)),
+  });
   const applications = createApplications({
     ...common,
     urlFault,
@@ -245,6 +250,8 @@ export async function createService(
         adminUrl,
         fleet,
         installations,
+        findDelivery: (deliveryId) => findApplicationOfDelivery(database.aside, deliveryId),
+        settings: config.given,
         overview,
         cancellation: createCancellation({ find: overview.find, cancel: transactions.cancel }),
         connection: createConnectionView({

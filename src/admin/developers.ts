@@ -18,6 +18,11 @@ export async function readDeveloper({ developers }: AdminServices, { params }: A
   return { status: 200, body: await developers.find(params.developerId) };
 }
 
+export async function deleteDeveloper({ developers }: AdminServices, { params }: At<'developerId'>): Promise<Answer> {
+  await developers.remove(params.developerId);
+  return { status: 204 };
+}
+
 export async function updateDeveloper(
   { developers }: AdminServices,
   { params, body }: At<'developerId', 'admin/developer-update'>,

@@ -3,10 +3,12 @@ import { routesOf } from '../http/route.ts';
 import { createApplication, deleteApplication, listApplications, replaceSecret } from './applications.ts';
 import type { Administrator } from './authorize.ts';
 import { listBinaryWarnings } from './binary-warnings.ts';
-import { createDeveloper, listDevelopers, readDeveloper, updateDeveloper } from './developers.ts';
+import { createDeveloper, deleteDeveloper, listDevelopers, readDeveloper, updateDeveloper } from './developers.ts';
 import { deleteDevice, listDevices, readDevice, registerDevice, replaceCredential, updateDevice } from './devices.ts';
+import { listAllApplications, readApplication } from './fleet-applications.ts';
 import { closeConnection, listFleetDeviceTransactions, readConnection, readFleetDeviceStatus } from './fleet-device.ts';
 import { listFleetDevices } from './fleet-devices.ts';
+import { listAllPackages, listAnyInstallations, listAnyVersions, readAnyPackage } from './fleet-packages.ts';
 import {
   cancelFleetTransaction,
   cancelFleetTransactions,
@@ -15,9 +17,11 @@ import {
 } from './fleet-transactions.ts';
 import { importDevices } from './import-devices.ts';
 import { readHealth, readMetrics, readReadiness } from './operation.ts';
+import { search } from './search.ts';
 import { firmware, systemPackages } from './service-software.ts';
 import type { AdminServices } from './services.ts';
 import { closeSession, endSession, listSessions, openSession, readOwnSession } from './sessions.ts';
+import { listSettings } from './settings.ts';
 
 const route = routesOf<AdminServices, Administrator>();
 
@@ -31,9 +35,12 @@ export const ROUTES = [
   route('GET',    '/admin/v1/developers', A, { query: 'common/paging-query' }, listDevelopers),
   route('GET',    '/admin/v1/developers/{developerId}', A, {}, readDeveloper),
   route('PATCH',  '/admin/v1/developers/{developerId}', A, { body: 'admin/developer-update' }, updateDeveloper),
+  route('DELETE', '/admin/v1/developers/{developerId}', A, {}, deleteDeveloper),
 
   route('POST',   '/admin/v1/developers/{developerId}/applications', A, { body: 'admin/application-create' }, createApplication),
   route('GET',    '/admin/v1/developers/{developerId}/applications', A, { query: 'common/paging-query' }, listApplications),
+  route('GET',    '/admin/v1/applications', A, { query: 'admin/application-row-query' }, listAllApplications),
+  route('GET',    '/admin/v1/applications/{applicationId}', A, {}, readApplication),
   route('DELETE', '/admin/v1/applications/{applicationId}', A, {}, deleteApplication),
   route('POST',   '/admin/v1/applications/{applicationId}/secret', A, {}, replaceSecret),
 
@@ -56,6 +63,10 @@ export const ROUTES = [
   route('GET',    '/admin/v1/transactions/{transactionId}', A, {}, readFleetTransaction),
   route('DELETE', '/admin/v1/transactions/{transactionId}', A, {}, cancelFleetTransaction),
 
+  route('GET',    '/admin/v1/packages', A, { query: 'admin/package-row-query' }, listAllPackages),
+  route('GET',    '/admin/v1/packages/{package}', A, { query: 'admin/line-query' }, readAnyPackage),
+  route('GET',    '/admin/v1/packages/{package}/versions', A, { query: 'admin/version-row-query' }, listAnyVersions),
+  route('GET',    '/admin/v1/packages/{package}/versions/{version}/installations', A, { query: 'admin/installation-query' }, listAnyInstallations),
   route('GET',    '/admin/v1/binary-warnings', A, { query: 'common/paging-query' }, listBinaryWarnings),
   route('GET',    '/admin/v1/system-packages', A, { query: 'common/paging-query' }, systemPackages.list),
   route('PUT',    '/admin/v1/system-packages/{package}/versions/{version}', A, { body: 'admin/service-software-put', bodyOptional: true }, systemPackages.put),
@@ -73,6 +84,9 @@ export const ROUTES = [
   route('POST',   '/console/session', null, { body: 'admin/console-login' }, openSession),
   route('GET',    '/console/session', null, {}, readOwnSession),
   route('DELETE', '/console/session', null, {}, closeSession),
+
+  route('GET',    '/admin/v1/settings', A, {}, listSettings),
+  route('GET',    '/admin/v1/search', A, { query: 'admin/search-query' }, search),
 
   route('GET',    '/metrics', null, {}, readMetrics),
   route('GET',    '/healthz', null, {}, readHealth),

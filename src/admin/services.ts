@@ -1,6 +1,7 @@
 import type { Applications } from '../applications/applications.ts';
 import type { Developers } from '../applications/developers.ts';
 import type { Clock } from '../clock.ts';
+import type { Config } from '../config.ts';
 import type { ConsolePages } from '../console/pages.ts';
 import type { ConsoleSessions } from '../console/sessions.ts';
 import type { Contracts, SchemaName } from '../contracts/contracts.ts';
@@ -20,8 +21,11 @@ import type { Overview } from '../transactions/overview.ts';
 
 /** What the handlers of administration act on; each one names the parts that it needs. */
 export interface AdminServices {
-  developers: Pick<Developers, 'create' | 'list' | 'find' | 'update'>;
-  applications: Pick<Applications, 'create' | 'list' | 'replaceSecret' | 'remove'>;
+  developers: Pick<Developers, 'create' | 'list' | 'find' | 'update' | 'remove' | 'search'>;
+  applications: Pick<
+    Applications,
+    'create' | 'list' | 'replaceSecret' | 'remove' | 'listAll' | 'findCounted' | 'search'
+  >;
   devices: Pick<
     Devices,
     'register' | 'registerOnce' | 'list' | 'find' | 'update' | 'remove' | 'replaceCredential' | 'disconnect'
@@ -34,9 +38,13 @@ export interface AdminServices {
   /** Transactions of all devices and applications. */
   overview: Overview;
   cancellation: Cancellation;
+  /** The application of a delivery. */
+  findDelivery(deliveryId: string): Promise<string | undefined>;
+  /** As they were given. */
+  settings: Config['given'];
   /** Which devices have what. */
   installations: Installations;
-  software: Pick<Software, 'systemPackages' | 'firmware' | 'inspection'>;
+  software: Pick<Software, 'systemPackages' | 'firmware' | 'inspection' | 'overview'>;
   /** The console. */
   pages: ConsolePages;
   sessions: ConsoleSessions;

@@ -1,4 +1,5 @@
-import type { Lock, Sql } from '../database/sql.ts';
+import { containing, ESCAPE } from '../database/like.ts';
+import type { Lock, Sql, SqlValue } from '../database/sql.ts';
 
 /** The URLs that an application can set (specification, "Application settings"), and the columns that hold them. */
 const SETTING_COLUMNS = {
@@ -87,6 +88,67 @@ export async function listApplications(
     developerId,
   );
   return { applications: rows.map(toApplication), total: count?.total ?? 0 };
+}
+
+/** A live application, and how many devices are activated for it. */
+export interface CountedApplication extends Application {
+  activated: number;
+}
+
+const COUNTED = `SELECT ${COLUMNS}, COALESCE((SELECT activated FROM activated_counts c
+  WHERE c.application_id = applications.application_id), 0) AS activated FROM applications WHERE deleted_at IS NULL`;
+
+const toCounted = (row: Row & { activated: number }): CountedApplication => ({
+  ...toApplication(row),
+  activated: row.activated,
+});
+
+/** Undefined for one that was deleted, too. */
+export async function findCountedApplication(sql: Sql, applicationId: string): Promise<CountedApplication | undefined> {
+  const row = await sql.get<Row & { activated: number }>(`${COUNTED} AND application_id = ?`, applicationId);
+  return row && toCounted(row);
+}
+
+/** The next live applications behind one, by id: of one developer, or all. */
+export async function listCountedApplications(
+  sql: Sql,
+  { developerId, after, limit }: { developerId?: string | undefined; after: string; limit: number },
+): Promise<CountedApplication[]> {
+  const own = developerId === undefined ? '' : ' AND developer_id = ?';
+  const values: SqlValue[] = developerId === undefined ? [] : [developerId];
+  const rows = await sql.all<Row & { activated: number }>(
+    `${COUNTED}${own} AND application_id > ? ORDER BY application_id LIMIT ?`,
+    ...values,
+    after,
+    limit,
+  );
+  return rows.map(toCounted);
+}
+
+/** Live applications whose id or name contains a text, by id. */
+export const searchApplications = (
+  sql: Sql,
+  text: string,
+  limit: number,
+): Promise<{ applicationId: string; developerId: string }[]> =>
+  sql.all(
+    `SELECT application_id AS "applicationId", developer_id AS "developerId" FROM applications WHERE deleted_at IS NULL
+     AND (LOWER(application_id) LIKE ? ${ESCAPE} OR LOWER(name) LIKE ? ${ESCAPE}) ORDER BY application_id LIMIT ?`,
+    containing(text),
+    containing(text),
+    limit,
+  );
+
+/** True while the developer has a live application. */
+export async function hasApplications(sql: Sql, developerId: string): Promise<boolean> {
+  const text = 'SELECT 1 AS one FROM applications WHERE developer_id = ? AND deleted_at IS NULL LIMIT 1';
+  return (await sql.get(text, developerId)) !== undefined;
+}
+
+/** Its deleted applications, whose ids are never given again, have another developer. */
+export async function moveDeleted(sql: Sql, from: string, to: string): Promise<void> {
+  const text = 'UPDATE applications SET developer_id = ? WHERE developer_id = ? AND deleted_at IS NOT NULL';
+  await sql.run(text, to, from);
 }
 
 /** False when the id is taken, also by a deleted application. */

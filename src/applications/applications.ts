@@ -72,6 +72,24 @@ export function createApplications({ database, clock, ids, urlFault, isInUse, ch
       return repository.listApplications(database.read, developerId, page);
     },
 
+    /** A page of live applications of all developers, or of one, by id; and behind which the next one begins. */
+    async listAll({ limit, after = '', ...filter }: { developerId?: string; after?: string; limit: number }) {
+      const page = { ...filter, after, limit: limit + 1 };
+      const rows = await repository.listCountedApplications(database.aside, page);
+      const applications = rows.slice(0, limit);
+      return { applications, next: rows.length > limit ? applications.at(-1)?.applicationId : undefined };
+    },
+
+    /** Throws APPLICATION_NOT_FOUND. */
+    async findCounted(applicationId: string): Promise<repository.CountedApplication> {
+      const found = await repository.findCountedApplication(database.read, applicationId);
+      if (!found) throw new DomainError('APPLICATION_NOT_FOUND');
+      return found;
+    },
+
+    /** Ids and names that contain a text. */
+    search: (text: string, limit: number) => repository.searchApplications(database.aside, text, limit),
+
     /** A live application (op 1); edges ask on every request. Throws APPLICATION_UNREGISTERED. */
     find: (applicationId: string): Promise<Application> => findIn(database.read, applicationId),
 

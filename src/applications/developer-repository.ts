@@ -1,3 +1,4 @@
+import { containing, ESCAPE } from '../database/like.ts';
 import type { Lock, Sql } from '../database/sql.ts';
 
 export interface Developer {
@@ -14,17 +15,20 @@ export async function findDeveloper(sql: Sql, developerId: string, lock: Lock = 
   return sql.get(`SELECT ${COLUMNS} FROM developers WHERE developer_id = ?${lock}`, developerId);
 }
 
+/** Whose the deleted applications of deleted developers are; no developer can have this id. */
+export const NOBODY = '';
+
 /** All developers, by id. */
 export async function listDevelopers(
   sql: Sql,
   page: { offset: number; limit: number },
 ): Promise<{ developers: Developer[]; total: number }> {
   const developers = await sql.all<Developer>(
-    `SELECT ${COLUMNS} FROM developers ORDER BY developer_id LIMIT ? OFFSET ?`,
+    `SELECT ${COLUMNS} FROM developers WHERE developer_id <> '' ORDER BY developer_id LIMIT ? OFFSET ?`,
     page.limit,
     page.offset,
   );
-  const count = await sql.get<{ total: number }>('SELECT COUNT(*) AS total FROM developers');
+  const count = await sql.get<{ total: number }>(`SELECT COUNT(*) AS total FROM developers WHERE developer_id <> ''`);
   return { developers, total: count?.total ?? 0 };
 }
 
@@ -48,4 +52,19 @@ export async function updateDeveloper(sql: Sql, developer: Developer): Promise<v
     developer.deviceLimit,
     developer.developerId,
   );
+}
+
+/** Developers whose id or name contains a text, by id. */
+export const searchDevelopers = (sql: Sql, text: string, limit: number): Promise<{ developerId: string }[]> =>
+  sql.all(
+    `SELECT developer_id AS "developerId" FROM developers WHERE developer_id <> ''
+     AND (LOWER(developer_id) LIKE ? ${ESCAPE} OR LOWER(name) LIKE ? ${ESCAPE}) ORDER BY developer_id LIMIT ?`,
+    containing(text),
+    containing(text),
+    limit,
+  );
+
+/** The database refuses while anything refers to the developer. */
+export async function deleteDeveloper(sql: Sql, developerId: string): Promise<void> {
+  await sql.run('DELETE FROM developers WHERE developer_id = ?', developerId);
 }

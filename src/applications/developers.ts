@@ -1,15 +1,24 @@
 import type { Clock } from '../clock.ts';
-import type { Database, Sql } from '../database/sql.ts';
+import type { Database, Sql, UnitOfWork } from '../database/sql.ts';
 import { DomainError } from '../errors.ts';
 import type { Ids } from '../ids.ts';
+import { hasApplications, moveDeleted } from './application-repository.ts';
 import * as repository from './developer-repository.ts';
 
 type Developer = repository.Developer;
 
+interface Parts {
+  database: Database;
+  clock: Clock;
+  ids: Ids;
+  /** Whether devices or packages are the developer's, asked in the unit of work that would delete it. */
+  isInUse(unit: UnitOfWork, developerId: string): Promise<boolean>;
+}
+
 export type Developers = ReturnType<typeof createDevelopers>;
 
 /** Developers and their contracts. `deviceLimit` null means no contract; unknown ids throw DEVELOPER_NOT_FOUND. */
-export function createDevelopers({ database, clock, ids }: { database: Database; clock: Clock; ids: Ids }) {
+export function createDevelopers({ database, clock, ids, isInUse }: Parts) {
   const found = (developer: Developer | undefined): Developer => {
     if (!developer) throw new DomainError('DEVELOPER_NOT_FOUND');
     return developer;
@@ -33,6 +42,26 @@ export function createDevelopers({ database, clock, ids }: { database: Database;
 
     find: async (developerId: string, sql: Sql = database.read): Promise<Developer> =>
       found(await repository.findDeveloper(sql, developerId)),
+
+    /** Ids and names that contain a text. */
+    search: (text: string, limit: number) => repository.searchDevelopers(database.aside, text, limit),
+
+    /** Throws DEVELOPER_NOT_FOUND, and DEVELOPER_IN_USE while it has applications, devices or packages. */
+    async remove(developerId: string): Promise<void> {
+      await database.transact(async (unit) => {
+        found(await repository.findDeveloper(unit, developerId, unit.forUpdate));
+        if ((await hasApplications(unit, developerId)) || (await isInUse(unit, developerId))) {
+          throw new DomainError('DEVELOPER_IN_USE');
+        }
+        await repository.insertDeveloper(
+          unit,
+          { developerId: repository.NOBODY, name: '', deviceLimit: null },
+          clock.now(),
+        );
+        await moveDeleted(unit, developerId, repository.NOBODY);
+        await repository.deleteDeveloper(unit, developerId);
+      });
+    },
 
     /** Changes what the patch names. A lower limit takes no device away: it only stops further activations (op 5). */
     update(developerId: string, patch: { name?: string; deviceLimit?: number | null }): Promise<Developer> {

@@ -25,6 +25,22 @@ export type Secret = string;
  */
 export type Total = number;
 /**
+ * ISO 8601 date-time in UTC with microseconds.
+ */
+export type UtcDateTime = string;
+/**
+ * When its authenticationKey was issued.
+ */
+export type UtcDateTimeOrNull = string | null;
+/**
+ * Identifier of a developer. It is a segment of paths: `.` and `..`, which clients resolve, are none.
+ */
+export type DeveloperId1 = string;
+/**
+ * Identifier of an application. It is a segment of paths: `.` and `..`, which clients resolve, are none.
+ */
+export type ApplicationId1 = string;
+/**
  * Name of a package: an Android package name.
  */
 export type PackageName = string;
@@ -36,10 +52,6 @@ export type VersionName = string;
  * Name of a session of the console; it is no secret.
  */
 export type ConsoleSessionId = string;
-/**
- * ISO 8601 date-time in UTC with microseconds.
- */
-export type UtcDateTime = string;
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
@@ -107,7 +119,7 @@ export type MacAddress = string;
 /**
  * ISO 8601 date-time in UTC with microseconds; null when it has not happened.
  */
-export type UtcDateTimeOrNull = string | null;
+export type UtcDateTimeOrNull1 = string | null;
 /**
  * Name of a package for people; null when it has none.
  */
@@ -119,11 +131,11 @@ export type Description = string | null;
 /**
  * Identifier of a developer. It is a segment of paths: `.` and `..`, which clients resolve, are none.
  */
-export type DeveloperId1 = string;
+export type DeveloperId2 = string;
 /**
  * Identifier of an application. It is a segment of paths: `.` and `..`, which clients resolve, are none.
  */
-export type ApplicationId1 = string;
+export type ApplicationId2 = string;
 /**
  * Name of a package: an Android package name.
  */
@@ -157,6 +169,18 @@ export type FaultType =
   | 'url_scheme'
   | 'json_invalid';
 /**
+ * IMEI of a device: 15 digits whose last is the Luhn check digit.
+ */
+export type DeviceId1 = string;
+/**
+ * ISO 8601 date-time in UTC with microseconds.
+ */
+export type UtcDateTime4 = string;
+/**
+ * Identifier of a developer. It is a segment of paths: `.` and `..`, which clients resolve, are none.
+ */
+export type DeveloperId3 = string;
+/**
  * Only transactions with this operation.
  */
 export type Operation =
@@ -174,11 +198,11 @@ export type Operation =
 /**
  * Identifier of an application. It is a segment of paths: `.` and `..`, which clients resolve, are none.
  */
-export type ApplicationId2 = string;
+export type ApplicationId3 = string;
 /**
  * IMEI of a device: 15 digits whose last is the Luhn check digit.
  */
-export type DeviceId1 = string;
+export type DeviceId2 = string;
 /**
  * Only transactions in this state.
  */
@@ -191,6 +215,10 @@ export type Duration1 = string;
  * Number of a transaction; later ones are larger. Counted over the whole service: whoever makes transactions can tell from the gaps how many others there were.
  */
 export type TransactionId = number;
+/**
+ * Version of a package; SemVer 2.0.0 is recommended, other schemes sort as older than all SemVer versions. It is a segment of paths: `.` and `..`, which clients resolve, are none.
+ */
+export type VersionName2 = string;
 /**
  * Key that signs the webhooks of an application: `whsec_` and 32 random bytes in base64.
  */
@@ -261,7 +289,7 @@ export type DeliveryRowOrNull = {
    * Why the last attempt failed, for people.
    */
   lastError: string | null;
-  nextAttemptAt: UtcDateTimeOrNull;
+  nextAttemptAt: UtcDateTimeOrNull1;
   createdAt: UtcDateTime;
   updatedAt: UtcDateTime;
 } | null;
@@ -293,6 +321,10 @@ export type FileName = string;
  * Bytes.
  */
 export type FileSize = number;
+/**
+ * ISO 8601 date-time in UTC with microseconds; null when it has not happened.
+ */
+export type UtcDateTimeOrNull2 = string | null;
 /**
  * An object whose members the service does not look at, nested at most 32 levels deep.
  */
@@ -385,7 +417,7 @@ export type DeliveryRowOrNull1 = {
    * Why the last attempt failed, for people.
    */
   lastError: string | null;
-  nextAttemptAt: UtcDateTimeOrNull;
+  nextAttemptAt: UtcDateTimeOrNull1;
   createdAt: UtcDateTime;
   updatedAt: UtcDateTime;
 } | null;
@@ -442,6 +474,9 @@ export interface SchemaTypes {
   'admin/application-create': ApplicationCreate;
   'admin/application-created': ApplicationCreated;
   'admin/application-list': ApplicationList;
+  'admin/application-row': ApplicationRow;
+  'admin/application-row-list': ApplicationRowList;
+  'admin/application-row-query': ApplicationRowQuery;
   'admin/application-secret': ApplicationSecret;
   'admin/binary-warning-list': BinaryWarningList;
   'admin/console-login': ConsoleLogin;
@@ -467,12 +502,23 @@ export interface SchemaTypes {
   'admin/fleet-device-query': FleetDeviceQuery;
   'admin/health': Health;
   'admin/imported-device': ImportedDevice;
+  'admin/installation-query': InstallationQuery;
+  'admin/line-query': LineQuery;
+  'admin/package-row': PackageRow;
+  'admin/package-row-list': PackageRowList;
+  'admin/package-row-query': PackageRowQuery;
+  'admin/search-query': SearchQuery;
+  'admin/search-results': SearchResults;
   'admin/service-software-put': ServiceSoftwarePut;
   'admin/service-software-version': ServiceSoftwareVersion;
+  'admin/setting-list': SettingList;
   'admin/system-package-list': SystemPackageList;
   'admin/transaction-query': TransactionQuery;
   'admin/transactions-cancel': TransactionsCancel;
   'admin/transactions-cancelled': TransactionsCancelled;
+  'admin/version-row': VersionRow;
+  'admin/version-row-list': VersionRowList;
+  'admin/version-row-query': VersionRowQuery;
   'common/apn-entry': ApnEntry;
   'common/application-id': ApplicationId;
   'common/authentication-key': AuthenticationKey;
@@ -507,6 +553,8 @@ export interface SchemaTypes {
   'common/file-name': FileName;
   'common/file-size': FileSize;
   'common/hardware-properties': HardwareProperties;
+  'common/installation-counts': InstallationCounts;
+  'common/installations': InstallationList;
   'common/json-object': JsonObject;
   'common/json-object-or-null': JsonObjectOrNull;
   'common/language-tag': LanguageTag;
@@ -538,7 +586,7 @@ export interface SchemaTypes {
   'common/upload-method': UploadMethod;
   'common/url': Url;
   'common/utc-date-time': UtcDateTime;
-  'common/utc-date-time-or-null': UtcDateTimeOrNull;
+  'common/utc-date-time-or-null': UtcDateTimeOrNull1;
   'common/version-name': VersionName;
   'common/webhook-setting': WebhookSetting;
   'common/wifi-entry': WifiEntry;
@@ -677,6 +725,52 @@ export interface ApplicationCreated {
 export interface ApplicationList {
   applications: ApplicationAnswer[];
   total: Total;
+}
+/**
+ * An application in the list of all.
+ */
+export interface ApplicationRow {
+  applicationId: ApplicationId;
+  developerId: DeveloperId;
+  name: Name;
+  createdAt: UtcDateTime;
+  /**
+   * How many devices are activated for it.
+   */
+  activated: number;
+  keyReplacedAt: UtcDateTimeOrNull;
+  /**
+   * An authenticationKey was issued.
+   */
+  hasKey: boolean;
+  /**
+   * Where its webhooks go; null: nowhere.
+   */
+  settings: {
+    deviceEvent: string | null;
+    callEvent: string | null;
+    callFileSendEvent: string | null;
+    callRecGetMultiPresignedUrl: string | null;
+    fileUploadEvent: string | null;
+    fileUploadGetUrl: string | null;
+  };
+}
+/**
+ * A page of applications.
+ */
+export interface ApplicationRowList {
+  applications: ApplicationRow[];
+}
+/**
+ * Query of the applications of all developers, with the defaults filled in.
+ */
+export interface ApplicationRowQuery {
+  developerId?: DeveloperId1;
+  after?: ApplicationId1;
+  /**
+   * How many rows to answer at most.
+   */
+  limit: number;
 }
 /**
  * The new secret, shown here only; the old one is void at once.
@@ -818,7 +912,7 @@ export interface DeviceAnswer {
  */
 export interface DeviceConnection {
   connected: boolean;
-  since: UtcDateTimeOrNull;
+  since: UtcDateTimeOrNull1;
   /**
    * Where it connects from.
    */
@@ -836,7 +930,7 @@ export interface DeviceConnection {
     present: boolean;
     subscriptions: string[];
   };
-  lastSeenAt: UtcDateTimeOrNull;
+  lastSeenAt: UtcDateTimeOrNull1;
   /**
    * The node that it is connected to; null where there is one only.
    */
@@ -878,7 +972,7 @@ export interface DeviceRegistered {
  */
 export interface FleetDeviceStatus {
   deviceId: DeviceId;
-  reportedAt: UtcDateTimeOrNull;
+  reportedAt: UtcDateTimeOrNull1;
   fields: {
     /**
      * As in the status message of the device.
@@ -958,8 +1052,8 @@ export interface FleetDeviceQuery {
    * Only devices whose deviceId begins so.
    */
   prefix?: string;
-  developerId?: DeveloperId1;
-  applicationId?: ApplicationId1;
+  developerId?: DeveloperId2;
+  applicationId?: ApplicationId2;
   /**
    * Only devices in this state.
    */
@@ -1051,11 +1145,133 @@ export interface Fault {
   type: FaultType;
 }
 /**
+ * Query of the devices of a version, with the defaults filled in.
+ */
+export interface InstallationQuery {
+  /**
+   * Software, or firmware.
+   */
+  line: 'software' | 'firmware';
+  /**
+   * Only devices in this state.
+   */
+  state?: 'installed' | 'waiting' | 'failed';
+  after?: DeviceId1;
+  /**
+   * How many rows to answer at most.
+   */
+  limit: number;
+}
+/**
+ * Whether software or firmware is meant.
+ */
+export interface LineQuery {
+  /**
+   * Software, or firmware.
+   */
+  line: 'software' | 'firmware';
+}
+/**
+ * A package in the list of all.
+ */
+export interface PackageRow {
+  /**
+   * Software, or firmware.
+   */
+  line: 'software' | 'firmware';
+  package: PackageName;
+  /**
+   * Whose it is; null: the service’s own.
+   */
+  developerId: string | null;
+  displayName: string | null;
+  /**
+   * Every application of the developer may distribute it.
+   */
+  forAll: boolean;
+  /**
+   * How many there are.
+   */
+  versions: number;
+  /**
+   * The newest version.
+   */
+  newest: string | null;
+  updatedAt: UtcDateTime4;
+}
+/**
+ * A page of packages.
+ */
+export interface PackageRowList {
+  packages: PackageRow[];
+}
+/**
+ * Query of all packages, with the defaults filled in.
+ */
+export interface PackageRowQuery {
+  /**
+   * Only software, or only firmware.
+   */
+  line?: 'software' | 'firmware';
+  developerId?: DeveloperId3;
+  /**
+   * Where the page begins: what the `Link` of the page before says.
+   */
+  after?: string;
+  /**
+   * How many rows to answer at most.
+   */
+  limit: number;
+}
+/**
+ * What is looked for.
+ */
+export interface SearchQuery {
+  /**
+   * The beginning of a deviceId, a transactionId, a deliveryId, or a part of an identifier or a name.
+   */
+  q: string;
+}
+/**
+ * What was found, 20 at most.
+ */
+export interface SearchResults {
+  results: {
+    kind: 'device' | 'transaction' | 'delivery' | 'application' | 'developer' | 'package';
+    id: string;
+    /**
+     * Of a device and an application its developer, of a transaction its device, of a delivery its application, of a package its line.
+     */
+    parent: string | null;
+  }[];
+}
+/**
  * Texts of a system package or firmware version; what is left out stays, null removes it.
  */
 export interface ServiceSoftwarePut {
   displayName?: DisplayName;
   description?: Description;
+}
+/**
+ * The settings of the service, as in effect. What is secret in them is not shown.
+ */
+export interface SettingList {
+  settings: {
+    name: string;
+    /**
+     * Null: worked out at start, or off.
+     */
+    value: string | null;
+    /**
+     * False: by default.
+     */
+    isSet: boolean;
+    /**
+     * Its value is not shown.
+     */
+    secret: boolean;
+    description: string;
+  }[];
 }
 /**
  * A page of the versions of system packages: by package, newest version first.
@@ -1073,8 +1289,8 @@ export interface TransactionQuery {
    */
   unfinished?: 'true' | 'false';
   operation?: Operation;
-  applicationId?: ApplicationId2;
-  deviceId?: DeviceId1;
+  applicationId?: ApplicationId3;
+  deviceId?: DeviceId2;
   status?: TransactionStatus;
   olderThan?: Duration1;
   /**
@@ -1112,6 +1328,74 @@ export interface TransactionsCancelled {
      */
     code?: string;
   }[];
+}
+/**
+ * A version with its binary and its devices.
+ */
+export interface VersionRow {
+  version: VersionName;
+  description: string | null;
+  createdAt: UtcDateTime;
+  updatedAt: UtcDateTime;
+  distributing: boolean;
+  distributionStartedAt: UtcDateTimeOrNull1;
+  /**
+   * Null: there is none.
+   */
+  binary: {
+    sizeBytes: number | null;
+    /**
+     * Null while it is being made.
+     */
+    sha256: string | null;
+    /**
+     * As the file says; null while nobody has looked.
+     */
+    foundPackage: string | null;
+    foundVersion: string | null;
+  } | null;
+  /**
+   * How the file differs from what was registered.
+   */
+  warning: string | null;
+  devices: InstallationCounts;
+}
+/**
+ * How many devices have a version, wait for it, failed at it; as of the last ten seconds.
+ */
+export interface InstallationCounts {
+  /**
+   * They last reported this version.
+   */
+  installed: number;
+  /**
+   * An unfinished transaction installs it on them.
+   */
+  waiting: number;
+  /**
+   * It failed on them, and they neither have it nor wait for it.
+   */
+  failed: number;
+}
+/**
+ * A page of versions, newest first.
+ */
+export interface VersionRowList {
+  versions: VersionRow[];
+}
+/**
+ * Query of the versions of a package, with the defaults filled in.
+ */
+export interface VersionRowQuery {
+  /**
+   * Software, or firmware.
+   */
+  line: 'software' | 'firmware';
+  after?: VersionName2;
+  /**
+   * How many rows to answer at most.
+   */
+  limit: number;
 }
 /**
  * One access point name; the fields are those of an Android APN.
@@ -1175,7 +1459,7 @@ export interface DeliveryRow {
    * Why the last attempt failed, for people.
    */
   lastError: string | null;
-  nextAttemptAt: UtcDateTimeOrNull;
+  nextAttemptAt: UtcDateTimeOrNull1;
   createdAt: UtcDateTime;
   updatedAt: UtcDateTime;
 }
@@ -1202,7 +1486,7 @@ export interface DeviceRow {
    */
   blocked: boolean;
   connected: boolean;
-  lastSeenAt: UtcDateTimeOrNull;
+  lastSeenAt: UtcDateTimeOrNull1;
   /**
    * The firmware version that it last reported.
    */
@@ -1221,6 +1505,36 @@ export interface DeviceRow {
  */
 export interface DeviceRowList {
   devices: DeviceRow[];
+}
+/**
+ * How many devices have a version, wait for it, failed at it (as of the last ten seconds), and a page of them.
+ */
+export interface InstallationList {
+  /**
+   * They last reported this version.
+   */
+  installed: number;
+  /**
+   * An unfinished transaction installs it on them.
+   */
+  waiting: number;
+  /**
+   * It failed on them, and they neither have it nor wait for it.
+   */
+  failed: number;
+  /**
+   * Of those that failed, by the code of the error.
+   */
+  errors: {
+    code: string;
+    devices: number;
+  }[];
+  devices: {
+    deviceId: DeviceId;
+    state: 'installed' | 'waiting' | 'failed';
+    errorCode: string | null;
+    since: UtcDateTimeOrNull2;
+  }[];
 }
 /**
  * Error that needs one sentence.
@@ -1289,10 +1603,10 @@ export interface TransactionDetail {
    */
   progress: number | null;
   createdAt: UtcDateTime;
-  publishedAt: UtcDateTimeOrNull;
-  deliveredAt: UtcDateTimeOrNull;
+  publishedAt: UtcDateTimeOrNull1;
+  deliveredAt: UtcDateTimeOrNull1;
   updatedAt: UtcDateTime;
-  completedAt: UtcDateTimeOrNull;
+  completedAt: UtcDateTimeOrNull1;
   /**
    * Why it failed; null otherwise.
    */
@@ -1343,10 +1657,10 @@ export interface TransactionRow {
    */
   progress: number | null;
   createdAt: UtcDateTime;
-  publishedAt: UtcDateTimeOrNull;
-  deliveredAt: UtcDateTimeOrNull;
+  publishedAt: UtcDateTimeOrNull1;
+  deliveredAt: UtcDateTimeOrNull1;
   updatedAt: UtcDateTime;
-  completedAt: UtcDateTimeOrNull;
+  completedAt: UtcDateTimeOrNull1;
   /**
    * Why it failed; null otherwise.
    */
@@ -2533,8 +2847,8 @@ export interface WebhookTransactionRecord {
   attempts: number;
   createdAt: UtcDateTime;
   updatedAt: UtcDateTime;
-  deliveredAt: UtcDateTimeOrNull;
-  completedAt: UtcDateTimeOrNull;
+  deliveredAt: UtcDateTimeOrNull1;
+  completedAt: UtcDateTimeOrNull1;
   /**
    * Percent, as the device said.
    */

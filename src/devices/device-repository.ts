@@ -133,6 +133,12 @@ export async function countHeldSlots(sql: Sql, developerId: string): Promise<num
   return row?.held ?? 0;
 }
 
+/** True while the developer has a device. */
+export async function hasDevices(sql: Sql, developerId: string): Promise<boolean> {
+  const row = await sql.get('SELECT 1 AS "one" FROM devices WHERE developer_id = ? LIMIT 1', developerId);
+  return row !== undefined;
+}
+
 /** True while the application has an activated or activating device. */
 export async function hasActivatedDevice(sql: Sql, applicationId: string): Promise<boolean> {
   const row = await sql.get('SELECT 1 AS "one" FROM devices WHERE application_id = ? LIMIT 1', applicationId);

@@ -21,6 +21,19 @@ export async function findEtag(sql: Sql, binaryId: string): Promise<string | und
   return row?.etag;
 }
 
+/** What was found in a binary as it was uploaded under that ETag; undefined when nobody has looked. */
+export const findContent = (
+  sql: Sql,
+  binaryId: string,
+  etag: string,
+): Promise<Pick<BinaryContent, 'foundPackage' | 'foundVersionName' | 'warning'> | undefined> =>
+  sql.get(
+    `SELECT found_package AS "foundPackage", found_version_name AS "foundVersionName", warning FROM binary_contents
+     WHERE binary_id = ? AND etag = ?`,
+    binaryId,
+    etag,
+  );
+
 export async function saveContent(sql: Sql, content: BinaryContent): Promise<void> {
   await sql.run(
     `INSERT INTO binary_contents (binary_id, package, version, etag, found_package, found_version_name,

@@ -1,3 +1,4 @@
+import { containing, ESCAPE } from '../database/like.ts';
 import type { Lock, Sql, UnitOfWork } from '../database/sql.ts';
 import type { Catalogue } from './catalogue.ts';
 
@@ -44,6 +45,85 @@ export async function listPackages(
     developerId,
   );
   return { packages, total: count?.total ?? 0 };
+}
+
+/** True while the developer has a package. */
+export async function hasPackages(sql: Sql, developerId: string): Promise<boolean> {
+  const text = 'SELECT 1 AS one FROM packages WHERE developer_id = ? LIMIT 1';
+  return (await sql.get(text, developerId)) !== undefined;
+}
+
+/** Packages whose name or display name contains a text, by name. */
+export const searchPackages = (
+  sql: Sql,
+  text: string,
+  limit: number,
+): Promise<{ package: string; line: Catalogue }[]> =>
+  sql.all(
+    `SELECT package, line FROM packages WHERE LOWER(package) LIKE ? ${ESCAPE} OR LOWER(display_name) LIKE ? ${ESCAPE}
+     ORDER BY package, line LIMIT ?`,
+    containing(text),
+    containing(text),
+    limit,
+  );
+
+/** A package as whoever watches over all of them sees it. */
+export interface PackageSummary extends Package {
+  line: Catalogue;
+  forAll: boolean;
+  versions: number;
+  newest: string | null;
+}
+
+const SUMMARY = `SELECT p.line, p.package, p.developer_id AS "developerId", p.display_name AS "displayName", p.for_all AS "forAll",
+  p.created_at AS "createdAt", COALESCE((SELECT MAX(v.updated_at) FROM versions v WHERE v.line = p.line
+    AND v.package = p.package AND v.updated_at > p.updated_at), p.updated_at) AS "updatedAt",
+  (SELECT count(*) FROM versions v WHERE v.line = p.line AND v.package = p.package) AS versions,
+  (SELECT v.version FROM versions v WHERE v.line = p.line AND v.package = p.package
+    ORDER BY v.sort_key DESC, v.version DESC LIMIT 1) AS newest FROM packages p`;
+
+const toSummary = (row: Omit<PackageSummary, 'forAll'> & { forAll: number }): PackageSummary => ({
+  ...row,
+  forAll: row.forAll !== 0,
+});
+
+export async function findPackageSummary(sql: Sql, line: Catalogue, name: string): Promise<PackageSummary | undefined> {
+  const row = await sql.get<Parameters<typeof toSummary>[0]>(
+    `${SUMMARY} WHERE p.line = ? AND p.package = ?`,
+    line,
+    name,
+  );
+  return row && toSummary(row);
+}
+
+/** The next packages behind one, by catalogue and name. */
+export async function listPackageSummaries(
+  sql: Sql,
+  {
+    line,
+    developerId,
+    after,
+    limit,
+  }: {
+    line?: Catalogue | undefined;
+    developerId?: string | undefined;
+    after: { line: string; package: string };
+    limit: number;
+  },
+): Promise<PackageSummary[]> {
+  const filters = [
+    ...(line === undefined ? [] : [['p.line = ?', line] as const]),
+    ...(developerId === undefined ? [] : [['p.developer_id = ?', developerId] as const]),
+  ];
+  const rows = await sql.all<Parameters<typeof toSummary>[0]>(
+    `${SUMMARY} WHERE ${[...filters.map(([condition]) => condition), '(p.line, p.package) > (?, ?)'].join(' AND ')}
+     ORDER BY p.line, p.package LIMIT ?`,
+    ...filters.map(([, value]) => value),
+    after.line,
+    after.package,
+    limit,
+  );
+  return rows.map(toSummary);
 }
 
 /** False when the name is taken, by whomever. `forAll`: every application of the developer may distribute it. */

@@ -10,6 +10,7 @@ import { createInspection } from './inspection.ts';
 import { createInstalls } from './installs.ts';
 import type { ObjectStore } from './object-store.ts';
 import { createObjectSweep } from './object-sweep.ts';
+import { createSoftwareOverview } from './overview.ts';
 import { createPackages } from './packages.ts';
 import { createServiceSoftware } from './service-software.ts';
 import { createUploads } from './uploads.ts';
@@ -40,6 +41,7 @@ export function createSoftware(given: Parts) {
     binaries: createBinaries(parts),
     distributions: createDistributions(parts),
     upload: createUploads(parts),
+    overview: createSoftwareOverview(parts),
     available: createAvailable(parts),
     installs: createInstalls(parts),
     systemPackages: createServiceSoftware({ ...parts, catalogue: 'software' }),

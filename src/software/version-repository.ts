@@ -47,6 +47,26 @@ export async function listVersions(
   return { versions, total: count?.total ?? 0 };
 }
 
+/** The next versions of a package behind one that is or was there, newest first. */
+export function versionsBehind(
+  sql: Sql,
+  catalogue: Catalogue,
+  name: string,
+  { after, limit }: { after: string | undefined; limit: number },
+): Promise<Version[]> {
+  const key = after === undefined ? undefined : versionSortKey(after);
+  const behind = after === undefined ? '' : ' AND (sort_key < ? OR (sort_key = ? AND version < ?))';
+  const values = after === undefined || key === undefined ? [] : [key, key, after];
+  return sql.all<Version>(
+    `SELECT ${COLUMNS} FROM versions WHERE line = ? AND package = ?${behind}
+     ORDER BY sort_key DESC, version DESC LIMIT ?`,
+    catalogue,
+    name,
+    ...values,
+    limit,
+  );
+}
+
 export async function hasVersions(sql: Sql, catalogue: Catalogue, name: string): Promise<boolean> {
   const text = 'SELECT 1 AS one FROM versions WHERE line = ? AND package = ? LIMIT 1';
   return (await sql.get(text, catalogue, name)) !== undefined;

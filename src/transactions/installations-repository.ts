@@ -1,18 +1,16 @@
 import type { Sql, SqlValue } from '../database/sql.ts';
 
-/** What is installed: `line` says whether software or firmware. */
-export interface InstalledName {
+/** A package: `line` says whether of software or firmware. */
+export interface PackageName {
   line: 'software' | 'firmware';
   package: string;
+}
+
+export interface InstalledName extends PackageName {
   version: string;
 }
 
-/** Whose devices count: of one application, or everybody's. */
-export interface Of {
-  applicationId: string | undefined;
-}
-
-type InstallationState = 'installed' | 'waiting' | 'failed';
+export type InstallationState = 'installed' | 'waiting' | 'failed';
 
 /** A device that has a version, waits for it, or failed at it. */
 export interface Installation {
@@ -24,87 +22,102 @@ export interface Installation {
 }
 
 const INSTALLS = `operation IN ('installSoftware', 'updateFirmware')`;
+/** What a subject is made of: package, this, version. The next character is behind all subjects of a package. */
+const JOINT = '@';
+const BEHIND = 'A';
 
 interface Source {
-  columns: string;
+  /** The version, as an expression. */
+  version: string;
+  versionValues: SqlValue[];
+  errorCode: string;
+  since: string;
+  /** From FROM on; the device is `x.device_id`. */
   from: string;
   values: SqlValue[];
 }
 
-const subjectOf = ({ package: name, version }: InstalledName): string => `${name}@${version}`;
-
-/** The devices of a version in one state; no device is in two. Its deviceId is `x.device_id`. */
-function sourceOf(state: InstallationState, name: InstalledName, { applicationId }: Of): Source {
-  const has =
-    name.line === 'software'
-      ? 'SELECT 1 FROM device_software w WHERE w.device_id = x.device_id AND w.package = ? AND w.version = ?'
-      : 'SELECT 1 FROM device_status w WHERE w.device_id = x.device_id AND w.firmware = ?';
-  const hasValues = name.line === 'software' ? [name.package, name.version] : [name.version];
-  const waits = `SELECT 1 FROM transactions u WHERE u.device_id = x.device_id AND u.due = 1 AND u.completed_at IS NULL
-    AND u.${INSTALLS} AND u.subject = ?`;
-  const own = 'EXISTS (SELECT 1 FROM devices d WHERE d.device_id = x.device_id AND d.application_id = ?)';
-  const subject = subjectOf(name);
+/**
+ * The devices of a package's versions (or of one) in one state; of a version no device is in two. `applicationId`: only
+ * those that are activated for it, by what it asked of them.
+ */
+function sourceOf(
+  state: InstallationState,
+  { line, package: name, version }: PackageName & { version?: string | undefined },
+  applicationId: string | undefined,
+): Source {
+  const own =
+    applicationId === undefined
+      ? ''
+      : ' AND EXISTS (SELECT 1 FROM devices d WHERE d.device_id = x.device_id AND d.application_id = ?)';
   const ownValues = applicationId === undefined ? [] : [applicationId];
-  const ended = (condition: string): string => (applicationId === undefined ? condition : `${condition} AND ${own}`);
   if (state === 'installed') {
-    const columns = `x.device_id AS "deviceId", NULL AS "errorCode"`;
-    return name.line === 'software'
-      ? {
-          columns: `${columns}, x.since AS since`,
-          from: `device_software x WHERE ${ended('x.package = ? AND x.version = ?')}`,
-          values: [...hasValues, ...ownValues],
-        }
-      : {
-          columns: `${columns}, CAST(NULL AS BIGINT) AS since`,
-          from: `device_status x WHERE ${ended('x.firmware = ?')}`,
-          values: [...hasValues, ...ownValues],
-        };
+    const plain = { versionValues: [], errorCode: 'CAST(NULL AS TEXT)' };
+    const one = version === undefined ? [] : [version];
+    if (line === 'firmware') {
+      const which = version === undefined ? 'x.firmware IS NOT NULL' : 'x.firmware = ?';
+      const from = `FROM device_status x WHERE ${which}${own}`;
+      return { ...plain, version: 'x.firmware', since: 'CAST(NULL AS BIGINT)', from, values: [...one, ...ownValues] };
+    }
+    const which = version === undefined ? '' : ' AND x.version = ?';
+    const from = `FROM device_software x WHERE x.package = ?${which}${own}`;
+    return { ...plain, version: 'x.version', since: 'x.since', from, values: [name, ...one, ...ownValues] };
   }
-  const mine = applicationId === undefined ? '' : ' AND x.application_id = ?';
-  if (state === 'waiting') {
-    return {
-      columns: `x.device_id AS "deviceId", NULL AS "errorCode", x.created_at AS since`,
-      // The first of a device that waits more than once.
-      from: `transactions x WHERE ${ended(`x.due = 1 AND x.completed_at IS NULL AND x.${INSTALLS} AND x.subject = ?${mine}
-        AND NOT EXISTS (${has}) AND NOT EXISTS (${waits} AND u.transaction_id < x.transaction_id)`)}`,
-      values: [subject, ...ownValues, ...hasValues, subject, ...ownValues],
-    };
-  }
+  const has =
+    line === 'software'
+      ? `SELECT 1 FROM device_software w WHERE w.device_id = x.device_id AND w.package = ?
+         AND x.subject = w.package || '${JOINT}' || w.version`
+      : `SELECT 1 FROM device_status w WHERE w.device_id = x.device_id AND x.subject = CAST(? AS TEXT) || '${JOINT}' || w.firmware`;
+  const waits = `SELECT 1 FROM transactions u WHERE u.device_id = x.device_id AND u.due = 1 AND u.completed_at IS NULL
+    AND u.${INSTALLS} AND u.subject = x.subject`;
+  const which = version === undefined ? 'x.subject >= ? AND x.subject < ?' : 'x.subject = ?';
+  const subjects = version === undefined ? [`${name}${JOINT}`, `${name}${BEHIND}`] : [`${name}${JOINT}${version}`];
+  const asked = applicationId === undefined ? '' : ' AND x.application_id = ?';
+  // Of a device that waits more than once the first; of one that failed more than once the last.
+  const condition =
+    state === 'waiting'
+      ? `x.due = 1 AND x.completed_at IS NULL AND x.${INSTALLS} AND ${which} AND NOT EXISTS (${has})
+         AND NOT EXISTS (${waits} AND u.transaction_id < x.transaction_id)`
+      : `x.error_code IS NOT NULL AND x.${INSTALLS} AND ${which} AND NOT EXISTS (${has}) AND NOT EXISTS (${waits})
+         AND NOT EXISTS (SELECT 1 FROM transactions l WHERE l.subject = x.subject AND l.device_id = x.device_id
+           AND l.transaction_id > x.transaction_id AND l.error_code IS NOT NULL AND l.${INSTALLS})`;
   return {
-    columns: `x.device_id AS "deviceId", x.error_code AS "errorCode", x.completed_at AS since`,
-    // The last of a device that failed more than once.
-    from: `transactions x WHERE ${ended(`x.error_code IS NOT NULL AND x.${INSTALLS} AND x.subject = ?${mine}
-      AND NOT EXISTS (${has}) AND NOT EXISTS (${waits}) AND NOT EXISTS (SELECT 1 FROM transactions l WHERE l.subject = x.subject
-        AND l.device_id = x.device_id AND l.transaction_id > x.transaction_id AND l.error_code IS NOT NULL AND l.${INSTALLS})`)}`,
-    values: [subject, ...ownValues, ...hasValues, subject, ...ownValues],
+    version: 'substr(x.subject, CAST(? AS INTEGER))',
+    versionValues: [name.length + JOINT.length + 1],
+    errorCode: state === 'waiting' ? 'CAST(NULL AS TEXT)' : 'x.error_code',
+    since: state === 'waiting' ? 'x.created_at' : 'x.completed_at',
+    from: `FROM transactions x WHERE ${condition}${asked}${own}`,
+    values: [...subjects, name, ...ownValues, ...ownValues],
   };
 }
 
-/** How many devices are in a state, by error code (null but for those that failed). Looks at all of them. */
+/** How many devices are in a state, of each version of a package and by error code (null but for those that failed). */
 export function countInstallations(
   sql: Sql,
   state: InstallationState,
-  name: InstalledName,
-  of: Of,
-): Promise<{ code: string | null; devices: number }[]> {
-  const { columns, from, values } = sourceOf(state, name, of);
+  name: PackageName,
+  applicationId: string | undefined,
+): Promise<{ version: string; code: string | null; devices: number }[]> {
+  const { version, versionValues, errorCode, from, values } = sourceOf(state, name, applicationId);
   return sql.all(
-    `SELECT "errorCode" AS code, count(*) AS devices FROM (SELECT ${columns} FROM ${from}) AS found
-     GROUP BY "errorCode" ORDER BY devices DESC, code`,
+    `SELECT version, code, count(*) AS devices FROM (SELECT ${version} AS version, ${errorCode} AS code ${from}) AS found
+     GROUP BY version, code ORDER BY devices DESC, code`,
+    ...versionValues,
     ...values,
   );
 }
 
-/** The next devices in a state behind one, by deviceId. */
+/** The next devices of a version in a state behind one, by deviceId. */
 export async function listInstallations(
   sql: Sql,
   state: InstallationState,
   name: InstalledName,
-  { applicationId, after, limit }: Of & { after: string; limit: number },
+  { applicationId, after, limit }: { applicationId: string | undefined; after: string; limit: number },
 ): Promise<Installation[]> {
-  const { columns, from, values } = sourceOf(state, name, { applicationId });
+  const { errorCode, since, from, values } = sourceOf(state, name, applicationId);
   const rows = await sql.all<Omit<Installation, 'state'>>(
-    `SELECT ${columns} FROM ${from} AND x.device_id > ? ORDER BY x.device_id LIMIT ?`,
+    `SELECT x.device_id AS "deviceId", ${errorCode} AS "errorCode", ${since} AS since ${from} AND x.device_id > ?
+     ORDER BY x.device_id LIMIT ?`,
     ...values,
     after,
     limit,
@@ -123,12 +136,10 @@ export const installedOn = (
 export const installsOf = (
   sql: Sql,
   deviceId: string,
-): Promise<
-  { subject: string; status: string; errorCode: string | null; createdAt: number; completedAt: number | null }[]
-> =>
+): Promise<{ subject: string; errorCode: string | null; createdAt: number; completedAt: number | null }[]> =>
   sql.all(
-    `SELECT subject, status, error_code AS "errorCode", created_at AS "createdAt", completed_at AS "completedAt"
-     FROM transactions WHERE device_id = ? AND (due = 1 OR due = 0) AND operation = 'installSoftware' AND subject IS NOT NULL
-     ORDER BY transaction_id DESC LIMIT 1000`,
+    `SELECT subject, error_code AS "errorCode", created_at AS "createdAt", completed_at AS "completedAt"
+     FROM transactions WHERE device_id = ? AND (due = 1 OR due = 0) AND operation = 'installSoftware'
+     AND subject IS NOT NULL ORDER BY transaction_id DESC LIMIT 1000`,
     deviceId,
   );

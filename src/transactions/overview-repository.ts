@@ -25,25 +25,38 @@ function conditions(filter: OverviewFilter): { where: string[]; values: SqlValue
   return { where: found.map(([condition]) => condition), values: found.flatMap(([, ...values]) => values) };
 }
 
+/** Due ones that are looked at first: if all that is wanted is among them, the rows of the others are not. */
+const FIRST_DUE = 500;
+
 /**
  * Unfinished transactions behind one, oldest or newest first. Looks at all that is due, which an index has by its devices:
  * for a thread of its own. `+ 0`: in the order of the numbers the table itself would be looked through, finished ones and all.
  */
-export function unfinishedTransactions(
+export async function unfinishedTransactions(
   sql: Sql,
   filter: OverviewFilter,
   { after, limit, newestFirst: isNewestFirst }: { after?: number | undefined; limit: number; newestFirst: boolean },
 ): Promise<TransactionSummary[]> {
   const { where, values } = conditions(filter);
   const direction = isNewestFirst ? 'DESC' : 'ASC';
-  if (after !== undefined) {
-    where.push(`transaction_id + 0 ${isNewestFirst ? '<' : '>'} ?`);
-    values.push(after);
-  }
-  const all = ['due = 1', 'completed_at IS NULL', ...where].join(' AND ');
+  const behind = after === undefined ? '' : ` AND transaction_id + 0 ${isNewestFirst ? '<' : '>'} ?`;
+  const afters = after === undefined ? [] : [after];
+  const wanted = ['completed_at IS NULL', ...where].join(' AND ');
+  const among = (condition: string): string =>
+    `IN (SELECT transaction_id FROM transactions WHERE due = 1${behind}${condition} ORDER BY transaction_id + 0 ${direction} LIMIT ?)`;
+  const first = await sql.all<TransactionSummary>(
+    `SELECT ${SUMMARY_COLUMNS} FROM transactions WHERE transaction_id ${among('')} AND ${wanted}
+     ORDER BY transaction_id ${direction} LIMIT ?`,
+    ...afters,
+    limit + FIRST_DUE,
+    ...values,
+    limit,
+  );
+  if (first.length === limit) return first;
   return sql.all<TransactionSummary>(
-    `SELECT ${SUMMARY_COLUMNS} FROM transactions WHERE transaction_id IN (SELECT transaction_id FROM transactions
-       WHERE ${all} ORDER BY transaction_id + 0 ${direction} LIMIT ?) ORDER BY transaction_id ${direction}`,
+    `SELECT ${SUMMARY_COLUMNS} FROM transactions WHERE transaction_id ${among(` AND ${wanted}`)}
+     ORDER BY transaction_id ${direction}`,
+    ...afters,
     ...values,
     limit,
   );

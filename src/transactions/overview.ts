@@ -54,7 +54,7 @@ const NUMBERS = 100_000;
 const STEPS = 5;
 /** Unfinished ones that a page looks at for their warnings; and how many of them at once. */
 const JUDGED = 5_000;
-const JUDGED_AT_ONCE = 500;
+const JUDGED_AT_ONCE = 2_500;
 
 const UNKNOWN: DeviceVersions = { firmware: null, managementClient: null };
 

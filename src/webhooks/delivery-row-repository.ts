@@ -36,3 +36,13 @@ export const findDeliverySummary = (
     applicationId,
     deliveryId,
   );
+
+/** The application of a delivery; undefined when there is none of this id. */
+export async function findApplicationOfDelivery(sql: Sql, deliveryId: string): Promise<string | undefined> {
+  const row = await sql.get<{ applicationId: string }>(
+    `SELECT application_id AS "applicationId" FROM deliveries
+     WHERE application_id IN (SELECT application_id FROM applications) AND delivery_id = ?`,
+    deliveryId,
+  );
+  return row?.applicationId;
+}

@@ -37,7 +37,7 @@ const ALL_OF_TRANSACTIONS = {
 };
 const INSTALLATIONS = ['installed', 'waiting', 'failed'].flatMap((state) =>
   ['software', 'firmware'].flatMap((line) =>
-    [undefined, 'a'].map((applicationId) => [state, { line, package: 'p', version: '1' }, { applicationId }] as const),
+    [undefined, 'a'].map((applicationId) => ({ state, name: { line, package: 'p', version: '1' }, applicationId })),
   ),
 );
 
@@ -72,6 +72,14 @@ const VARIANTS: Record<string, readonly (readonly unknown[])[]> = {
   makeRangeDue: ['pending', 'delivered', 'exhausted', 'gone'].flatMap((status) =>
     [{}, { setting: 'deviceEvent' }].map((filter) => ['a', { status, ...filter }, {}, 0, 9]),
   ),
+  searchApplications: [['x', 9]],
+  searchDevelopers: [['x', 9]],
+  searchPackages: [['x', 9]],
+  listCountedApplications: [{}, { developerId: 'd' }].map((filter) => [{ ...filter, after: '', limit: 9 }]),
+  listPackageSummaries: [{}, { line: 'software', developerId: 'd' }].map((filter) => [
+    { ...filter, after: { line: '', package: '' }, limit: 9 },
+  ]),
+  versionsBehind: [undefined, '1'].map((after) => ['software', 'p', { after, limit: 9 }]),
   fleetPlaces: [
     ...(['deviceId', 'lastSeen', '-lastSeen'] as const).flatMap((order) => [
       { order, filter: {}, after: undefined },
@@ -88,11 +96,15 @@ const VARIANTS: Record<string, readonly (readonly unknown[])[]> = {
   ),
   transactionsBetween: [{}, ALL_OF_TRANSACTIONS].map((filter) => [filter, { from: 1, before: 9, limit: 9 }]),
   transactionsOfDevice: [{}, ALL_OF_TRANSACTIONS].map((filter) => ['d', filter, { offset: 0, limit: 9 }]),
-  countInstallations: INSTALLATIONS,
-  listInstallations: INSTALLATIONS.map(([state, name, of]) => [
+  countInstallations: INSTALLATIONS.map(({ state, name: { line }, applicationId }) => [
+    state,
+    { line, package: 'p' },
+    applicationId,
+  ]),
+  listInstallations: INSTALLATIONS.map(({ state, name, applicationId }) => [
     state,
     name,
-    { ...(of as object), after: '', limit: 9 },
+    { applicationId, after: '', limit: 9 },
   ]),
   listDistributable: [{}, { package: 'p' }, { latest: true }, { package: 'p', latest: true }].map((filter) => [
     {},

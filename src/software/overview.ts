@@ -1,0 +1,97 @@
+import type { Database } from '../database/sql.ts';
+import { DomainError } from '../errors.ts';
+import { objectKey } from './binary.ts';
+import { findContent } from './binary-content-repository.ts';
+import type { Catalogue } from './catalogue.ts';
+import type { Digests } from './digests.ts';
+import type { Inspection } from './inspection.ts';
+import type { ObjectStore } from './object-store.ts';
+import * as packages from './package-repository.ts';
+import { findVersion, type Version, versionsBehind } from './version-repository.ts';
+
+/** Questions to the object store that a page has under way at once. */
+const AT_ONCE = 8;
+
+interface Parts {
+  database: Pick<Database, 'read' | 'aside'>;
+  objects: Pick<ObjectStore, 'head'>;
+  inspection: Pick<Inspection, 'seen'>;
+  digests: Pick<Digests, 'known'>;
+}
+
+/** What is stored of a version's binary; null what is not known, or not yet. */
+interface FoundBinary {
+  /** Bytes. */
+  sizeBytes: number;
+  /** Hexadecimal. */
+  sha256: string | null;
+  foundPackage: string | null;
+  foundVersion: string | null;
+}
+
+export interface VersionSummary extends Version {
+  binary: FoundBinary | null;
+  /** How the binary differs from what was registered. */
+  warning: string | null;
+}
+
+/** A package and its place in the list of all. */
+type PackagePlace = Pick<packages.PackageSummary, 'line' | 'package'>;
+
+/** Packages and versions of everybody, and of the service itself. */
+export function createSoftwareOverview({ database: { read, aside }, objects, inspection, digests }: Parts) {
+  async function summaryOf(line: Catalogue, version: Version): Promise<VersionSummary> {
+    const { binaryId } = version;
+    const stored = await objects.head(objectKey(binaryId));
+    if (!stored) return { ...version, binary: null, warning: null };
+    // What is not known yet is on its way from here on, as wherever a binary is seen.
+    if (line === 'software') inspection.seen(version, stored);
+    const [sha256 = null, content] = await Promise.all([
+      digests.known(binaryId, stored),
+      findContent(read, binaryId, stored.etag),
+    ]);
+    const found = { foundPackage: content?.foundPackage ?? null, foundVersion: content?.foundVersionName ?? null };
+    return { ...version, binary: { sizeBytes: stored.size, sha256, ...found }, warning: content?.warning ?? null };
+  }
+
+  /** Throws PACKAGE_NOT_FOUND. */
+  async function find(line: Catalogue, name: string): Promise<packages.PackageSummary> {
+    const found = await packages.findPackageSummary(read, line, name);
+    if (!found) throw new DomainError('PACKAGE_NOT_FOUND');
+    return found;
+  }
+
+  return {
+    find,
+
+    /** A page by catalogue and name, and behind which the next one begins. */
+    async list(query: { line?: Catalogue; developerId?: string; after?: PackagePlace; limit: number }) {
+      const { limit, after = { line: '', package: '' }, ...filter } = query;
+      const rows = await packages.listPackageSummaries(aside, { ...filter, after, limit: limit + 1 });
+      const page = rows.slice(0, limit);
+      return { packages: page, next: rows.length > limit ? page.at(-1) : undefined };
+    },
+
+    /** Names and display names that contain a text. */
+    search: (text: string, limit: number) => packages.searchPackages(aside, text, limit),
+
+    /** A page of the versions of a package, newest first, and behind which the next one begins. Throws PACKAGE_NOT_FOUND. */
+    async versions(line: Catalogue, name: string, { after, limit }: { after?: string; limit: number }) {
+      await find(line, name);
+      const rows = await versionsBehind(read, line, name, { after, limit: limit + 1 });
+      const page = rows.slice(0, limit);
+      const versions: VersionSummary[] = [];
+      for (let start = 0; start < page.length; start += AT_ONCE) {
+        const some = page.slice(start, start + AT_ONCE);
+        versions.push(...(await Promise.all(some.map((version) => summaryOf(line, version)))));
+      }
+      return { versions, next: rows.length > limit ? page.at(-1)?.version : undefined };
+    },
+
+    /** Throws PACKAGE_NOT_FOUND, VERSION_NOT_FOUND. */
+    async requireVersion(line: Catalogue, name: string, version: string): Promise<void> {
+      await find(line, name);
+      if (!(await findVersion(read, line, name, version))) throw new DomainError('VERSION_NOT_FOUND');
+    },
+  };
+}
