@@ -5,6 +5,8 @@ import { createAccessTokens } from './applications/access-tokens.ts';
 import { createApplications } from './applications/applications.ts';
 import { createDevelopers } from './applications/developers.ts';
 import { createLegacyTokens } from './applications/legacy-tokens.ts';
+import { createAudit } from './audit/audit.ts';
+import { auditSweep } from './audit/audit-sweep.ts';
 import { createMqttAddresses } from './broker/addresses.ts';
 import { createBroker } from './broker/broker.ts';
 import { createDeviceMessages } from './broker/device-messages.ts';
@@ -221,8 +223,10 @@ export async function createService(
   const overview = createOverview({ database, versionsOf: statuses.versionsOf });
   const installations = createInstallations(common);
   const { failedLoginLimit } = config;
+  const audit = createAudit(common);
   const edge = {
     ...common,
+    audit,
     nodes,
     applications,
     developers,
@@ -302,6 +306,7 @@ export async function createService(
     eventSweep(),
     idempotencySweep(),
     sessionSweep(),
+    auditSweep(),
   ];
   parts.add(createRetention({ ...common, sweeps, sweepObjects: software.sweepObjects, leads }));
   parts.add({

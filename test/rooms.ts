@@ -69,6 +69,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     rooms: ['contracts'],
     owns: ['swagger-ui-dist'],
   },
+  audit: { about: 'who changed what, and when', rooms: ['database'] },
   console: {
     about: 'the server side of the console: its pages, the operator’s sessions, the feed',
     rooms: ['http', 'docs', 'contracts', 'database'],
@@ -80,12 +81,24 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   api: {
     about: 'the REST edge: `routes.ts` is the whole API on one page',
-    rooms: ['http', 'console', 'contracts', 'docs', 'applications', 'devices', 'transactions', 'webhooks', 'software'],
+    rooms: [
+      'http',
+      'audit',
+      'console',
+      'contracts',
+      'docs',
+      'applications',
+      'devices',
+      'transactions',
+      'webhooks',
+      'software',
+    ],
   },
   admin: {
     about: 'administration, metrics and probes',
     rooms: [
       'http',
+      'audit',
       'console',
       'contracts',
       'applications',

@@ -1,5 +1,6 @@
 import { createListener, type HttpServer, type ListenerParts } from '../http/listener.ts';
 import { type Administrator, createAuthorize } from './authorize.ts';
+import { createAdminChanges } from './changes.ts';
 import { ROUTES } from './routes.ts';
 import type { AdminServices } from './services.ts';
 
@@ -27,6 +28,7 @@ export function createAdminServer(parts: Parts): HttpServer {
     routes: ROUTES,
     services: parts,
     authorize: createAuthorize(parts),
+    changes: createAdminChanges(parts.audit),
     headersFor: ({ kind }: Administrator) => (kind === 'session' ? FOR_BROWSERS : undefined),
     baseUrl: parts.adminUrl,
     requestTimeout: LONGEST_REQUEST,

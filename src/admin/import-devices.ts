@@ -15,7 +15,7 @@ const LINES_AT_ONCE = 200;
  */
 export async function importDevices(
   { devices, developers, contracts, log }: AdminServices,
-  { params, headers, stream }: Input<{ developerId: string }>,
+  { params, headers, stream, changed }: Input<{ developerId: string }>,
 ): Promise<Answer> {
   const { developerId } = params;
   await developers.find(developerId);
@@ -25,14 +25,19 @@ export async function importDevices(
     throw DomainError.invalid({ loc: ['header', 'Content-Type'], msg, type: 'enum' });
   }
 
+  const count = { registered: 0, refused: 0 };
+
   async function register(given: ImportLine): Promise<object> {
     const { line } = given;
     try {
       if ('fault' in given) throw DomainError.invalid({ loc: ['body'], msg: given.fault, type: 'json_invalid' });
       const device = contracts.check('admin/device-register', given.value, 'body');
-      return { line, ...(await devices.registerOnce({ developerId, ...device })) };
+      const registered = await devices.registerOnce({ developerId, ...device });
+      count.registered += 1;
+      return { line, ...registered };
     } catch (thrown) {
       const error = toDomainError(thrown);
+      count.refused += 1;
       if (error.code === 'INTERNAL') log.error({ err: thrown, line }, 'a line of an import could not be carried out');
       return { line, error: errorBody(error) };
     }
@@ -45,11 +50,16 @@ export async function importDevices(
       batch = [];
       return done.map((one) => `${JSON.stringify(one)}\n`).join('');
     };
-    for await (const line of read!(stream)) {
-      batch.push(register(line));
-      if (batch.length >= LINES_AT_ONCE) yield await written();
+    try {
+      for await (const line of read!(stream)) {
+        batch.push(register(line));
+        if (batch.length >= LINES_AT_ONCE) yield await written();
+      }
+      if (batch.length > 0) yield await written();
+    } finally {
+      await Promise.all(batch); // also of one that broke off
+      await changed(count);
     }
-    if (batch.length > 0) yield await written();
   }
 
   return {

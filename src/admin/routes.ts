@@ -1,6 +1,7 @@
 import { servePages } from '../console/serve-pages.ts';
 import { routesOf } from '../http/route.ts';
 import { createApplication, deleteApplication, listApplications, replaceSecret } from './applications.ts';
+import { listAudit } from './audit.ts';
 import type { Administrator } from './authorize.ts';
 import { listBinaryWarnings } from './binary-warnings.ts';
 import { createDeveloper, deleteDeveloper, listDevelopers, readDeveloper, updateDeveloper } from './developers.ts';
@@ -79,6 +80,8 @@ export const ROUTES = [
 
   route('GET',    '/admin/v1/sessions', A, {}, listSessions),
   route('DELETE', '/admin/v1/sessions/{sessionId}', A, {}, endSession),
+
+  route('GET',    '/admin/v1/audit', A, { query: 'admin/audit-query' }, listAudit),
 
   route('GET',    '/console', null, { head: true, below: true }, servePages),
   route('POST',   '/console/session', null, { body: 'admin/console-login' }, openSession),

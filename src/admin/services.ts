@@ -1,5 +1,6 @@
 import type { Applications } from '../applications/applications.ts';
 import type { Developers } from '../applications/developers.ts';
+import type { Audit } from '../audit/audit.ts';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import type { ConsolePages } from '../console/pages.ts';
@@ -45,6 +46,8 @@ export interface AdminServices {
   /** Which devices have what. */
   installations: Installations;
   software: Pick<Software, 'systemPackages' | 'firmware' | 'inspection' | 'overview'>;
+  /** Who changed what. */
+  audit: Audit;
   /** The console. */
   pages: ConsolePages;
   sessions: ConsoleSessions;

@@ -1,10 +1,13 @@
+import type { Audit } from '../audit/audit.ts';
 import { createListener, type HttpServer, type ListenerParts } from '../http/listener.ts';
 import { createRateLimit } from '../http/rate-limit.ts';
 import { createAuthorize } from './authorize.ts';
+import { createApiChanges } from './changes.ts';
 import { ROUTES, STRICT_PATHS } from './routes.ts';
 import type { ApiServices } from './services.ts';
 
 interface Parts extends ListenerParts, Omit<ApiServices, 'metrics' | 'tokenLimit'> {
+  audit: Pick<Audit, 'begin'>;
   /** LAPEL_RATE_LIMIT: requests per second and application. */
   rateLimit: number;
   /** LAPEL_TOKEN_RATE_LIMIT: requests for access tokens per second and application. */
@@ -26,6 +29,7 @@ export function createApiServer(parts: Parts): HttpServer {
     strictPaths: STRICT_PATHS,
     services: { ...parts, tokenLimit },
     authorize: createAuthorize(parts),
+    changes: createApiChanges(parts.audit),
     applicationOf: ({ applicationId }) => applicationId,
     limit: ({ applicationId }) => requests.take(applicationId),
     baseUrl: publicUrl,

@@ -41,6 +41,18 @@ export type DeveloperId1 = string;
  */
 export type ApplicationId1 = string;
 /**
+ * ISO 8601 date-time in UTC with microseconds.
+ */
+export type UtcDateTime1 = string;
+/**
+ * From this moment on.
+ */
+export type Moment = string;
+/**
+ * Before this moment.
+ */
+export type Moment1 = string;
+/**
  * Name of a package: an Android package name.
  */
 export type PackageName = string;
@@ -55,15 +67,15 @@ export type ConsoleSessionId = string;
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
-export type UtcDateTime1 = string;
-/**
- * ISO 8601 date-time in UTC with microseconds.
- */
 export type UtcDateTime2 = string;
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
 export type UtcDateTime3 = string;
+/**
+ * ISO 8601 date-time in UTC with microseconds.
+ */
+export type UtcDateTime4 = string;
 /**
  * MQTT password of a device. The service keeps only its hash.
  */
@@ -175,7 +187,7 @@ export type DeviceId1 = string;
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
-export type UtcDateTime4 = string;
+export type UtcDateTime5 = string;
 /**
  * Identifier of a developer. It is a segment of paths: `.` and `..`, which clients resolve, are none.
  */
@@ -346,6 +358,10 @@ export type ListMode = 'latest';
  */
 export type LocalDateTimeOrNull = string | null;
 /**
+ * ISO 8601 date-time in UTC, to the microsecond at most.
+ */
+export type Moment2 = string;
+/**
  * What a transaction does on its device.
  */
 export type Operation1 =
@@ -478,6 +494,9 @@ export interface SchemaTypes {
   'admin/application-row-list': ApplicationRowList;
   'admin/application-row-query': ApplicationRowQuery;
   'admin/application-secret': ApplicationSecret;
+  'admin/audit-entry': AuditEntry;
+  'admin/audit-list': AuditList;
+  'admin/audit-query': AuditQuery;
   'admin/binary-warning-list': BinaryWarningList;
   'admin/console-login': ConsoleLogin;
   'admin/console-session': ConsoleSession;
@@ -563,6 +582,7 @@ export interface SchemaTypes {
   'common/local-date-time-or-null': LocalDateTimeOrNull;
   'common/mac-address': MacAddress;
   'common/message-error': MessageError;
+  'common/moment': Moment2;
   'common/name': Name;
   'common/operation': Operation1;
   'common/package-name': PackageName;
@@ -779,6 +799,75 @@ export interface ApplicationSecret {
   secret: Secret;
 }
 /**
+ * Who changed what, and when. Never a body.
+ */
+export interface AuditEntry {
+  /**
+   * Rises with time.
+   */
+  auditId: number;
+  at: UtcDateTime1;
+  actor: {
+    /**
+     * A session of the console, the administrator token, the command line (with the token), or an application.
+     */
+    kind: 'session' | 'token' | 'command line' | 'application';
+    /**
+     * The session, or the application.
+     */
+    name: string | null;
+  };
+  /**
+   * The method, and the template of the path.
+   */
+  action: string;
+  /**
+   * The path, of which at most 1024 characters are kept.
+   */
+  resource: string;
+  /**
+   * Of the answer; null while there is none, or when the service ended before it.
+   */
+  status: number | null;
+  /**
+   * How many were changed, where one request changes many.
+   */
+  details: {} | null;
+  /**
+   * Also on its answer, and on its log line.
+   */
+  requestId: string;
+}
+/**
+ * A page of changes, the newest first.
+ */
+export interface AuditList {
+  entries: AuditEntry[];
+}
+/**
+ * Which changes.
+ */
+export interface AuditQuery {
+  since?: Moment;
+  until?: Moment1;
+  /**
+   * A kind of who changed something, or the name of one.
+   */
+  actor?: string;
+  /**
+   * What the path begins with.
+   */
+  resource?: string;
+  /**
+   * Only rows behind this one.
+   */
+  after?: number;
+  /**
+   * How many rows to answer at most.
+   */
+  limit: number;
+}
+/**
  * Uploads whose file says something else than was registered: by package and version.
  */
 export interface BinaryWarningList {
@@ -813,7 +902,7 @@ export interface ConsoleLogin {
 export interface ConsoleSession {
   sessionId: ConsoleSessionId;
   createdAt: UtcDateTime;
-  lastUsedAt: UtcDateTime1;
+  lastUsedAt: UtcDateTime2;
   expiresAt: UtcDateTime;
   /**
    * Where it was opened from: of the browser, or of the proxy before the service.
@@ -834,8 +923,8 @@ export interface ConsoleSessionList {
  * How long a session of the console is good.
  */
 export interface ConsoleSessionState {
-  expiresAt: UtcDateTime2;
-  idleUntil: UtcDateTime3;
+  expiresAt: UtcDateTime3;
+  idleUntil: UtcDateTime4;
 }
 /**
  * A new credential; without one the service makes one. From now on a client certificate is as good as it only when its fingerprint is named here.
@@ -1197,7 +1286,7 @@ export interface PackageRow {
    * The newest version.
    */
   newest: string | null;
-  updatedAt: UtcDateTime4;
+  updatedAt: UtcDateTime5;
 }
 /**
  * A page of packages.

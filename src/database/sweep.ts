@@ -3,7 +3,7 @@ import type { Sql, UnitOfWork } from './sql.ts';
 /** Rows of one kind that have served their time: found on a thread of their own, removed in the writer's turns. */
 export interface Sweep<Found = unknown> {
   /** In words for metrics and the log. */
-  kind: 'transactions' | 'deliveries' | 'device_events' | 'idempotency_keys' | 'console_sessions';
+  kind: 'transactions' | 'deliveries' | 'device_events' | 'idempotency_keys' | 'console_sessions' | 'audit_log';
   /** Microseconds that they are kept. */
   keptFor: number;
   /**

@@ -8,6 +8,7 @@ import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { addressGroup } from '../socket-bounds.ts';
 import { createBodyBytes } from './body-bytes.ts';
+import type { BegunChange, Changes } from './changes.ts';
 import { createCostlyReads } from './costly-reads.ts';
 import { errorAnswer, errorHeaders } from './error-answer.ts';
 import { createInFlight } from './in-flight.ts';
@@ -58,6 +59,8 @@ interface Parts<Services, Caller> extends ListenerParts {
   applicationOf?(caller: Caller): string;
   /** Counts a request of who calls; what it says is on the answer, and when it refuses, the answer is 429. */
   limit?(caller: Caller): RateLimitVerdict | undefined;
+  /** Where changes are written down. */
+  changes?: Changes<Caller>;
   /** Paths where another method is answered 405 with `Allow` instead of 403. */
   strictPaths?: readonly string[];
   /** `{base_url}` of the listener. */
@@ -70,6 +73,8 @@ interface Exchange<Services, Caller> {
   target: Target;
   route: Route<Services, Caller> | undefined;
   applicationId: string | undefined;
+  /** Where it is one that is written down. */
+  change: BegunChange | undefined;
   /** Of its route. */
   answer: Answer | undefined;
   /** What the answer has besides its own. */
@@ -87,7 +92,7 @@ const SOON = { seconds: 1 };
 export function createListener<Services, Caller>(parts: Parts<Services, Caller>): HttpServer {
   const { name, services, authorize, headersFor, applicationOf, contracts, clock, ids, log, metrics, baseUrl } = parts;
   const { maxInFlight = MAX_IN_FLIGHT, maxInFlightOfSource = MAX_IN_FLIGHT_OF_SOURCE } = parts;
-  const { strictPaths = [], limit, requestTimeout, connections, failedLoginLimit = 0, nodes } = parts;
+  const { strictPaths = [], changes, limit, requestTimeout, connections, failedLoginLimit = 0, nodes } = parts;
   const dispatch = createRouter({ lines: parts.routes, strictPaths, serve: serveLine });
   const work = createInFlight();
   const bytes = createBodyBytes({ metrics });
@@ -104,6 +109,17 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
     if (verdict.allowed) return;
     metrics.httpRefused.inc({ bound: 'rate_limit' });
     throw new DomainError('RATE_LIMITED', { values: { seconds: verdict.waitSeconds } });
+  }
+
+  async function beginChange(
+    exchange: Exchange<Services, Caller>,
+    { method, path: route }: Route<Services, Caller>,
+    caller: Caller,
+  ): Promise<void> {
+    const { context, target, headers } = exchange;
+    const requestId = headers['X-Request-Id'] ?? '';
+    const asked = { caller, method, route, path: target.path, requestId, headers: context.req.headers };
+    exchange.change = await changes?.begin(asked);
   }
 
   function refuse(bound: string, error: DomainError): never {
@@ -156,7 +172,8 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
     const readForm = route.form === undefined ? NO_FORM : formReader(context);
     const { headers, socket } = req;
     const address = socket.remoteAddress ?? '';
-    const about = { headers, address, baseUrl: baseUrl(), target };
+    const changed = exchange.change?.changed ?? UNWRITTEN;
+    const about = { headers, address, baseUrl: baseUrl(), target, changed };
     const input: Input = { params, body, stream: req, readForm, query, caller, ...about };
     if (route.costly && applicationId !== undefined) {
       const leave = await costly.enter(applicationId);
@@ -183,6 +200,7 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
     const applicationId = applicationOf?.(caller);
     exchange.applicationId = applicationId;
     admit(exchange, caller);
+    if (changes?.has(route)) await beginChange(exchange, route, caller);
     if (applicationId === undefined) {
       exchange.answer = await serve(exchange, route, { raw, caller });
       return;
@@ -240,6 +258,7 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
       target: readTarget(context.req.url ?? ''),
       route: undefined,
       applicationId: undefined,
+      change: undefined,
       answer: undefined,
       headers: { 'X-Request-Id': requestId },
     };
@@ -254,6 +273,7 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
     } catch (thrown) {
       ({ error, given } = await answerError(exchange, thrown));
     }
+    if (exchange.change) await exchange.change.ended(given.status);
     // Node closes idle connections by itself; this closes the ones that were in use, after their answer.
     if (sockets.isDraining()) exchange.headers['Connection'] = 'close';
     if (!send(context, given, exchange.headers)) sockets.waits(context.req.socket);
@@ -286,6 +306,7 @@ const addressOf = ({ req }: Context): string => addressGroup(req.socket.remoteAd
 const sourceOf = ({ applicationId, context }: { applicationId: string | undefined; context: Context }): string =>
   applicationId ?? addressOf(context);
 
+const UNWRITTEN = (): Promise<void> => Promise.resolve();
 const NO_FORM = (): Promise<undefined> => Promise.resolve(undefined);
 
 // Errors in the middle of a body that nobody will read to its end.

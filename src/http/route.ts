@@ -31,6 +31,8 @@ export interface Input<Params = unknown, Body = unknown, Query = unknown, Caller
   caller: Caller;
   /** The body, for the route that reads it as it comes; the others have it in `body`. */
   stream: Readable;
+  /** Writes down how many a request changed that changes many; nothing where changes are not written down. */
+  changed(details: object): Promise<void>;
   /** Of a route with a form: reads it. Undefined when the body is none. Throws BODY_TOO_LARGE. */
   readForm(): Promise<URLSearchParams | undefined>;
   /** Of whom the request comes from: of a proxy, where there is one. */

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { createLapelClient, type LapelClient } from '../../client/lapel-client.ts';
 import { createTransport, type Request } from '../../client/transport.ts';
+import { COMMAND_LINE, ownVersion } from '../../version.ts';
 import { type Given, readUrl } from '../line/command-line.ts';
 import type { Options } from '../line/options.ts';
 import { UsageError } from '../line/usage-error.ts';
@@ -47,9 +48,12 @@ export interface Application {
 /** The administration API. */
 export interface Administration {
   baseUrl: string;
-  authorization: string;
+  /** Of every request. */
+  headers: { authorization: string; 'user-agent': string };
   /** Sends one request and answers its body; undefined without one. Throws a Failure. */
   request(what: string, request: Omit<Request, 'headers' | 'repeatable'>): Promise<unknown>;
+  /** The same; also the query of the next page, where there is one. */
+  page(what: string, request: Omit<Request, 'headers' | 'repeatable'>): ReturnType<ReturnType<typeof createTransport>>;
 }
 
 async function firstLineOf(stdin: Terminal['stdin'], option: string): Promise<string> {
@@ -177,17 +181,19 @@ export function connectAdministration(
   { pause }: Terminal,
 ): Administration {
   const send = createTransport(baseUrl, { pause });
-  const authorization = `Bearer ${token}`;
+  const headers = { authorization: `Bearer ${token}`, 'user-agent': `${COMMAND_LINE}/${ownVersion()}` };
+  const page: Administration['page'] = async (what, request) => {
+    try {
+      const repeatable = request.method !== 'POST';
+      return await send({ ...request, headers, repeatable });
+    } catch (error) {
+      throw toFailure(error, { what, baseUrl, option: 'admin-url' });
+    }
+  };
   return {
     baseUrl,
-    authorization,
-    async request(what, request) {
-      try {
-        const repeatable = request.method !== 'POST';
-        return (await send({ ...request, headers: { authorization }, repeatable })).body;
-      } catch (error) {
-        throw toFailure(error, { what, baseUrl, option: 'admin-url' });
-      }
-    },
+    headers,
+    page,
+    request: async (what, request) => (await page(what, request)).body,
   };
 }

@@ -66,6 +66,31 @@ interface Call {
   body: Record<string, unknown> | undefined;
 }
 
+const queryOf = ({ verb, given }: Pick<Call, 'verb' | 'given'>): Record<string, string | undefined> =>
+  Object.fromEntries(
+    Object.entries(verb.query ?? {}).map(([name, { parameter, value }]) => [
+      parameter,
+      value === undefined ? (given.flag(name) ? 'true' : undefined) : given.text(name),
+    ]),
+  );
+
+/** The first rows: each page says where the next one begins. */
+async function listFirst(parts: Call): Promise<Outcome> {
+  const { resource, verb, given, administration, path, what } = parts;
+  const key = verb.list ?? '';
+  const limit = given.text('limit');
+  const wanted = limit === undefined ? (verb.first ?? 0) : readWhole('limit', limit);
+  const rows: Row[] = [];
+  let query: Record<string, string | number | undefined> = { ...queryOf(parts), limit: Math.min(wanted, PAGE) };
+  for (;;) {
+    const { body, next } = await administration.page(what, { method: 'GET', path, query });
+    rows.push(...((body as Record<string, unknown>)[key] as Row[]));
+    if (rows.length >= wanted || !next) break;
+    query = { ...Object.fromEntries(next), limit: Math.min(wanted - rows.length, PAGE) };
+  }
+  return { json: { ok: true, [key]: rows }, text: table(resource.columns, rows, 'There are none.') };
+}
+
 async function list({ resource, verb, administration, path, what }: Call): Promise<Outcome> {
   const key = verb.list ?? '';
   const rows: Row[] = [];
@@ -106,7 +131,7 @@ async function upload({ resource, verb, given, administration, terminal, body }:
 
 async function call({ verb, given, administration, path, what, body }: Call): Promise<Outcome> {
   const flags = Object.keys(verb.flags ?? {}).filter((name) => given.flag(name));
-  const query = Object.fromEntries(flags.map((name) => [name, 'true']));
+  const query = { ...queryOf({ verb, given }), ...Object.fromEntries(flags.map((name) => [name, 'true'])) };
   const answer = await administration.request(what, { method: verb.method, path, query, body });
   const record = answer as Row | undefined;
   const done = oneLine(`${verb.done ?? 'done'}: ${given.positionals.join(' ')}`);
@@ -129,6 +154,8 @@ function commandOf(resource: Resource, verb: Verb): Command {
     ...(belongs && DEVELOPER),
     ...optionsOf(fields),
     ...verb.flags,
+    ...verb.query,
+    ...(verb.first !== undefined && { limit: { value: 'N', text: `how many at most (${verb.first})` } }),
     ...(isUpload && NAMES),
     ...ADMIN_OPTIONS,
   };
@@ -161,7 +188,8 @@ function commandOf(resource: Resource, verb: Verb): Command {
       const what = `${verb.verb} ${resource.resource}`;
       const parts = { resource, verb, given, administration, terminal, path: fill(verb.path, values), what, body };
       if (isUpload) return upload(parts);
-      return kind === 'list' ? list(parts) : call(parts);
+      if (kind !== 'list') return call(parts);
+      return verb.first === undefined ? list(parts) : listFirst(parts);
     },
   };
 }

@@ -29,6 +29,10 @@ export interface Verb {
   fields?: Readonly<Record<string, Field>>;
   /** Options without a value; one that is given is `true` in the query. */
   flags?: Readonly<Record<string, Option>>;
+  /** Options that become parameters of the query, each with the name of its parameter. */
+  query?: Readonly<Record<string, Option & { parameter: string }>>;
+  /** A list that can be very long: so many rows from its beginning, unless `--limit` says otherwise. */
+  first?: number;
   /** What is sent whatever the options. */
   body?: Row;
   /** Where the rows of a list are. */

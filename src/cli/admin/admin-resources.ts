@@ -1,4 +1,5 @@
 import { column, date, type Field, flexible, type Resource, type Verb } from './admin-resource.ts';
+import { AUDIT } from './audit-resource.ts';
 import { SESSION } from './session-resource.ts';
 
 const SOFTWARE_COLUMNS = [
@@ -315,6 +316,7 @@ export const RESOURCES: readonly Resource[] = [
     file: 'camera-9.2.0.img --package com.lapel.firmware --version 9.2.0',
   }),
   SESSION,
+  AUDIT,
   {
     resource: 'binary-warning',
     columns: [

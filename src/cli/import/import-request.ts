@@ -20,10 +20,10 @@ const SILENCE_MILLISECONDS = 120_000;
  * when the connection takes more; `answers` ends with the request, and throws a LapelError when the service refuses all of
  * it, and the network's error when the connection breaks.
  */
-export function openImportRequest({ baseUrl, authorization }: Administration, developerId: string) {
+export function openImportRequest({ baseUrl, headers: own }: Administration, developerId: string) {
   const path = `/admin/v1/developers/${encodeURIComponent(developerId)}/devices/import`;
   const url = new URL(baseUrl + path);
-  const headers = { authorization, 'content-type': NDJSON, accept: NDJSON };
+  const headers = { ...own, 'content-type': NDJSON, accept: NDJSON };
   const request = (url.protocol === 'https:' ? httpsRequest : httpRequest)(url, {
     method: 'POST',
     headers,

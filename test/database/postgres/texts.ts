@@ -69,6 +69,9 @@ const VARIANTS: Record<string, readonly (readonly unknown[])[]> = {
       { status, setting: 'deviceEvent', after: 'm' },
     ]),
   ].map((filter) => ['a', { offset: 0, limit: 9, ...filter }]),
+  listEntries: [{}, { after: 9 }, { since: 1, until: 2 }, { after: 9, actor: 'a', resource: 'r' }].map((filter) => [
+    { offset: 0, limit: 9, ...filter },
+  ]),
   makeRangeDue: ['pending', 'delivered', 'exhausted', 'gone'].flatMap((status) =>
     [{}, { setting: 'deviceEvent' }].map((filter) => ['a', { status, ...filter }, {}, 0, 9]),
   ),

@@ -1,0 +1,81 @@
+import type { Clock } from '../clock.ts';
+import type { PageQuery } from '../database/newest-first.ts';
+import type { Database } from '../database/sql.ts';
+import type { Log } from '../log.ts';
+import {
+  type Actor,
+  type AuditFilter,
+  completeEntry,
+  detailEntry,
+  insertEntry,
+  listEntries,
+} from './audit-repository.ts';
+
+/** Characters of a path that are kept. */
+const LONGEST_RESOURCE = 1024;
+
+interface Parts {
+  database: Database;
+  clock: Clock;
+  log: Log;
+}
+
+/** A request that changes something. */
+interface Change {
+  actor: Actor;
+  method: string;
+  /** The template of the path, and the path. */
+  route: string;
+  path: string;
+  requestId: string;
+}
+
+/** What is still to be said of it. */
+export interface Begun {
+  /** Its answer has this status; never rejects. */
+  ended(status: number): Promise<void>;
+  /** How many it changed, where it is many; never rejects. */
+  changed(details: object): Promise<void>;
+}
+
+export type Audit = ReturnType<typeof createAudit>;
+
+/**
+ * Who changed what, and when. The entry is committed before the change is carried out, so there is no change without one,
+ * whatever happens to the process; its status follows before the answer is sent. Nothing takes an entry back, and none has a
+ * body, so there is no secret in it.
+ */
+export function createAudit({ database, clock, log }: Parts) {
+  async function add(
+    auditId: number,
+    write: (sql: Parameters<typeof completeEntry>[0]) => Promise<void>,
+  ): Promise<void> {
+    try {
+      await database.transact(write);
+    } catch (err) {
+      log.error({ err, auditId }, 'the end of a change could not be written to the audit log');
+    }
+  }
+
+  return {
+    /** Writes that a change begins. Rejects when that cannot be written: then it must not be carried out. */
+    async begin({ actor, method, route, path, requestId }: Change): Promise<Begun> {
+      const row = {
+        at: clock.now(),
+        actorKind: actor.kind,
+        actorName: actor.name,
+        action: `${method} ${route}`,
+        resource: path.slice(0, LONGEST_RESOURCE),
+        requestId,
+      };
+      const auditId = await database.transact((unit) => insertEntry(unit, row));
+      return {
+        ended: (status) => add(auditId, (sql) => completeEntry(sql, auditId, status)),
+        changed: (details) => add(auditId, (sql) => detailEntry(sql, auditId, JSON.stringify(details))),
+      };
+    },
+
+    /** A page, the newest first. */
+    list: (filter: AuditFilter & PageQuery<number>) => listEntries(database.read, filter),
+  };
+}

@@ -1,0 +1,192 @@
+import t from 'tap';
+import { request } from 'undici';
+import { ROUTES as ADMIN_ROUTES } from '../../src/admin/routes.ts';
+import { ROUTES as API_ROUTES } from '../../src/api/routes.ts';
+import { run } from '../cli/run.ts';
+import { deviceIdOf, startWorld } from '../world.ts';
+
+const DAY = 86_400_000;
+
+t.test('the audit log', async (t) => {
+  const world = await startWorld(t, { env: { LAPEL_RETENTION_DAYS: '0', LAPEL_DELIVERY_RETENTION_DAYS: '0' } });
+  const tenant = await world.createTenant();
+  const admin = world.admin();
+  const file = await world.raw();
+  const rows = () =>
+    file.all<{
+      action: string;
+      resource: string;
+      status: number | null;
+      actor_kind: string;
+      actor_name: string | null;
+    }>('SELECT action, resource, status, actor_kind, actor_name FROM audit_log ORDER BY audit_id');
+  /** What a piece of work wrote. */
+  async function written(work: () => Promise<unknown>) {
+    const before = (await rows()).length;
+    await work();
+    return (await rows()).slice(before);
+  }
+  const filled = (path: string, applicationId = 'x'): string =>
+    path.replaceAll(/\{(\w+)\}/g, (_, name: string) => (name === 'applicationId' ? applicationId : 'x'));
+
+  await t.test('every change through administration has exactly one entry, carried out or refused', async (t) => {
+    for (const { method, path, scope } of ADMIN_ROUTES) {
+      if (scope === null) continue;
+      const resource = filled(path);
+      let status = 0;
+      const made = await written(async () => {
+        const options = { headers: { authorization: `Bearer ${world.service.adminToken}` }, method: method as 'GET' };
+        const answer = await request(`${world.service.addresses.admin}${resource}`, {
+          ...options,
+          ...(method !== 'GET' && { body: '{' }),
+        });
+        ({ statusCode: status } = answer);
+        await answer.body.dump();
+      });
+      const entry = { action: `${method} ${path}`, resource, status, actor_kind: 'token', actor_name: null };
+      t.same(made, method === 'GET' ? [] : [entry], `${method} ${path}`);
+    }
+  });
+
+  await t.test('who may not log in leaves none, nor does what is no path', async (t) => {
+    const made = await written(async () => {
+      await world.anonymousAdmin().request('POST', '/admin/v1/developers', { json: {} });
+      await admin.request('POST', '/admin/v1/nothing', { json: {} });
+    });
+    t.same(made, []);
+  });
+
+  await t.test('what an application changes of its own has one; a command to a device is a transaction', async (t) => {
+    const { api, applicationId } = tenant;
+    for (const { method, path, scope } of API_ROUTES) {
+      if (scope === null || method === 'GET') continue;
+      const resource = filled(path, applicationId);
+      let status = 0;
+      const made = await written(async () => ({ status } = await api.request(method, resource, { text: '{' })));
+      const entry = {
+        action: `${method} ${path}`,
+        resource,
+        status,
+        actor_kind: 'application',
+        actor_name: applicationId,
+      };
+      t.same(made, scope === 'svc:application:write' ? [entry] : [], `${method} ${path}`);
+    }
+  });
+
+  await t.test('it says who: a session of the console, the command line', async (t) => {
+    const { addresses, adminToken } = world.service;
+    const [byLine] = await written(() =>
+      run(['admin', 'developer', 'create', 'acme', '--name', 'Acme', '--admin-url', addresses.admin], {
+        env: { LAPEL_ADMIN_TOKEN: adminToken },
+      }),
+    );
+    t.match(byLine, { actor_kind: 'command line', action: 'POST /admin/v1/developers', status: 201 });
+
+    const headers = { origin: addresses.admin, 'sec-fetch-site': 'same-origin', 'x-lapel-console': '1' };
+    const json = { ...headers, 'content-type': 'application/json' };
+    const login = await request(`${addresses.admin}/console/session`, {
+      method: 'POST',
+      headers: json,
+      body: JSON.stringify({ token: adminToken }),
+    });
+    const cookie = String(login.headers['set-cookie']).split(';')[0] ?? '';
+    const [bySession] = await written(() =>
+      request(`${addresses.admin}/admin/v1/developers/acme`, {
+        method: 'PATCH',
+        headers: { ...json, cookie },
+        body: '{"name":"Acme"}',
+      }),
+    );
+    t.match(bySession, {
+      actor_kind: 'session',
+      actor_name: /^session_/,
+      resource: '/admin/v1/developers/acme',
+      status: 200,
+    });
+  });
+
+  await t.test('an import is one entry that says how many', async (t) => {
+    const lines = [`{"deviceId":"${deviceIdOf(1)}"}`, `{"deviceId":"${deviceIdOf(2)}"}`, 'not JSON'].join('\n');
+    await admin.post('/admin/v1/developers/acme/devices/import', {
+      text: lines,
+      headers: { 'content-type': 'application/x-ndjson', 'x-request-id': 'the-import' },
+    });
+    const { body } = await admin.get('/admin/v1/audit?limit=1');
+    t.match(body.entries, [{ status: 200, details: { registered: 2, refused: 1 }, requestId: 'the-import' }]);
+  });
+
+  await t.test('nothing secret is in it', async (t) => {
+    const secret = 'a credential that nobody else may know of';
+    await admin.post('/admin/v1/developers/acme/devices', { json: { deviceId: deviceIdOf(3), credential: secret } });
+    const replaced = await admin.post(`/admin/v1/applications/${tenant.applicationId}/secret`);
+    tenant.secret = replaced.body.secret;
+    const issued = await tenant.api.post(`${tenant.path}/refresh_authkey`);
+    await tenant.api.patch(tenant.path, { json: { deviceEvent: 'https://receiver.example/?token=hidden' } });
+    const text = JSON.stringify(await file.all('SELECT * FROM audit_log'));
+    for (const hidden of [secret, tenant.secret, issued.body.authenticationKey, 'hidden', world.service.adminToken])
+      t.notOk(text.includes(hidden));
+  });
+
+  await t.test('it is listed newest first, in pages, by who, what and when', async (t) => {
+    const list = async (query: string) =>
+      (await admin.get(`/admin/v1/audit?${query}`)).body.entries as { auditId: number }[];
+    const all = await list('limit=1000');
+    t.equal(all.length, (await rows()).length);
+    t.same(
+      all.map(({ auditId }) => auditId),
+      all.map(({ auditId }) => auditId).sort((a, b) => b - a),
+    );
+    const first = await admin.get('/admin/v1/audit?limit=7');
+    const next = /<[^?]*\?([^>]*)>/.exec(String(first.headers['link']))?.[1] ?? '';
+    t.same([...first.body.entries, ...(await list(next))], all.slice(0, 14));
+    t.same(
+      await list('actor=session'),
+      all.filter((entry) => JSON.stringify(entry).includes('"session"')),
+    );
+    t.equal((await list(`actor=${tenant.applicationId}&resource=/v1/applications`)).length > 10, true);
+    t.same(await list('resource=%25'), [], 'a prefix is no pattern');
+    world.clock.advance(60_000);
+    await admin.post('/admin/v1/developers', { json: { developerId: 'later', name: 'later' } });
+    t.match(await list('since=2026-11-20T09:30:30Z'), [
+      { resource: '/admin/v1/developers', at: '2026-11-20T09:31:00.123456Z' },
+    ]);
+    t.same(await list('until=2026-11-20T09:30:30.5Z&limit=1000'), all);
+    t.equal((await admin.get('/admin/v1/audit?since=2026-02-30T00:00:00Z')).status, 400);
+    const { addresses, adminToken } = world.service;
+    const shown = await run(['admin', 'audit', 'list', '--limit', '2', '--admin-url', addresses.admin], {
+      env: { LAPEL_ADMIN_TOKEN: adminToken },
+    });
+    t.match(shown.stdout.split('\n'), [
+      /^TIME +WHO +WHAT +STATUS +REQUEST$/,
+      /token +POST \/admin\/v1\/developers +201 /,
+    ]);
+    t.equal(shown.stdout.trim().split('\n').length, 3);
+  });
+
+  await t.test('what cannot be written down is not changed; what was changed is answered', async (t) => {
+    const create = (developerId: string) => admin.post('/admin/v1/developers', { json: { developerId, name: 'x' } });
+    const mend = await file.breakWrites('INSERT ON audit_log');
+    t.equal((await create('unwritten')).status, 500);
+    await mend();
+    t.equal((await admin.get('/admin/v1/developers/unwritten')).status, 404);
+    const mendAgain = await file.breakWrites('UPDATE ON audit_log');
+    t.equal((await create('written')).status, 201);
+    await mendAgain();
+    t.match((await admin.get('/admin/v1/audit?limit=1')).body.entries, [{ status: null }]);
+  });
+
+  await t.test('it goes after 400 days', async (t) => {
+    const before = (await rows()).length;
+    world.clock.advance(399 * DAY);
+    await world.idle();
+    world.clock.advance(600_000);
+    await world.idle();
+    t.equal((await rows()).length, before);
+    world.clock.advance(DAY);
+    await world.idle();
+    world.clock.advance(600_000);
+    await world.idle();
+    t.equal((await rows()).length, 0);
+  });
+});
