@@ -16,7 +16,9 @@ interface Entry {
   actor: { kind: string; name: string | null };
   action: string;
   resource: string;
-  status: number;
+  /** Null: it was begun, and not answered: the service ended before. */
+  status: number | null;
+  details: object | null;
   requestId: string | null;
 }
 
@@ -64,7 +66,7 @@ function Audit() {
                   {
                     name: 'What',
                     kind: 'lead',
-                    cell: ({ action, resource }) => {
+                    cell: ({ action, resource, details }) => {
                       const href = pageFor(resource);
                       return div(
                         null,
@@ -73,12 +75,16 @@ function Audit() {
                         href === null
                           ? code({ class: 'wrap' }, visible(resource))
                           : a({ href, class: 'wrap mono' }, visible(resource)),
+                        details === null ? null : small(null, visible(JSON.stringify(details))),
                       );
                     },
                   },
                   {
                     name: 'Answer',
-                    cell: ({ status }) => badge(status < 300 ? 'good' : status < 500 ? 'warn' : 'bad', String(status)),
+                    cell: ({ status }) =>
+                      status === null
+                        ? badge('bad', 'not answered')
+                        : badge(status < 300 ? 'good' : status < 500 ? 'warn' : 'bad', String(status)),
                   },
                   {
                     name: 'Request',

@@ -20,7 +20,7 @@ const placeOf = ({ kind, id, parent }: Found): string => {
   if (kind === 'delivery') return addressOf(['webhooks', parent ?? '', id]);
   if (kind === 'application') return addressOf(['applications', id]);
   if (kind === 'developer') return addressOf(['developers', id]);
-  return addressOf(['software', id]);
+  return addressOf(['software', id], { line: parent === 'firmware' ? parent : undefined });
 };
 
 /** Finds anything by how its identifier begins; `/` goes there from everywhere. */
