@@ -3,7 +3,7 @@ import { visible } from '../base/format.ts';
 import { useLoad } from '../base/load.ts';
 import { addressOf } from '../base/place.ts';
 import { readPage } from '../base/requests.ts';
-import { asked, type Filter, filterBar } from '../parts/filters.ts';
+import { asked, type Filter, filterBar, sinceFilter } from '../parts/filters.ts';
 import { head } from '../parts/head.ts';
 import { loaded } from '../parts/loaded.ts';
 import { pager } from '../parts/pager.ts';
@@ -42,7 +42,7 @@ function Audit() {
       title: 'Audit log',
       about: 'Who changed what, and when. Commands to devices are transactions, and have a record of their own.',
     }),
-    filterBar(FILTERS),
+    filterBar([...FILTERS, sinceFilter()]),
     card(
       { title: 'Changes', bare: true },
       loaded(page, ({ rows, next }) =>
@@ -88,6 +88,7 @@ function Audit() {
                   },
                   {
                     name: 'Request',
+                    kind: 'short',
                     cell: ({ requestId }) => (requestId === null ? null : small(null, id(requestId))),
                     isEmpty: ({ requestId }) => requestId === null,
                   },

@@ -1,4 +1,4 @@
-import { type Child, dd, div, dl, dt, p, span, use, type VNode } from '../base/elements.ts';
+import { type Child, dd, div, dl, dt, p, small, span, use, type VNode } from '../base/elements.ts';
 import { bytes } from '../base/format.ts';
 import { useLoad } from '../base/load.ts';
 import { addressOf, ROLE } from '../base/place.ts';
@@ -80,12 +80,16 @@ function shown({ name, value }: Field): Child {
   return said(typeof value === 'string' ? value : JSON.stringify(value));
 }
 
-const stateOf = ({ state, errorCode }: Software): Child =>
-  state === 'failed'
-    ? badge('bad', errorCode ?? 'failed')
-    : state === 'waiting'
-      ? badge('calm', 'waits for it')
-      : badge('good', 'installed');
+const stateOf = ({ state, errorCode, since }: Software): Child =>
+  div(
+    null,
+    state === 'failed'
+      ? badge('bad', errorCode ?? 'failed')
+      : state === 'waiting'
+        ? badge('calm', 'waits for it')
+        : badge('good', 'installed'),
+    since ? small(null, age(since)) : null,
+  );
 
 function DeviceStatus({ deviceId }: { deviceId: string }) {
   const path = `/devices${at(deviceId)}/status`;
@@ -137,9 +141,6 @@ function DeviceStatus({ deviceId }: { deviceId: string }) {
                 },
                 { name: 'Version', cell: ({ version }) => id(version) },
                 ...(ROLE === 'operator' ? [{ name: 'State', cell: stateOf }] : []),
-                ...(ROLE === 'operator'
-                  ? [{ name: 'Since', kind: 'short' as const, cell: ({ since }: Software) => age(since) }]
-                  : []),
               ],
             }),
       ),

@@ -142,6 +142,10 @@ function Sessions() {
   );
 }
 
+/** What a description has between backticks is typed as it is. */
+const worded = (text: string): Child =>
+  text.split('`').map((part, index) => (index % 2 === 1 ? code(null, visible(part)) : visible(part)));
+
 const shownValue = ({ value, secret, isSet }: Setting): Child => {
   if (secret) return isSet ? badge('good', 'set, not shown') : nothing();
   return value === null ? nothing() : code({ class: 'wrap' }, visible(value));
@@ -163,7 +167,7 @@ function SettingsCard() {
           {
             name: 'Setting',
             kind: 'lead',
-            cell: ({ name, description }) => [code(null, name), small(null, visible(description))],
+            cell: ({ name, description }) => [code(null, name), small(null, worded(description))],
           },
           { name: 'Value', cell: (row) => div(null, shownValue(row), row.isSet ? null : small(null, 'by default')) },
         ],

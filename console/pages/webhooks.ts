@@ -10,7 +10,7 @@ import { useWatch } from '../base/watching.ts';
 import { deliveryColumns, lastAnswer } from '../parts/delivery-rows.ts';
 import { act, ask } from '../parts/dialog.ts';
 import { choice, given, textField, typed } from '../parts/fields.ts';
-import { asked, type Filter, filterBar } from '../parts/filters.ts';
+import { asked, type Filter, filterBar, sinceFilter } from '../parts/filters.ts';
 import { head } from '../parts/head.ts';
 import { loaded } from '../parts/loaded.ts';
 import { receiverBadge } from '../parts/moods.ts';
@@ -205,7 +205,10 @@ function Deliveries() {
   );
   const own = session.value?.applicationId;
   return [
-    filterBar(filters, button({ type: 'button', class: 'plain', onClick: page.again }, 'Look again')),
+    filterBar(
+      [...filters, sinceFilter()],
+      button({ type: 'button', class: 'plain', onClick: page.again }, 'Look again'),
+    ),
     card(
       { title: 'Delivery log', bare: true, side: span({ class: 'quiet small' }, 'newest first') },
       loaded(

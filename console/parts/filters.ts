@@ -115,6 +115,19 @@ function Bar({ filters, others }: { filters: readonly Filter[]; others: Child })
   );
 }
 
+const HOUR = 3_600_000;
+/** From when on; the choices are told by the minute, so that the address stays the same for a while. */
+export function sinceFilter(): Filter {
+  const ago = (hours: number): string =>
+    new Date(Math.floor((Date.now() - hours * HOUR) / 60_000) * 60_000).toISOString();
+  const choices = [
+    [ago(1), 'an hour ago'],
+    [ago(24), 'a day ago'],
+    [ago(7 * 24), '7 days ago'],
+  ] as const;
+  return { name: 'since', label: 'Since', choices };
+}
+
 /** The filters of a list, and what is set as chips that can be taken away. On a phone most of them are behind a button. */
 export const filterBar = (filters: readonly Filter[], ...others: Child[]): VNode => use(Bar, { filters, others });
 
