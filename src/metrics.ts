@@ -33,6 +33,11 @@ export function createMetrics() {
     httpRequests: counter('http_requests_total', 'Requests answered', ['listener', 'method', 'route', 'status']),
     httpSeconds: histogram('http_request_duration_seconds', 'Time from request to answer', ['listener', 'route']),
     httpRefused: counter('http_refused_total', 'Requests refused by a bound', ['bound']),
+    feedStreams: labelled('console_feeds', 'Streams of the console that are open', ['listener']),
+    feedMessagesDropped: counter(
+      'console_messages_dropped_total',
+      'Messages of devices that the console left out: more a second than anybody can read',
+    ),
     loginFailures: counter('login_failures_total', 'Requests with wrong credentials', ['listener']),
     legacyKeyFetches: counter('legacy_key_fetches_total', 'Fetches of the keys of the legacy issuer', ['outcome']),
     tokensIssued: counter('tokens_issued_total', 'Access tokens issued'),

@@ -1,4 +1,5 @@
 import { createAdminServer } from './admin/admin-server.ts';
+import { fleetDeviceBody } from './admin/fleet-devices.ts';
 import { createSurvey } from './admin/survey.ts';
 import { createApiServer } from './api/api-server.ts';
 import { createAccessTokens } from './applications/access-tokens.ts';
@@ -13,6 +14,8 @@ import { createDeviceMessages } from './broker/device-messages.ts';
 import { type Clock, createLocalTime, createLocalTimeReader, systemClock } from './clock.ts';
 import { type ClusterOverrides, openCluster, SINGLE } from './cluster/open-cluster.ts';
 import type { Config } from './config.ts';
+import { createFeed } from './console/feed.ts';
+import { createFeedSources } from './console/feed-sources.ts';
 import { createReadFiles } from './console/files.ts';
 import { createConsolePages } from './console/pages.ts';
 import { sessionSweep } from './console/session-sweep.ts';
@@ -57,6 +60,7 @@ import { createOverview } from './transactions/overview.ts';
 import { surveyDue } from './transactions/transaction-repository.ts';
 import { transactionSweep } from './transactions/transaction-sweep.ts';
 import { createTransactions } from './transactions/transactions.ts';
+import { Watch } from './watch.ts';
 import { createCustomerRequests } from './webhooks/customer-requests.ts';
 import type { ReceiverName } from './webhooks/delivery.ts';
 import { createDeliveryLog } from './webhooks/delivery-log.ts';
@@ -112,7 +116,8 @@ export async function createService(
   // What PostgreSQL holds, PostgreSQL checks.
   const check = database.shared ? null : parts.add(createDatabaseCheck({ sql: database.aside, clock, log, metrics }));
   const token = adminToken(config, ids);
-  const common = { database, clock, ids, log, metrics, contracts };
+  const watch = new Watch();
+  const common = { database, clock, ids, log, metrics, contracts, watch };
   const cluster =
     config.databaseUrl === null
       ? undefined
@@ -222,6 +227,17 @@ export async function createService(
   readiness.set('files', () => openFileFault(config.dataDir));
   const overview = createOverview({ database, versionsOf: statuses.versionsOf });
   const installations = createInstallations(common);
+  const feed = createFeed({
+    ...common,
+    sources: createFeedSources({
+      fleetDevices: fleet,
+      deviceRow: fleetDeviceBody,
+      overview,
+      installations,
+      fleet: async () => undefined,
+      receivers: async () => [],
+    }),
+  });
   const { failedLoginLimit } = config;
   const audit = createAudit(common);
   const edge = {
@@ -235,7 +251,10 @@ export async function createService(
     software,
     formatTime,
     failedLoginLimit,
+    feed,
   };
+  const consoleSessions = createConsoleSessions({ ...common, administratorToken: token });
+  consoleSessions.onEnd(feed.endSession);
   const consoleParts = {
     files: createReadFiles(),
     timeZone: config.timeZone,
@@ -249,7 +268,7 @@ export async function createService(
         ...edge,
         connections: { perAddress: config.admin.maxConnections, total: config.admin.maxConnections },
         administratorToken: token,
-        sessions: createConsoleSessions({ ...common, administratorToken: token }),
+        sessions: consoleSessions,
         pages: createConsolePages({ ...consoleParts, role: 'operator' }),
         adminUrl,
         fleet,
@@ -316,6 +335,8 @@ export async function createService(
       cluster?.ownership.leave();
     },
   });
+
+  parts.add(feed);
 
   await parts.start();
   const everything = parts.move();

@@ -72,7 +72,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   audit: { about: 'who changed what, and when', rooms: ['database'] },
   console: {
     about: 'the server side of the console: its pages, the operator’s sessions, the feed',
-    rooms: ['http', 'docs', 'contracts', 'database'],
+    rooms: ['http', 'docs', 'contracts', 'database', 'devices', 'transactions'],
   },
   broker: {
     about: 'the MQTT edge: login, access rules, inbound, outbound, bounds of connections',
@@ -163,6 +163,7 @@ export const LEAVES: Readonly<Record<string, string>> = {
   'secret-hash': 'how secrets of devices, applications and sessions are kept',
   'socket-bounds': 'bounds of connections',
   'token-buckets': 'how rates are limited, of callers and of devices',
+  watch: 'what happens, for who looks at it live',
   turns: 'how long work shares the event loop',
   version: 'which Lapel this is',
 };
@@ -212,7 +213,9 @@ export const RULES: readonly string[] = [
   'applications/scopes',
   'broker/packet-rules',
   'broker/topics',
+  'console/feed-topics',
   'console/own-page',
+  'console/redact-payload',
   'events/event-setting',
   'software/distribution-date',
   'software/firmware-state',

@@ -6,6 +6,7 @@ import type { Administrator } from './authorize.ts';
 import { listBinaryWarnings } from './binary-warnings.ts';
 import { createDeveloper, deleteDeveloper, listDevelopers, readDeveloper, updateDeveloper } from './developers.ts';
 import { deleteDevice, listDevices, readDevice, registerDevice, replaceCredential, updateDevice } from './devices.ts';
+import { readFeed } from './feed.ts';
 import { listAllApplications, readApplication } from './fleet-applications.ts';
 import { closeConnection, listFleetDeviceTransactions, readConnection, readFleetDeviceStatus } from './fleet-device.ts';
 import { listFleetDevices } from './fleet-devices.ts';
@@ -78,6 +79,7 @@ export const ROUTES = [
   route('DELETE', '/admin/v1/firmware/{package}/versions/{version}', A, {}, firmware.remove),
   route('POST',   '/admin/v1/firmware/{package}/versions/{version}/binaries', A, {}, firmware.uploadUrl),
 
+  route('GET',    '/admin/v1/feed', A, { query: 'common/feed-query' }, readFeed),
   route('GET',    '/admin/v1/sessions', A, {}, listSessions),
   route('DELETE', '/admin/v1/sessions/{sessionId}', A, {}, endSession),
 

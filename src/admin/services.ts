@@ -3,6 +3,7 @@ import type { Developers } from '../applications/developers.ts';
 import type { Audit } from '../audit/audit.ts';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
+import type { Feed } from '../console/feed.ts';
 import type { ConsolePages } from '../console/pages.ts';
 import type { ConsoleSessions } from '../console/sessions.ts';
 import type { Contracts, SchemaName } from '../contracts/contracts.ts';
@@ -50,6 +51,7 @@ export interface AdminServices {
   audit: Audit;
   /** The console. */
   pages: ConsolePages;
+  feed: Pick<Feed, 'open'>;
   sessions: ConsoleSessions;
   contracts: Contracts;
   clock: Clock;

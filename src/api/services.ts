@@ -1,6 +1,7 @@
 import type { AccessTokens } from '../applications/access-tokens.ts';
 import type { Application } from '../applications/application-repository.ts';
 import type { Applications } from '../applications/applications.ts';
+import type { Feed } from '../console/feed.ts';
 import type { ConsolePages } from '../console/pages.ts';
 import type { SchemaName } from '../contracts/contracts.ts';
 import type { SchemaTypes } from '../contracts/types.ts';
@@ -29,6 +30,7 @@ export interface ApiServices {
   docs: Docs;
   /** The console. */
   pages: ConsolePages;
+  feed: Pick<Feed, 'open'>;
   /** What is deprecated and still served. */
   deprecations: Deprecations;
   metrics: Pick<Metrics, 'tokensIssued' | 'httpRefused'>;

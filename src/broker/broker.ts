@@ -11,6 +11,7 @@ import type { Presence } from '../sessions/presence.ts';
 import type { Sessions, StoredPacket } from '../sessions/sessions.ts';
 import type { Seen, Takeover } from '../sessions/takeover.ts';
 import { createTokenBuckets } from '../token-buckets.ts';
+import type { Watch } from '../watch.ts';
 import {
   connectOf,
   dropWill,
@@ -47,6 +48,7 @@ interface Parts {
   ids: Ids;
   log: Log;
   metrics: Metrics;
+  watch: Watch;
   /** Whether the device is registered and the proof its own; and whether it may connect. Inside of a unit: `sql`. */
   authenticate(deviceId: string, proof: Proof, sql?: Seen): Promise<'good' | 'bad' | 'blocked'>;
   /** Where there are other nodes: how devices come from them, and the name of this one. */
@@ -89,8 +91,8 @@ export type Broker = Awaited<ReturnType<typeof createBroker>>;
 
 /** The MQTT edge: Aedes with the access rules, the sessions and the order of things that the promises need. */
 export async function createBroker(parts: Parts) {
-  const { sessions, clock, ids, log, metrics, authenticate, handlers, open, presence } = parts;
-  const outbound = createOutbound();
+  const { sessions, clock, ids, log, metrics, watch, authenticate, handlers, open, presence } = parts;
+  const outbound = createOutbound(watch);
   const persistence = createPersistence({
     sessions,
     outbound,
@@ -147,6 +149,7 @@ export async function createBroker(parts: Parts) {
     log,
     logLimit: createLogLimit({ clock }),
     metrics,
+    watch,
     handlers,
     fenceOf: (client) => entries.of(client)?.fence,
     respond: (client, answer) => sendAnswer(client, 'responses', answer),
@@ -201,6 +204,7 @@ export async function createBroker(parts: Parts) {
     ready.set(client, clock.now());
     presence.heard(client.id);
     metrics.devicesConnected.set(ready.size);
+    if (watch.devices > 0) watch.device(client.id);
     log.debug({ deviceId: client.id, clean: client.clean }, 'device connected');
     if (Object.keys(subscriptionsOf(client)).some((topic) => isCommands(client, topic))) openLane(client);
   });
@@ -217,6 +221,7 @@ export async function createBroker(parts: Parts) {
     ready.delete(client);
     presence.left(client.id);
     metrics.devicesConnected.set(ready.size);
+    if (watch.devices > 0) watch.device(client.id);
     log.debug({ deviceId: client.id }, 'device disconnected');
   });
   broker.on('clientError', (client, err) =>

@@ -9,6 +9,7 @@ import type { Log } from '../log.ts';
 import type { LogLimit } from '../log-limit.ts';
 import type { Metrics } from '../metrics.ts';
 import type { TokenBuckets } from '../token-buckets.ts';
+import type { Watch } from '../watch.ts';
 import type { createExactlyOnce } from './exactly-once.ts';
 import type { createPatience } from './patience.ts';
 import { decodePayload, toldFaults } from './payload.ts';
@@ -45,6 +46,7 @@ interface Parts {
   log: Log;
   logLimit: LogLimit;
   metrics: Metrics;
+  watch: Watch;
   handlers: Handlers;
   exactlyOnce: Pick<ReturnType<typeof createExactlyOnce>, 'carryOut'>;
   /** Of what devices send by themselves: all but acks, which commands bound. */
@@ -93,7 +95,8 @@ const shortTopic = (topic: string): string => topic.slice(0, LONGEST_TOPIC).toWe
  * failure of ours.
  */
 export function createInbound(parts: Parts) {
-  const { contracts, log, logLimit, metrics, handlers, exactlyOnce, patience, rate, fenceOf, respond, reject } = parts;
+  const { contracts, log, logLimit, metrics, watch, handlers, exactlyOnce, patience, rate, fenceOf, respond, reject } =
+    parts;
   const tails = new WeakMap<Client, Promise<Error | null>>();
   const tooFast = new WeakSet<Client>();
   const work = createWork();
@@ -246,6 +249,10 @@ export function createInbound(parts: Parts) {
       metrics.mqttRefused.inc({ reason: 'packet_id' }); // [MQTT-2.3.1-1]
       callback(new Error('packet identifier 0'));
       return;
+    }
+    if (watch.messages > 0) {
+      const { topic, qos, payload } = packet;
+      watch.message({ deviceId, direction: 'in', topic, qos, payload });
     }
     packet.retain = false; // nobody can subscribe it, and retained messages have no bound
     packet.dup = false; // [MQTT-3.3.1-3]

@@ -1,4 +1,5 @@
 import type { Client } from 'aedes';
+import type { Watch } from '../watch.ts';
 import { publishNumbered, subscriptionsOf } from './aedes-internals.ts';
 
 interface ClientState {
@@ -17,7 +18,7 @@ const HIGHEST_ID = 65_535;
  * Publishes to one connected client at a time and knows which PUBACK belongs to which publish, by the packet identifier
  * that it gave. Aedes would tell of persistent sessions only.
  */
-export function createOutbound() {
+export function createOutbound(watch: Watch) {
   const states = new WeakMap<Client, ClientState>();
 
   const stateOf = (client: Client): ClientState => {
@@ -42,6 +43,9 @@ export function createOutbound() {
   function send(client: Client, topic: string, payload: string, acknowledged: (() => void) | null): boolean {
     const subscription = subscriptionsOf(client)[topic];
     if (!subscription || client.closed || !client.conn.writable) return false;
+    if (watch.messages > 0) {
+      watch.message({ deviceId: client.id, direction: 'out', topic, qos: subscription.qos, payload });
+    }
     // Never above what was asked for [MQTT-3.8.4-6].
     if (subscription.qos === 0) {
       publishNumbered(client, { topic, payload }, 0, (error) => {

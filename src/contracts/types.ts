@@ -568,6 +568,7 @@ export interface SchemaTypes {
   'common/event-id': EventId;
   'common/fault': Fault;
   'common/fault-type': FaultType;
+  'common/feed-query': FeedQuery;
   'common/file-id': FileId;
   'common/file-name': FileName;
   'common/file-size': FileSize;
@@ -1594,6 +1595,15 @@ export interface DeviceRow {
  */
 export interface DeviceRowList {
   devices: DeviceRow[];
+}
+/**
+ * What a reader of the feed wants to see.
+ */
+export interface FeedQuery {
+  /**
+   * Topics with commas between them. `fleet` (of administration): the summary, once a second. `devices:ID;ID`: these devices, 200 at most. `transactions`: all of them; `transactions:ID;ID`: these, 200 at most. `receivers`: receivers of webhooks that are slow or fail. `software:PACKAGE@VERSION;...`: how many devices have, wait for and failed at a version (`firmware/PACKAGE@VERSION` for firmware), 20 at most. `device:ID`: the messages of a device, of 4 at most. Names are percent-encoded.
+   */
+  topics: string;
 }
 /**
  * How many devices have a version, wait for it, failed at it (as of the last ten seconds), and a page of them.

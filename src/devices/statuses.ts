@@ -1,6 +1,7 @@
 import type { Clock } from '../clock.ts';
 import type { Fence } from '../cluster/ownership.ts';
 import type { Database, Sql } from '../database/sql.ts';
+import type { Watch } from '../watch.ts';
 import { saveSoftware } from './installed-repository.ts';
 import { newlyCounted, softwareChange } from './reported.ts';
 import {
@@ -31,6 +32,7 @@ interface Versions {
 interface Parts {
   database: Database;
   clock: Clock;
+  watch: Watch;
   /** When devices were last heard of, in microseconds, where that is newer than the database. */
   presence: { newerThanStored(deviceId: string): number | undefined };
   /** Which of these devices are connected, to whichever node. At once where there are no other nodes. */
@@ -40,7 +42,7 @@ interface Parts {
 export type Statuses = ReturnType<typeof createStatuses>;
 
 /** What devices report of themselves on their status topic, and when they were last heard of. */
-export function createStatuses({ database, clock, presence, connected }: Parts) {
+export function createStatuses({ database, clock, watch, presence, connected }: Parts) {
   function toState(stored: StoredState, isConnected: ReadonlySet<string>): DeviceState {
     const { deviceId, reportedAt, lastSeenAt } = stored;
     // A report is stored before it is acknowledged, so it may be newer than the rest that a crash left.
@@ -82,6 +84,7 @@ export function createStatuses({ database, clock, presence, connected }: Parts) 
         await saveStatus(unit, deviceId, { reported, reportedAt: at }, newlyCounted(before, reported));
         if ('software' in fields) await saveSoftware(unit, deviceId, softwareChange(before, reported), at);
       }, deviceId);
+      if (watch.devices > 0) watch.device(deviceId);
     },
 
     /** The state of a device that exists (op 7). */

@@ -8,6 +8,7 @@ const RETRY_AFTER: Partial<Record<DomainError['code'], string>> = {
   DATABASE_UNAVAILABLE: '2',
   OVERLOADED: '1',
   NOT_READY: '1',
+  FEEDS_IN_USE: '10',
   TOO_MANY_TRANSACTIONS: '60',
   TOO_MUCH_QUEUED: '60',
   LEGACY_ISSUER_UNAVAILABLE: '30',

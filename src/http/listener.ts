@@ -275,7 +275,8 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
     }
     if (exchange.change) await exchange.change.ended(given.status);
     // Node closes idle connections by itself; this closes the ones that were in use, after their answer.
-    if (sockets.isDraining()) exchange.headers['Connection'] = 'close';
+    if (sockets.isDraining() || given.endless) exchange.headers['Connection'] = 'close';
+    if (given.endless) sockets.lets(context.req.socket);
     if (!send(context, given, exchange.headers)) sockets.waits(context.req.socket);
     report({
       requestId,

@@ -12,6 +12,8 @@ export interface Answer {
   status: number;
   body?: object | string;
   headers?: Record<string, string>;
+  /** Its body goes on until its reader goes: nobody waits for its end. */
+  endless?: true;
   /** The error that it tells of in a form of its own: its code, its headers and its log line are added. */
   error?: DomainError;
 }

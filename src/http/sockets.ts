@@ -1,4 +1,5 @@
 import { createServer, type Server } from 'node:http';
+import type { Socket } from 'node:net';
 import Koa from 'koa';
 import type { Clock } from '../clock.ts';
 import { createWork } from '../idle.ts';
@@ -51,6 +52,12 @@ interface Parts extends SocketLimits {
   onDrain(): void;
 }
 
+interface Sockets extends HttpServer, Pick<SocketBounds, 'works' | 'waits'> {
+  isDraining(): boolean;
+  /** The answer that a connection is about to get has no end: nobody waits for that. */
+  lets(socket: Socket): void;
+}
+
 /** The sockets of one listener: bounds, timeouts, one request at a time on each, draining. */
 export function createSockets({
   handle,
@@ -60,8 +67,9 @@ export function createSockets({
   onDrain,
   connections = CONNECTIONS,
   requestTimeout = REQUEST_TIMEOUT,
-}: Parts): HttpServer & Pick<SocketBounds, 'works' | 'waits'> & { isDraining(): boolean } {
+}: Parts): Sockets {
   const work = createWork();
+  const endless = new WeakSet<Socket>();
   let draining = false;
 
   const koa = new Koa();
@@ -82,7 +90,7 @@ export function createSockets({
       void respond(request, response);
     },
     onDone(socket) {
-      work.ended();
+      if (!endless.delete(socket)) work.ended();
       bounds.waits(socket);
     },
     onRefused: () => metrics.httpRefused.inc({ bound: 'pipelined_requests' }),
@@ -115,6 +123,10 @@ export function createSockets({
       return bounds.isFull() ? 'has all the connections that it may have' : undefined;
     },
     isDraining: () => draining,
+    lets(socket) {
+      endless.add(socket);
+      work.ended();
+    },
     works: bounds.works,
     waits: bounds.waits,
     [Symbol.asyncDispose]: drain,

@@ -7,6 +7,7 @@ import { isDatabaseAway } from '../errors.ts';
 import { createWork } from '../idle.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
+import type { Watch } from '../watch.ts';
 import type { Due } from './due.ts';
 import { type Command, createLane, type DeviceLink, type Lane } from './lane.ts';
 import { createPreparation, type Prepare } from './preparation.ts';
@@ -16,6 +17,7 @@ interface Parts {
   clock: Clock;
   log: Log;
   metrics: Metrics;
+  watch: Watch;
   /** Takes up to `limit` of what is due after a transactionId, counting the attempt that is made at `now`. */
   claim(unit: UnitOfWork, deviceId: string, after: number, limit: number, now: number): Promise<Due[]>;
   /** The same for the cancel of one transaction; undefined when it is not due. */
@@ -70,6 +72,7 @@ export function createOutbox(parts: Parts) {
     clock,
     log,
     metrics,
+    watch,
     claim,
     claimCancel,
     delivered,
@@ -98,6 +101,7 @@ export function createOutbox(parts: Parts) {
     const isCancel = command.operation === 'cancel';
     metrics.commandsPublished.inc({ kind: isCancel ? 'cancel' : command.attempt > 1 ? 'repeat' : 'first' });
     metrics.commandsInFlight.inc();
+    if (watch.transactions > 0) watch.transaction(command.transactionId);
     const slot = isCancel ? -command.transactionId : command.transactionId;
     lane.written.add(slot);
     lane.link.publish(command, () => {

@@ -1,6 +1,7 @@
 import type { Clock } from '../clock.ts';
 import type { Database, UnitOfWork } from '../database/sql.ts';
 import type { Log } from '../log.ts';
+import type { Watch } from '../watch.ts';
 import { markCancelDelivered, markDelivered } from './transaction-repository.ts';
 
 // Most devices answer within this time, and the settlement then carries the mark in its own UPDATE.
@@ -9,12 +10,19 @@ const RETRY_MILLISECONDS = 1000;
 
 const inOrder = (ids: Iterable<number>): number[] => [...ids].sort((a, b) => a - b);
 
+interface Parts {
+  database: Database;
+  clock: Clock;
+  log: Log;
+  watch: Watch;
+}
+
 /**
  * PUBACKs of commands on their way to the database. They are gathered for a moment, because a settlement that follows
  * takes its mark along for nothing. One that is lost in a crash costs nothing but a repetition: the device gets every
  * unfinished command again at its next connection.
  */
-export function createDeliveryMarks({ database, clock, log }: { database: Database; clock: Clock; log: Log }) {
+export function createDeliveryMarks({ database, clock, log, watch }: Parts) {
   let delivered = new Map<number, number>();
   let cancelled = new Set<number>();
   let armed = false;
@@ -45,6 +53,9 @@ export function createDeliveryMarks({ database, clock, log }: { database: Databa
       // In one order, so that two of them never wait for each other.
       await Promise.all(inOrder(marks.keys()).map((id) => markDelivered(unit, id, marks.get(id) ?? 0)));
       await Promise.all(inOrder(cancels).map((id) => markCancelDelivered(unit, id)));
+      unit.onCommit(() => {
+        if (watch.transactions > 0) for (const id of marks.keys()) watch.transaction(id);
+      });
     });
   }
 

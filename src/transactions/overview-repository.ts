@@ -1,3 +1,4 @@
+import { IN_LIST, inLists } from '../database/in-lists.ts';
 import { newestFirst, type Page, type PageQuery } from '../database/newest-first.ts';
 import type { Sql, SqlValue } from '../database/sql.ts';
 import type { Operation, TransactionStatus } from './transaction.ts';
@@ -78,6 +79,20 @@ export function transactionsBetween(
     ...values,
     limit,
   );
+}
+
+/** Those of these that there are. */
+export async function transactionsByNumber(sql: Sql, numbers: readonly number[]): Promise<TransactionSummary[]> {
+  const found: TransactionSummary[] = [];
+  for (const list of inLists(numbers)) {
+    found.push(
+      ...(await sql.all<TransactionSummary>(
+        `SELECT ${SUMMARY_COLUMNS} FROM transactions WHERE transaction_id IN ${IN_LIST}`,
+        ...list,
+      )),
+    );
+  }
+  return found;
 }
 
 /** The first and the last number that there is; null when there is none. */

@@ -8,6 +8,7 @@ import {
   type OverviewFilter,
   transactionNumbers,
   transactionsBetween,
+  transactionsByNumber,
   transactionsOfDevice,
   unfinishedTransactions,
 } from './overview-repository.ts';
@@ -127,6 +128,10 @@ export function createOverview({ database: { read, aside }, versionsOf }: Parts)
       }
       return deviceId === undefined ? listNewest(query) : listOfDevice(deviceId, query);
     },
+
+    /** Those of these that there are, as they are now. */
+    some: async (transactionIds: readonly number[]): Promise<Listed[]> =>
+      withWarnings(await transactionsByNumber(aside, transactionIds)),
 
     /** Throws TRANSACTION_NOT_FOUND. */
     async find(transactionId: number): Promise<Detailed> {

@@ -6,6 +6,7 @@ import { completeActivation, releaseActivation } from '../devices/activation.ts'
 import { type Device, findDevice } from '../devices/device-repository.ts';
 import { DomainError } from '../errors.ts';
 import type { Metrics } from '../metrics.ts';
+import type { Watch } from '../watch.ts';
 import type { createDeliveryMarks } from './delivery-marks.ts';
 import { type FinishedStatus, isFinished, nextStatus, type Operation } from './transaction.ts';
 import { transactionBody } from './transaction-body.ts';
@@ -46,6 +47,7 @@ interface Parts {
   database: Database;
   clock: Clock;
   metrics: Metrics;
+  watch: Watch;
   marks: ReturnType<typeof createDeliveryMarks>;
   recordEvent: RecordEvent;
   /** The cancel of a transaction that the device may have is due. */
@@ -63,7 +65,7 @@ const NO_REASON = { code: 'INTERNAL', message: 'the device gave no reason.' };
  * Moves transactions by the state machine. Every finish is one commit: the new state, what follows from it (a device
  * activated, a slot freed) and the result event.
  */
-export function createSettlement({ database, clock, metrics, marks, recordEvent, answered, ...parts }: Parts) {
+export function createSettlement({ database, clock, metrics, watch, marks, recordEvent, answered, ...parts }: Parts) {
   type Effect = (unit: UnitOfWork, record: TransactionRecord) => Promise<void>;
   const effects: Partial<Record<Operation, Partial<Record<FinishedStatus, Effect>>>> = {
     activate: {
@@ -95,7 +97,10 @@ export function createSettlement({ database, clock, metrics, marks, recordEvent,
       data: { transaction: transactionBody(finished, toUtc) },
     });
     await Promise.all([updateTransaction(unit, { ...finished, deliveryId }, due), written]); // on a server in one go
-    unit.onCommit(() => metrics.transactionsFinished.inc({ operation, status }));
+    unit.onCommit(() => {
+      metrics.transactionsFinished.inc({ operation, status });
+      if (watch.transactions > 0) watch.transaction(transactionId);
+    });
   }
 
   /** Cancels an unfinished transaction. What was never published never will be; what may have arrived is cancelled on the device too. */
@@ -154,8 +159,14 @@ export function createSettlement({ database, clock, metrics, marks, recordEvent,
       errorCode: error?.code ?? null,
       errorMessage: error?.message ?? null,
     };
-    if (isFinished(status)) await finishIn(unit, moved, false);
-    else await updateTransaction(unit, moved, true);
+    if (isFinished(status)) {
+      await finishIn(unit, moved, false);
+      return true;
+    }
+    await updateTransaction(unit, moved, true);
+    unit.onCommit(() => {
+      if (watch.transactions > 0) watch.transaction(ack.transactionId);
+    });
     return true;
   }
 

@@ -8,6 +8,7 @@ import { DomainError } from '../errors.ts';
 import type { Ids } from '../ids.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Outbox } from '../outbox/outbox.ts';
+import type { Watch } from '../watch.ts';
 import type { Demand } from './demand.ts';
 import { type Installation, type InstallName, type InstallOperation, isInstall } from './installation.ts';
 import { createQueueBounds } from './queue-bounds.ts';
@@ -33,6 +34,7 @@ interface Parts {
   clock: Clock;
   ids: Ids;
   metrics: Metrics;
+  watch: Watch;
   outbox: Pick<Outbox, 'reserve'>;
   demand: Pick<Demand, 'add'>;
   findApplication: Applications['findIn'];
@@ -51,6 +53,7 @@ export function createSubmission({
   clock,
   ids,
   metrics,
+  watch,
   outbox,
   demand,
   findApplication,
@@ -161,7 +164,10 @@ export function createSubmission({
       const transactionId = await insertTransaction(unit, shown, text);
       slot?.send({ ...transaction, transactionId, parameters, status: 'queued', updatedAt: createdAt });
       await also?.(unit, transactionId);
-      unit.onCommit(() => metrics.transactionsCreated.inc({ operation }));
+      unit.onCommit(() => {
+        metrics.transactionsCreated.inc({ operation });
+        if (watch.transactions > 0) watch.transaction(transactionId);
+      });
       return transactionId;
     }
 

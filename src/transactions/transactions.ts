@@ -8,6 +8,7 @@ import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { createOutbox } from '../outbox/outbox.ts';
 import type { Software } from '../software/software.ts';
+import type { Watch } from '../watch.ts';
 import { createDeliveryMarks } from './delivery-marks.ts';
 import { createDemand } from './demand.ts';
 import { createIdempotency } from './idempotency.ts';
@@ -30,6 +31,7 @@ interface Parts {
   ids: Ids;
   log: Log;
   metrics: Metrics;
+  watch: Watch;
   recordEvent: RecordEvent;
   findApplication: Applications['findIn'];
   lockApplication: Applications['lockIn'];
@@ -47,13 +49,14 @@ export function createTransactions({
   ids,
   log,
   metrics,
+  watch,
   recordEvent,
   findApplication,
   lockApplication,
   installs,
   ownership,
 }: Parts) {
-  const marks = createDeliveryMarks({ database, clock, log });
+  const marks = createDeliveryMarks({ database, clock, log, watch });
   const installation = createInstallation({
     database,
     log,
@@ -67,6 +70,7 @@ export function createTransactions({
     clock,
     log,
     metrics,
+    watch,
     claim: claimDue,
     claimCancel,
     dueCancels,
@@ -79,6 +83,7 @@ export function createTransactions({
     database,
     clock,
     metrics,
+    watch,
     marks,
     recordEvent,
     cancelled: outbox.cancelled,
@@ -91,6 +96,7 @@ export function createTransactions({
       clock,
       ids,
       metrics,
+      watch,
       outbox,
       demand,
       findApplication,

@@ -61,6 +61,7 @@ const ROWS: Row[] = [
   { method: 'DELETE', path: '/firmware/{package}/versions/{version}', unknown: [['/firmware/com.example.none/versions/1.0.0', 'package not found.']] },
   { method: 'POST', path: '/firmware/{package}/versions/{version}/binaries', unknown: [['/firmware/com.example.none/versions/1.0.0/binaries', 'package not found.']] },
   { method: 'GET', path: '/audit' },
+  { method: 'GET', path: '/feed' },
   { method: 'GET', path: '/sessions' },
   { method: 'DELETE', path: '/sessions/{sessionId}', unknown: [[`/sessions/session_${'0'.repeat(32)}`, 'session not found.']] },
 ];

@@ -60,6 +60,7 @@ export const OPERATIONS: Operation[] = [
   { op: 'transaction list', method: 'GET', path: '/devices/{deviceId}/transactions', scope: C },
   { op: 'transaction lookup', method: 'GET', path: '/devices/{deviceId}/transactions/{transactionId}', scope: C },
   { op: 'transaction cancel', method: 'DELETE', path: '/devices/{deviceId}/transactions/{transactionId}', scope: D },
+  { op: 'feed', method: 'GET', path: '/feed', scope: C }, // its stream has no end: a test of its own
   { op: 'delivery log', method: 'GET', path: '/webhooks/deliveries', scope: A },
   { op: 'redelivery of a range', method: 'POST', path: '/webhooks/deliveries/redeliver', scope: B, json: {} },
   { op: 'redelivery', method: 'POST', path: '/webhooks/deliveries/{deliveryId}/redeliver', scope: B },

@@ -83,5 +83,7 @@ t.test('every operation of the administration API is a command', async (t) => {
   ]);
   const commands = new Set([...rows, 'POST /admin/v1/developers/{developerId}/devices/import']);
   const routes = ROUTES.map(({ method, path }) => `${method} ${path}`).filter((route) => route.includes('/admin/'));
+  // A stream for pages; people have `lapel device watch` and lists.
+  commands.add('GET /admin/v1/feed');
   t.same([...commands].sort(), routes.sort());
 });

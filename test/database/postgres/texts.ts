@@ -92,6 +92,7 @@ const VARIANTS: Record<string, readonly (readonly unknown[])[]> = {
   ].map((wanted) => [{ ...wanted, limit: 9 }]),
   fleetPlacesAmong: [{}, ALL_OF_FLEET].map((filter) => [filter, ['d']]),
   fleetRows: [[['d']]],
+  transactionsByNumber: [[[1]]],
   unfinishedTransactions: [true, false].flatMap((newestFirst) =>
     [{}, ALL_OF_TRANSACTIONS].flatMap((filter) =>
       [{}, { after: 9 }].map((after) => [filter, { ...after, limit: 9, newestFirst }]),

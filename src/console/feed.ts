@@ -1,0 +1,182 @@
+import type { Readable } from 'node:stream';
+import type { Clock } from '../clock.ts';
+import { DomainError, isDatabaseAway } from '../errors.ts';
+import { createWork } from '../idle.ts';
+import type { Log } from '../log.ts';
+import type { Metrics } from '../metrics.ts';
+import type { Watch } from '../watch.ts';
+import { createFeedReader, type FeedReader, type FeedSources, type Wanted } from './feed-reader.ts';
+
+/** Streams of one listener at a time, and of one application. */
+export const MOST_STREAMS = 16;
+export const MOST_STREAMS_OF_APPLICATION = 8;
+/** Milliseconds between two flushes. */
+export const FLUSH = 250;
+const PER_SECOND = 1000 / FLUSH;
+/** Flushes between two signs of life, and between two looks whether readers may still read. */
+const BEAT = 10 * PER_SECOND;
+const CHECK = 5 * PER_SECOND;
+/** Changes that wait for a flush, and those that one flush reads. */
+const MOST_CHANGED = 10_000;
+const READ_AT_ONCE = 500;
+
+interface Parts {
+  clock: Clock;
+  log: Log;
+  metrics: Pick<Metrics, 'httpRefused' | 'feedStreams' | 'feedMessagesDropped'>;
+  watch: Watch;
+  sources: FeedSources;
+}
+
+export type Feed = ReturnType<typeof createFeed>;
+
+/** Takes some of what has waited for longest. */
+function takeFrom<Key>(waiting: Set<Key>, most: number): Key[] {
+  const taken = [...waiting.keys().take(most)];
+  for (const key of taken) waiting.delete(key);
+  return taken;
+}
+
+function remember<Key>(waiting: Set<Key>, key: Key): void {
+  waiting.add(key);
+  if (waiting.size <= MOST_CHANGED) return;
+  for (const oldest of waiting.keys().take(1)) waiting.delete(oldest);
+}
+
+/**
+ * What happens, live: a snapshot of what a reader wants to see, then what changes of it. What has changed is remembered by its
+ * name alone, and read from the database when it is sent, four times a second: however much happens to one thing in between is
+ * one change. What this process is not told of (another node's, ages) is found by a look once a second. Nothing of it is
+ * done while nobody reads.
+ */
+export function createFeed({ clock, log, metrics, watch, sources }: Parts) {
+  const readers = new Set<FeedReader>();
+  const changed = { transactions: new Set<number>(), devices: new Set<string>() };
+  const work = createWork();
+  let flushes = 0;
+  let flushing = false;
+  let stopped = false;
+  let cancel: (() => void) | undefined;
+
+  watch.tell({
+    transaction: (transactionId) => remember(changed.transactions, transactionId),
+    device: (deviceId) => remember(changed.devices, deviceId),
+    message(message) {
+      for (const reader of readers) reader.message(message);
+    },
+  });
+
+  function count(): void {
+    const all = [...readers];
+    watch.transactions = all.filter((reader) => reader.wantsTransactions).length;
+    watch.devices = all.filter((reader) => reader.wantsDevices).length;
+    watch.messages = all.filter((reader) => reader.wantsMessages).length;
+    for (const listener of ['admin', 'api'] as const) {
+      metrics.feedStreams.set({ listener }, all.filter((reader) => reader.wanted.listener === listener).length);
+    }
+    if (readers.size > 0) return;
+    cancel?.();
+    cancel = undefined;
+    changed.transactions.clear();
+    changed.devices.clear();
+  }
+
+  function remove(reader: FeedReader): void {
+    if (readers.delete(reader)) count();
+  }
+
+  function makeRoom({ listener, applicationId }: Wanted): void {
+    const own = [...readers].filter((reader) => reader.wanted.listener === listener);
+    const ofApplication = own.filter((reader) => reader.wanted.applicationId === applicationId);
+    const most = applicationId === undefined ? MOST_STREAMS : MOST_STREAMS_OF_APPLICATION;
+    if (own.length < MOST_STREAMS && ofApplication.length < most) return;
+    metrics.httpRefused.inc({ bound: 'feeds' });
+    throw new DomainError('FEEDS_IN_USE');
+  }
+
+  /** Ends those whose reader may not read any more, and those that nobody reads. */
+  async function check(reader: FeedReader): Promise<void> {
+    if (flushes % CHECK === 0 && !(await reader.wanted.isGood())) reader.stream.end('session');
+    if (!reader.stream.isStuck()) return;
+    metrics.httpRefused.inc({ bound: 'feed_progress' });
+    reader.stream.cut();
+  }
+
+  async function flush(): Promise<void> {
+    const isSecond = flushes % PER_SECOND === 0;
+    const transactionIds = takeFrom(changed.transactions, READ_AT_ONCE);
+    const deviceIds = new Set(takeFrom(changed.devices, MOST_CHANGED));
+    const transactions = transactionIds.length > 0 ? await sources.transactions(transactionIds) : [];
+    const fleet =
+      isSecond && [...readers].some(({ wanted }) => wanted.topics.fleet) ? await sources.fleet() : undefined;
+    for (const reader of readers) {
+      await check(reader);
+      if (readers.has(reader)) await reader.flush({ transactions, deviceIds, fleet, isSecond });
+      if (flushes % BEAT === 0) reader.beat();
+    }
+  }
+
+  function tick(): void {
+    cancel = readers.size > 0 && !stopped ? clock.after(FLUSH, tick) : undefined;
+    if (flushing) return; // one that takes longer than the time between two is not overtaken
+    flushing = true;
+    flushes += 1;
+    work.begun();
+    flush()
+      .catch((err: unknown) => {
+        if (!isDatabaseAway(err)) log.error({ err }, 'the feed could not be read; trying again');
+      })
+      .finally(() => {
+        flushing = false;
+        work.ended();
+      });
+  }
+
+  return {
+    /** Opens a stream for a reader. Throws FEEDS_IN_USE, and OVERLOADED when the service is stopping. */
+    open(wanted: Wanted): Readable {
+      if (stopped) throw new DomainError('OVERLOADED');
+      makeRoom(wanted);
+      const reader = createFeedReader({
+        clock,
+        sources,
+        wanted,
+        onDropped: (dropped) => metrics.feedMessagesDropped.inc(dropped),
+      });
+      const { body } = reader.stream;
+      body.once('close', () => remove(reader));
+      body.on('error', () => undefined); // its reader went away
+      readers.add(reader);
+      count();
+      cancel ??= clock.after(FLUSH, tick);
+      work.begun();
+      reader
+        .begin()
+        .catch((err: unknown) => {
+          if (!isDatabaseAway(err)) log.error({ err }, 'a feed could not begin');
+          reader.stream.cut();
+        })
+        .finally(work.ended);
+      return body;
+    },
+
+    /** Ends the streams of a session. */
+    endSession(sessionId: string): void {
+      for (const reader of readers) if (reader.wanted.sessionId === sessionId) reader.stream.end('session');
+    },
+
+    /** Resolves when nothing is being read for it. */
+    idle: work.idle,
+
+    /** Ends all streams: they would hold up the end of the listeners. */
+    async [Symbol.asyncDispose](): Promise<void> {
+      stopped = true;
+      cancel?.();
+      for (const { stream } of readers) {
+        if (stream.isFull()) stream.cut();
+        else stream.end('stopping');
+      }
+      await work.idle();
+    },
+  };
+}

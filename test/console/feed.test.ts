@@ -1,0 +1,340 @@
+import type { Readable } from 'node:stream';
+import t, { type Test } from 'tap';
+import { Agent, request } from 'undici';
+import { MOST_STREAMS, MOST_STREAMS_OF_APPLICATION } from '../../src/console/feed.ts';
+import { createFeedStream, FEED_BUFFER } from '../../src/console/feed-stream.ts';
+import { createFakeClock } from '../fake-clock.ts';
+import { startWorld, transactionIdOf, WIFI, type World } from '../world.ts';
+
+const FLUSH = 250;
+
+interface Item {
+  topic: string;
+  key: string;
+  // biome-ignore lint/suspicious/noExplicitAny: rows of several kinds
+  value: any;
+}
+
+/** Reads a feed, event by event. */
+function reader(body: Readable) {
+  let text = '';
+  const events: { event: string; data: unknown }[] = [];
+  let wake: (() => void) | undefined;
+  let ended = false;
+  let tell: (() => void) | undefined;
+  body.setEncoding('utf8');
+  body.on('data', (chunk: string) => {
+    text += chunk;
+    tell?.();
+    const parts = text.split('\n\n');
+    text = parts.pop() ?? '';
+    for (const part of parts) {
+      const [, event = '', data = 'null'] = /^event: (.*)\ndata: (.*)$/.exec(part) ?? [];
+      events.push({ event, data: JSON.parse(data) });
+    }
+    wake?.();
+  });
+  body.on('close', () => {
+    ended = true;
+    wake?.();
+  });
+  body.on('error', () => undefined);
+  return {
+    events,
+    /** The next event of a kind; what comes before it is passed over. Undefined at the end. */
+    // biome-ignore lint/suspicious/noExplicitAny: of several kinds
+    async next(kind: string): Promise<any> {
+      for (;;) {
+        const at = events.findIndex(({ event }) => event === kind);
+        if (at >= 0) return events.splice(0, at + 1).at(-1)?.data;
+        if (ended) return undefined;
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+      }
+    },
+    async closed(): Promise<void> {
+      while (!ended)
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+    },
+    stop: () => body.destroy(),
+    onText(heard: () => void): void {
+      tell = heard;
+    },
+  };
+}
+
+async function open(t: Test, url: string, headers: Record<string, string>) {
+  const dispatcher = new Agent();
+  t.teardown(() => dispatcher.destroy());
+  const answer = await request(url, { headers, dispatcher });
+  if (answer.statusCode !== 200) await answer.body.dump();
+  return { status: answer.statusCode, headers: answer.headers, ...reader(answer.body) };
+}
+
+/** What the service does, and says, of a moment. */
+async function flush(world: World, milliseconds = FLUSH): Promise<void> {
+  for (let passed = 0; passed < milliseconds; passed += FLUSH) {
+    await world.idle();
+    world.clock.advance(FLUSH);
+    await world.idle();
+  }
+}
+
+/** What was written is on its way: else a clock that jumps would find a reader that takes nothing. */
+const written = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 5));
+
+/** The next changes; time goes on until there are some. */
+async function soon(world: World, feed: ReturnType<typeof reader>): Promise<Item[]> {
+  while (!feed.events.some(({ event }) => event === 'change')) {
+    await flush(world);
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+  return feed.next('change');
+}
+
+const asAdmin = (t: Test, world: World, topics: string) =>
+  open(t, `${world.service.addresses.admin}/admin/v1/feed?topics=${encodeURIComponent(topics)}`, {
+    authorization: `Bearer ${world.service.adminToken}`,
+  });
+
+t.test('the feed', async (t) => {
+  const world = await startWorld(t);
+  const tenant = await world.createTenant();
+  const device = await world.activatedDevice(tenant);
+  const { deviceId } = device;
+  const other = await world.createTenant('other');
+  const stranger = await world.activatedDevice(other);
+
+  const asApplication = async (topics: string, of = tenant) =>
+    open(t, `${world.service.addresses.http}${of.path}/feed?topics=${encodeURIComponent(topics)}`, {
+      authorization: `Bearer ${await world.tokenOf(of.applicationId, of.secret)}`,
+    });
+
+  await t.test('a transaction is followed from stage to stage, as REST tells it', async (t) => {
+    const feed = await asAdmin(t, world, 'transactions');
+    t.match(feed.headers, { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-store' });
+    const first = (await feed.next('snapshot')) as Item[];
+    t.same(
+      first.map(({ topic, value }) => [topic, value.operation, value.status]),
+      [
+        ['transactions', 'activate', 'succeeded'],
+        ['transactions', 'activate', 'succeeded'],
+      ],
+    );
+    const change = async (): Promise<Item> => ((await soon(world, feed)) as [Item])[0];
+    const transactionId = transactionIdOf(await tenant.api.put(`${device.path}/settings/wifi`, { json: WIFI }));
+    const same = async (item: Item): Promise<void> => {
+      const {
+        parameters: _,
+        result: __,
+        webhook: ___,
+        ...row
+      } = (await world.admin().get(`/admin/v1/transactions/${transactionId}`)).body;
+      t.same(item, { topic: 'transactions', key: String(transactionId), value: row });
+    };
+    const queued = await change();
+    t.match(queued.value, { status: 'queued', publishedAt: /Z$/, deliveredAt: null });
+    await same(queued);
+    const { packet } = await device.link.command();
+    device.link.puback(packet);
+    const delivered = await change();
+    t.match(delivered.value, { status: 'delivered', deliveredAt: /Z$/, completedAt: null });
+    await same(delivered);
+    await device.link.ack({ transactionId, status: 'processing', progress: 40 });
+    t.match((await change()).value, { status: 'processing', progress: 40 });
+    await device.link.ack({ transactionId, status: 'succeeded' });
+    const done = await change();
+    t.match(done.value, { status: 'succeeded', completedAt: /Z$/, deliveryId: /^msg_/ });
+    await same(done);
+    await tenant.event();
+    feed.stop();
+  });
+
+  await t.test('a device that comes, reports and goes is seen, and what has not changed is not told', async (t) => {
+    const feed = await asAdmin(t, world, `devices:${deviceId};${stranger.deviceId}`);
+    const first = (await feed.next('snapshot')) as Item[];
+    t.same(
+      new Map(first.map(({ key, value }) => [key, value.connected])),
+      new Map([deviceId, stranger.deviceId].map((id) => [id, true])),
+    );
+    device.link.socket.destroy();
+    t.match(await soon(world, feed), [{ topic: 'devices', key: deviceId, value: { connected: false } }]);
+    Object.assign(device, { link: await world.connect(device) });
+    t.match(await soon(world, feed), [{ key: deviceId, value: { connected: true } }]);
+    device.link.publish('status', { firmwareVersion: '9.1.0', battery: { level: 42, charging: false } });
+    let last: Item | undefined;
+    while (last?.value.firmware !== '9.1.0') last = (await soon(world, feed)).at(-1);
+    t.match(last, { key: deviceId, value: { battery: 42 } });
+    await flush(world, 2000);
+    t.same(feed.events, [], 'nothing is told twice');
+    feed.stop();
+  });
+
+  await t.test('messages of a device and to it are shown as they come, without what is secret', async (t) => {
+    const feed = await asAdmin(t, world, `device:${deviceId}`);
+    t.same(await feed.next('snapshot'), []);
+    const { link } = device;
+    const transactionId = transactionIdOf(await tenant.api.put(`${device.path}/settings/wifi`, { json: WIFI }));
+    const { packet } = await link.command();
+    link.puback(packet);
+    await link.ack({ transactionId, status: 'succeeded' });
+    const messages: Item[] = [];
+    while (messages.length < 2) messages.push(...(await soon(world, feed)));
+    t.match(messages, [
+      { topic: 'device', value: { deviceId, direction: 'out', topic: `devices/${deviceId}/commands`, qos: 1 } },
+      { topic: 'device', value: { deviceId, direction: 'in', topic: `devices/${deviceId}/acks`, truncated: false } },
+    ]);
+    t.match(JSON.parse(messages[0]?.value.payload), { operation: 'setWifi', transactionId });
+    t.notOk(JSON.stringify(messages).includes('correct horse'), 'the password of the network is not in it');
+    await tenant.event();
+    feed.stop();
+  });
+
+  await t.test('more messages than anybody can read are counted', async (t) => {
+    const feed = await asAdmin(t, world, `device:${deviceId}`);
+    await feed.next('snapshot');
+    await world.idle();
+    for (let number = 0; number < 80; number += 1) device.link.publish('status', { lang: number % 2 ? 'en' : 'ja' });
+    for (let number = 0; number < 80; number += 1) await device.link.next('puback');
+    const shown = await soon(world, feed);
+    t.equal(shown.length, 50);
+    t.same(await feed.next('gap'), { topic: 'device', dropped: 30 });
+    feed.stop();
+  });
+
+  await t.test('an application sees its own, and nothing of others', async (t) => {
+    const topics = `transactions,receivers,devices:${deviceId};${stranger.deviceId},device:${stranger.deviceId};${deviceId}`;
+    const feed = await asApplication(topics);
+    const own = ({ value }: Item): boolean => (value.deviceId ?? deviceId) === deviceId;
+    const first = (await feed.next('snapshot')) as Item[];
+    t.ok(first.length > 1);
+    t.ok(first.every(own));
+    const foreign = transactionIdOf(await other.api.put(`${stranger.path}/settings/wifi`, { json: WIFI }));
+    const command = await stranger.link.command();
+    stranger.link.puback(command.packet);
+    await stranger.link.ack({ transactionId: foreign, status: 'succeeded' });
+    await other.event();
+    const transactionId = transactionIdOf(
+      await tenant.api.put(`${device.path}/settings/lang`, { json: { lang: 'de' } }),
+    );
+    device.link.puback((await device.link.command()).packet);
+    await device.link.ack({ transactionId, status: 'succeeded' });
+    await tenant.event();
+    const seen: Item[] = [];
+    while (!seen.some(({ value }) => value.transactionId === transactionId && value.status === 'succeeded'))
+      seen.push(...(await soon(world, feed)));
+    while (!seen.some(({ topic }) => topic === 'device')) seen.push(...(await soon(world, feed)));
+    t.ok(seen.every(own), 'neither rows nor messages');
+    feed.stop();
+    const fleet = await asApplication('fleet');
+    t.equal(fleet.status, 400);
+  });
+
+  await t.test('what is not an application’s any more is not shown to it any more', async (t) => {
+    const moved = await world.activatedDevice(tenant);
+    const feed = await asApplication(`devices:${moved.deviceId},device:${moved.deviceId}`);
+    t.match(await feed.next('snapshot'), [{ key: moved.deviceId, value: { activation: 'activated' } }]);
+    await world.admin().delete(`/admin/v1/devices/${moved.deviceId}?force=true`);
+    await tenant.event();
+    await flush(world, 1000);
+    feed.events.length = 0;
+    await world.admin().post('/admin/v1/developers/other/devices', { json: { deviceId: moved.deviceId } });
+    await flush(world, 1000);
+    t.same(await soon(world, feed), [
+      { topic: 'devices', key: moved.deviceId, value: { activation: 'deactivated', applicationId: null } },
+    ]);
+    feed.stop();
+  });
+
+  await t.test('it ends when the token or the session of its reader does', async (t) => {
+    const { admin } = world.service.addresses;
+    const page = { origin: admin, 'sec-fetch-site': 'same-origin', 'x-lapel-console': '1' };
+    const login = await request(`${admin}/console/session`, {
+      method: 'POST',
+      headers: { ...page, 'content-type': 'application/json' },
+      body: JSON.stringify({ token: world.service.adminToken }),
+    });
+    const cookie = String(login.headers['set-cookie']).split(';')[0] ?? '';
+    const bySession = () => open(t, `${admin}/admin/v1/feed?topics=transactions`, { ...page, cookie });
+    const feeds = [await bySession(), await bySession()];
+    for (const feed of feeds) await feed.next('snapshot');
+    for (let minutes = 0; minutes < 60; minutes += 10) {
+      await written();
+      world.clock.advance(10 * 60_000 - 20 * FLUSH);
+      await flush(world, 20 * FLUSH);
+    }
+    t.same(
+      feeds.map(({ events }) => events.some(({ event }) => event === 'bye')),
+      [false, false],
+      'to look is to use',
+    );
+    await request(`${admin}/console/session`, { method: 'DELETE', headers: { ...page, cookie } });
+    for (const feed of feeds) {
+      t.same(await feed.next('bye'), { reason: 'session' }, 'at once');
+      await feed.closed();
+    }
+    t.equal((await bySession()).status, 401);
+
+    const feed = await asApplication('transactions');
+    await feed.next('snapshot');
+    await written();
+    world.clock.advance(3600_000 - 20 * FLUSH);
+    await flush(world, 40 * FLUSH);
+    t.same(await feed.next('bye'), { reason: 'session' });
+    await feed.closed();
+  });
+
+  await t.test('there are so many streams at a time, and nobody waits for them', async (t) => {
+    const feeds = [];
+    for (let count = 0; count < MOST_STREAMS; count += 1) feeds.push(await asAdmin(t, world, 'transactions'));
+    const full = await asAdmin(t, world, 'transactions');
+    t.match(full, { status: 429, headers: { 'lapel-error-code': 'FEEDS_IN_USE', 'retry-after': '10' } });
+    for (let count = 0; count < MOST_STREAMS_OF_APPLICATION; count += 1)
+      feeds.push(await asApplication('transactions'));
+    t.equal((await asApplication('transactions')).status, 429, 'of one application');
+    t.equal((await asApplication('transactions', other)).status, 200, 'but not of another one');
+    await world.idle();
+    t.pass('the service has nothing to do');
+    const text = String((await world.anonymousAdmin().get('/metrics')).body);
+    t.match(text, `lapel_console_feeds{listener="admin"} ${MOST_STREAMS}`);
+    for (const feed of feeds) feed.stop();
+    for (;;) {
+      const later = await asAdmin(t, world, 'transactions');
+      if (later.status === 200) break;
+    }
+  });
+
+  await t.test('it says that it lives, and that the service stops, which ends it first', async (t) => {
+    const feed = await asAdmin(t, world, 'receivers');
+    await feed.next('snapshot');
+    const { promise: beat, resolve } = Promise.withResolvers<void>();
+    feed.onText(resolve);
+    await flush(world, 10_000);
+    await beat;
+    await world.restart();
+    t.same(await feed.next('bye'), { reason: 'stopping' });
+    await feed.closed();
+  });
+});
+
+t.test('for a reader that reads nothing no more is kept than so much, and in the end nothing', async (t) => {
+  const clock = createFakeClock();
+  const stream = createFeedStream(clock);
+  const value = { text: 'x'.repeat(4000) };
+  while (!stream.isFull()) stream.change([{ topic: 'device', key: '1', value }]);
+  t.ok(stream.body.readableLength < FEED_BUFFER + 5000);
+  t.notOk(stream.isStuck());
+  clock.advance(14_000);
+  t.notOk(stream.isStuck());
+  clock.advance(1_000);
+  t.ok(stream.isStuck());
+  stream.body.resume();
+  await new Promise(setImmediate);
+  t.notOk(stream.isStuck(), 'one that begins to read again is let');
+  t.notOk(stream.isFull());
+  stream.cut();
+  t.ok(stream.body.destroyed);
+});
