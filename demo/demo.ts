@@ -142,6 +142,12 @@ export async function demo({ folder, output, once, stopped }: Options): Promise<
   );
   if (once) return;
 
+  timeline.heading('See it in a browser:');
+  timeline.print(`
+  ${addresses.admin}/console   the operator's console; sign in with ${adminToken}
+  ${addresses.http}/console   the application's; it is ${APPLICATION}, its secret ${tenant.secret}
+  ${addresses.http}/docs      every call, explained`);
+
   timeline.heading('Go on by hand, in another terminal:');
   const next = Math.max(...made) + 1;
   for (const { what, command } of commandsByHand({
