@@ -8,7 +8,7 @@ import { BrokenPromise } from './check.ts';
 import { createCustomerStore } from './customer-store.ts';
 import { portNear } from './ports.ts';
 import { createResults } from './results.ts';
-import { createApp, fetchToken, setUpTenant } from './tenant.ts';
+import { APPLICATION, createApp, fetchToken, setUpTenant } from './tenant.ts';
 import { createTimeline, type Output } from './timeline.ts';
 import { tour } from './tour.ts';
 

@@ -232,9 +232,9 @@ function InstallationsCard({ of, version }: { of: Of; version: string }) {
     (signal) => read<Installations>(path, { query: ROLE === 'operator' ? { line: of.line } : {}, signal }),
     { every: 10_000 },
   );
-  useWatch('software', ({ key, value }) => {
-    if (key === `${of.name}@${version}`)
-      installations.change((known) => ({ ...known, ...(value as Partial<Installations>) }));
+  const watched = `${of.line === 'firmware' ? 'firmware/' : ''}${of.name}@${version}`;
+  useWatch(`software:${encodeURIComponent(watched)}`, ({ key, value }) => {
+    if (key === watched) installations.change((known) => ({ ...known, ...(value as Partial<Installations>) }));
   });
   return card(
     {

@@ -148,7 +148,7 @@ const mayAct = (scope: string): boolean => ROLE === 'operator' || (session.value
 function OneTransaction({ transactionId }: { transactionId: string }) {
   const path = `/transactions${at(transactionId)}`;
   const transaction = useLoad(path, (signal) => read<Transaction>(path, { signal }));
-  useWatch('transactions', ({ key, value }) => {
+  useWatch(`transactions:${transactionId}`, ({ key, value }) => {
     if (key !== transactionId) return;
     const known = transaction.state.peek().value;
     transaction.change((row) => ({ ...row, ...renewed([row], key, value)[0] }));
