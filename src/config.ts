@@ -54,6 +54,7 @@ export const SETTINGS = [
   { name: 'LAPEL_DEVICE_EVENT_MIB', kind: 'number', fallback: '16', description: 'MiB of events of one device that are stored at once, and as many more a day; above it events are refused on its errors topic; 0 is no bound' },
   { name: 'LAPEL_APPLICATION_EVENT_MIB', kind: 'number', fallback: '4096', description: 'The same for all devices of one application together' },
   { name: 'LAPEL_PUBLIC_URL', kind: 'url', fallback: null, description: '`{base_url}`: Location headers and the issuer of tokens; by default `http://HOST:PORT`' },
+  { name: 'LAPEL_CONSOLE_URL', kind: 'url', fallback: null, description: 'Where the console of administration is reached behind a proxy: the embedded object store lets its pages upload; by default only `http://HOST:PORT` of administration' },
   { name: 'LAPEL_OBJECTS_HOST', kind: 'text', fallback: '127.0.0.1', description: 'Address of the embedded object store, which developers upload to and devices download from' },
   { name: 'LAPEL_OBJECTS_PORT', kind: 'port', fallback: '8082', description: 'Its port; 0 picks a free one' },
   { name: 'LAPEL_OBJECTS_URL', kind: 'url', fallback: null, description: 'How upload and download URLs begin when developers and devices reach the object store by another address than the service; without a path' },
@@ -111,6 +112,7 @@ export interface Config {
   /** MiB of events at once and a day; 0 is no bound. */
   eventMebibytes: { device: number; application: number };
   publicUrl: string | null;
+  consoleUrl: string | null;
   objects: {
     host: string;
     port: number;
@@ -330,6 +332,7 @@ export function readConfig({ env, options = {}, openFiles = 4096 }: Source): Con
       application: Number(text('LAPEL_APPLICATION_EVENT_MIB')),
     },
     publicUrl,
+    consoleUrl: optional('LAPEL_CONSOLE_URL'),
     objects: {
       host: text('LAPEL_OBJECTS_HOST'),
       port: Number(text('LAPEL_OBJECTS_PORT')),

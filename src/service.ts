@@ -141,8 +141,15 @@ export async function createService(
   const webhooks = parts.add(
     createWebhooks({ ...common, endpointOf: applications.endpointOf, share: cluster?.partitions, allowPrivate }),
   );
+  /** Where pages of the console are. */
+  const consoleUrls: string[] = [];
   const objects = parts.add(
-    await openObjects({ ...common, config, ownerOf: (key) => ownerOfObject(database.read, key) }),
+    await openObjects({
+      ...common,
+      config,
+      ownerOf: (key) => ownerOfObject(database.read, key),
+      pages: () => consoleUrls,
+    }),
   );
   const software = parts.add(
     createSoftware({ ...common, objects: objects.store, reservedPrefix: config.reservedPackagePrefix }),
@@ -339,6 +346,7 @@ export async function createService(
   parts.add(feed);
 
   await parts.start();
+  consoleUrls.push(admin.url(), api.url(), publicUrl(), config.consoleUrl ?? admin.url());
   const everything = parts.move();
   return {
     addresses: { http: api.url(), admin: admin.url(), ...mqtt.urls, objects: objects.url },

@@ -8,6 +8,7 @@ import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { createSocketBounds } from '../socket-bounds.ts';
 import { createTurns } from '../turns.ts';
+import { createCors } from './cors.ts';
 import { lingeringClose } from './linger.ts';
 import { createObjectFiles } from './object-files.ts';
 import { readUpload, receiveObject } from './receive-object.ts';
@@ -49,6 +50,8 @@ export interface EmbeddedStoreParts {
   /** Whose an object is: places for transfers are shared between owners. By default all are the same one's. */
   ownerOf?(key: string): Promise<string>;
   limits?: Partial<StoreLimits>;
+  /** URLs of the pages that may upload; their origins count. None unless told. */
+  pages?(): readonly string[];
 }
 
 const MAX_OBJECT_BYTES = 5 * 1024 ** 3;
@@ -96,6 +99,7 @@ export function createEmbeddedStore(parts: EmbeddedStoreParts) {
   const signatures = createSignatureCheck({ credentials, region, clock });
   const files = createObjectFiles(`${folder}/objects`);
   const turn = createTurns(BLOCKS_PER_TURN);
+  const isPreflight = createCors(parts.pages ?? (() => []));
   /** Bytes that running uploads have declared and not yet written. */
   let promised = 0;
   const work = createWork();
@@ -257,6 +261,7 @@ export function createEmbeddedStore(parts: EmbeddedStoreParts) {
       response.setHeader('x-amz-request-id', requestId);
       // Node closes idle connections by itself; this closes the ones that were in use, after their answer.
       if (draining) response.setHeader('Connection', 'close');
+      if (!own && isPreflight(request, response)) return;
       await serve(exchange);
     } catch (thrown) {
       await refuse(exchange, thrown, requestId);
