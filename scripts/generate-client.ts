@@ -12,7 +12,7 @@ interface Operation {
     string,
     { content?: { 'application/json'?: { schema: { $ref: string } }; 'text/event-stream'?: object } }
   >;
-  parameters?: { $ref: string }[];
+  parameters?: { $ref?: string }[];
 }
 
 const output = fileURLToPath(new URL('../src/client/operations.ts', import.meta.url));
@@ -44,7 +44,7 @@ for (const route of ROUTES.filter(({ scope }) => scope !== null)) {
   }
   const good = Object.entries(operation.responses).find(([status]) => status.startsWith('2'));
   const schema = good?.[1].content?.['application/json']?.schema.$ref;
-  const repeatable = operation.parameters?.some(({ $ref }) => $ref.endsWith('/IdempotencyKey')) ?? false;
+  const repeatable = operation.parameters?.some(({ $ref }) => $ref?.endsWith('/IdempotencyKey')) ?? false;
   const inputType = input.length === 0 ? 'object' : `{ ${input.join('; ')} }`;
   types.push(
     `  /** ${operation.summary} (${operation['x-specification-row']}). */`,

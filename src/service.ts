@@ -1,5 +1,4 @@
 import { createAdminServer } from './admin/admin-server.ts';
-import { fleetDeviceBody } from './admin/fleet-devices.ts';
 import { createSurvey } from './admin/survey.ts';
 import { createApiServer } from './api/api-server.ts';
 import { createAccessTokens } from './applications/access-tokens.ts';
@@ -28,6 +27,7 @@ import { createDeprecations } from './deprecations.ts';
 import { hasActivatedDevice, hasDevices } from './devices/device-repository.ts';
 import { createDevices, type Revoke } from './devices/devices.ts';
 import { createFleet } from './devices/fleet.ts';
+import { deviceRow } from './devices/fleet-list.ts';
 import { createStatuses } from './devices/statuses.ts';
 import { createDocs } from './docs/docs.ts';
 import { createDeviceEvents } from './events/device-events.ts';
@@ -238,7 +238,7 @@ export async function createService(
     ...common,
     sources: createFeedSources({
       fleetDevices: fleet,
-      deviceRow: fleetDeviceBody,
+      deviceRow,
       overview,
       installations,
       fleet: async () => undefined,
@@ -259,6 +259,9 @@ export async function createService(
     formatTime,
     failedLoginLimit,
     feed,
+    fleet,
+    overview,
+    installations,
   };
   const consoleSessions = createConsoleSessions({ ...common, administratorToken: token });
   consoleSessions.onEnd(feed.endSession);
@@ -278,11 +281,8 @@ export async function createService(
         sessions: consoleSessions,
         pages: createConsolePages({ ...consoleParts, role: 'operator' }),
         adminUrl,
-        fleet,
-        installations,
         findDelivery: (deliveryId) => findApplicationOfDelivery(database.aside, deliveryId),
         settings: config.given,
-        overview,
         cancellation: createCancellation({ find: overview.find, cancel: transactions.cancel }),
         connection: createConnectionView({
           database,

@@ -1,9 +1,9 @@
-import { readDuration } from '../clock.ts';
 import type { TransactionQuery, TransactionsCancel } from '../contracts/types.ts';
 import { JsonSlices, lazily } from '../http/json-slices.ts';
 import { nextPageAfter } from '../http/paging.ts';
 import type { Answer, Input } from '../http/route.ts';
 import type { Listed } from '../transactions/overview.ts';
+import { readOverviewQuery } from '../transactions/overview-query.ts';
 import { transactionDetail } from '../transactions/transaction-detail.ts';
 import { transactionRow } from '../transactions/transaction-row.ts';
 import type { AdminServices } from './services.ts';
@@ -16,14 +16,7 @@ export async function listFleetTransactions(
   { overview, clock }: AdminServices,
   input: Input<unknown, unknown, TransactionQuery>,
 ): Promise<Answer> {
-  const { unfinished, warning, olderThan, operation, ...rest } = input.query;
-  const query = {
-    ...rest,
-    unfinished: unfinished === 'true',
-    warning: warning === 'true',
-    ...(operation !== undefined && { operations: [operation] }),
-    ...(olderThan !== undefined && { createdBefore: clock.now() - readDuration(olderThan) }),
-  };
+  const query = readOverviewQuery(input.query, clock.now());
   const { rows, next } = await overview.list(query);
   const headers = next === undefined ? {} : nextPageAfter(input, query, { after: next });
   return { status: 200, headers, body: transactionRows(rows) };

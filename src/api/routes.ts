@@ -12,6 +12,7 @@ import { listStatuses, readHardware, readStatus } from './device-status.ts';
 import { readDistribution, startDistribution, stopDistribution } from './distributions.ts';
 import { readDocs } from './docs.ts';
 import { readFeed } from './feed.ts';
+import { listInstallations, listOwnDevices, listOwnTransactions, readOwnTransaction } from './overview.ts';
 import { listPackages, registerPackage, removePackage, updatePackage } from './packages.ts';
 import type { ApiServices } from './services.ts';
 import { issueKey, readSettings, updateSettings } from './settings.ts';
@@ -64,6 +65,11 @@ export const ROUTES = [
   route('DELETE', '/v1/applications/{applicationId}/devices/{deviceId}/transactions/{transactionId}', D, {}, cancelTransaction),
 
   route('GET',    '/v1/applications/{applicationId}/feed', C, { query: 'common/feed-query' }, readFeed),
+  route('GET',    '/v1/applications/{applicationId}/devices', C, { query: 'rest/own-device-query', costly: true }, listOwnDevices),
+  route('GET',    '/v1/applications/{applicationId}/transactions', A, { query: 'rest/own-transaction-query', costly: true }, listOwnTransactions),
+  route('GET',    '/v1/applications/{applicationId}/transactions/{transactionId}', A, {}, readOwnTransaction),
+  route('GET',    '/v1/applications/{applicationId}/packages/{package}/versions/{version}/installations', A, { query: 'rest/own-installation-query', costly: true }, listInstallations),
+
   route('GET',    '/v1/applications/{applicationId}/webhooks/deliveries', A, { query: 'rest/delivery-list-query', costly: true }, listDeliveries),
   route('POST',   '/v1/applications/{applicationId}/webhooks/deliveries/redeliver', B, { body: 'rest/redelivery-range' }, redeliverRange),
   route('POST',   '/v1/applications/{applicationId}/webhooks/deliveries/{deliveryId}/redeliver', B, {}, redeliver),

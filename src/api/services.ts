@@ -1,18 +1,22 @@
 import type { AccessTokens } from '../applications/access-tokens.ts';
 import type { Application } from '../applications/application-repository.ts';
 import type { Applications } from '../applications/applications.ts';
+import type { Clock } from '../clock.ts';
 import type { Feed } from '../console/feed.ts';
 import type { ConsolePages } from '../console/pages.ts';
 import type { SchemaName } from '../contracts/contracts.ts';
 import type { SchemaTypes } from '../contracts/types.ts';
 import type { Deprecations } from '../deprecations.ts';
 import type { Devices } from '../devices/devices.ts';
+import type { Fleet } from '../devices/fleet.ts';
 import type { Statuses } from '../devices/statuses.ts';
 import type { Docs } from '../docs/docs.ts';
 import type { RateLimit } from '../http/rate-limit.ts';
 import type { Input } from '../http/route.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Software } from '../software/software.ts';
+import type { Installations } from '../transactions/installations.ts';
+import type { Overview } from '../transactions/overview.ts';
 import type { Transactions } from '../transactions/transactions.ts';
 import type { DeliveryLog } from '../webhooks/delivery-log.ts';
 
@@ -26,6 +30,11 @@ export interface ApiServices {
   statuses: Pick<Statuses, 'find' | 'list' | 'firmwareVersion' | 'versions'>;
   transactions: Pick<Transactions, 'submit' | 'once' | 'find' | 'list' | 'cancel'>;
   software: Omit<Software, 'systemPackages' | 'firmware' | 'installs'>;
+  /** Devices, transactions and installations of everybody: each question names whose. */
+  fleet: Pick<Fleet, 'list'>;
+  overview: Pick<Overview, 'list' | 'find'>;
+  installations: Pick<Installations, 'counts' | 'list'>;
+  clock: Clock;
   deliveryLog: DeliveryLog;
   docs: Docs;
   /** The console. */

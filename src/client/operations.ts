@@ -48,6 +48,14 @@ export interface Operations {
   readTransaction: { input: { deviceId: string; transactionId: number }; answer: SchemaTypes['rest/transaction-record'] };
   /** Cancel a transaction (transaction cancel). */
   cancelTransaction: { input: { deviceId: string; transactionId: number }; answer: undefined };
+  /** List the devices of the application (devices of the application). */
+  listOwnDevices: { input: { query?: Partial<SchemaTypes['rest/own-device-query']> }; answer: SchemaTypes['common/device-row-list'] };
+  /** List the transactions of the application (transactions of the application). */
+  listOwnTransactions: { input: { query?: Partial<SchemaTypes['rest/own-transaction-query']> }; answer: SchemaTypes['common/transaction-row-list'] };
+  /** Read a transaction by its number alone (transaction of the application). */
+  readOwnTransaction: { input: { transactionId: number }; answer: SchemaTypes['common/transaction-detail'] };
+  /** List the devices that have a version, wait for it, or failed at it (installations). */
+  listInstallations: { input: { package: string; version: string; query?: Partial<SchemaTypes['rest/own-installation-query']> }; answer: SchemaTypes['common/installations'] };
   /** List the webhook deliveries of the application (delivery log). */
   listDeliveries: { input: { query?: Partial<SchemaTypes['rest/delivery-list-query']> }; answer: SchemaTypes['rest/delivery-list'] };
   /** Send a range of deliveries again (redelivery of a range). */
@@ -116,6 +124,10 @@ export const OPERATIONS: Record<keyof Operations, { method: string; path: string
   listTransactions: { method: 'GET', path: '/v1/applications/{applicationId}/devices/{deviceId}/transactions', scope: 'svc:device:read' },
   readTransaction: { method: 'GET', path: '/v1/applications/{applicationId}/devices/{deviceId}/transactions/{transactionId}', scope: 'svc:device:read' },
   cancelTransaction: { method: 'DELETE', path: '/v1/applications/{applicationId}/devices/{deviceId}/transactions/{transactionId}', scope: 'svc:device:write' },
+  listOwnDevices: { method: 'GET', path: '/v1/applications/{applicationId}/devices', scope: 'svc:device:read' },
+  listOwnTransactions: { method: 'GET', path: '/v1/applications/{applicationId}/transactions', scope: 'svc:application:read' },
+  readOwnTransaction: { method: 'GET', path: '/v1/applications/{applicationId}/transactions/{transactionId}', scope: 'svc:application:read' },
+  listInstallations: { method: 'GET', path: '/v1/applications/{applicationId}/packages/{package}/versions/{version}/installations', scope: 'svc:application:read' },
   listDeliveries: { method: 'GET', path: '/v1/applications/{applicationId}/webhooks/deliveries', scope: 'svc:application:read' },
   redeliverRange: { method: 'POST', path: '/v1/applications/{applicationId}/webhooks/deliveries/redeliver', scope: 'svc:application:write' },
   redeliver: { method: 'POST', path: '/v1/applications/{applicationId}/webhooks/deliveries/{deliveryId}/redeliver', scope: 'svc:application:write' },

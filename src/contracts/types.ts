@@ -476,6 +476,49 @@ export type Url1 = string;
  */
 export type SettingUrl1 = string | null;
 /**
+ * Name of a package: an Android package name.
+ */
+export type PackageName2 = string;
+/**
+ * Version of a package; SemVer 2.0.0 is recommended, other schemes sort as older than all SemVer versions. It is a segment of paths: `.` and `..`, which clients resolve, are none.
+ */
+export type VersionName3 = string;
+/**
+ * A length of time: a whole number of days, hours, minutes or seconds.
+ */
+export type Duration3 = string;
+/**
+ * IMEI of a device: 15 digits whose last is the Luhn check digit.
+ */
+export type DeviceId3 = string;
+/**
+ * What a transaction does on its device.
+ */
+export type Operation2 =
+  | 'activate'
+  | 'deactivate'
+  | 'setApn'
+  | 'setWifi'
+  | 'setLanguage'
+  | 'getConnectivityState'
+  | 'setConnectivityState'
+  | 'listConnectivity'
+  | 'pairBluetooth'
+  | 'installSoftware'
+  | 'updateFirmware';
+/**
+ * IMEI of a device: 15 digits whose last is the Luhn check digit.
+ */
+export type DeviceId4 = string;
+/**
+ * queued: stored, not yet with the device. delivered: the device confirmed the command. processing: the device said so. The other three are final.
+ */
+export type TransactionStatus2 = 'queued' | 'delivered' | 'processing' | 'succeeded' | 'failed' | 'cancelled';
+/**
+ * A length of time: a whole number of days, hours, minutes or seconds.
+ */
+export type Duration4 = string;
+/**
  * Body of op 11: all Wi-Fi networks that the device shall know, at most 100.
  *
  * @maxItems 100
@@ -678,6 +721,9 @@ export interface SchemaTypes {
   'rest/install-request': InstallRequest;
   'rest/jwks': JsonWebKeySet;
   'rest/language-setting': LanguageSetting;
+  'rest/own-device-query': OwnDeviceQuery;
+  'rest/own-installation-query': OwnInstallationQuery;
+  'rest/own-transaction-query': OwnTransactionQuery;
   'rest/package': PackageRecord;
   'rest/package-create': PackageCreate;
   'rest/package-list': PackageList;
@@ -2600,6 +2646,89 @@ export interface JsonWebKeySet {
  */
 export interface LanguageSetting {
   lang: LanguageTag;
+}
+/**
+ * Query of the devices of the application, with the defaults filled in.
+ */
+export interface OwnDeviceQuery {
+  /**
+   * Only devices whose deviceId begins so.
+   */
+  prefix?: string;
+  /**
+   * Only devices in this state.
+   */
+  activation?: 'deactivated' | 'activating' | 'activated';
+  /**
+   * `true`: only devices that are connected now; `false`: only those that are not.
+   */
+  connected?: 'true' | 'false';
+  /**
+   * Only devices that last reported this firmware version; empty: those that have reported none.
+   */
+  firmware?: string;
+  package?: PackageName2;
+  version?: VersionName3;
+  /**
+   * Only devices whose battery was last reported below this level, in percent.
+   */
+  batteryBelow?: number;
+  /**
+   * Only devices whose battery was last reported at this level, in percent, or above.
+   */
+  batteryFrom?: number;
+  notSeenFor?: Duration3;
+  /**
+   * The order: by identifier, by when they were last heard of (never comes first), or by that the other way round. When a device was heard of is stored within a minute, and sorted by what is stored.
+   */
+  sort: 'deviceId' | 'lastSeen' | '-lastSeen';
+  /**
+   * Where the page begins: what the `Link` of the page before says.
+   */
+  after?: string;
+  /**
+   * How many rows to answer at most.
+   */
+  limit: number;
+}
+/**
+ * Query of the devices of a version, with the defaults filled in.
+ */
+export interface OwnInstallationQuery {
+  /**
+   * Only devices in this state.
+   */
+  state?: 'installed' | 'waiting' | 'failed';
+  after?: DeviceId3;
+  /**
+   * How many rows to answer at most.
+   */
+  limit: number;
+}
+/**
+ * Query of the transactions of the application, with the defaults filled in.
+ */
+export interface OwnTransactionQuery {
+  /**
+   * `true`: only unfinished ones, oldest first. Else all of them, newest first.
+   */
+  unfinished?: 'true' | 'false';
+  operation?: Operation2;
+  deviceId?: DeviceId4;
+  status?: TransactionStatus2;
+  olderThan?: Duration4;
+  /**
+   * `true`: only unfinished ones that their device will not answer.
+   */
+  warning?: 'true' | 'false';
+  /**
+   * Where the page begins: behind this transaction, in the order of the list.
+   */
+  after?: number;
+  /**
+   * How many rows to answer at most.
+   */
+  limit: number;
 }
 /**
  * A package.

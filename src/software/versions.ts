@@ -20,6 +20,9 @@ interface Parts {
 /** The versions of developers' packages (ops 16 to 19). All throw PACKAGE_NOT_FOUND and, with a version, VERSION_NOT_FOUND. */
 export function createVersions({ database, clock, ids, objects }: Parts) {
   return {
+    find: (developerId: string, name: VersionName): Promise<Version> =>
+      requireVersion(database.read, developerId, name),
+
     /** Op 16: newest first. */
     async list(developerId: string, name: string, page: { offset: number; limit: number }) {
       await requirePackage(database.read, developerId, name);

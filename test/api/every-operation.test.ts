@@ -146,7 +146,7 @@ t.test('every operation keeps the common rules', async (t) => {
       t.match(unknown, { status: 404, body: { reason: 'transaction not found.', details: [] } }, 'the largest number');
       const both = await api.request(row.method, targetOf(row, { applicationId, deviceId: 'x', transactionId: 'y' }));
       t.same(faultsOf(both), [
-        'pathParameters.deviceId string_pattern_mismatch',
+        ...(row.path.includes('{deviceId}') ? ['pathParameters.deviceId string_pattern_mismatch'] : []),
         'pathParameters.transactionId int_type',
       ]);
     }

@@ -61,6 +61,10 @@ export const OPERATIONS: Operation[] = [
   { op: 'transaction lookup', method: 'GET', path: '/devices/{deviceId}/transactions/{transactionId}', scope: C },
   { op: 'transaction cancel', method: 'DELETE', path: '/devices/{deviceId}/transactions/{transactionId}', scope: D },
   { op: 'feed', method: 'GET', path: '/feed', scope: C }, // its stream has no end: a test of its own
+  { op: 'devices of the application', method: 'GET', path: '/devices', scope: C },
+  { op: 'transactions of the application', method: 'GET', path: '/transactions', scope: A },
+  { op: 'transaction of the application', method: 'GET', path: '/transactions/{transactionId}', scope: A },
+  { op: 'installations', method: 'GET', path: '/packages/{package}/versions/{version}/installations', scope: A },
   { op: 'delivery log', method: 'GET', path: '/webhooks/deliveries', scope: A },
   { op: 'redelivery of a range', method: 'POST', path: '/webhooks/deliveries/redeliver', scope: B, json: {} },
   { op: 'redelivery', method: 'POST', path: '/webhooks/deliveries/{deliveryId}/redeliver', scope: B },

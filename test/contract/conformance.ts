@@ -58,7 +58,11 @@ function commonCases(row: string): Cases {
       run: (world) => world.api.request(method, target(operation, world).replace('bluetooth', 'wifi')),
     };
   }
-  if (method === 'GET' && /(packages|versions|apps|status|transactions|deliveries)$/.test(path) && row !== 'op 7') {
+  if (
+    method === 'GET' &&
+    /(packages|versions|apps|status|transactions|deliveries|devices|installations)$/.test(path) &&
+    row !== 'op 7'
+  ) {
     cases[400] = {
       title: 'limit=0',
       run: (world) => world.api.get(`${target(operation, world)}?limit=0`),
@@ -337,6 +341,27 @@ const OWN: Record<string, Cases> = {
         await api.delete(path);
         return api.delete(path);
       },
+    },
+  },
+  'devices of the application': { 200: PLAIN('devices of the application', 'the devices of the application') },
+  'transactions of the application': {
+    200: PLAIN('transactions of the application', 'the transactions of the application'),
+  },
+  'transaction of the application': {
+    200: {
+      title: 'a transaction of the application',
+      run: async ({ api, path, newTransaction }) =>
+        api.get(`${path}/transactions/${(await newTransaction()).split('/').at(-1)}`),
+    },
+    404: {
+      title: 'transaction not found',
+      run: ({ api, path }) => api.get(`${path}/transactions/999999`),
+    },
+  },
+  installations: {
+    200: {
+      title: 'a version of the developer',
+      run: async ({ api, newVersion }) => api.get(`${(await newVersion()).version}/installations`),
     },
   },
   'delivery log': { 200: PLAIN('delivery log', 'the deliveries of the application') },
