@@ -30,6 +30,10 @@ const AHEAD = 6;
 
 const clock = (at: string): string => at.slice(11, 23);
 
+/** Without what every topic of the device begins with. */
+const shortTopic = (topic: string, deviceId: string): string =>
+  topic.startsWith(`devices/${deviceId}/`) ? topic.slice(`devices/${deviceId}/`.length) : topic;
+
 function show(message: Message): void {
   const way = message.direction === 'in' ? 'from the device' : 'to the device';
   open(
@@ -157,7 +161,7 @@ function LiveMessages({ deviceId }: { deviceId: string }) {
                       { class: 'way', title: message.direction === 'in' ? 'from the device' : 'to the device' },
                       message.direction === 'in' ? '←' : '→',
                     ),
-                    span(null, visible(message.topic)),
+                    span({ title: visible(message.topic) }, visible(shortTopic(message.topic, deviceId))),
                     span(null, visible(message.payload)),
                   ),
             ),
