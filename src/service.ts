@@ -237,6 +237,7 @@ export async function createService(
   const feed = createFeed({
     ...common,
     sources: createFeedSources({
+      hasOthers: database.shared,
       fleetDevices: fleet,
       deviceRow,
       overview,

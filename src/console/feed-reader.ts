@@ -15,6 +15,8 @@ interface TransactionValue {
 
 /** Where what is shown is read: rows as the lists of the interface have them. */
 export interface FeedSources {
+  /** Other processes change it, too, and tell nothing of it. */
+  readonly hasOthers: boolean;
   fleet(): Promise<object | undefined>;
   devices(deviceIds: readonly string[]): Promise<DeviceValue[]>;
   transactions(transactionIds: readonly number[]): Promise<TransactionValue[]>;
@@ -65,6 +67,8 @@ export function createFeedReader({ clock, sources, wanted, onDropped }: Parts) {
   const told = new Map<string, string>();
   /** Devices of those whose messages are shown that were its own at the last look. */
   let owned = new Set<string>();
+  /** Transactions as they were at the last look at them. */
+  let lookedAt = new Map<string, string>();
   let live = false;
   /** It had no room: what it was not told is made up for by a snapshot. */
   let behind = false;
@@ -125,6 +129,14 @@ export function createFeedReader({ clock, sources, wanted, onDropped }: Parts) {
     const rows = await sources.devices([...topics.messages]);
     owned = new Set(rows.filter(isOwn).map(({ deviceId }) => deviceId));
     return (deviceId) => before.has(deviceId) && owned.has(deviceId);
+  }
+
+  /** What other nodes did, of what its lists begin with or of those that it names: nobody tells of it. */
+  async function elsewhere(): Promise<FeedItem[]> {
+    const items = await firstTransactions();
+    const before = lookedAt;
+    lookedAt = new Map(items.map(({ key, value }) => [key, JSON.stringify(value)]));
+    return items.filter(({ key }) => before.get(key) !== lookedAt.get(key));
   }
 
   async function snapshot(): Promise<void> {
@@ -188,7 +200,8 @@ export function createFeedReader({ clock, sources, wanted, onDropped }: Parts) {
         ...(await devices(looked)),
         ...(isSecond ? [...(await receivers()), ...(await software())] : []),
       ]);
-      const items = [...transactionItems(transactions), ...states];
+      const others = isSecond && sources.hasOthers ? await elsewhere() : [];
+      const items = [...transactionItems(transactions), ...others, ...states];
       if (fleet && topics.fleet && applicationId === undefined)
         items.unshift({ topic: 'fleet', key: '', value: fleet });
       if (items.length > 0) stream.change(items);

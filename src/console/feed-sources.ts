@@ -8,7 +8,7 @@ import type { FeedSources } from './feed-reader.ts';
 /** Rows of each of the lists of transactions that a feed begins with: a page of them. */
 const FIRST = 50;
 
-interface Parts extends Pick<FeedSources, 'fleet' | 'receivers'> {
+interface Parts extends Pick<FeedSources, 'hasOthers' | 'fleet' | 'receivers'> {
   fleetDevices: Pick<Fleet, 'find'>;
   deviceRow(device: FleetDevice): DeviceRow;
   overview: Pick<Overview, 'list' | 'some'>;
@@ -17,8 +17,9 @@ interface Parts extends Pick<FeedSources, 'fleet' | 'receivers'> {
 
 /** Reads what the feed shows where the lists of the interface are read, so that both say the same. */
 export function createFeedSources(parts: Parts): FeedSources {
-  const { fleetDevices, deviceRow, overview, installations, fleet, receivers } = parts;
+  const { fleetDevices, deviceRow, overview, installations, hasOthers, fleet, receivers } = parts;
   return {
+    hasOthers,
     fleet,
     receivers,
     devices: async (deviceIds) => (await fleetDevices.find(deviceIds)).map(deviceRow),

@@ -78,6 +78,12 @@ export function createConsoleSessions({ database, clock, ids, administratorToken
     tries.take(group, -1); // a right one costs nothing
   }
 
+  /** The session of a secret, which is in use now; undefined when it is not good. */
+  async function look(secret: string): Promise<ConsoleSession | undefined> {
+    const proof = { secretHash: hashSecret(secret), administrator: await administrator() };
+    return use(await findSession(database.read, proof));
+  }
+
   return {
     idleUntil,
 
@@ -102,10 +108,11 @@ export function createConsoleSessions({ database, clock, ids, administratorToken
       return secret;
     },
 
-    /** The session of a secret, which is in use now. Throws SESSION_ENDED. */
+    look,
+
+    /** The same. Throws SESSION_ENDED. */
     async find(secret: string): Promise<ConsoleSession> {
-      const proof = { secretHash: hashSecret(secret), administrator: await administrator() };
-      const session = await use(await findSession(database.read, proof));
+      const session = await look(secret);
       if (!session) throw new DomainError('SESSION_ENDED');
       return session;
     },

@@ -4,6 +4,7 @@ import { Agent, request } from 'undici';
 import { MOST_STREAMS, MOST_STREAMS_OF_APPLICATION } from '../../src/console/feed.ts';
 import { createFeedStream, FEED_BUFFER } from '../../src/console/feed-stream.ts';
 import { createFakeClock } from '../fake-clock.ts';
+import { NO_POSTGRES as skip } from '../postgres/databases.ts';
 import { startWorld, transactionIdOf, WIFI, type World } from '../world.ts';
 
 const FLUSH = 250;
@@ -318,6 +319,24 @@ t.test('the feed', async (t) => {
     t.same(await feed.next('bye'), { reason: 'stopping' });
     await feed.closed();
   });
+});
+
+t.test('what happens on another node is seen within a second', { skip }, async (t) => {
+  const world = await startWorld(t, { nodes: 2 });
+  const tenant = await world.createTenant();
+  const device = await world.activatedDevice(tenant, { node: 1 });
+  const feed = await asAdmin(t, world, `transactions,devices:${device.deviceId}`);
+  t.match(await feed.next('snapshot'), [{ value: { connected: true } }, { value: { operation: 'activate' } }]);
+  const api = await tenant.at(1);
+  const transactionId = transactionIdOf(await api.put(`${device.path}/settings/wifi`, { json: WIFI }));
+  device.link.puback((await device.link.command()).packet);
+  await device.link.ack({ transactionId, status: 'succeeded' });
+  const seen: Item[] = [];
+  while (!seen.some(({ key, value }) => key === String(transactionId) && value.status === 'succeeded'))
+    seen.push(...(await soon(world, feed)));
+  device.link.socket.destroy();
+  while (!seen.some(({ value }) => value.connected === false)) seen.push(...(await soon(world, feed)));
+  feed.stop();
 });
 
 t.test('for a reader that reads nothing no more is kept than so much, and in the end nothing', async (t) => {
