@@ -156,6 +156,8 @@ function Device({ deviceId }: { deviceId: string }) {
     if (key === deviceId) device.change((known) => ({ ...known, ...(value as Partial<DeviceRow>) }));
   });
   const { value: row } = device.state.value;
+  // Of a device that is not its own an application is told nothing.
+  const isKnown = ROLE === 'operator' || row?.activation === 'activated';
   return [
     head({
       title: deviceId,
@@ -177,9 +179,13 @@ function Device({ deviceId }: { deviceId: string }) {
             div(
               { class: 'stack' },
               ROLE === 'operator' ? use(ConnectionCard, { deviceId, connected: row.connected, key: deviceId }) : null,
-              deviceStatus(deviceId),
+              isKnown ? deviceStatus(deviceId) : null,
             ),
-            div({ class: 'stack' }, liveMessages(deviceId), use(Transactions, { deviceId, key: deviceId })),
+            div(
+              { class: 'stack' },
+              isKnown ? liveMessages(deviceId) : null,
+              use(Transactions, { deviceId, key: deviceId }),
+            ),
           ),
         ]
       : null,

@@ -1,10 +1,12 @@
 import { useComputed } from '@preact/signals';
 import { a, button, type Child, div, small, use, type VNode } from '../base/elements.ts';
 import { type Loading, useLoad } from '../base/load.ts';
-import { addressOf, filter, place, ROLE } from '../base/place.ts';
+import { addressOf, filter, go, place, ROLE } from '../base/place.ts';
 import { type Page, readPage } from '../base/requests.ts';
 import type { DeviceRow } from '../base/rows.ts';
 import { useWatch } from '../base/watching.ts';
+import { ask } from '../parts/dialog.ts';
+import { textField, typed } from '../parts/fields.ts';
 import { asked, type Filter, filterBar } from '../parts/filters.ts';
 import { head } from '../parts/head.ts';
 import { loaded } from '../parts/loaded.ts';
@@ -131,6 +133,19 @@ function columns(): Column<DeviceRow>[] {
   return all;
 }
 
+/** An application's list has its activated devices: another one is opened by its name, to activate it. */
+const openDevice = (): void =>
+  ask({
+    title: 'Open a device',
+    text: 'One that is to be activated is not in the list yet.',
+    fields: textField({ name: 'deviceId', label: 'deviceId', required: true }, { inputMode: 'numeric' }),
+    does: 'Open it',
+    act(data) {
+      go(addressOf(['devices', typed(data, 'deviceId') ?? '']));
+      return Promise.resolve(undefined);
+    },
+  });
+
 const hasFilters = (): boolean => filters.some(({ name }) => place.value.query[name] !== undefined);
 
 function none(): VNode {
@@ -159,7 +174,10 @@ function Devices() {
     head({
       title: 'Devices',
       about: 'What is shown here changes as it happens.',
-      actions: ROLE === 'operator' ? button({ type: 'button', onClick: importDevices }, 'Import from a file') : null,
+      actions:
+        ROLE === 'operator'
+          ? button({ type: 'button', onClick: importDevices }, 'Import from a file')
+          : button({ type: 'button', onClick: openDevice }, 'Open a device'),
     }),
     filterBar(filters),
     card(

@@ -24,7 +24,7 @@ const ABOUT: Readonly<Record<string, string>> = {
 };
 
 function change(settings: Settings, done: () => void): void {
-  const names = Object.keys(ABOUT).filter((name) => name in settings);
+  const names = Object.keys(ABOUT);
   ask({
     title: 'Change the webhook URLs',
     fields: names.map((name) =>
@@ -36,7 +36,9 @@ function change(settings: Settings, done: () => void): void {
     does: 'Change them',
     async act(data) {
       const json = Object.fromEntries(
-        names.map((name) => [name, typed(data, name) ?? null]).filter(([name, url]) => settings[name!] !== url),
+        names
+          .map((name) => [name, typed(data, name) ?? null])
+          .filter(([name, url]) => (settings[name!] ?? null) !== url),
       );
       await send('PATCH', '', { json });
       done();
@@ -95,15 +97,13 @@ function Settings() {
             dt(null, 'authenticationKey'),
             dd(null, hasKey ? badge('good', 'issued') : badge('warn', 'not issued')),
           ),
-          Object.keys(ABOUT)
-            .filter((name) => name in all)
-            .map((name) =>
-              div(
-                { key: name },
-                dt(null, name),
-                dd(null, div(null, outside(all[name]), p({ class: 'quiet small' }, ABOUT[name]))),
-              ),
+          Object.keys(ABOUT).map((name) =>
+            div(
+              { key: name },
+              dt(null, name),
+              dd(null, div(null, outside(all[name]), p({ class: 'quiet small' }, ABOUT[name]))),
             ),
+          ),
         ),
       ),
     ),

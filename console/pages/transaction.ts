@@ -73,7 +73,7 @@ function stagesOf(row: Transaction): Stage[] {
             'Acknowledged',
             acknowledgedAt,
             deliveredAt ?? publishedAt,
-            'the device has it and works on it',
+            deliveredAt === null ? 'when the device has done it, or cannot' : 'the device has it and works on it',
             status,
             deliveredAt !== null || status === 'processing',
           ),
