@@ -53,7 +53,10 @@ export const addressOf = (path: readonly (string | number)[], query: Query = {})
 /** Goes there; a new entry in the history unless it only changes what is there already. */
 export function go(address: string, { replace = false } = {}): void {
   if (replace) history.replaceState(null, '', address);
-  else history.pushState(null, '', address);
+  else {
+    history.pushState(null, '', address);
+    scrollTo(0, 0);
+  }
   current.value = read();
 }
 

@@ -68,7 +68,7 @@ function Bar({ filters, others }: { filters: readonly Filter[]; others: Child })
   return div(
     { class: 'stack tight' },
     div(
-      { class: `filters ${isOpen.value ? 'is-open' : ''}`, role: 'search' },
+      { class: `filters ${isOpen.value ? 'is-open' : ''}`, role: 'search', 'aria-label': 'Filters' },
       filters.map((one) => use(one.choices ? Chosen : Typed, { ...one, key: one.name })),
       others,
       filters.length < 3

@@ -88,6 +88,6 @@ const WIDTHS = ['bone-1', 'bone-2', 'bone-3'];
 /** The shape of what is about to be there. */
 export const skeleton = (lines = 5): VNode =>
   div(
-    { class: 'bones', 'aria-busy': 'true', 'aria-label': 'Loading' },
+    { class: 'bones', role: 'status', 'aria-busy': 'true', 'aria-label': 'Loading' },
     Array.from({ length: lines }, (_, n) => span({ class: `bone ${WIDTHS[n % 3]}` })),
   );

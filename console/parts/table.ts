@@ -1,6 +1,7 @@
-import { type Child, table, tbody, td, th, thead, tr, type VNode } from '../base/elements.ts';
+import { type Child, span, table, tbody, td, th, thead, tr, type VNode } from '../base/elements.ts';
 
 export interface Column<Row> {
+  /** Empty for what can be done about a row. */
   name: string;
   /** A head that can be pressed, instead of the name. */
   head?: Child;
@@ -30,7 +31,10 @@ export const rowsTable = <Row>({ label, columns, rows, keyOf, isChosen }: Table<
       tr(
         null,
         columns.map(({ name, head, kind = '', sorted }) =>
-          th({ scope: 'col', class: kind, ...(sorted && { 'aria-sort': sorted }) }, head ?? name),
+          th(
+            { scope: 'col', class: kind, ...(sorted && { 'aria-sort': sorted }) },
+            head ?? (name === '' ? span({ class: 'unseen' }, 'Actions') : name),
+          ),
         ),
       ),
     ),
