@@ -42,11 +42,12 @@ t.test('developers, applications and devices', async (t) => {
     t.match(made, { code: 0, stdout: /\nsecret +\S{43}\nThe secret is shown here and never again/ });
     const { secret } = await good('application secret patrol');
     t.ok(await world.tokenOf('patrol', String(secret)));
-    t.match((await admin('application list --developer acme')).stdout, /patrol +acme +Patrol +2026-/);
+    t.match((await admin('application list --developer acme')).stdout, /patrol +acme +Patrol +0 +2026-/);
     const removed = await admin('application delete patrol');
     t.same([removed.code, removed.stdout], [0, 'deleted: patrol\n']);
-    const lost = await admin('application list');
-    t.match(lost, { code: 2, stderr: /^lapel: --developer: is needed\nSee: lapel admin application list --help/ });
+    t.equal((await admin('application list')).stdout, 'There are none.\n', 'of no developer');
+    const lost = await admin('application create other');
+    t.match(lost, { code: 2, stderr: /^lapel: --developer: is needed\nSee: lapel admin application create --help/ });
   });
 
   t.test('a device is registered with its hardware, moved, given a new credential, and removed', async (t) => {
@@ -83,6 +84,8 @@ t.test('every operation of the administration API is a command', async (t) => {
   ]);
   const commands = new Set([...rows, 'POST /admin/v1/developers/{developerId}/devices/import']);
   const routes = ROUTES.map(({ method, path }) => `${method} ${path}`).filter((route) => route.includes('/admin/'));
+  // The lists of all developers have them by `--developer`.
+  for (const list of ['applications', 'devices']) commands.add(`GET /admin/v1/developers/{developerId}/${list}`);
   // A stream for pages; people have `lapel device watch` and lists.
   commands.add('GET /admin/v1/feed');
   t.same([...commands].sort(), routes.sort());

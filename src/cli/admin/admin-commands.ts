@@ -64,15 +64,23 @@ interface Call {
   /** What fails when it fails. */
   what: string;
   body: Record<string, unknown> | undefined;
+  /** What arguments say of the query. */
+  asked: Record<string, string | undefined>;
 }
 
-const queryOf = ({ verb, given }: Pick<Call, 'verb' | 'given'>): Record<string, string | undefined> =>
-  Object.fromEntries(
+const queryOf = ({
+  verb,
+  given,
+  asked,
+}: Pick<Call, 'verb' | 'given' | 'asked'>): Record<string, string | undefined> => ({
+  ...asked,
+  ...Object.fromEntries(
     Object.entries(verb.query ?? {}).map(([name, { parameter, value }]) => [
       parameter,
       value === undefined ? (given.flag(name) ? 'true' : undefined) : given.text(name),
     ]),
-  );
+  ),
+});
 
 /** The first rows: each page says where the next one begins. */
 async function listFirst(parts: Call): Promise<Outcome> {
@@ -81,21 +89,25 @@ async function listFirst(parts: Call): Promise<Outcome> {
   const limit = given.text('limit');
   const wanted = limit === undefined ? (verb.first ?? 0) : readWhole('limit', limit);
   const rows: Row[] = [];
+  let isWhole: boolean;
   let query: Record<string, string | number | undefined> = { ...queryOf(parts), limit: Math.min(wanted, PAGE) };
   for (;;) {
     const { body, next } = await administration.page(what, { method: 'GET', path, query });
     rows.push(...((body as Record<string, unknown>)[key] as Row[]));
+    isWhole = !next;
     if (rows.length >= wanted || !next) break;
     query = { ...Object.fromEntries(next), limit: Math.min(wanted - rows.length, PAGE) };
   }
-  return { json: { ok: true, [key]: rows }, text: table(resource.columns, rows, 'There are none.') };
+  const json = { ok: true, [key]: rows, ...(isWhole && { total: rows.length }) };
+  return { json, text: table(verb.columns ?? resource.columns, rows, 'There are none.') };
 }
 
-async function list({ resource, verb, administration, path, what }: Call): Promise<Outcome> {
+async function list(parts: Call): Promise<Outcome> {
+  const { resource, verb, administration, path, what } = parts;
   const key = verb.list ?? '';
   const rows: Row[] = [];
   for (;;) {
-    const query = verb.whole ? {} : { offset: rows.length, limit: PAGE };
+    const query = verb.whole ? queryOf(parts) : { offset: rows.length, limit: PAGE };
     const page = (await administration.request(what, { method: 'GET', path, query })) as Record<string, unknown>;
     const found = page[key] as Row[];
     rows.push(...found);
@@ -129,9 +141,10 @@ async function upload({ resource, verb, given, administration, terminal, body }:
   return { json: { ok: true, ...record, fileSize: file.size }, text: table(resource.columns, [record], '') };
 }
 
-async function call({ verb, given, administration, path, what, body }: Call): Promise<Outcome> {
+async function call(parts: Call): Promise<Outcome> {
+  const { verb, given, administration, path, what, body } = parts;
   const flags = Object.keys(verb.flags ?? {}).filter((name) => given.flag(name));
-  const query = { ...queryOf({ verb, given }), ...Object.fromEntries(flags.map((name) => [name, 'true'])) };
+  const query = { ...queryOf(parts), ...Object.fromEntries(flags.map((name) => [name, 'true'])) };
   const answer = await administration.request(what, { method: verb.method, path, query, body });
   const record = answer as Row | undefined;
   const done = oneLine(`${verb.done ?? 'done'}: ${given.positionals.join(' ')}`);
@@ -155,12 +168,14 @@ function commandOf(resource: Resource, verb: Verb): Command {
     ...optionsOf(fields),
     ...verb.flags,
     ...verb.query,
-    ...(verb.first !== undefined && { limit: { value: 'N', text: `how many at most (${verb.first})` } }),
+    ...(verb.first !== undefined && {
+      limit: { value: 'N', text: `how many at most (${verb.first === Infinity ? 'all' : verb.first})` },
+    }),
     ...(isUpload && NAMES),
     ...ADMIN_OPTIONS,
   };
   return {
-    name: `admin ${resource.resource} ${verb.verb}`,
+    name: `admin ${resource.resource} ${verb.verb}`.trimEnd(),
     arguments: isUpload ? [{ name: 'FILE', file: true }] : Object.keys(named).map(argumentOf),
     summary: verb.summary,
     ...(verb.about !== undefined && { about: verb.about }),
@@ -185,8 +200,19 @@ function commandOf(resource: Resource, verb: Verb): Command {
           }
         : undefined;
       const administration = await openAdministration(given, terminal);
-      const what = `${verb.verb} ${resource.resource}`;
-      const parts = { resource, verb, given, administration, terminal, path: fill(verb.path, values), what, body };
+      const what = `${verb.verb} ${resource.resource}`.trimStart();
+      const asked = method === 'GET' ? Object.fromEntries(inBody.map((target) => [target, values[target]])) : {};
+      const parts = {
+        resource,
+        verb,
+        given,
+        administration,
+        terminal,
+        path: fill(verb.path, values),
+        what,
+        body,
+        asked,
+      };
       if (isUpload) return upload(parts);
       if (kind !== 'list') return call(parts);
       return verb.first === undefined ? list(parts) : listFirst(parts);

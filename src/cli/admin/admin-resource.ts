@@ -14,14 +14,15 @@ export interface Field extends Option {
 
 /** An operation of the administration API as a command. */
 export interface Verb {
+  /** Empty: the command has the name of the resource alone. */
   verb: string;
   summary: string;
   about?: string;
   method: string;
   path: string;
   /**
-   * The arguments of the command, in their order, each with the `{parameter}` of the path or the field of the body that it
-   * is; one in brackets may be left out. A parameter that is not among them is the option `--developer`.
+   * The arguments of the command, in their order, each with the `{parameter}` of the path or the field of the body (of a
+   * GET: the parameter of the query) that it is; one in brackets may be left out. A parameter that is not among them is the option `--developer`.
    */
   arguments?: Readonly<Record<string, string>>;
   /** `list`: all pages of it; `upload`: the file is sent to the URL that comes back; without: one request. */
@@ -35,8 +36,9 @@ export interface Verb {
   first?: number;
   /** What is sent whatever the options. */
   body?: Row;
-  /** Where the rows of a list are. */
+  /** Where the rows of a list are; and its columns, where they are not the resource's. */
   list?: string;
+  columns?: readonly Column<Row>[];
   /** The list has no pages. */
   whole?: true;
   /** A path that is PUT first, with the fields: what an upload registers. */
@@ -57,3 +59,5 @@ export interface Resource {
 export const column = (head: string, field: string): Column<Row> => ({ head, cell: (row) => fieldText(row[field]) });
 export const flexible = (head: string, field: string): Column<Row> => ({ ...column(head, field), flexible: true });
 export const date = (head: string, field: string): Column<Row> => ({ head, cell: (row) => timeText(row[field]) });
+
+export const SHOWN_ONCE = 'It is shown here and never again.';

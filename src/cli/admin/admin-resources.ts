@@ -1,5 +1,7 @@
-import { column, date, type Field, flexible, type Resource, type Verb } from './admin-resource.ts';
+import { column, date, type Field, flexible, type Resource, SHOWN_ONCE, type Verb } from './admin-resource.ts';
 import { AUDIT } from './audit-resource.ts';
+import { DEVICES } from './device-resource.ts';
+import { PACKAGES, SEARCH, SETTINGS, TRANSACTIONS } from './fleet-resources.ts';
 import { SESSION } from './session-resource.ts';
 
 const SOFTWARE_COLUMNS = [
@@ -83,20 +85,6 @@ const LIMIT: Field = {
   text: 'contracted number of devices',
 };
 const NAME: Field = { field: 'name', value: 'TEXT', text: 'its name, for people' };
-const CREDENTIAL: Field = {
-  field: 'credential',
-  value: 'C',
-  text: 'its credential, 32 characters or more; without, the service makes one',
-};
-const HARDWARE: Field = {
-  field: 'hardwareProperties',
-  value: 'FILE',
-  kind: 'json',
-  file: true,
-  text: 'file with its hardware properties as JSON (- is standard input)',
-};
-const SHOWN_ONCE = 'It is shown here and never again.';
-
 /** All of `lapel admin` but the import of devices: a resource a row, a verb a row. */
 export const RESOURCES: readonly Resource[] = [
   {
@@ -144,6 +132,15 @@ export const RESOURCES: readonly Resource[] = [
           'lapel admin developer update acme --no-device-limit',
         ],
       },
+      {
+        verb: 'delete',
+        summary: 'Deletes a developer without applications, devices and packages',
+        method: 'DELETE',
+        path: '/admin/v1/developers/{developerId}',
+        arguments: { DEVELOPER: 'developerId' },
+        done: 'deleted',
+        examples: ['lapel admin developer delete acme'],
+      },
     ],
   },
   {
@@ -152,7 +149,8 @@ export const RESOURCES: readonly Resource[] = [
       column('APPLICATION', 'applicationId'),
       column('DEVELOPER', 'developerId'),
       flexible('NAME', 'name'),
-      date('CREATED', 'createdAt'),
+      column('ACTIVATED', 'activated'),
+      date('CREATED (UTC)', 'createdAt'),
     ],
     verbs: [
       {
@@ -167,12 +165,22 @@ export const RESOURCES: readonly Resource[] = [
       },
       {
         verb: 'list',
-        summary: 'The applications of a developer',
+        summary: 'Applications of all developers, or of one; times are in UTC',
         method: 'GET',
-        path: '/admin/v1/developers/{developerId}/applications',
+        path: '/admin/v1/applications',
         kind: 'list',
         list: 'applications',
-        examples: ['lapel admin application list --developer acme'],
+        first: Number.POSITIVE_INFINITY,
+        query: { developer: { parameter: 'developerId', value: 'ID', text: 'only applications of this developer' } },
+        examples: ['lapel admin application list', 'lapel admin application list --developer acme'],
+      },
+      {
+        verb: 'show',
+        summary: 'One application: its settings, the age of its key, how many devices are activated',
+        method: 'GET',
+        path: '/admin/v1/applications/{applicationId}',
+        arguments: { APPLICATION: 'applicationId' },
+        examples: ['lapel admin application show patrol'],
       },
       {
         verb: 'secret',
@@ -195,112 +203,9 @@ export const RESOURCES: readonly Resource[] = [
       },
     ],
   },
-  {
-    resource: 'device',
-    columns: [
-      column('DEVICE', 'deviceId'),
-      column('DEVELOPER', 'developerId'),
-      { ...column('ACTIVATION', 'activation'), state: true },
-      column('APPLICATION', 'applicationId'),
-      { head: 'BLOCKED', cell: ({ blocked }) => (blocked ? 'blocked' : '') },
-      date('CREATED', 'createdAt'),
-    ],
-    verbs: [
-      {
-        verb: 'register',
-        summary: 'A new device of a developer, with its credential',
-        method: 'POST',
-        path: '/admin/v1/developers/{developerId}/devices',
-        arguments: { DEVICE: 'deviceId' },
-        fields: { hardware: HARDWARE, credential: CREDENTIAL },
-        note: 'The credential, which is the MQTT password of the device, is shown here and never again.',
-        examples: [
-          'lapel admin device register 490154203237518 --developer acme',
-          'lapel admin device register 490154203237518 --developer acme --hardware camera.json',
-        ],
-      },
-      {
-        verb: 'list',
-        summary: 'The devices of a developer',
-        method: 'GET',
-        path: '/admin/v1/developers/{developerId}/devices',
-        kind: 'list',
-        list: 'devices',
-        examples: ['lapel admin device list --developer acme'],
-      },
-      {
-        verb: 'show',
-        summary: 'One device, and where it is activated',
-        method: 'GET',
-        path: '/admin/v1/devices/{deviceId}',
-        arguments: { DEVICE: 'deviceId' },
-        examples: ['lapel admin device show 490154203237518'],
-      },
-      {
-        verb: 'update',
-        summary: 'Replaces the hardware properties of a device, or moves it to another developer',
-        method: 'PATCH',
-        path: '/admin/v1/devices/{deviceId}',
-        arguments: { DEVICE: 'deviceId' },
-        fields: {
-          hardware: { ...HARDWARE, none: 'the device has no hardware properties any more' },
-          developer: { field: 'developerId', value: 'ID', text: 'the developer whose it is from now on' },
-        },
-        examples: [
-          'lapel admin device update 490154203237518 --hardware camera.json',
-          'lapel admin device update 490154203237518 --developer globex',
-        ],
-      },
-      {
-        verb: 'delete',
-        summary: 'Removes a device that is not activated; or, by force, any',
-        about:
-          'With --force an application that has it activated is told that it was deactivated, and what was cancelled.',
-        method: 'DELETE',
-        path: '/admin/v1/devices/{deviceId}',
-        arguments: { DEVICE: 'deviceId' },
-        flags: { force: { text: 'also a device that is activated: what is unfinished ends' } },
-        done: 'deleted',
-        examples: ['lapel admin device delete 490154203237518', 'lapel admin device delete 490154203237518 --force'],
-      },
-      {
-        verb: 'block',
-        summary: 'Closes the connection of a device and lets it connect no more; what it is told to do waits',
-        method: 'PATCH',
-        path: '/admin/v1/devices/{deviceId}',
-        arguments: { DEVICE: 'deviceId' },
-        body: { blocked: true },
-        examples: ['lapel admin device block 490154203237518'],
-      },
-      {
-        verb: 'unblock',
-        summary: 'Lets a device that was blocked connect again',
-        method: 'PATCH',
-        path: '/admin/v1/devices/{deviceId}',
-        arguments: { DEVICE: 'deviceId' },
-        body: { blocked: false },
-        examples: ['lapel admin device unblock 490154203237518'],
-      },
-      {
-        verb: 'credential',
-        summary: 'Replaces the credential of a device; the old one stops at once, its connection is closed',
-        about: 'Client certificates of the device stop too, but for the one whose fingerprint is named.',
-        method: 'POST',
-        path: '/admin/v1/devices/{deviceId}/credential',
-        arguments: { DEVICE: 'deviceId' },
-        fields: {
-          credential: CREDENTIAL,
-          certificate: {
-            field: 'certificateFingerprint',
-            value: 'SHA256',
-            text: 'fingerprint of the client certificate that it may log in with from now on; without, with none',
-          },
-        },
-        note: SHOWN_ONCE,
-        examples: ['lapel admin device credential 490154203237518'],
-      },
-    ],
-  },
+  DEVICES,
+  TRANSACTIONS,
+  PACKAGES,
   software('system-package', {
     thing: 'System packages',
     path: '/admin/v1/system-packages',
@@ -316,6 +221,8 @@ export const RESOURCES: readonly Resource[] = [
     file: 'camera-9.2.0.img --package com.lapel.firmware --version 9.2.0',
   }),
   SESSION,
+  SEARCH,
+  SETTINGS,
   AUDIT,
   {
     resource: 'binary-warning',
