@@ -10,7 +10,7 @@ shade();
 
 /** The UI shows the parameters of a path nameless in an operation that an address opened, so each operation gets its own. */
 function ownParameters({ paths, components }) {
-  const found = ({ $ref }) => components.parameters[$ref.split('/').at(-1)];
+  const found = (parameter) => (parameter.$ref ? components.parameters[parameter.$ref.split('/').at(-1)] : parameter);
   const typed = (schema) => (schema.$ref ? components.schemas[schema.$ref.split('/').at(-1)] : schema);
   for (const item of Object.values(paths)) {
     const { parameters: shared = [], ...operations } = item;
