@@ -67,6 +67,7 @@ export async function signInApplication(
   const basic = btoa(String.fromCodePoint(...new TextEncoder().encode(`${applicationId}:${secret}`)));
   const response = await fetch(`${ROOT}/api/v1/authenticate`, {
     method: 'POST',
+    credentials: 'omit', // else the browser asks for them itself when they are wrong
     headers: { Authorization: `Basic ${basic}` },
     body: new URLSearchParams({ grant_type: 'client_credentials', scope: (acts ? ACTING : LOOKING).join(' ') }),
   });

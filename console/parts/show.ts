@@ -1,5 +1,5 @@
 import { now } from '../base/clock.ts';
-import { a, type Child, code, div, h2, h3, header, p, section, span, time, use, type VNode } from '../base/elements.ts';
+import { a, type Child, code, div, h2, header, p, section, span, time, use, type VNode } from '../base/elements.ts';
 import { ago, between, duration, visible, when } from '../base/format.ts';
 
 /** Small things that are shown in many places. */
@@ -78,7 +78,7 @@ interface Empty {
 export const empty = ({ title, text, command }: Empty, ...actions: Child[]): VNode =>
   div(
     { class: 'empty' },
-    h3(null, title),
+    p({ class: 'title' }, title),
     text ? p(null, text) : null,
     command ? code(null, command) : null,
     ...actions,
