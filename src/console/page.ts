@@ -19,7 +19,9 @@ interface Parts {
 }
 
 const ENTRY = 'main.ts';
-const STYLES = [`${PACKAGES}/uplot.css`, 'style.css'];
+// In this order: what is narrow is last, because it changes the others.
+const SHEETS = ['colours', 'ground', 'frame', 'cards', 'tables', 'forms', 'messages', 'plots', 'door', 'narrow'];
+const STYLES = [`${PACKAGES}/uplot.css`, ...SHEETS.map((name) => `style/${name}.css`)];
 
 const ICON =
   "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Crect width='16' height='16' rx='4' fill='%230b6e75'/%3E%3Cpath d='M5 4v8h6' fill='none' stroke='%23fff' stroke-width='2'/%3E%3C/svg%3E";
