@@ -152,12 +152,11 @@ export function createFeedReader({ clock, sources, wanted, onDropped }: Parts) {
 
   async function flushMessages(isSecond: boolean): Promise<void> {
     const { messages: seen, dropped } = messages.take();
-    if (seen.length === 0 && !isSecond) return;
+    if (seen.length === 0 && dropped === 0 && !isSecond) return;
     const may = await mayShow();
     const shown = seen.filter(({ deviceId }) => may(deviceId)).map(({ item }) => item);
-    if (shown.length === 0) return;
-    stream.change(shown);
-    if (dropped === 0) return;
+    if (shown.length > 0) stream.change(shown);
+    if (dropped === 0 || ![...topics.messages].some(may)) return;
     onDropped(dropped);
     stream.gap(dropped);
   }

@@ -203,6 +203,10 @@ t.test('the feed', async (t) => {
     const shown = await soon(world, feed);
     t.equal(shown.length, 50);
     t.same(await feed.next('gap'), { topic: 'device', dropped: 30 });
+    for (let number = 0; number < 5; number += 1) device.link.publish('status', { lang: 'de' });
+    for (let number = 0; number < 5; number += 1) await device.link.next('puback');
+    await flush(world);
+    t.same(await feed.next('gap'), { topic: 'device', dropped: 5 }, 'also when there is nothing else to tell');
     feed.stop();
   });
 
