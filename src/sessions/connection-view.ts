@@ -41,7 +41,7 @@ export function createConnectionView({ database: { read }, live, nodeOf }: Parts
       subscriptionsOf(read, deviceId),
     ]);
     const here = live(deviceId);
-    const subscriptions = here?.subscriptions ?? stored.map(({ topic }) => topic);
+    const subscriptions = here ? here.subscriptions.toSorted() : stored.map(({ topic }) => topic);
     return { live: here, node, session: { present: here ? here.isPersistent : isStored, subscriptions } };
   };
 }

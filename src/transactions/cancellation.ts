@@ -41,13 +41,15 @@ export function createCancellation({ find, cancel }: Parts) {
   return {
     one,
 
-    /** Each by itself; answers what became of each, in their order. */
+    /** Each by itself, once; answers what became of each, in their order. */
     async each(transactionIds: readonly number[]): Promise<Cancelled[]> {
-      const results: Cancelled[] = [];
-      for (let start = 0; start < transactionIds.length; start += AT_ONCE) {
-        results.push(...(await Promise.all(transactionIds.slice(start, start + AT_ONCE).map(told))));
+      const results = new Map<number, Cancelled>();
+      const distinct = [...new Set(transactionIds)];
+      for (let start = 0; start < distinct.length; start += AT_ONCE) {
+        const some = await Promise.all(distinct.slice(start, start + AT_ONCE).map(told));
+        for (const result of some) results.set(result.transactionId, result);
       }
-      return results;
+      return transactionIds.flatMap((transactionId) => results.get(transactionId) ?? []);
     },
   };
 }

@@ -189,7 +189,7 @@ t.test('devices of everybody', async (t) => {
       protocol: '3.1.1',
       session: {
         present: true,
-        subscriptions: ['commands', 'responses', 'errors'].map((k) => `devices/${first}/${k}`),
+        subscriptions: ['commands', 'errors', 'responses'].map((k) => `devices/${first}/${k}`),
       },
       lastSeenAt: '2026-11-20T10:31:00.123456Z',
       node: usualDatabase === 'sqlite' ? null : body.node,
@@ -366,8 +366,10 @@ t.test('transactions of everybody', async (t) => {
       { transactionId: wifi, cancelled: true },
       { transactionId: 999_999, cancelled: false, code: 'TRANSACTION_NOT_FOUND' },
       { transactionId: state, cancelled: true },
-      { transactionId: wifi, cancelled: false, code: 'TRANSACTION_FINISHED' },
+      { transactionId: wifi, cancelled: true },
     ]);
+    const { body } = await admin.post('/admin/v1/transactions/cancel', { json: { transactionIds: [wifi] } });
+    t.same(body.results, [{ transactionId: wifi, cancelled: false, code: 'TRANSACTION_FINISHED' }]);
     t.match(await one.link.command(), { operation: 'cancel' });
     t.match(await tenant.event(), { type: 'transaction.cancelled', data: { transaction: { transactionId: wifi } } });
     t.same(await idsOfRows('/transactions?unfinished=true'), []);

@@ -34,6 +34,8 @@ t.test('MQTT over TLS and over WebSocket', { skip }, async (t) => {
       const { body } = await tenant.api.post(`${tenant.path}/devices/${deviceId}`, { json: {} });
       const command = await link.command();
       t.equal(command.transactionId, body.transactionId);
+      const { body: connection } = await world.admin().get(`/admin/v1/devices/${deviceId}/connection`);
+      t.match(connection, { connected: true, transport: new URL(url).protocol.slice(0, -1), address: '127.0.0.1' });
       link.puback(command.packet);
       await link.ack({ transactionId: command.transactionId, status: 'failed' });
       t.equal((await tenant.event()).type, 'transaction.failed');

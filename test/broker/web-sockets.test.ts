@@ -43,6 +43,8 @@ t.test('MQTT over WebSocket', async (t) => {
 
   t.test('a command is one message', async (t) => {
     const { next } = await open(t, world, device);
+    const { body } = await world.admin().get(`/admin/v1/devices/${device.deviceId}/connection`);
+    t.match(body, { connected: true, transport: 'ws', session: { present: false, subscriptions: { length: 1 } } });
     const path = `${tenant.path}/devices/${device.deviceId}`;
     await tenant.api.post(path, { json: {} });
     const parsed: Packet[] = [];

@@ -1,0 +1,123 @@
+import t from 'tap';
+import type { Sql, SqlValue } from '../../src/database/sql.ts';
+import { fleetPlaces, fleetRows } from '../../src/devices/fleet-repository.ts';
+import { countInstallations, listInstallations } from '../../src/transactions/installations-repository.ts';
+import {
+  transactionsBetween,
+  transactionsOfDevice,
+  unfinishedTransactions,
+} from '../../src/transactions/overview-repository.ts';
+import { findApplicationOfDelivery } from '../../src/webhooks/delivery-row-repository.ts';
+import { openTestDatabase } from '../applications/tenant.ts';
+
+// What lists of a whole fleet look at, by the plans of their statements: nothing of it is different for more rows.
+t.test('lists of a whole fleet look at what their indexes name', async (t) => {
+  const { database } = openTestDatabase(t);
+  await database.transact(async (unit) => {
+    await unit.run(
+      `INSERT INTO transactions (device_id, application_id, operation, status, due, attempts, created_at, updated_at)
+       VALUES ('d', 'a', 'setWifi', 'succeeded', 0, 0, 0, 0)`,
+    );
+  });
+  const plansOf = async (ask: (sql: Sql) => Promise<unknown>): Promise<string[]> => {
+    const plans: string[] = [];
+    const explained = async (text: string, values: readonly SqlValue[]): Promise<void> => {
+      const steps = await database.read.all<{ detail: string }>(`EXPLAIN QUERY PLAN ${text}`, ...values);
+      plans.push(...steps.map(({ detail }) => detail));
+    };
+    await ask({
+      ...database.read,
+      all: (text, ...values) => explained(text, values).then(() => database.read.all(text, ...values)),
+      get: (text, ...values) => explained(text, values).then(() => database.read.get(text, ...values)),
+    });
+    return plans;
+  };
+  const places = (filter: object, order: 'deviceId' | '-lastSeen' = 'deviceId', after = true) =>
+    plansOf((sql) =>
+      fleetPlaces(sql, { filter, order, after: after ? { deviceId: '3', seenAt: 1 } : undefined, limit: 9 }),
+    );
+  const sorted = (plans: readonly string[]): string[] => plans.filter((step) => step.startsWith('USE TEMP B-TREE'));
+
+  t.test('devices in the order of an index: nothing is sorted, the last page is as the first', async (t) => {
+    for (const [filter, index] of [
+      [{}, /^SEARCH d USING COVERING INDEX sqlite_autoindex_devices_1 \(device_id>\?\)/],
+      [{ prefix: '3' }, /^SEARCH d USING COVERING INDEX sqlite_autoindex_devices_1 \(device_id>\?/],
+      [
+        { developerId: 'd' },
+        /^SEARCH d USING COVERING INDEX devices_by_developer \(developer_id=\? AND device_id>\?\)/,
+      ],
+      [{ applicationId: 'a' }, /^SEARCH d USING .*INDEX devices_by_application \(application_id=\? AND device_id>\?\)/],
+    ] as const) {
+      const plans = await places(filter);
+      t.match(plans[0], index);
+      t.same(sorted(plans), [], JSON.stringify(filter));
+      for (const step of plans.slice(1)) t.match(step, /^SEARCH p USING INDEX .*\(device_id=\?\)/);
+    }
+  });
+
+  t.test('what few devices have begins at its own index', async (t) => {
+    t.match(await places({ firmware: '9' }), [/device_status_by_firmware \(firmware=\?/]);
+    t.match(await places({ package: 'p', version: '1' }), [/device_software_by_version \(package=\? AND version=\?/]);
+    const byTime = await places({}, '-lastSeen');
+    t.equal(sorted(byTime).length, 1, 'by time they are sorted: for a thread of its own');
+  });
+
+  t.test('a page of devices is looked up by their identifiers', async (t) => {
+    const plans = await plansOf((sql) => fleetRows(sql, ['1', '2']));
+    for (const step of plans.filter((one) => !/SUBQUERY|LIST/.test(one))) t.match(step, /^SEARCH \w+ USING/);
+    t.match(plans.join('\n'), /SEARCH t USING .*transactions_due \(device_id=\?\)/);
+  });
+
+  t.test('unfinished transactions come from the index of what is due, whatever has ended', async (t) => {
+    for (const [filter, page] of [
+      [{}, { limit: 9, newestFirst: false }],
+      [{}, { limit: 9, after: 5, newestFirst: false }],
+      [
+        { applicationId: 'a', createdBefore: 9 },
+        { limit: 9, newestFirst: true },
+      ],
+    ] as const) {
+      const plans = await plansOf((sql) => unfinishedTransactions(sql, filter, page));
+      t.match(
+        plans.filter((step) => step.startsWith('SCAN')),
+        [/^SCAN transactions USING .*INDEX transactions_due$/],
+      );
+      for (const step of plans.filter((one) => one.startsWith('SCAN'))) t.match(step, /transactions_due/);
+    }
+    const own = await plansOf((sql) =>
+      unfinishedTransactions(sql, { deviceId: 'd' }, { limit: 9, newestFirst: false }),
+    );
+    t.match(own.join('\n'), /SEARCH transactions USING .*transactions_due \(device_id=\?\)/);
+  });
+
+  t.test('all transactions come by their numbers, those of a device by its indexes', async (t) => {
+    const between = { from: 1, before: 9, limit: 9 };
+    const plans = await plansOf((sql) => transactionsBetween(sql, { applicationId: 'a', status: 'failed' }, between));
+    t.same(plans, ['SEARCH transactions USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)']);
+    const ofDevice = await plansOf((sql) => transactionsOfDevice(sql, 'd', {}, { offset: 0, limit: 9, after: 5 }));
+    for (const step of ofDevice.filter((one) => /transactions/.test(one))) {
+      t.match(step, /^SEARCH transactions USING .*INDEX transactions_(due|done) \(device_id=\?/);
+    }
+  });
+
+  t.test('who has a version, waits for it, failed at it', async (t) => {
+    const name = { line: 'software', package: 'p' } as const;
+    const page = { applicationId: undefined, after: '', limit: 9 };
+    for (const [state, index] of [
+      ['installed', /SEARCH x USING COVERING INDEX device_software_by_version \(package=\?/],
+      ['waiting', /SCAN x USING INDEX transactions_due/],
+      ['failed', /SEARCH x USING INDEX transactions_failed_installs \(subject[=>]\?/],
+    ] as const) {
+      t.match((await plansOf((sql) => countInstallations(sql, state, name, undefined))).join('\n'), index);
+      if (state === 'waiting') continue;
+      const list = await plansOf((sql) => listInstallations(sql, state, { ...name, version: '1' }, page));
+      t.match(list[0], /\(package=\? AND version=\? AND device_id>\?\)|\(subject=\? AND device_id>\?\)/);
+      t.same(sorted(list), []);
+    }
+  });
+
+  t.test('a delivery is found by its identifier alone, application by application', async (t) => {
+    const plans = await plansOf((sql) => findApplicationOfDelivery(sql, 'msg'));
+    t.match(plans.join('\n'), /SEARCH deliveries USING COVERING INDEX .*\(application_id=\? AND delivery_id=\?\)/);
+  });
+});
