@@ -14,6 +14,8 @@ export interface Operation {
   /** A query that obeys its schema; none where the operation wants none. */
   query?: string;
   scope: string;
+  /** Its answer has no end: it has tests of its own. */
+  endless?: true;
   /** A body that obeys its schema; none where the operation takes none. */
   json?: unknown;
 }
@@ -60,7 +62,7 @@ export const OPERATIONS: Operation[] = [
   { op: 'transaction list', method: 'GET', path: '/devices/{deviceId}/transactions', scope: C },
   { op: 'transaction lookup', method: 'GET', path: '/devices/{deviceId}/transactions/{transactionId}', scope: C },
   { op: 'transaction cancel', method: 'DELETE', path: '/devices/{deviceId}/transactions/{transactionId}', scope: D },
-  { op: 'feed', method: 'GET', path: '/feed', scope: C }, // its stream has no end: a test of its own
+  { op: 'feed', method: 'GET', path: '/feed', scope: C, endless: true },
   { op: 'devices of the application', method: 'GET', path: '/devices', scope: C },
   { op: 'transactions of the application', method: 'GET', path: '/transactions', scope: A },
   { op: 'transaction of the application', method: 'GET', path: '/transactions/{transactionId}', scope: A },

@@ -15,13 +15,14 @@ t.test('every status of every row has a case', async (t) => {
 });
 
 t.test('every operation has a row', async (t) => {
-  for (const operation of OPERATIONS) {
+  const operations = OPERATIONS.filter(({ endless }) => !endless);
+  for (const operation of operations) {
     const path = operation.path.startsWith('/v1')
       ? operation.path
       : `/v1/applications/{applicationId}${operation.path}`;
     t.match(ROWS[operation.op], { key: `${operation.method} ${path}`, scope: operation.scope }, operation.op);
   }
-  t.equal(Object.keys(ROWS).length, OPERATIONS.length);
+  t.equal(Object.keys(ROWS).length, operations.length);
 });
 
 t.test('every row answers with every status that it names', async (t) => {
