@@ -1,0 +1,75 @@
+import t from 'tap';
+import { eventsOf } from '../../console/base/event-stream.ts';
+import { ago, between, bytes, counted, duration, visible } from '../../console/base/format.ts';
+import { linesOf } from '../../console/base/lines.ts';
+import { wordsOf } from '../../console/base/words.ts';
+
+t.test('durations and ages are told in the units that matter', async (t) => {
+  const SECOND = 1_000;
+  const DAY = 86_400 * SECOND;
+  for (const [milliseconds, words] of [
+    [0.2, '< 1 ms'],
+    [38.4, '38 ms'],
+    [1_240, '1.2 s'],
+    [59_900, '59 s'],
+    [61 * SECOND, '1 min 1 s'],
+    [120 * SECOND, '2 min'],
+    [3_660 * SECOND, '1 h 1 min'],
+    [3 * DAY + 4 * 3_600 * SECOND, '3 d 4 h'],
+  ] as const)
+    t.equal(duration(milliseconds), words);
+  t.same(
+    [ago(900), ago(59_000), ago(90 * SECOND), ago(30 * 3_600 * SECOND), ago(3 * DAY)],
+    ['now', '59 s ago', '1 min ago', '30 h ago', '3 d ago'],
+  );
+  t.same([counted(1, 'device'), counted(12_345, 'device')], ['1 device', '12,345 devices']);
+  t.same([bytes(512), bytes(1_536), bytes(200_000_000)], ['512 B', '1.5 KiB', '191 MiB']);
+});
+
+t.test('what passed between two times of the service is exact to the microsecond', async (t) => {
+  t.equal(between('2026-11-22T12:00:00.000100Z', '2026-11-22T12:00:00.001350Z'), 1.25);
+  t.equal(between('2026-11-22T11:59:59.999999Z', '2026-11-22T12:00:00.000001Z').toFixed(6), '0.002000');
+});
+
+t.test('text that turns the direction of writing round, or cannot be seen, is shown as what it is', async (t) => {
+  t.equal(visible('photo\u202egpj.exe'), 'photo⟨U+202E⟩gpj.exe');
+  t.equal(visible('a\u0000b\u200bc\u0085'), 'a⟨U+0000⟩b⟨U+200B⟩c⟨U+0085⟩');
+  t.equal(visible('two\nlines\tand 日本 <b>'), 'two\nlines\tand 日本 <b>', 'the rest stays as it is');
+});
+
+t.test('errors are told with each faulty field', async (t) => {
+  t.equal(wordsOf({ message: 'wrong url.' }), 'wrong url.');
+  const details = [{ loc: ['body', 'entries', '0', 'ssid'], msg: 'Field required', type: 'missing' }];
+  t.equal(wordsOf({ reason: 'invalid request.', details }), 'invalid request. entries.0.ssid: Field required');
+  t.equal(wordsOf({ error: 'invalid_client', error_description: 'no.' }), 'no.');
+  t.equal(wordsOf(undefined), null);
+});
+
+/** A body that comes in the pieces that it is given in, also in the middle of a character. */
+function inPieces(text: string, size: number): Response {
+  const whole = new TextEncoder().encode(text);
+  const pieces = Array.from({ length: Math.ceil(whole.length / size) }, (_, n) =>
+    whole.slice(n * size, (n + 1) * size),
+  );
+  return new Response(ReadableStream.from(pieces) as ReadableStream<Uint8Array<ArrayBuffer>>);
+}
+
+async function all<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
+  const read: Item[] = [];
+  for await (const item of items) read.push(item);
+  return read;
+}
+
+t.test('server-sent events are read whatever pieces they come in', async (t) => {
+  const text = ': here\n\nevent: change\ndata: ["ü"]\n\ndata: 1\r\ndata: 2\r\n\r\nevent: lost\n\ndata: unfinished';
+  for (const size of [1, 3, 1_000])
+    t.same(await all(eventsOf(inPieces(text, size))), [
+      { event: 'change', data: '["ü"]' },
+      { event: 'message', data: '1\n2' },
+    ]);
+});
+
+t.test('lines are read whatever pieces they come in, the last without its end', async (t) => {
+  for (const size of [1, 2, 1_000])
+    t.same(await all(linesOf(inPieces('{"ü":1}\n\n{"b":2}\nend', size))), ['{"ü":1}', '{"b":2}', 'end']);
+});
