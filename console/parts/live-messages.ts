@@ -70,9 +70,9 @@ function LiveMessages({ deviceId }: { deviceId: string }) {
     const more = waiting.current;
     waiting.current = [];
     const element = box.current;
-    const isAtEnd = element !== null && element.scrollHeight - element.scrollTop - element.clientHeight < 2 * LINE;
+    const isAtEnd = element === null || element.scrollHeight - element.scrollTop - element.clientHeight < 2 * LINE;
     lines.value = [...lines.peek(), ...more].slice(-KEPT);
-    if (isAtEnd) requestAnimationFrame(() => element.scrollTo({ top: element.scrollHeight }));
+    if (isAtEnd) requestAnimationFrame(() => box.current?.scrollTo({ top: box.current.scrollHeight }));
   };
   const add = (message: Line['message']): void => {
     if (isPaused.peek()) {
