@@ -131,13 +131,24 @@ export function createMetrics() {
   };
 }
 
+/** Commits of which the 99th percentile is taken. */
+const RECENT = 500;
+
 /** Counts the commits of a database, and what they take. */
 export function commitMetrics({ commitSeconds, commitUnits }: Pick<Metrics, 'commitSeconds' | 'commitUnits'>) {
   let commits = 0;
+  const latest = new Float64Array(RECENT);
   return {
+    /** Milliseconds that 99 of 100 of the latest commits took at most; null when there was none. */
+    p99(): number | null {
+      if (commits === 0) return null;
+      const sorted = latest.slice(0, Math.min(commits, RECENT)).sort();
+      return (sorted[Math.floor(sorted.length * 0.99)] ?? 0) * 1000;
+    },
     /** How many there were. */
     count: (): number => commits,
     observe({ seconds, committed, rolledBack }: { seconds: number; committed: number; rolledBack: number }): void {
+      latest[commits % RECENT] = seconds;
       commits += 1;
       commitSeconds.observe(seconds);
       commitUnits.inc({ outcome: 'committed' }, committed);

@@ -1,4 +1,6 @@
 import { createAdminServer } from './admin/admin-server.ts';
+import { keyedReceiver } from './admin/fleet-deliveries.ts';
+import { summaryOf } from './admin/fleet-figures.ts';
 import { createSurvey } from './admin/survey.ts';
 import { createApiServer } from './api/api-server.ts';
 import { createAccessTokens } from './applications/access-tokens.ts';
@@ -35,6 +37,10 @@ import { createEventBytes } from './events/event-bytes.ts';
 import { deleteEvents } from './events/event-repository.ts';
 import { eventSweep } from './events/event-sweep.ts';
 import { createUploadUrls } from './events/upload-urls.ts';
+import { createFleetFigures } from './fleet/figures.ts';
+import { createFleetHistory } from './fleet/history.ts';
+import { historySweep } from './fleet/history-sweep.ts';
+import { createKept } from './fleet/kept.ts';
 import { type Ids, randomIds } from './ids.ts';
 import { servedAt } from './listening.ts';
 import type { Log } from './log.ts';
@@ -61,6 +67,7 @@ import { surveyDue } from './transactions/transaction-repository.ts';
 import { transactionSweep } from './transactions/transaction-sweep.ts';
 import { createTransactions } from './transactions/transactions.ts';
 import { Watch } from './watch.ts';
+import { createAllDeliveries } from './webhooks/all-deliveries.ts';
 import { createCustomerRequests } from './webhooks/customer-requests.ts';
 import type { ReceiverName } from './webhooks/delivery.ts';
 import { createDeliveryLog } from './webhooks/delivery-log.ts';
@@ -68,6 +75,7 @@ import { surveyPending } from './webhooks/delivery-repository.ts';
 import { findApplicationOfDelivery } from './webhooks/delivery-row-repository.ts';
 import { deliverySweep } from './webhooks/delivery-sweep.ts';
 import { findPendingTransactions } from './webhooks/delivery-sweep-repository.ts';
+import { createReceiverStates } from './webhooks/receiver-states.ts';
 import { createSettingUrlRule } from './webhooks/webhook-url.ts';
 import { createWebhooks } from './webhooks/webhooks.ts';
 
@@ -76,6 +84,8 @@ interface Overrides {
   clock?: Clock;
   ids?: Ids;
   cluster?: ClusterOverrides;
+  /** Whether it writes down figures of the fleet every ten seconds; it does, unless told. */
+  keepsHistory?: boolean;
 }
 
 export type Service = Awaited<ReturnType<typeof createService>>;
@@ -234,6 +244,26 @@ export async function createService(
   readiness.set('files', () => openFileFault(config.dataDir));
   const overview = createOverview({ database, versionsOf: statuses.versionsOf });
   const installations = createInstallations(common);
+  const kept = createKept({ clock });
+  const receivers = createReceiverStates({ ...common, kept, urls: applications.settingsOfAll });
+  const figures = createFleetFigures({
+    ...common,
+    kept,
+    connected: () =>
+      nodes() > 1 && cluster ? kept('connected', cluster.ownership.connectedCount) : broker.connectedCount(),
+    receivers: receivers.counts,
+  });
+  const history = parts.add(
+    createFleetHistory({
+      ...common,
+      kept,
+      nodeId: () => cluster?.nodes.id() ?? '',
+      leads,
+      connectedHere: broker.connectedCount,
+      isOn: overrides.keepsHistory ?? true,
+    }),
+  );
+  const ofFleet = { figures, history, vitals: { commitP99: commits.p99, nodes } };
   const feed = createFeed({
     ...common,
     sources: createFeedSources({
@@ -242,12 +272,13 @@ export async function createService(
       deviceRow,
       overview,
       installations,
-      fleet: async () => undefined,
-      receivers: async () => [],
+      fleet: () => summaryOf(ofFleet),
+      receivers: async (applicationId) => (await receivers.watched(applicationId)).map(keyedReceiver),
     }),
   });
   const { failedLoginLimit } = config;
   const audit = createAudit(common);
+  const deliveryLog = createDeliveryLog({ ...common, webhooks, findApplication });
   const edge = {
     ...common,
     audit,
@@ -282,6 +313,10 @@ export async function createService(
         sessions: consoleSessions,
         pages: createConsolePages({ ...consoleParts, role: 'operator' }),
         adminUrl,
+        ...ofFleet,
+        receivers,
+        deliveries: createAllDeliveries(common),
+        deliveryLog,
         findDelivery: (deliveryId) => findApplicationOfDelivery(database.aside, deliveryId),
         settings: config.given,
         cancellation: createCancellation({ find: overview.find, cancel: transactions.cancel }),
@@ -315,7 +350,7 @@ export async function createService(
         connections: { perAddress: config.http.addressConnections, total: config.http.maxConnections },
         transactions,
         accessTokens,
-        deliveryLog: createDeliveryLog({ ...common, webhooks, findApplication }),
+        deliveryLog,
         docs: createDocs({ contracts, deprecations, publicUrl, mqttUrls: () => Object.values(mqtt.urls) }),
         pages: createConsolePages({ ...consoleParts, role: 'application' }),
         deprecations,
@@ -334,6 +369,7 @@ export async function createService(
     idempotencySweep(),
     sessionSweep(),
     auditSweep(),
+    historySweep(),
   ];
   parts.add(createRetention({ ...common, sweeps, sweepObjects: software.sweepObjects, leads }));
   parts.add({

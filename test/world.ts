@@ -26,6 +26,8 @@ interface WorldOptions {
   log?: Log;
   /** More than one is on PostgreSQL; `world.service` is the first. */
   nodes?: number;
+  /** Whether they write down figures of the fleet every ten seconds; not, unless told. */
+  keepsHistory?: boolean;
   /** What each of them has otherwise. */
   cluster?: (node: number) => ClusterOverrides;
 }
@@ -83,7 +85,13 @@ export async function startWorld(t: Test, options: WorldOptions = {}) {
   const log = options.log ?? createLog({ level: 'silent', pretty: false });
   const start = (node: number): Promise<Service> => {
     const own = { ...config, dataDir: node === 0 ? dataDir : join(dataDir, `node${node}`) };
-    return createService(own, { log, clock, ids, ...(cluster && { cluster: cluster(node) }) });
+    return createService(own, {
+      log,
+      clock,
+      ids,
+      keepsHistory: options.keepsHistory ?? false,
+      ...(cluster && { cluster: cluster(node) }),
+    });
   };
   const nodes = [await start(0)];
   t.teardown(() => Promise.all(nodes.map((node) => node[Symbol.asyncDispose]())));

@@ -8,8 +8,17 @@ import { createDeveloper, deleteDeveloper, listDevelopers, readDeveloper, update
 import { deleteDevice, listDevices, readDevice, registerDevice, replaceCredential, updateDevice } from './devices.ts';
 import { readFeed } from './feed.ts';
 import { listAllApplications, readApplication } from './fleet-applications.ts';
+import {
+  listAllDeliveries,
+  listReceivers,
+  readDelivery,
+  redeliverOne,
+  redeliverSome,
+  testReceiver,
+} from './fleet-deliveries.ts';
 import { closeConnection, listFleetDeviceTransactions, readConnection, readFleetDeviceStatus } from './fleet-device.ts';
 import { listFleetDevices } from './fleet-devices.ts';
+import { readBreakdown, readHistory, readSummary } from './fleet-figures.ts';
 import { listAllPackages, listAnyInstallations, listAnyVersions, readAnyPackage } from './fleet-packages.ts';
 import {
   cancelFleetTransaction,
@@ -82,6 +91,17 @@ export const ROUTES = [
   route('GET',    '/admin/v1/feed', A, { query: 'common/feed-query' }, readFeed),
   route('GET',    '/admin/v1/sessions', A, {}, listSessions),
   route('DELETE', '/admin/v1/sessions/{sessionId}', A, {}, endSession),
+
+  route('GET',    '/admin/v1/fleet/summary', A, {}, readSummary),
+  route('GET',    '/admin/v1/fleet/breakdown', A, { query: 'admin/fleet-breakdown-query' }, readBreakdown),
+  route('GET',    '/admin/v1/fleet/history', A, { query: 'admin/fleet-history-query' }, readHistory),
+
+  route('GET',    '/admin/v1/receivers', A, { query: 'admin/receiver-query' }, listReceivers),
+  route('GET',    '/admin/v1/deliveries', A, { query: 'admin/delivery-query' }, listAllDeliveries),
+  route('GET',    '/admin/v1/applications/{applicationId}/deliveries/{deliveryId}', A, {}, readDelivery),
+  route('POST',   '/admin/v1/applications/{applicationId}/deliveries/{deliveryId}/redeliver', A, {}, redeliverOne),
+  route('POST',   '/admin/v1/applications/{applicationId}/deliveries/redeliver', A, { body: 'admin/redelivery-range' }, redeliverSome),
+  route('POST',   '/admin/v1/applications/{applicationId}/webhooks/test', A, { body: 'rest/webhook-test' }, testReceiver),
 
   route('GET',    '/admin/v1/audit', A, { query: 'admin/audit-query' }, listAudit),
 

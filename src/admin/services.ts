@@ -11,6 +11,8 @@ import type { SchemaTypes } from '../contracts/types.ts';
 import type { Devices } from '../devices/devices.ts';
 import type { Fleet } from '../devices/fleet.ts';
 import type { Statuses } from '../devices/statuses.ts';
+import type { FleetFigures } from '../fleet/figures.ts';
+import type { FleetHistory } from '../fleet/history.ts';
 import type { Input } from '../http/route.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
@@ -20,6 +22,9 @@ import type { Software } from '../software/software.ts';
 import type { Cancellation } from '../transactions/cancellation.ts';
 import type { Installations } from '../transactions/installations.ts';
 import type { Overview } from '../transactions/overview.ts';
+import type { AllDeliveries } from '../webhooks/all-deliveries.ts';
+import type { DeliveryLog } from '../webhooks/delivery-log.ts';
+import type { ReceiverStates } from '../webhooks/receiver-states.ts';
 
 /** What the handlers of administration act on; each one names the parts that it needs. */
 export interface AdminServices {
@@ -47,6 +52,15 @@ export interface AdminServices {
   /** Which devices have what. */
   installations: Installations;
   software: Pick<Software, 'systemPackages' | 'firmware' | 'inspection' | 'overview'>;
+  /** Of the whole fleet, now and over time. */
+  figures: FleetFigures;
+  history: FleetHistory;
+  /** Of this process: milliseconds, and how many nodes there are. */
+  vitals: { commitP99(): number | null; nodes(): number };
+  /** Webhooks of all applications, and where they go. */
+  receivers: ReceiverStates;
+  deliveries: AllDeliveries;
+  deliveryLog: DeliveryLog;
   /** Who changed what. */
   audit: Audit;
   /** The console. */

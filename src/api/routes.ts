@@ -19,7 +19,7 @@ import { issueKey, readSettings, updateSettings } from './settings.ts';
 import { issueToken, readJwks, readMetadata, tokenError } from './tokens.ts';
 import { cancelTransaction, listTransactions, readTransaction } from './transactions.ts';
 import { listVersions, registerVersion, removeVersion, updateVersion } from './versions.ts';
-import { listDeliveries, redeliver, redeliverRange, sendTestEvent } from './webhooks.ts';
+import { listDeliveries, readDelivery, redeliver, redeliverRange, sendTestEvent } from './webhooks.ts';
 
 const route = routesOf<ApiServices, Application>();
 
@@ -71,6 +71,7 @@ export const ROUTES = [
   route('GET',    '/v1/applications/{applicationId}/packages/{package}/versions/{version}/installations', A, { query: 'rest/own-installation-query', costly: true }, listInstallations),
 
   route('GET',    '/v1/applications/{applicationId}/webhooks/deliveries', A, { query: 'rest/delivery-list-query', costly: true }, listDeliveries),
+  route('GET',    '/v1/applications/{applicationId}/webhooks/deliveries/{deliveryId}', A, {}, readDelivery),
   route('POST',   '/v1/applications/{applicationId}/webhooks/deliveries/redeliver', B, { body: 'rest/redelivery-range' }, redeliverRange),
   route('POST',   '/v1/applications/{applicationId}/webhooks/deliveries/{deliveryId}/redeliver', B, {}, redeliver),
   route('POST',   '/v1/applications/{applicationId}/webhooks/test', B, { body: 'rest/webhook-test' }, sendTestEvent),

@@ -1,8 +1,10 @@
 import { DomainError } from '../errors.ts';
 import { JsonSlices, lazily } from '../http/json-slices.ts';
+import { momentOf } from '../http/moment.ts';
 import { NO_STORE } from '../http/no-store.ts';
 import { nextPageAfter } from '../http/paging.ts';
 import type { Answer } from '../http/route.ts';
+import { deliveryDetail } from '../webhooks/delivery-detail.ts';
 import type { ApiServices, AtApplication, AtDelivery } from './services.ts';
 
 /** The delivery log, newest first. */
@@ -11,8 +13,11 @@ export async function listDeliveries(
   input: AtApplication<never, 'rest/delivery-list-query'>,
 ): Promise<Answer> {
   const { params, query } = input;
-  const { rows, total, next } = await deliveryLog.list(params.applicationId, query);
-  const deliveries = lazily(rows, (delivery) => ({
+  const { since: _since, until: _until, ...rest } = query;
+  const [since, until] = [momentOf(query, 'since'), momentOf(query, 'until')];
+  const times = { ...(since !== undefined && { since }), ...(until !== undefined && { until }) };
+  const { rows, total, next } = await deliveryLog.list(params.applicationId, { ...rest, ...times });
+  const deliveries = lazily(rows, ({ applicationId: _applicationId, updatedAt: _updatedAt, ...delivery }) => ({
     ...delivery,
     nextAttemptAt: delivery.nextAttemptAt === null ? null : formatTime(delivery.nextAttemptAt),
     createdAt: formatTime(delivery.createdAt),
@@ -20,6 +25,12 @@ export async function listDeliveries(
   const body = new JsonSlices({ deliveries, total });
   // URLs of receivers may have a token in them.
   return { status: 200, headers: { ...NO_STORE, ...(next && nextPageAfter(input, query, next)) }, body };
+}
+
+/** One with what is sent, and what came of its failed attempts. */
+export async function readDelivery({ deliveryLog }: ApiServices, { params }: AtDelivery): Promise<Answer> {
+  const delivery = await deliveryLog.find(params.applicationId, params.deliveryId);
+  return { status: 200, headers: NO_STORE, body: deliveryDetail(delivery) };
 }
 
 /** Redelivery of one. */

@@ -104,6 +104,15 @@ const toCounted = (row: Row & { activated: number }): CountedApplication => ({
 });
 
 /** Undefined for one that was deleted, too. */
+/** Where the webhooks of all applications go. */
+export async function listSettings(sql: Sql): Promise<{ applicationId: string; settings: Settings }[]> {
+  const rows = await sql.all<Settings & { applicationId: string }>(
+    `SELECT application_id AS "applicationId", ${SETTING_NAMES.map((name) => `${SETTING_COLUMNS[name]} AS "${name}"`).join(', ')}
+     FROM applications WHERE deleted_at IS NULL`,
+  );
+  return rows.map(({ applicationId, ...settings }) => ({ applicationId, settings }));
+}
+
 export async function findCountedApplication(sql: Sql, applicationId: string): Promise<CountedApplication | undefined> {
   const row = await sql.get<Row & { activated: number }>(`${COUNTED} AND application_id = ?`, applicationId);
   return row && toCounted(row);

@@ -87,6 +87,9 @@ export function createApplications({ database, clock, ids, urlFault, isInUse, ch
       return found;
     },
 
+    /** Where the webhooks of each go. */
+    settingsOfAll: () => repository.listSettings(database.aside),
+
     /** Ids and names that contain a text. */
     search: (text: string, limit: number) => repository.searchApplications(database.aside, text, limit),
 

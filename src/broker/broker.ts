@@ -284,6 +284,9 @@ export async function createBroker(parts: Parts) {
     /** True while the device has a connection. */
     isConnected: (deviceId: string): boolean => liveClient(deviceId) !== undefined,
 
+    /** How many devices are connected. */
+    connectedCount: (): number => ready.size,
+
     /** The devices that are connected; undefined when there are more than `most`. */
     connectedIds(most: number): string[] | undefined {
       if (ready.size > most) return undefined;

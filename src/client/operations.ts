@@ -58,6 +58,8 @@ export interface Operations {
   listInstallations: { input: { package: string; version: string; query?: Partial<SchemaTypes['rest/own-installation-query']> }; answer: SchemaTypes['common/installations'] };
   /** List the webhook deliveries of the application (delivery log). */
   listDeliveries: { input: { query?: Partial<SchemaTypes['rest/delivery-list-query']> }; answer: SchemaTypes['rest/delivery-list'] };
+  /** Show a webhook delivery (delivery lookup). */
+  readDelivery: { input: { deliveryId: string }; answer: SchemaTypes['common/delivery-detail'] };
   /** Send a range of deliveries again (redelivery of a range). */
   redeliverRange: { input: { body: SchemaTypes['rest/redelivery-range'] }; answer: SchemaTypes['rest/redelivered'] };
   /** Send a delivery again (redelivery). */
@@ -129,6 +131,7 @@ export const OPERATIONS: Record<keyof Operations, { method: string; path: string
   readOwnTransaction: { method: 'GET', path: '/v1/applications/{applicationId}/transactions/{transactionId}', scope: 'svc:application:read' },
   listInstallations: { method: 'GET', path: '/v1/applications/{applicationId}/packages/{package}/versions/{version}/installations', scope: 'svc:application:read' },
   listDeliveries: { method: 'GET', path: '/v1/applications/{applicationId}/webhooks/deliveries', scope: 'svc:application:read' },
+  readDelivery: { method: 'GET', path: '/v1/applications/{applicationId}/webhooks/deliveries/{deliveryId}', scope: 'svc:application:read' },
   redeliverRange: { method: 'POST', path: '/v1/applications/{applicationId}/webhooks/deliveries/redeliver', scope: 'svc:application:write' },
   redeliver: { method: 'POST', path: '/v1/applications/{applicationId}/webhooks/deliveries/{deliveryId}/redeliver', scope: 'svc:application:write' },
   sendTestEvent: { method: 'POST', path: '/v1/applications/{applicationId}/webhooks/test', scope: 'svc:application:write' },

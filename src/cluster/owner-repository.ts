@@ -68,6 +68,15 @@ export async function ownedByAny(sql: Sql, nodeIds: readonly string[], limit: nu
   return rows.map(({ deviceId }) => deviceId);
 }
 
+/** How many devices are connected to some nodes. */
+export async function countOwnedByAny(sql: Sql, nodeIds: readonly string[]): Promise<number> {
+  const row = await sql.get<{ count: number }>(
+    `SELECT count(*) AS count FROM device_owners WHERE node_id = ANY (string_to_array(?, ','))`,
+    nodeIds.join(','),
+  );
+  return row?.count ?? 0;
+}
+
 export interface Owned {
   deviceId: string;
   epoch: number;

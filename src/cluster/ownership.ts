@@ -177,6 +177,13 @@ export function createOwnership({ database, nodes, bus, log, metrics }: Parts) {
       return deviceIds.length > most ? undefined : deviceIds;
     },
 
+    /** How many devices are connected, to whichever node. */
+    connectedCount: (): Promise<number> =>
+      repository.countOwnedByAny(
+        database.aside,
+        nodes.live().map(({ nodeId }) => nodeId),
+      ),
+
     /** The node that a device is connected to; null when it is connected nowhere. */
     async nodeOf(deviceId: string): Promise<string | null> {
       const [owner] = await repository.ownersOf(database.read, [deviceId]);

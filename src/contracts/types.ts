@@ -85,13 +85,37 @@ export type Credential = string;
  */
 export type CertificateFingerprint = string;
 /**
- * Contracted number of devices; null without a contract.
- */
-export type DeviceLimit = number | null;
-/**
  * IMEI of a device: 15 digits whose last is the Luhn check digit.
  */
 export type DeviceId = string;
+/**
+ * Number of a transaction; later ones are larger. Counted over the whole service: whoever makes transactions can tell from the gaps how many others there were.
+ */
+export type TransactionId = number;
+/**
+ * `pending`: to be attempted (again); `delivered`: answered with a 2xx; `exhausted`: every attempt failed; `gone`: answered with 410.
+ */
+export type DeliveryStatus = 'pending' | 'delivered' | 'exhausted' | 'gone';
+/**
+ * The setting of the application that holds the URL of a webhook.
+ */
+export type WebhookSetting = 'deviceEvent' | 'callEvent' | 'callFileSendEvent' | 'fileUploadEvent';
+/**
+ * Made from this moment on.
+ */
+export type Moment2 = string;
+/**
+ * Made before this moment.
+ */
+export type Moment3 = string;
+/**
+ * Identifier of a webhook delivery: the `webhook-id` of all its attempts.
+ */
+export type DeliveryId = string;
+/**
+ * Contracted number of devices; null without a contract.
+ */
+export type DeviceLimit = number | null;
 /**
  * What a device is made of (op 9); every part may be unknown, and null is all unknown.
  */
@@ -141,6 +165,10 @@ export type DisplayName = string | null;
  */
 export type Description = string | null;
 /**
+ * Name of a package: an Android package name.
+ */
+export type PackageName1 = string;
+/**
  * Identifier of a developer. It is a segment of paths: `.` and `..`, which clients resolve, are none.
  */
 export type DeveloperId2 = string;
@@ -151,7 +179,7 @@ export type ApplicationId2 = string;
 /**
  * Name of a package: an Android package name.
  */
-export type PackageName1 = string;
+export type PackageName2 = string;
 /**
  * Version of a package; SemVer 2.0.0 is recommended, other schemes sort as older than all SemVer versions. It is a segment of paths: `.` and `..`, which clients resolve, are none.
  */
@@ -160,6 +188,26 @@ export type VersionName1 = string;
  * Only devices that were not heard of for so long, or never.
  */
 export type Duration = string;
+/**
+ * ISO 8601 date-time in UTC with microseconds.
+ */
+export type UtcDateTime5 = string;
+/**
+ * ISO 8601 date-time in UTC, to the microsecond at most.
+ */
+export type Moment4 = string;
+/**
+ * ISO 8601 date-time in UTC with microseconds.
+ */
+export type UtcDateTime6 = string;
+/**
+ * ISO 8601 date-time in UTC with microseconds; null when it has not happened.
+ */
+export type UtcDateTimeOrNull2 = string | null;
+/**
+ * ISO 8601 date-time in UTC with microseconds; null when it has not happened.
+ */
+export type UtcDateTimeOrNull3 = string | null;
 /**
  * Kind of a fault.
  */
@@ -187,11 +235,23 @@ export type DeviceId1 = string;
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
-export type UtcDateTime5 = string;
+export type UtcDateTime7 = string;
 /**
  * Identifier of a developer. It is a segment of paths: `.` and `..`, which clients resolve, are none.
  */
 export type DeveloperId3 = string;
+/**
+ * ISO 8601 date-time in UTC with microseconds; null when it has not happened.
+ */
+export type UtcDateTimeOrNull4 = string | null;
+/**
+ * ISO 8601 date-time in UTC with microseconds; null when it has not happened.
+ */
+export type UtcDateTimeOrNull5 = string | null;
+/**
+ * ISO 8601 date-time in UTC with microseconds; null when it has not happened.
+ */
+export type UtcDateTimeOrNull6 = string | null;
 /**
  * Only transactions with this operation.
  */
@@ -224,10 +284,6 @@ export type TransactionStatus = 'queued' | 'delivered' | 'processing' | 'succeed
  */
 export type Duration1 = string;
 /**
- * Number of a transaction; later ones are larger. Counted over the whole service: whoever makes transactions can tell from the gaps how many others there were.
- */
-export type TransactionId = number;
-/**
  * Version of a package; SemVer 2.0.0 is recommended, other schemes sort as older than all SemVer versions. It is a segment of paths: `.` and `..`, which clients resolve, are none.
  */
 export type VersionName2 = string;
@@ -259,18 +315,6 @@ export type ConnectivityType = 'bluetooth';
  * Media type of a file, as the device will send it.
  */
 export type ContentType = string;
-/**
- * Identifier of a webhook delivery: the `webhook-id` of all its attempts.
- */
-export type DeliveryId = string;
-/**
- * The setting of the application that holds the URL of a webhook.
- */
-export type WebhookSetting = 'deviceEvent' | 'callEvent' | 'callFileSendEvent' | 'fileUploadEvent';
-/**
- * `pending`: to be attempted (again); `delivered`: answered with a 2xx; `exhausted`: every attempt failed; `gone`: answered with 410.
- */
-export type DeliveryStatus = 'pending' | 'delivered' | 'exhausted' | 'gone';
 /**
  * The same, or null.
  */
@@ -336,7 +380,7 @@ export type FileSize = number;
 /**
  * ISO 8601 date-time in UTC with microseconds; null when it has not happened.
  */
-export type UtcDateTimeOrNull2 = string | null;
+export type UtcDateTimeOrNull7 = string | null;
 /**
  * An object whose members the service does not look at, nested at most 32 levels deep.
  */
@@ -357,10 +401,6 @@ export type ListMode = 'latest';
  * ISO 8601 local date-time with microseconds; null when it has not happened.
  */
 export type LocalDateTimeOrNull = string | null;
-/**
- * ISO 8601 date-time in UTC, to the microsecond at most.
- */
-export type Moment2 = string;
 /**
  * What a transaction does on its device.
  */
@@ -476,9 +516,17 @@ export type Url1 = string;
  */
 export type SettingUrl1 = string | null;
 /**
+ * ISO 8601 date-time in UTC, to the microsecond at most.
+ */
+export type Moment5 = string;
+/**
+ * ISO 8601 date-time in UTC, to the microsecond at most.
+ */
+export type Moment6 = string;
+/**
  * Name of a package: an Android package name.
  */
-export type PackageName2 = string;
+export type PackageName3 = string;
 /**
  * Version of a package; SemVer 2.0.0 is recommended, other schemes sort as older than all SemVer versions. It is a segment of paths: `.` and `..`, which clients resolve, are none.
  */
@@ -547,6 +595,7 @@ export interface SchemaTypes {
   'admin/console-session-state': ConsoleSessionState;
   'admin/credential-replace': CredentialReplace;
   'admin/credential-replaced': CredentialReplaced;
+  'admin/delivery-query': DeliveryQuery;
   'admin/developer': DeveloperAnswer;
   'admin/developer-create': DeveloperCreate;
   'admin/developer-list': DeveloperList;
@@ -561,7 +610,12 @@ export interface SchemaTypes {
   'admin/device-transaction-query': DeviceTransactionQuery;
   'admin/device-update': DeviceUpdate;
   'admin/firmware-version-list': FirmwareVersionList;
+  'admin/fleet-breakdown': FleetBreakdown;
+  'admin/fleet-breakdown-query': FleetBreakdownQuery;
   'admin/fleet-device-query': FleetDeviceQuery;
+  'admin/fleet-history': FleetHistory;
+  'admin/fleet-history-query': FleetHistoryQuery;
+  'admin/fleet-summary': FleetSummary;
   'admin/health': Health;
   'admin/imported-device': ImportedDevice;
   'admin/installation-query': InstallationQuery;
@@ -569,6 +623,10 @@ export interface SchemaTypes {
   'admin/package-row': PackageRow;
   'admin/package-row-list': PackageRowList;
   'admin/package-row-query': PackageRowQuery;
+  'admin/receiver': Receiver;
+  'admin/receiver-list': ReceiverList;
+  'admin/receiver-query': ReceiverQuery;
+  'admin/redelivery-range': FleetRedeliveryRange;
   'admin/search-query': SearchQuery;
   'admin/search-results': SearchResults;
   'admin/service-software-put': ServiceSoftwarePut;
@@ -593,8 +651,10 @@ export interface SchemaTypes {
   'common/console-session-id': ConsoleSessionId;
   'common/content-type': ContentType;
   'common/credential': Credential;
+  'common/delivery-detail': DeliveryDetail;
   'common/delivery-id': DeliveryId;
   'common/delivery-row': DeliveryRow;
+  'common/delivery-row-list': DeliveryRowList;
   'common/delivery-row-or-null': DeliveryRowOrNull;
   'common/delivery-status': DeliveryStatus;
   'common/description': Description;
@@ -626,7 +686,7 @@ export interface SchemaTypes {
   'common/local-date-time-or-null': LocalDateTimeOrNull;
   'common/mac-address': MacAddress;
   'common/message-error': MessageError;
-  'common/moment': Moment2;
+  'common/moment': Moment4;
   'common/name': Name;
   'common/operation': Operation1;
   'common/package-name': PackageName;
@@ -987,6 +1047,23 @@ export interface CredentialReplaced {
   credential: Credential;
 }
 /**
+ * Which webhooks.
+ */
+export interface DeliveryQuery {
+  applicationId?: ApplicationId;
+  deviceId?: DeviceId;
+  transactionId?: TransactionId;
+  status?: DeliveryStatus;
+  setting?: WebhookSetting;
+  since?: Moment2;
+  until?: Moment3;
+  after?: DeliveryId;
+  /**
+   * How many rows to answer at most.
+   */
+  limit: number;
+}
+/**
  * A developer and the contract.
  */
 export interface DeveloperAnswer {
@@ -1181,6 +1258,36 @@ export interface ServiceSoftwareVersion {
   updateDate: LocalDateTime;
 }
 /**
+ * How many devices have what; kept for ten seconds.
+ */
+export interface FleetBreakdown {
+  by: 'firmware' | 'battery' | 'version' | 'package' | 'developer' | 'application' | 'activation';
+  at: UtcDateTime;
+  /**
+   * The largest first.
+   *
+   * @maxItems 50
+   */
+  groups: {
+    /**
+     * Of the battery in tens of percent, as `80-89`; null: devices that have reported none, or are for no application.
+     */
+    value: string | null;
+    devices: number;
+  }[];
+  /**
+   * Devices in groups that are not shown; of packages, of which a device has several, counted for each.
+   */
+  others: number;
+}
+/**
+ * By what devices are counted.
+ */
+export interface FleetBreakdownQuery {
+  by: 'firmware' | 'battery' | 'version' | 'package' | 'developer' | 'application' | 'activation';
+  package?: PackageName1;
+}
+/**
  * Query of the devices of all developers, with the defaults filled in.
  */
 export interface FleetDeviceQuery {
@@ -1202,7 +1309,7 @@ export interface FleetDeviceQuery {
    * Only devices that last reported this firmware version; empty: those that have reported none.
    */
   firmware?: string;
-  package?: PackageName1;
+  package?: PackageName2;
   version?: VersionName1;
   /**
    * Only devices whose battery was last reported below this level, in percent.
@@ -1225,6 +1332,100 @@ export interface FleetDeviceQuery {
    * How many rows to answer at most.
    */
   limit: number;
+}
+/**
+ * Figures over time.
+ */
+export interface FleetHistory {
+  /**
+   * Between two points: more than was asked for where there would be too many points, or nothing finer is kept.
+   */
+  stepSeconds: number;
+  points: {
+    at: UtcDateTime5;
+    devices: number;
+    activated: number;
+    connected: number;
+    /**
+     * Commands that devices must still hear of.
+     */
+    due: number;
+    /**
+     * Age of the oldest of them.
+     */
+    oldestDueSeconds: number;
+    /**
+     * Webhooks that are pending.
+     */
+    pending: number;
+    failingReceivers: number;
+    /**
+     * Transactions made in the time.
+     */
+    created: number;
+    finished: number;
+    /**
+     * Of those that finished.
+     */
+    failed: number;
+    /**
+     * Attempts of webhooks that failed in the time.
+     */
+    attemptsFailed: number;
+    /**
+     * How late the event loop was, of all nodes the latest.
+     */
+    loopP99Ms: number | null;
+  }[];
+}
+/**
+ * From when on.
+ */
+export interface FleetHistoryQuery {
+  since: Moment4;
+  /**
+   * Seconds between two points at least.
+   */
+  step: number;
+}
+/**
+ * The fleet in figures; they are kept for ten seconds.
+ */
+export interface FleetSummary {
+  at: UtcDateTime6;
+  devices: {
+    total: number;
+    activated: number;
+    connected: number;
+  };
+  transactions: {
+    unfinished: number;
+    oldestAt: UtcDateTimeOrNull2;
+  };
+  deliveries: {
+    pending: number;
+    oldestDueAt: UtcDateTimeOrNull3;
+  };
+  receivers: {
+    /**
+     * Whose last attempt failed.
+     */
+    failing: number;
+    /**
+     * For which something due waits for longer than half a minute.
+     */
+    slow: number;
+  };
+  /**
+   * What 99 of 100 of the latest commits of this node took at most; null when there was none.
+   */
+  commitP99Ms: number | null;
+  /**
+   * How late the event loop of this node was in the last ten seconds, but for one look in a hundred; null before the first ten.
+   */
+  loopP99Ms: number | null;
+  nodes: number;
+  version: string;
 }
 /**
  * Answer of the probes.
@@ -1333,7 +1534,7 @@ export interface PackageRow {
    * The newest version.
    */
   newest: string | null;
-  updatedAt: UtcDateTime5;
+  updatedAt: UtcDateTime7;
 }
 /**
  * A page of packages.
@@ -1358,6 +1559,62 @@ export interface PackageRowQuery {
    * How many rows to answer at most.
    */
   limit: number;
+}
+/**
+ * Where webhooks go: a setting of an application.
+ */
+export interface Receiver {
+  applicationId: ApplicationId;
+  setting: WebhookSetting;
+  /**
+   * Null when it is not set any more.
+   */
+  url: string | null;
+  /**
+   * `failing`: the last attempt failed. `slow`: something due waits for longer than half a minute.
+   */
+  state: 'healthy' | 'slow' | 'failing';
+  pending: number;
+  oldestDueAt: UtcDateTimeOrNull4;
+  failingSince: UtcDateTimeOrNull5;
+  /**
+   * Of the attempt that failed last; null when it is not failing, or there was no answer.
+   */
+  lastStatusCode: number | null;
+  /**
+   * Why it failed, for people.
+   */
+  lastError: string | null;
+  nextAttemptAt: UtcDateTimeOrNull6;
+}
+/**
+ * A page of receivers by application and setting; they are looked for every ten seconds at most.
+ */
+export interface ReceiverList {
+  receivers: Receiver[];
+}
+/**
+ * Which receivers.
+ */
+export interface ReceiverQuery {
+  state?: 'healthy' | 'slow' | 'failing';
+  /**
+   * Where the page begins: what the `Link` of the page before says.
+   */
+  after?: string;
+  /**
+   * How many rows to answer at most.
+   */
+  limit: number;
+}
+/**
+ * Which deliveries to send again: made from `since` (inclusive) to `until` (exclusive). Without `status`: those given up, exhausted or gone.
+ */
+export interface FleetRedeliveryRange {
+  since?: Moment4;
+  until?: Moment4;
+  status?: DeliveryStatus;
+  setting?: WebhookSetting;
 }
 /**
  * What is looked for.
@@ -1566,6 +1823,69 @@ export interface ApnEntry {
   bearerBitmask?: number;
 }
 /**
+ * A webhook, what is sent, and what came of its failed attempts.
+ */
+export interface DeliveryDetail {
+  deliveryId: DeliveryId;
+  applicationId: ApplicationId;
+  deviceId: string | null;
+  transactionId: number | null;
+  setting: WebhookSetting;
+  /**
+   * The type of the event.
+   */
+  type: string;
+  /**
+   * Where the last attempt went; null before the first.
+   */
+  url: string | null;
+  status: DeliveryStatus;
+  /**
+   * Attempts made; a redelivery begins at 0.
+   */
+  attempts: number;
+  /**
+   * What the last attempt was answered with; null when there was no answer.
+   */
+  lastStatusCode: number | null;
+  /**
+   * Why the last attempt failed, for people.
+   */
+  lastError: string | null;
+  nextAttemptAt: UtcDateTimeOrNull1;
+  createdAt: UtcDateTime;
+  updatedAt: UtcDateTime;
+  /**
+   * What is sent, the same in every attempt.
+   */
+  body: string;
+  /**
+   * What every attempt has in common; empty before the first. `webhook-timestamp` and the signatures are made anew for each.
+   */
+  headers: {
+    [k: string]: string;
+  };
+  /**
+   * The newest first, 20 at most.
+   *
+   * @maxItems 20
+   */
+  failedAttempts: {
+    /**
+     * A redelivery begins at 1.
+     */
+    attempt: number;
+    at: UtcDateTime;
+    statusCode: number | null;
+    error: string | null;
+    durationMs: number;
+    /**
+     * How the answer began, 4 KiB at most; null when there was none.
+     */
+    answer: string | null;
+  }[];
+}
+/**
  * A webhook in a list, and what became of it.
  */
 export interface DeliveryRow {
@@ -1598,6 +1918,12 @@ export interface DeliveryRow {
   nextAttemptAt: UtcDateTimeOrNull1;
   createdAt: UtcDateTime;
   updatedAt: UtcDateTime;
+}
+/**
+ * A page of webhooks, newest first.
+ */
+export interface DeliveryRowList {
+  deliveries: DeliveryRow[];
 }
 /**
  * Why a device could not do something. Codes in use: DOWNLOAD_FAILED, VERSION_NAME_MISMATCH, VERSION_CODE_NOT_HIGHER, PACKAGE_NAME_MISMATCH, STORAGE_FULL, INVALID_PARAMETERS, UNSUPPORTED, INTERNAL.
@@ -1678,7 +2004,7 @@ export interface InstallationList {
     deviceId: DeviceId;
     state: 'installed' | 'waiting' | 'failed';
     errorCode: string | null;
-    since: UtcDateTimeOrNull2;
+    since: UtcDateTimeOrNull7;
   }[];
 }
 /**
@@ -2416,6 +2742,14 @@ export interface ConnectivityState {
 export interface Delivery {
   deliveryId: DeliveryId;
   /**
+   * Null where it is of no device.
+   */
+  deviceId: string | null;
+  /**
+   * Whose end it tells; null for another event.
+   */
+  transactionId: number | null;
+  /**
    * The type of the event.
    */
   type: string;
@@ -2453,6 +2787,8 @@ export interface DeliveryList {
 export interface DeliveryListQuery {
   status?: DeliveryStatus;
   setting?: WebhookSetting;
+  since?: Moment5;
+  until?: Moment6;
   after?: DeliveryId;
   /**
    * How many rows to leave out.
@@ -2667,7 +3003,7 @@ export interface OwnDeviceQuery {
    * Only devices that last reported this firmware version; empty: those that have reported none.
    */
   firmware?: string;
-  package?: PackageName2;
+  package?: PackageName3;
   version?: VersionName3;
   /**
    * Only devices whose battery was last reported below this level, in percent.

@@ -3,7 +3,14 @@ import type { Sql, UnitOfWork } from './sql.ts';
 /** Rows of one kind that have served their time: found on a thread of their own, removed in the writer's turns. */
 export interface Sweep<Found = unknown> {
   /** In words for metrics and the log. */
-  kind: 'transactions' | 'deliveries' | 'device_events' | 'idempotency_keys' | 'console_sessions' | 'audit_log';
+  kind:
+    | 'transactions'
+    | 'deliveries'
+    | 'device_events'
+    | 'idempotency_keys'
+    | 'console_sessions'
+    | 'audit_log'
+    | 'fleet_history';
   /** Microseconds that they are kept. */
   keptFor: number;
   /**

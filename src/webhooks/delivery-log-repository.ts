@@ -1,13 +1,18 @@
+import type { WebhookSetting as EventSetting } from '../contracts/types.ts';
 import { newestFirst, type Page, type PageQuery } from '../database/newest-first.ts';
 import type { Sql, SqlValue, UnitOfWork } from '../database/sql.ts';
+import { idsFrom } from '../ids.ts';
 import type { DeliveryStatus, WebhookSetting } from './delivery.ts';
 import { RETRY_DELAYS } from './retry-schedule.ts';
 
 /** A delivery as its application sees it; times in microseconds. */
-interface LoggedDelivery {
+export interface LoggedDelivery {
   deliveryId: string;
+  applicationId: string;
+  deviceId: string | null;
+  transactionId: number | null;
   type: string;
-  setting: WebhookSetting;
+  setting: EventSetting;
   /** Of the last attempt. */
   url: string | null;
   status: DeliveryStatus;
@@ -16,6 +21,16 @@ interface LoggedDelivery {
   lastError: string | null;
   nextAttemptAt: number | null;
   createdAt: number;
+  updatedAt: number;
+}
+
+/** Which deliveries of a list. */
+export interface DeliveryListFilter extends DeliveryFilter {
+  deviceId?: string;
+  transactionId?: number;
+  /** Microseconds: made in [since, until). */
+  since?: number;
+  until?: number;
 }
 
 export interface DeliveryFilter {
@@ -52,8 +67,13 @@ function condition(applicationId: string, { status, setting }: DeliveryFilter): 
 // What is pending has an index by its receiver. When it is little, that finds it; when it is much, it is found on the way.
 const FEW_PENDING = 2_000;
 const PENDING = `FROM deliveries WHERE status = 'pending' AND application_id = ? LIMIT ${FEW_PENDING + 1}`;
-const LOGGED =
-  'application_id, delivery_id, type, setting, url, status, attempts, last_status_code, last_error, next_attempt_at, created_at';
+const LOGGED = `application_id, delivery_id, device_id, transaction_id, type, setting, url, status, attempts, last_status_code,
+  last_error, next_attempt_at, created_at, updated_at`;
+const LISTED = `delivery_id AS "deliveryId", application_id AS "applicationId", device_id AS "deviceId",
+  transaction_id AS "transactionId", type, setting, url, status, attempts, last_status_code AS "lastStatusCode",
+  last_error AS "lastError", next_attempt_at AS "nextAttemptAt", created_at AS "createdAt", updated_at AS "updatedAt"`;
+/** Microseconds; identifiers are no finer. */
+const MILLISECOND = 1000;
 
 async function hasFewPending(sql: Sql, applicationId: string): Promise<boolean> {
   const text = `SELECT count(*) AS n FROM (SELECT delivery_id ${PENDING}) AS pending`;
@@ -64,13 +84,15 @@ async function hasFewPending(sql: Sql, applicationId: string): Promise<boolean> 
 export async function listDeliveries(
   sql: Sql,
   applicationId: string,
-  { status, setting, ...page }: DeliveryFilter & PageQuery<string>,
+  { status, setting, deviceId, transactionId, since, until, ...page }: DeliveryListFilter & PageQuery<string>,
 ): Promise<Page<LoggedDelivery>> {
   let where = 'application_id = ?';
   const values: SqlValue[] = [applicationId];
   let table = 'deliveries';
   const filters: [condition: string, value: SqlValue][] = [];
   if (setting !== undefined) filters.push(['setting = ?', setting]);
+  if (deviceId !== undefined) filters.push(['device_id = ?', deviceId]);
+  if (transactionId !== undefined) filters.push(['transaction_id = ?', transactionId]);
   if (status === 'exhausted' || status === 'gone') {
     where += ` AND ${GIVEN_UP} AND status = ?`;
     values.push(status);
@@ -81,12 +103,20 @@ export async function listDeliveries(
       values.unshift(applicationId);
     }
   }
+  // Ids rise with time, so a time is a place in them; what is made in the same millisecond is told by its own time.
+  if (since !== undefined) {
+    where += ' AND delivery_id >= ? AND created_at >= ?';
+    values.push(idsFrom('msg', since), since);
+  }
+  if (until !== undefined) {
+    where += ' AND delivery_id < ? AND created_at < ?';
+    values.push(idsFrom('msg', until + MILLISECOND), until);
+  }
   return newestFirst<LoggedDelivery, string>(sql, {
     table,
     key: 'delivery_id',
     keyOf: ({ deliveryId }) => deliveryId,
-    columns: `delivery_id AS "deliveryId", type, setting, url, status, attempts, last_status_code AS "lastStatusCode",
-      last_error AS "lastError", next_attempt_at AS "nextAttemptAt", created_at AS "createdAt"`,
+    columns: LISTED,
     ranges: [{ where, values }],
     filter: filters.length > 0 ? filters.map(([condition]) => condition).join(' AND ') : null,
     filterValues: filters.map(([, value]) => value),
@@ -155,3 +185,41 @@ export async function makeRangeDue(
   );
   return { made: made.map(({ setting }) => setting), last: seen.count < limit ? null : seen.last };
 }
+
+/** An application, and the newest of its deliveries behind an id. */
+interface Head {
+  applicationId: string;
+  head: string;
+}
+
+/** Applications with deliveries behind an id, those of the newest first. */
+export const findHeads = (sql: Sql, after: string): Promise<Head[]> =>
+  sql.all<Head>(
+    `SELECT application_id AS "applicationId", head FROM
+       (SELECT a.application_id, (SELECT MAX(d.delivery_id) FROM deliveries d
+          WHERE d.application_id = a.application_id AND d.delivery_id < ?) AS head FROM applications a) AS found
+     WHERE head IS NOT NULL ORDER BY head DESC`,
+    after,
+  );
+
+/** Where the webhook of a transaction is: its application, and its id where that was kept. */
+export const findOfTransaction = (
+  sql: Sql,
+  transactionId: number,
+): Promise<{ applicationId: string; deliveryId: string | null } | undefined> =>
+  sql.get(
+    'SELECT application_id AS "applicationId", delivery_id AS "deliveryId" FROM transactions WHERE transaction_id = ?',
+    transactionId,
+  );
+
+/** A delivery with what is sent; undefined when the application has none of this id. */
+export const findDelivery = (
+  sql: Sql,
+  applicationId: string,
+  deliveryId: string,
+): Promise<(LoggedDelivery & { body: string }) | undefined> =>
+  sql.get(
+    `SELECT ${LISTED}, body FROM deliveries WHERE application_id = ? AND delivery_id = ?`,
+    applicationId,
+    deliveryId,
+  );

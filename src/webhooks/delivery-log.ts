@@ -3,10 +3,13 @@ import type { PageQuery } from '../database/newest-first.ts';
 import type { Database, UnitOfWork } from '../database/sql.ts';
 import { DomainError } from '../errors.ts';
 import { idsFrom } from '../ids.ts';
+import { listAttempts } from './attempt-repository.ts';
 import type { WebhookSetting } from './delivery.ts';
 import {
   type DeliveryFilter,
+  type DeliveryListFilter,
   type DueRange,
+  findDelivery,
   listDeliveries,
   makeDue,
   makeRangeDue,
@@ -60,8 +63,15 @@ export function createDeliveryLog({ database, clock, webhooks, findApplication }
 
   return {
     /** Newest first. */
-    list: (applicationId: string, filter: DeliveryFilter & PageQuery<string>) =>
+    list: (applicationId: string, filter: DeliveryListFilter & PageQuery<string>) =>
       listDeliveries(database.read, applicationId, filter),
+
+    /** One with what is sent, and what came of its failed attempts, the newest first. Throws DELIVERY_NOT_FOUND. */
+    async find(applicationId: string, deliveryId: string) {
+      const delivery = await findDelivery(database.read, applicationId, deliveryId);
+      if (!delivery) throw new DomainError('DELIVERY_NOT_FOUND');
+      return { ...delivery, failedAttempts: await listAttempts(database.read, delivery) };
+    },
 
     /** Sends a delivery again, with its webhook-id, whatever became of it. Throws DELIVERY_NOT_FOUND. */
     async redeliver(applicationId: string, deliveryId: string): Promise<void> {

@@ -13,6 +13,7 @@ interface Row {
 }
 
 const NO_DEVICE = deviceIdOf(99_999);
+const NO_DELIVERY = `msg_${'0'.repeat(32)}`;
 const NOBODY: [string, string] = ['/developers/nobody', 'developer not found.'];
 
 // Section 5 of the contract; deletion of an application is the service's own.
@@ -60,6 +61,15 @@ const ROWS: Row[] = [
   { method: 'PUT', path: '/firmware/{package}/versions/{version}', json: {} },
   { method: 'DELETE', path: '/firmware/{package}/versions/{version}', unknown: [['/firmware/com.example.none/versions/1.0.0', 'package not found.']] },
   { method: 'POST', path: '/firmware/{package}/versions/{version}/binaries', unknown: [['/firmware/com.example.none/versions/1.0.0/binaries', 'package not found.']] },
+  { method: 'GET', path: '/fleet/summary' },
+  { method: 'GET', path: '/fleet/breakdown' },
+  { method: 'GET', path: '/fleet/history' },
+  { method: 'GET', path: '/receivers' },
+  { method: 'GET', path: '/deliveries' },
+  { method: 'GET', path: '/applications/{applicationId}/deliveries/{deliveryId}', unknown: [[`/applications/none/deliveries/${NO_DELIVERY}`, 'delivery not found.']] },
+  { method: 'POST', path: '/applications/{applicationId}/deliveries/{deliveryId}/redeliver', unknown: [[`/applications/none/deliveries/${NO_DELIVERY}/redeliver`, 'delivery not found.']] },
+  { method: 'POST', path: '/applications/{applicationId}/deliveries/redeliver', json: {}, unknown: [['/applications/none/deliveries/redeliver', 'application not found.']] },
+  { method: 'POST', path: '/applications/{applicationId}/webhooks/test', json: { setting: 'deviceEvent' }, unknown: [['/applications/none/webhooks/test', 'application not found.']] },
   { method: 'GET', path: '/audit' },
   { method: 'GET', path: '/feed' },
   { method: 'GET', path: '/sessions' },
@@ -77,6 +87,7 @@ t.test('every route of administration keeps the common rules', async (t) => {
     applicationId: tenant.applicationId,
     deviceId: deviceIdOf(77_777),
     sessionId: `session_${'0'.repeat(32)}`,
+    deliveryId: NO_DELIVERY,
     transactionId: '1',
     package: 'com.example.own',
     version: '1.0.0',
@@ -114,6 +125,7 @@ t.test('every route of administration keeps the common rules', async (t) => {
             package: 'x',
             version: '%20',
             sessionId: 'x',
+            deliveryId: 'x',
             transactionId: 'x',
           }),
           {

@@ -68,6 +68,7 @@ export const OPERATIONS: Operation[] = [
   { op: 'transaction of the application', method: 'GET', path: '/transactions/{transactionId}', scope: A },
   { op: 'installations', method: 'GET', path: '/packages/{package}/versions/{version}/installations', scope: A },
   { op: 'delivery log', method: 'GET', path: '/webhooks/deliveries', scope: A },
+  { op: 'delivery lookup', method: 'GET', path: '/webhooks/deliveries/{deliveryId}', scope: A },
   { op: 'redelivery of a range', method: 'POST', path: '/webhooks/deliveries/redeliver', scope: B, json: {} },
   { op: 'redelivery', method: 'POST', path: '/webhooks/deliveries/{deliveryId}/redeliver', scope: B },
   { op: 'test event', method: 'POST', path: '/webhooks/test', scope: B, json: { setting: 'callEvent' } },

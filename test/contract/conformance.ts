@@ -11,6 +11,8 @@ interface Case {
 type Cases = Record<number, Case>;
 
 const NO_DELIVERY = `msg_${'0'.repeat(32)}`;
+const newestDelivery = async ({ api, path }: ConformanceWorld): Promise<string> =>
+  `${path}/webhooks/deliveries/${(await api.get(`${path}/webhooks/deliveries`)).body.deliveries[0].deliveryId}`;
 const BROKEN_DEVICE = '490154203237517';
 
 /** Every row: the specification's table, then the operations that it refers to. */
@@ -365,13 +367,14 @@ const OWN: Record<string, Cases> = {
     },
   },
   'delivery log': { 200: PLAIN('delivery log', 'the deliveries of the application') },
+  'delivery lookup': {
+    200: { title: 'one of the application', run: async (world) => world.api.get(await newestDelivery(world)) },
+    404: { title: 'delivery not found', run: ({ api, path }) => api.get(`${path}/webhooks/deliveries/${NO_DELIVERY}`) },
+  },
   redelivery: {
     202: {
       title: 'a delivery of the application',
-      async run({ api, path }) {
-        const [{ deliveryId }] = (await api.get(`${path}/webhooks/deliveries`)).body.deliveries;
-        return api.post(`${path}/webhooks/deliveries/${deliveryId}/redeliver`);
-      },
+      run: async (world) => world.api.post(`${await newestDelivery(world)}/redeliver`),
     },
     404: {
       title: 'delivery not found',

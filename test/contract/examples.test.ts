@@ -148,6 +148,10 @@ t.test('every request example is accepted, and every answer example has the shap
     { operationId: 'post-v1-applications-webhooks-test', after: () => world.idle() },
     { operationId: 'get-v1-applications-webhooks-deliveries', query: '?status=delivered' },
     {
+      operationId: 'get-v1-applications-webhooks-delivery',
+      before: () => last('/webhooks/deliveries?offset=1', 'deliveries', 'deliveryId'),
+    },
+    {
       operationId: 'post-v1-applications-webhooks-deliveries-redeliver',
       before: () => last('/webhooks/deliveries', 'deliveries', 'deliveryId'),
     },

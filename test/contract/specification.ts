@@ -63,6 +63,7 @@ export const REFERENCED: Record<string, Row> = {
   'transaction of the application': { key: 'GET /v1/applications/{applicationId}/transactions/{transactionId}', scope: A, statuses: [200, 401, 403, 404, 500] },
   'installations': { key: 'GET /v1/applications/{applicationId}/packages/{package}/versions/{version}/installations', scope: A, statuses: [200, 400, 401, 403, 404, 500] },
   'delivery log': { key: 'GET /v1/applications/{applicationId}/webhooks/deliveries', scope: A, statuses: [200, 400, 401, 403, 500] },
+  'delivery lookup': { key: 'GET /v1/applications/{applicationId}/webhooks/deliveries/{deliveryId}', scope: A, statuses: [200, 401, 403, 404, 500] },
   'redelivery': { key: 'POST /v1/applications/{applicationId}/webhooks/deliveries/{deliveryId}/redeliver', scope: B, statuses: [202, 401, 403, 404, 500] },
   'redelivery of a range': { key: 'POST /v1/applications/{applicationId}/webhooks/deliveries/redeliver', scope: B, statuses: [202, 400, 401, 403, 500] },
   'test event': { key: 'POST /v1/applications/{applicationId}/webhooks/test', scope: B, statuses: [202, 400, 401, 403, 404, 500] },

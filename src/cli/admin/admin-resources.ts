@@ -1,6 +1,7 @@
 import { column, date, type Field, flexible, type Resource, SHOWN_ONCE, type Verb } from './admin-resource.ts';
 import { AUDIT } from './audit-resource.ts';
 import { DEVICES } from './device-resource.ts';
+import { FLEET } from './fleet-resource.ts';
 import { PACKAGES, SEARCH, SETTINGS, TRANSACTIONS } from './fleet-resources.ts';
 import { SESSION } from './session-resource.ts';
 
@@ -223,6 +224,7 @@ export const RESOURCES: readonly Resource[] = [
   SESSION,
   SEARCH,
   SETTINGS,
+  FLEET,
   AUDIT,
   {
     resource: 'binary-warning',

@@ -45,6 +45,7 @@ const INSTALLATIONS = ['installed', 'waiting', 'failed'].flatMap((state) =>
 const VARIANTS: Record<string, readonly (readonly unknown[])[]> = {
   sumLargeParameters: [[anything], [anything, anything]],
   unfinishedOf: [[anything], [anything, anything]],
+  countOwnedByAny: [[['n']]],
   ownedByAny: [[['n'], 9]],
   ownersOf: [[['d']]],
   willsOfOthers: [[['n'], 'c', 9]],
@@ -60,8 +61,11 @@ const VARIANTS: Record<string, readonly (readonly unknown[])[]> = {
     { status: 'failed', operation: 'setApn' },
     { after: 9, status: 'failed' },
   ].map((filter) => ['a', 'b', { offset: 0, limit: 9, ...filter }]),
+  countGroups: ['firmware', 'battery', 'package', 'developer', 'application', 'activation'].map((by) => [by, 9]),
   listDeliveries: [
     {},
+    { since: 1, until: 2 },
+    { since: 1, after: 'm', deviceId: 'd', transactionId: 1 },
     { after: 'm' },
     { setting: 'deviceEvent' },
     ...['pending', 'delivered', 'exhausted', 'gone'].flatMap((status) => [

@@ -1,0 +1,81 @@
+import type { Page } from '../database/newest-first.ts';
+import type { Database } from '../database/sql.ts';
+import {
+  type DeliveryListFilter,
+  findHeads,
+  findOfTransaction,
+  type LoggedDelivery,
+  listDeliveries,
+} from './delivery-log-repository.ts';
+
+interface Query extends DeliveryListFilter {
+  applicationId?: string;
+  after?: string;
+  limit: number;
+}
+
+interface Listed {
+  rows: LoggedDelivery[];
+  /** Behind which the next page begins; undefined on the last one. */
+  next: string | undefined;
+}
+
+/** Behind every id. */
+const LAST = 'msg_~';
+
+/**
+ * Deliveries of all applications, newest first. Those of each are in order, and are merged: of as many applications as a page
+ * needs, each by a bounded look. On a thread of its own.
+ */
+export function createAllDeliveries({ database: { aside } }: { database: Pick<Database, 'aside'> }) {
+  const pageOf = (applicationId: string, query: Query): Promise<Page<LoggedDelivery>> => {
+    const { applicationId: _of, ...filter } = query;
+    return listDeliveries(aside, applicationId, { ...filter, offset: 0 });
+  };
+
+  async function merged(query: Query): Promise<Listed> {
+    const { after = LAST, limit } = query;
+    let rows: LoggedDelivery[] = [];
+    /** What is behind it was not looked at. */
+    let floor: string | undefined;
+    const raise = (to: string | undefined): void => {
+      if (to !== undefined && (floor === undefined || to > floor)) floor = to;
+    };
+    for (const { applicationId, head } of await findHeads(aside, after)) {
+      const last = rows[limit - 1]?.deliveryId;
+      if (last !== undefined && head < last) raise(last);
+      if (floor !== undefined && head < floor) break; // and so are all that follow
+      const page = await pageOf(applicationId, query);
+      rows = [...rows, ...page.rows].sort((a, b) => (a.deliveryId < b.deliveryId ? 1 : -1));
+      raise(page.next && String(page.next.after));
+      if (rows.length > limit) raise(rows[limit - 1]?.deliveryId);
+      const bound: string = floor ?? '';
+      rows = rows.filter(({ deliveryId }) => deliveryId >= bound);
+    }
+    return { rows, next: floor };
+  }
+
+  async function ofTransaction(query: Query, transactionId: number): Promise<Listed> {
+    const found = await findOfTransaction(aside, transactionId);
+    if (!found || (query.applicationId !== undefined && query.applicationId !== found.applicationId))
+      return { rows: [], next: undefined };
+    if (found.deliveryId === null) return ofOne(query, found.applicationId);
+    const page = await pageOf(found.applicationId, { ...query, after: `${found.deliveryId}~`, limit: 1 });
+    return { rows: page.rows, next: undefined };
+  }
+
+  async function ofOne(query: Query, applicationId: string): Promise<Listed> {
+    const { rows, next } = await pageOf(applicationId, query);
+    return { rows, next: next && String(next.after) };
+  }
+
+  return {
+    /** A page can be shorter than its limit, even empty, and still have a next one. */
+    list(query: Query): Promise<Listed> {
+      if (query.transactionId !== undefined) return ofTransaction(query, query.transactionId);
+      return query.applicationId === undefined ? merged(query) : ofOne(query, query.applicationId);
+    },
+  };
+}
+
+export type AllDeliveries = ReturnType<typeof createAllDeliveries>;
