@@ -118,14 +118,14 @@ function History() {
         ),
       ),
     },
-    loaded(history, ({ points, stepSeconds }) => plots(points, stepSeconds)),
+    loaded(history, ({ points, stepSeconds }) => plots(points, stepSeconds, seconds)),
   );
 }
 
 /** Between points that are further apart than this many steps something was not running: the line has a gap. */
 const HOLE = 2.5;
 
-function plots(points: readonly HistoryPoint[], stepSeconds: number): Child {
+function plots(points: readonly HistoryPoint[], stepSeconds: number, spanSeconds: number): Child {
   if (points.length < 2)
     return empty({
       title: 'The history has just begun',
@@ -139,7 +139,8 @@ function plots(points: readonly HistoryPoint[], stepSeconds: number): Child {
       rows.push({ at: new Date(Date.parse(before.at) + stepSeconds * 1000).toISOString() });
     rows.push(point);
   }
-  const times = rows.map(({ at }) => Date.parse(at) / 1000);
+  const to = Date.parse(points.at(-1)!.at) / 1000;
+  const span = { times: rows.map(({ at }) => Date.parse(at) / 1000), from: to - spanSeconds, to };
   const of = (name: Exclude<keyof HistoryPoint, 'at'>, divided = 1): (number | null)[] =>
     rows.map((row) => ('devices' in row && row[name] !== null ? (row[name] as number) / divided : null));
   const rate = (value: number): string => `${value >= 10 || value === 0 ? compact(value) : value.toFixed(1)}/s`;
@@ -147,7 +148,7 @@ function plots(points: readonly HistoryPoint[], stepSeconds: number): Child {
     { class: 'plots' },
     plot({
       label: 'Devices',
-      times,
+      ...span,
       lines: [
         { name: 'connected', colour: 'plot-1', values: of('connected') },
         { name: 'activated', colour: 'plot-2', values: of('activated') },
@@ -155,7 +156,7 @@ function plots(points: readonly HistoryPoint[], stepSeconds: number): Child {
     }),
     plot({
       label: 'Transactions a second',
-      times,
+      ...span,
       show: rate,
       lines: [
         { name: 'created', colour: 'plot-1', values: of('created', stepSeconds) },
@@ -165,7 +166,7 @@ function plots(points: readonly HistoryPoint[], stepSeconds: number): Child {
     }),
     plot({
       label: 'What waits',
-      times,
+      ...span,
       lines: [
         { name: 'commands due', colour: 'plot-1', values: of('due') },
         { name: 'webhooks pending', colour: 'plot-2', values: of('pending') },
@@ -173,7 +174,7 @@ function plots(points: readonly HistoryPoint[], stepSeconds: number): Child {
     }),
     plot({
       label: 'Event loop',
-      times,
+      ...span,
       show: (value) => `${value < 10 ? value.toFixed(1) : Math.round(value)} ms`,
       lines: [{ name: 'event loop p99', colour: 'plot-1', values: of('loopP99Ms') }],
     }),
@@ -185,6 +186,7 @@ interface Breakdown {
   others: number;
 }
 
+const MOST_BARS = 10;
 /** Milliseconds between two looks at how many have what; the service keeps its answer for as long. */
 const BREAKDOWN_EVERY = 15_000;
 
@@ -210,19 +212,23 @@ function Groups({
     { title },
     loaded(breakdown, ({ groups, others }) => {
       if (groups.length === 0) return p({ class: 'quiet' }, text);
-      const rows = groups.slice(0, 8).map(({ value, devices }) => ({
+      const ordered = by === 'battery' ? groups.toSorted((one, other) => tens(other.value) - tens(one.value)) : groups;
+      const rows = ordered.slice(0, MOST_BARS).map(({ value, devices }) => ({
         label: value ?? 'not reported',
         value: devices,
         ...(value !== null && { href: addressOf(['devices'], query(value)) }),
       }));
-      const rest = others + groups.slice(8).reduce((sum, { devices }) => sum + devices, 0);
+      const rest = others + ordered.slice(MOST_BARS).reduce((sum, { devices }) => sum + devices, 0);
       return [bars(title, rows), rest > 0 ? p({ class: 'quiet small' }, `and ${counted(rest, 'other device')}`) : null];
     }),
   );
 }
 
-const batteryQuery = (tens: string): Record<string, string> => {
-  const [from = '0', to = '100'] = tens.split('-');
+/** Where a range of ten percent begins; what is not reported comes last. */
+const tens = (range: string | null): number => (range === null ? -1 : Number.parseInt(range, 10));
+
+const batteryQuery = (range: string): Record<string, string> => {
+  const [from = '0', to = '100'] = range.split('-');
   return { batteryFrom: from, ...(to !== '100' && { batteryBelow: String(Number(to) + 1) }) };
 };
 

@@ -14,6 +14,9 @@ interface Plot {
   label: string;
   /** Seconds since the epoch, rising. */
   times: readonly number[];
+  /** From when to when; what is not known in between stays empty. */
+  from: number;
+  to: number;
   lines: readonly Line[];
   show?(value: number): string;
 }
@@ -24,12 +27,17 @@ const colourOf = (element: Element, name: string): string =>
   getComputedStyle(element).getPropertyValue(`--${name}`).trim();
 
 const DAY = 86_400;
+const exact = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' });
 const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' });
 const day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' });
+/** There is no half of a device. */
+const wholeOnly = (value: number): string => (Number.isInteger(value) ? compact(value) : '');
 /** A time below a plot whose ticks are so many seconds apart. */
-const timeOf = (seconds: number, step: number): string => (step >= DAY ? day : clock).format(seconds * 1000);
+const timeOf = (seconds: number, step: number): string =>
+  (step >= DAY ? day : step < 60 ? exact : clock).format(seconds * 1000);
 
-function optionsOf(box: HTMLElement, { lines, show = compact }: Plot, width: number): uPlot.Options {
+function optionsOf(box: HTMLElement, latest: () => Plot, width: number): uPlot.Options {
+  const { lines, show = wholeOnly } = latest();
   const axis = {
     stroke: colourOf(box, 'plot-axis'),
     grid: { stroke: colourOf(box, 'plot-grid'), width: 1 },
@@ -39,10 +47,13 @@ function optionsOf(box: HTMLElement, { lines, show = compact }: Plot, width: num
   return {
     width,
     height: HEIGHT,
-    padding: [8, 8, 0, 0],
+    padding: [8, 24, 0, 0],
     legend: { show: false },
     cursor: { y: false, points: { size: 7 } },
-    scales: { y: { range: (_, low, high) => [Math.min(0, low), Math.max(high * 1.08, 1)] } },
+    scales: {
+      x: { range: () => [latest().from, latest().to] },
+      y: { range: (_, low, high) => [Math.min(0, low), Math.max(high * 1.08, 1)] },
+    },
     axes: [
       { ...axis, size: 28, space: 72, values: (_, ticks, __, ___, step) => ticks.map((tick) => timeOf(tick, step)) },
       { ...axis, size: 52, values: (_, ticks) => ticks.map((tick) => (tick === null ? '' : show(tick))) },
@@ -78,7 +89,7 @@ function Drawn(plot: Plot) {
     const draw = (): void => {
       drawn.current?.destroy();
       drawn.current = new uPlot(
-        optionsOf(element, latest.current, Math.max(120, element.clientWidth)),
+        optionsOf(element, () => latest.current, Math.max(120, element.clientWidth)),
         data(),
         element,
       );
@@ -97,7 +108,7 @@ function Drawn(plot: Plot) {
       drawn.current = null;
     };
   }, []);
-  useEffect(() => drawn.current?.setData(data()), [plot.times, plot.lines]);
+  useEffect(() => drawn.current?.setData(data()), [plot.times, plot.lines, plot.to]);
 
   const { label, lines, show = compact } = plot;
   const last = (values: Line['values']): number | null | undefined => values.findLast((value) => value !== null);
