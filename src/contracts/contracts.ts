@@ -81,6 +81,9 @@ function createValidators(
     strictRequired: false,
     useDefaults: true,
     coerceTypes: false,
+    // Against the schema of schemas they are held by a test: it is most of what a start would cost.
+    validateSchema: false,
+    meta: false,
   });
   addKeywords(ajv, rules);
   for (const [name, document] of documents) ajv.addSchema({ ...judgedSchema(document), $id: `${BASE}${name}.json` });
@@ -106,7 +109,9 @@ function compile(urlFault: UrlFault, removed: ReadonlySet<string>): Contracts {
     ]);
     integers.set(name, new Set(types.filter(([, type]) => type === 'integer').map(([property]) => property!)));
   }
-  const reader = createTolerantReader((takeOut) => createValidators(documents, { urlFault, takeOut }));
+  // Of messages, and of what they refer to: nothing else is read tolerantly.
+  const messages = new Map([...documents].filter(([name]) => /^(mqtt|common)\//.test(name)));
+  const reader = createTolerantReader((takeOut) => createValidators(messages, { urlFault, takeOut }));
   const faults = (name: SchemaName, value: unknown, ...place: string[]): Fault[] => {
     const validate = validator(name);
     return validate(value) ? [] : toFaults(validate.errors ?? [], place);

@@ -1,5 +1,8 @@
-import { readFileSync } from 'node:fs';
-import { parse } from 'yaml';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import type { parse } from 'yaml';
 import { SCHEMA_FOLDER, type SchemaName } from '../../src/contracts/contracts.ts';
 
 interface Reference {
@@ -36,24 +39,43 @@ export interface OpenApi {
 
 const METHODS = ['get', 'put', 'post', 'delete', 'patch', 'head', 'options'];
 
-/** Replaces every reference into the document itself; those to files stay. */
-function resolved(node: unknown, document: unknown): unknown {
-  if (Array.isArray(node)) return node.map((item) => resolved(item, document));
-  if (typeof node !== 'object' || node === null) return node;
-  const reference = (node as Partial<Reference>).$ref;
-  if (reference?.startsWith('#/')) {
-    let target = document as Record<string, unknown>;
-    for (const part of reference.slice(2).split('/')) target = target[part] as Record<string, unknown>;
-    if (target === undefined) throw new Error(`${reference} leads nowhere`);
-    return resolved(target, document);
+/** Replaces every reference into the document itself; those to files stay. What several refer to is there once. */
+function resolve(document: unknown): unknown {
+  const known = new Map<string, unknown>();
+  function target(reference: string): unknown {
+    let node = document as Record<string, unknown> | undefined;
+    for (const part of reference.slice(2).split('/')) node = node?.[part] as Record<string, unknown> | undefined;
+    if (node === undefined) throw new Error(`${reference} leads nowhere`);
+    const found = known.get(reference) ?? resolved(node);
+    known.set(reference, found);
+    return found;
   }
-  return Object.fromEntries(Object.entries(node).map(([key, value]) => [key, resolved(value, document)]));
+  function resolved(node: unknown): unknown {
+    if (Array.isArray(node)) return node.map(resolved);
+    if (typeof node !== 'object' || node === null) return node;
+    const reference = (node as Partial<Reference>).$ref;
+    if (reference?.startsWith('#/')) return target(reference);
+    return Object.fromEntries(Object.entries(node).map(([key, value]) => [key, resolved(value)]));
+  }
+  return resolved(document);
 }
 
-function read(file: string): Record<string, never> {
-  const document: unknown = parse(readFileSync(`${SCHEMA_FOLDER}${file}`, 'utf8'));
-  return resolved(document, document) as Record<string, never>;
+const require = createRequire(import.meta.url);
+const KEPT = join(import.meta.dirname, '../../.tap/documents');
+
+/** A document in YAML. Reading one takes a third of the start of a test file, so what was read is kept, by its content. */
+function parsed(file: string): unknown {
+  const text = readFileSync(`${SCHEMA_FOLDER}${file}`, 'utf8');
+  const kept = join(KEPT, `${createHash('sha256').update(text).digest('hex')}.json`);
+  if (existsSync(kept)) return JSON.parse(readFileSync(kept, 'utf8'));
+  const document: unknown = (require('yaml') as { parse: typeof parse }).parse(text);
+  mkdirSync(KEPT, { recursive: true });
+  writeFileSync(`${kept}.${process.pid}`, JSON.stringify(document));
+  renameSync(`${kept}.${process.pid}`, kept);
+  return document;
 }
+
+const read = (file: string): Record<string, never> => resolve(parsed(file)) as Record<string, never>;
 
 export function readOpenApi(file: 'openapi.yaml' | 'openapi-admin.yaml'): OpenApi {
   const { paths } = read(file) as unknown as { paths: Record<string, Record<string, Operation>> };

@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import t from 'tap';
 import { loadContracts } from '../../src/contracts/contracts.ts';
 import { hasCheckDigit } from '../../src/contracts/keywords.ts';
@@ -82,6 +83,15 @@ t.test('queries: every wrong value is named', async (t) => {
 t.test('Luhn: of ten last digits exactly one is right', async (t) => {
   const right = Array.from({ length: 10 }, (_, digit) => `49015420323751${digit}`).filter(hasCheckDigit);
   t.same(right, ['490154203237518']);
+});
+
+t.test('every schema obeys JSON Schema 2020-12', async (t) => {
+  // The service does not ask: it would be most of its start.
+  const ajv = new Ajv2020({ strict: false, logger: false });
+  for (const [name, document] of contracts.documents) {
+    t.ok(ajv.validateSchema(document), `${name} ${ajv.errorsText(ajv.errors)}`);
+  }
+  t.notOk(ajv.validateSchema({ ...contracts.documents.get('common/name'), type: 'text' }), 'no type of JSON');
 });
 
 t.test('refused values throw a DomainError, never a fault of ours', async (t) => {
