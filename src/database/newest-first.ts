@@ -29,6 +29,8 @@ interface Wanted<Row, Key extends string | number> {
   filter: string | null;
   filterValues: readonly SqlValue[];
   page: PageQuery<Key>;
+  /** Rows that a page looks at, where that is not as usual; nobody asks how many there are then. */
+  looksAt?: number | undefined;
   /** Characters of what is large in a row; nothing is, unless told. */
   sizeOf?(row: Row): number;
 }
@@ -58,7 +60,7 @@ export async function newestFirst<Row extends object, Key extends string | numbe
 ): Promise<Page<Row>> {
   const { table, key, ranges, page } = wanted;
   const filter = wanted.filter ?? '1 = 1';
-  const bound = wanted.filter === null ? COUNTED : FILTERED;
+  const bound = wanted.looksAt ?? (wanted.filter === null ? COUNTED : FILTERED);
   const begin = page.after === undefined ? '' : ` AND ${key} < ?`;
   const windows = (start: string): string[] =>
     ranges.map(
@@ -83,8 +85,8 @@ export async function newestFirst<Row extends object, Key extends string | numbe
 
   const after = page.after === undefined ? [] : [page.after];
   const here = await look(begin, after);
-  const top = page.after === undefined ? here : await look('', []);
-  const total = top.seen < bound ? top.matched : null;
+  const top = page.after === undefined || wanted.looksAt !== undefined ? here : await look('', []);
+  const total = top.seen < bound && wanted.looksAt === undefined ? top.matched : null;
   const isWhole = here.seen < bound;
   const left = Math.max(0, here.matched - page.offset);
   const limit = Math.min(page.limit, left);

@@ -2,10 +2,12 @@ import type { Page } from '../database/newest-first.ts';
 import type { Database } from '../database/sql.ts';
 import {
   type DeliveryListFilter,
+  findApplicationsOf,
   findHeads,
   findOfTransaction,
   type LoggedDelivery,
   listDeliveries,
+  listPendingOfAll,
 } from './delivery-log-repository.ts';
 
 interface Query extends DeliveryListFilter {
@@ -20,6 +22,8 @@ interface Listed {
   next: string | undefined;
 }
 
+/** Rows of one application that one page looks at, with a filter. */
+const FILTERED = 2_000;
 /** Behind every id. */
 const LAST = 'msg_~';
 
@@ -30,7 +34,10 @@ const LAST = 'msg_~';
 export function createAllDeliveries({ database: { aside } }: { database: Pick<Database, 'aside'> }) {
   const pageOf = (applicationId: string, query: Query): Promise<Page<LoggedDelivery>> => {
     const { applicationId: _of, ...filter } = query;
-    return listDeliveries(aside, applicationId, { ...filter, offset: 0 });
+    // Of many applications each gives no more than one page needs.
+    const { status, setting, deviceId, transactionId, limit } = query;
+    const isAll = [status, setting, deviceId, transactionId].every((wanted) => wanted === undefined);
+    return listDeliveries(aside, applicationId, { ...filter, offset: 0, looksAt: isAll ? limit + 1 : FILTERED });
   };
 
   async function merged(query: Query): Promise<Listed> {
@@ -41,7 +48,10 @@ export function createAllDeliveries({ database: { aside } }: { database: Pick<Da
     const raise = (to: string | undefined): void => {
       if (to !== undefined && (floor === undefined || to > floor)) floor = to;
     };
+    const { deviceId } = query;
+    const own = deviceId === undefined ? undefined : new Set(await findApplicationsOf(aside, deviceId));
     for (const { applicationId, head } of await findHeads(aside, after)) {
+      if (own && !own.has(applicationId)) continue;
       const last = rows[limit - 1]?.deliveryId;
       if (last !== undefined && head < last) raise(last);
       if (floor !== undefined && head < floor) break; // and so are all that follow
@@ -53,6 +63,13 @@ export function createAllDeliveries({ database: { aside } }: { database: Pick<Da
       rows = rows.filter(({ deliveryId }) => deliveryId >= bound);
     }
     return { rows, next: floor };
+  }
+
+  async function pending(query: Query): Promise<Listed> {
+    const { after = LAST, limit } = query;
+    const found = await listPendingOfAll(aside, query, after, limit + 1);
+    const rows = found.slice(0, limit);
+    return { rows, next: found.length > limit ? rows.at(-1)?.deliveryId : undefined };
   }
 
   async function ofTransaction(query: Query, transactionId: number): Promise<Listed> {
@@ -73,7 +90,8 @@ export function createAllDeliveries({ database: { aside } }: { database: Pick<Da
     /** A page can be shorter than its limit, even empty, and still have a next one. */
     list(query: Query): Promise<Listed> {
       if (query.transactionId !== undefined) return ofTransaction(query, query.transactionId);
-      return query.applicationId === undefined ? merged(query) : ofOne(query, query.applicationId);
+      if (query.applicationId !== undefined) return ofOne(query, query.applicationId);
+      return query.status === 'pending' ? pending(query) : merged(query);
     },
   };
 }

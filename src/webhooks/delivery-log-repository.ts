@@ -28,7 +28,7 @@ export interface LoggedDelivery {
 export interface DeliveryListFilter extends DeliveryFilter {
   deviceId?: string;
   transactionId?: number;
-  /** Microseconds: made in [since, until). */
+  /** Microseconds, which count by the millisecond: made in [since, until). */
   since?: number;
   until?: number;
 }
@@ -72,20 +72,19 @@ const LOGGED = `application_id, delivery_id, device_id, transaction_id, type, se
 const LISTED = `delivery_id AS "deliveryId", application_id AS "applicationId", device_id AS "deviceId",
   transaction_id AS "transactionId", type, setting, url, status, attempts, last_status_code AS "lastStatusCode",
   last_error AS "lastError", next_attempt_at AS "nextAttemptAt", created_at AS "createdAt", updated_at AS "updatedAt"`;
-/** Microseconds; identifiers are no finer. */
-const MILLISECOND = 1000;
 
 async function hasFewPending(sql: Sql, applicationId: string): Promise<boolean> {
   const text = `SELECT count(*) AS n FROM (SELECT delivery_id ${PENDING}) AS pending`;
   return ((await sql.get<{ n: number }>(text, applicationId))?.n ?? 0) <= FEW_PENDING;
 }
 
-/** A page of an application's deliveries, newest first. */
+/** A page of an application's deliveries, newest first. `looksAt`: as in newestFirst. */
 export async function listDeliveries(
   sql: Sql,
   applicationId: string,
-  { status, setting, deviceId, transactionId, since, until, ...page }: DeliveryListFilter & PageQuery<string>,
+  wanted: DeliveryListFilter & PageQuery<string> & { looksAt?: number },
 ): Promise<Page<LoggedDelivery>> {
+  const { status, setting, deviceId, transactionId, since, until, looksAt, ...page } = wanted;
   let where = 'application_id = ?';
   const values: SqlValue[] = [applicationId];
   let table = 'deliveries';
@@ -103,14 +102,14 @@ export async function listDeliveries(
       values.unshift(applicationId);
     }
   }
-  // Ids rise with time, so a time is a place in them; what is made in the same millisecond is told by its own time.
+  // Ids rise with time, so a time is a place in them, by the millisecond.
   if (since !== undefined) {
-    where += ' AND delivery_id >= ? AND created_at >= ?';
-    values.push(idsFrom('msg', since), since);
+    where += ' AND delivery_id >= ?';
+    values.push(idsFrom('msg', since));
   }
   if (until !== undefined) {
-    where += ' AND delivery_id < ? AND created_at < ?';
-    values.push(idsFrom('msg', until + MILLISECOND), until);
+    where += ' AND delivery_id < ?';
+    values.push(idsFrom('msg', until));
   }
   return newestFirst<LoggedDelivery, string>(sql, {
     table,
@@ -121,6 +120,7 @@ export async function listDeliveries(
     filter: filters.length > 0 ? filters.map(([condition]) => condition).join(' AND ') : null,
     filterValues: filters.map(([, value]) => value),
     page,
+    looksAt,
   });
 }
 
@@ -201,6 +201,42 @@ export const findHeads = (sql: Sql, after: string): Promise<Head[]> =>
      WHERE head IS NOT NULL ORDER BY head DESC`,
     after,
   );
+
+/** What is pending of all applications, newest first, behind an id: found in the index of what is pending. */
+export async function listPendingOfAll(
+  sql: Sql,
+  { setting, deviceId, since, until }: DeliveryListFilter,
+  after: string,
+  limit: number,
+): Promise<LoggedDelivery[]> {
+  const filters: [condition: string, value: SqlValue][] = [['delivery_id < ?', after]];
+  if (setting !== undefined) filters.push(['setting = ?', setting]);
+  if (deviceId !== undefined) filters.push(['device_id = ?', deviceId]);
+  if (since !== undefined) filters.push(['delivery_id >= ?', idsFrom('msg', since)]);
+  if (until !== undefined) filters.push(['delivery_id < ?', idsFrom('msg', until)]);
+  return sql.all(
+    `SELECT ${LISTED} FROM deliveries WHERE (application_id, delivery_id) IN
+       (SELECT application_id, delivery_id FROM deliveries
+        WHERE status = 'pending' AND ${filters.map(([condition]) => condition).join(' AND ')}
+        ORDER BY delivery_id DESC LIMIT ?)
+     ORDER BY delivery_id DESC`,
+    ...filters.map(([, value]) => value),
+    limit,
+  );
+}
+
+/** Applications that a device has, or had, something to do with. */
+export async function findApplicationsOf(sql: Sql, deviceId: string): Promise<string[]> {
+  const rows = await sql.all<{ applicationId: string }>(
+    `SELECT application_id AS "applicationId" FROM devices WHERE device_id = ? AND application_id IS NOT NULL
+     UNION SELECT application_id FROM transactions WHERE device_id = ? AND due = 0
+     UNION SELECT application_id FROM transactions WHERE device_id = ? AND due = 1`,
+    deviceId,
+    deviceId,
+    deviceId,
+  );
+  return rows.map(({ applicationId }) => applicationId);
+}
 
 /** Where the webhook of a transaction is: its application, and its id where that was kept. */
 export const findOfTransaction = (

@@ -89,6 +89,12 @@ t.test('webhooks in administration', async (t) => {
     t.match(JSON.parse(body.body), { type: 'test' });
     t.same((await two.api.get(`${two.path}/webhooks/deliveries/${deliveryId}`)).body, body);
     t.equal((await one.api.get(`${one.path}/webhooks/deliveries/${deliveryId}`)).status, 404, 'another one does not');
+    t.same(
+      (await list('status=pending')).map((row) => row.deliveryId),
+      [deliveryId],
+    );
+    t.same(await pages('status=pending&setting=deviceEvent', 1), [deliveryId]);
+    t.same(await list('status=pending&until=2026-11-20T09:00:00Z'), []);
     t.match(await receivers('state=failing'), [
       {
         applicationId: two.applicationId,

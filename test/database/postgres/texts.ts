@@ -62,6 +62,11 @@ const VARIANTS: Record<string, readonly (readonly unknown[])[]> = {
     { after: 9, status: 'failed' },
   ].map((filter) => ['a', 'b', { offset: 0, limit: 9, ...filter }]),
   countGroups: ['firmware', 'battery', 'package', 'developer', 'application', 'activation'].map((by) => [by, 9]),
+  listPendingOfAll: [{}, { setting: 'deviceEvent', deviceId: 'd', since: 1, until: 2 }].map((filter) => [
+    filter,
+    'm',
+    9,
+  ]),
   listDeliveries: [
     {},
     { since: 1, until: 2 },
