@@ -1,4 +1,5 @@
 import t from 'tap';
+import { run } from '../cli/run.ts';
 import { startWorld, transactionIdOf, WIFI } from '../world.ts';
 
 const SECOND = 1_000;
@@ -116,8 +117,29 @@ t.test('webhooks in administration', async (t) => {
     t.match((await admin.get('/admin/v1/receivers?limit=2&after=three-app+deviceEvent')).body.receivers, [
       { applicationId: 'two-app' },
     ]);
+    const { addresses, adminToken } = world.service;
+    const lapel = (...line: string[]) =>
+      run([...line, '--admin-url', addresses.admin], { env: { LAPEL_ADMIN_TOKEN: adminToken }, columns: 200 });
+    t.match(
+      (await lapel('admin', 'receiver', 'list', '--state', 'failing')).stdout,
+      /two-app +deviceEvent +failing +1 /,
+    );
+    t.match(
+      (await lapel('admin', 'delivery', 'list', '--status', 'pending')).stdout,
+      new RegExp(`${deliveryId} +two-app +test +pending +2 +503 `),
+    );
+    t.match(
+      (await lapel('admin', 'delivery', 'show', 'two-app', deliveryId, '--json')).stdout,
+      /"failedAttempts":\[\{/,
+    );
+    const own = { LAPEL_APPLICATION: 'two-app', LAPEL_APPLICATION_SECRET: two.secret, LAPEL_URL: addresses.http };
+    t.match(
+      (await run(['webhook', 'show', deliveryId], { env: own, columns: 200 })).stdout,
+      /^1 +2026-11-20 09:30:12 +0 +answered 503 +busy: <b>later<\/b>$/m,
+    );
     two.receiver.answer({});
-    t.equal((await admin.post(`${path}/redeliver`)).status, 202);
+    const again = await lapel('admin', 'delivery', 'redeliver', 'two-app', deliveryId);
+    t.equal(again.stdout, `sent again: two-app ${deliveryId}\n`);
     await two.receiver.next();
     await world.idle();
     t.match((await admin.get(path)).body, { status: 'delivered', failedAttempts: [{ attempt: 2 }, { attempt: 1 }] });

@@ -8,11 +8,16 @@ type Link = Awaited<ReturnType<World['connect']>>;
 /** Two nodes whose wires can be cut, and an activated device that is connected to the first. */
 export async function twoNodes(
   t: Test,
-  { loses, env }: { loses?: (hint: Hint) => boolean; env?: Record<string, string> } = {},
+  {
+    loses,
+    env,
+    keepsHistory = false,
+  }: { loses?: (hint: Hint) => boolean; env?: Record<string, string>; keepsHistory?: boolean } = {},
 ) {
   const wires: ReturnType<typeof createWire>[] = [];
   const world = await startWorld(t, {
     nodes: 2,
+    keepsHistory,
     ...(env && { env }),
     cluster: (node) => ({
       lease: QUICK,

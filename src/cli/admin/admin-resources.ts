@@ -4,6 +4,7 @@ import { DEVICES } from './device-resource.ts';
 import { FLEET } from './fleet-resource.ts';
 import { PACKAGES, SEARCH, SETTINGS, TRANSACTIONS } from './fleet-resources.ts';
 import { SESSION } from './session-resource.ts';
+import { DELIVERIES, RECEIVERS } from './webhook-resources.ts';
 
 const SOFTWARE_COLUMNS = [
   column('PACKAGE', 'package'),
@@ -225,6 +226,8 @@ export const RESOURCES: readonly Resource[] = [
   SEARCH,
   SETTINGS,
   FLEET,
+  RECEIVERS,
+  DELIVERIES,
   AUDIT,
   {
     resource: 'binary-warning',

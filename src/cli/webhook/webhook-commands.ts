@@ -4,9 +4,10 @@ import { take } from '../account/take.ts';
 import type { Command } from '../line/command.ts';
 import { readWhole } from '../line/command-line.ts';
 import { UsageError } from '../line/usage-error.ts';
-import { type Column, table, timeText } from '../show/table.ts';
+import { type Column, recordText, table, timeText } from '../show/table.ts';
 
 export type Delivery = Operations['listDeliveries']['answer']['deliveries'][number];
+type Delivered = Operations['readDelivery']['answer'];
 type Range = Operations['redeliverRange']['input']['body'];
 
 /** The settings that events go to. */
@@ -26,6 +27,14 @@ const COLUMNS: readonly Column<Delivery>[] = [
   { head: 'NEXT', cell: ({ nextAttemptAt }) => (nextAttemptAt === null ? null : timeText(nextAttemptAt)) },
   { head: 'URL', cell: ({ url }) => url, flexible: true },
   { head: 'ERROR', cell: ({ lastError }) => lastError ?? '', flexible: true },
+];
+
+const ATTEMPTS: readonly Column<Delivered['failedAttempts'][number]>[] = [
+  { head: 'FAILED', cell: ({ attempt }) => attempt },
+  { head: 'AT', cell: ({ at }) => timeText(at) },
+  { head: 'MS', cell: ({ durationMs }) => durationMs },
+  { head: 'ERROR', cell: ({ error }) => error ?? '', flexible: true },
+  { head: 'ANSWER', cell: ({ answer }) => answer ?? '', flexible: true },
 ];
 
 const deliveries: Command = {
@@ -51,6 +60,22 @@ const deliveries: Command = {
       take(lapel.each('listDeliveries', { query }), limit),
     );
     return { json: { ok: true, deliveries: rows, total: rows.length }, text: table(COLUMNS, rows, 'There is none.') };
+  },
+};
+
+const show: Command = {
+  name: 'webhook show',
+  arguments: [{ name: 'DELIVERY' }],
+  summary: 'One webhook: what is sent, and what came of its failed attempts; times are in UTC',
+  options: APPLICATION_OPTIONS,
+  examples: ['lapel webhook show msg_01a1febf1ef712cc23793580c1b6dbbc'],
+  async run(given, terminal) {
+    const deliveryId = given.positionals[0] ?? '';
+    const application = await openApplication(given, terminal);
+    const delivery = await application.call(`show ${deliveryId}`, (lapel) => lapel.readDelivery({ deliveryId }));
+    const { failedAttempts, ...record } = delivery;
+    const attempts = table(ATTEMPTS, failedAttempts, 'No attempt failed.');
+    return { json: { ok: true, ...delivery }, text: (look) => `${recordText(record)(look)}\n${attempts(look)}` };
   },
 };
 
@@ -120,4 +145,4 @@ const test: Command = {
   },
 };
 
-export const WEBHOOK_COMMANDS: readonly Command[] = [test, deliveries, redeliver];
+export const WEBHOOK_COMMANDS: readonly Command[] = [test, deliveries, show, redeliver];

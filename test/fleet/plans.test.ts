@@ -1,0 +1,100 @@
+import t from 'tap';
+import { listEntries } from '../../src/audit/audit-repository.ts';
+import type { Sql, SqlValue } from '../../src/database/sql.ts';
+import * as figures from '../../src/fleet/figures-repository.ts';
+import { listAttempts } from '../../src/webhooks/attempt-repository.ts';
+import {
+  findApplicationsOf,
+  findHeads,
+  listDeliveries,
+  listPendingOfAll,
+} from '../../src/webhooks/delivery-log-repository.ts';
+import { countPending } from '../../src/webhooks/receiver-states-repository.ts';
+import { openTestDatabase } from '../applications/tenant.ts';
+
+// What is counted and listed of a whole fleet, by the plans of the statements: nothing of it is different for more rows.
+t.test('figures, webhooks and the audit log look at what their indexes name', async (t) => {
+  const { database } = openTestDatabase(t);
+  /** How the tables of a database are read, in order. */
+  const readsOf = async (ask: (sql: Sql) => Promise<unknown>): Promise<string[]> => {
+    const steps: string[] = [];
+    const explained = async (text: string, values: readonly SqlValue[]): Promise<void> => {
+      const plan = await database.read.all<{ detail: string }>(`EXPLAIN QUERY PLAN ${text}`, ...values);
+      steps.push(...plan.map(({ detail }) => detail));
+    };
+    await ask({
+      ...database.read,
+      all: (text, ...values) => explained(text, values).then(() => database.read.all(text, ...values)),
+      get: (text, ...values) => explained(text, values).then(() => database.read.get(text, ...values)),
+    });
+    return steps.filter((step) => /^(SCAN|SEARCH) \w+ USING/.test(step));
+  };
+
+  t.test('devices are counted in an index alone', async (t) => {
+    for (const [ask, index] of [
+      [figures.countDevices, /^SCAN devices USING COVERING INDEX /],
+      [
+        (sql: Sql) => figures.countGroups(sql, 'firmware', 9),
+        /device_status USING COVERING INDEX device_status_by_firmware/,
+      ],
+      [
+        (sql: Sql) => figures.countGroups(sql, 'battery', 9),
+        /device_status USING COVERING INDEX device_status_by_battery/,
+      ],
+      [
+        (sql: Sql) => figures.countGroups(sql, 'package', 9),
+        /device_software USING COVERING INDEX device_software_by_version/,
+      ],
+      [(sql: Sql) => figures.countGroups(sql, 'developer', 9), /devices USING COVERING INDEX devices_by_developer/],
+      [(sql: Sql) => figures.countGroups(sql, 'application', 9), /devices USING COVERING INDEX devices_by_application/],
+      [
+        (sql: Sql) => figures.countVersions(sql, 'p', 9),
+        /device_software USING COVERING INDEX device_software_by_version \(package=\?\)/,
+      ],
+    ] as const) {
+      const reads = await readsOf(ask);
+      t.equal(reads.length, 1);
+      t.match(reads[0], index);
+    }
+  });
+
+  t.test('what waits is counted in the index of what waits', async (t) => {
+    t.match(await readsOf((sql) => figures.countDueUpTo(sql, 9)), [
+      /^SCAN transactions USING COVERING INDEX transactions_due/,
+    ]);
+    t.match(await readsOf((sql) => figures.countUnfinishedUpTo(sql, 9)), [
+      /^SCAN transactions USING INDEX transactions_due/,
+    ]);
+    for (const ask of [(sql: Sql) => figures.countPendingUpTo(sql, 9), (sql: Sql) => countPending(sql, 9)])
+      t.match(await readsOf(ask), [/^SCAN deliveries USING COVERING INDEX deliveries_due/]);
+    const pending = await readsOf((sql) => listPendingOfAll(sql, { setting: 'deviceEvent' }, 'm', 9));
+    t.match(pending.join('\n'), /SCAN deliveries USING COVERING INDEX deliveries_due/);
+    t.match(
+      pending.join('\n'),
+      /SEARCH deliveries USING INDEX sqlite_autoindex_deliveries_1 \(application_id=\? AND delivery_id=\?\)/,
+    );
+  });
+
+  t.test('webhooks come along their identifiers, also from a time on', async (t) => {
+    const own = await readsOf((sql) => listDeliveries(sql, 'a', { since: 1, until: 9, offset: 0, limit: 9 }));
+    for (const step of own)
+      t.match(
+        step,
+        /^SEARCH deliveries USING COVERING INDEX \w+ \(application_id=\? AND delivery_id>\? AND delivery_id<\?\)/,
+      );
+    t.match(
+      (await readsOf((sql) => findHeads(sql, 'm'))).join('\n'),
+      /SEARCH d USING COVERING INDEX \w+ \(application_id=\? AND delivery_id<\?\)/,
+    );
+    for (const step of await readsOf((sql) => findApplicationsOf(sql, 'd')))
+      t.match(step, /^SEARCH .*\(device_id=\?\)/);
+    t.match(await readsOf((sql) => listAttempts(sql, { applicationId: 'a', deliveryId: 'd' })), [
+      /^SEARCH delivery_attempts USING INDEX /,
+    ]);
+  });
+
+  t.test('the audit log is read from its end', async (t) => {
+    const reads = await readsOf((sql) => listEntries(sql, { resource: '/', after: 9, offset: 0, limit: 9 }));
+    for (const step of reads) t.match(step, /^SEARCH audit_log USING INTEGER PRIMARY KEY/);
+  });
+});
