@@ -9,6 +9,16 @@ import type { Administrator } from './authorize.ts';
 import type { AdminServices, At } from './services.ts';
 
 type Services = Pick<AdminServices, 'sessions'>;
+type Audited = Pick<AdminServices, 'sessions' | 'audit'>;
+
+/** Of the routes that come before there is a caller: who logs in, and who logs out. */
+const change = (method: string, sessionId: string, { target, requestId }: Pick<Input, 'target' | 'requestId'>) => ({
+  actor: { kind: 'session' as const, name: sessionId },
+  method,
+  route: target.path,
+  path: target.path,
+  requestId,
+});
 
 function secretOf({ headers }: Pick<Input, 'headers'>): string {
   const secret = sessionSecret(headers.cookie);
@@ -16,14 +26,15 @@ function secretOf({ headers }: Pick<Input, 'headers'>): string {
   return secret;
 }
 
-/** Opens a session for who has the administrator token. */
+/** Opens a session for who has the administrator token; nobody gets its secret before it is written down who that is. */
 export async function openSession(
-  { sessions }: Services,
-  { headers, body, address }: At<never, 'admin/console-login'>,
+  { sessions, audit }: Audited,
+  input: At<never, 'admin/console-login'>,
 ): Promise<Answer> {
-  const page = checkOwnChange(headers);
-  const cookie = cookieOf(await sessions.open(body.token, address), page);
-  return { status: 204, headers: { ...NO_STORE, 'Set-Cookie': cookie } };
+  const page = checkOwnChange(input.headers);
+  const { sessionId, secret } = await sessions.open(input.body.token, input.address);
+  await (await audit.begin(change('POST', sessionId, input))).ended(204);
+  return { status: 204, headers: { ...NO_STORE, 'Set-Cookie': cookieOf(secret, page) } };
 }
 
 /** How long the caller's session still is good; nothing without one: browsers would report an error each time. */
@@ -40,10 +51,12 @@ export async function readOwnSession({ sessions }: Services, { headers }: Input)
 }
 
 /** Ends the caller's session. */
-export async function closeSession({ sessions }: Services, input: Input): Promise<Answer> {
+export async function closeSession({ sessions, audit }: Audited, input: Input): Promise<Answer> {
   const page = checkOwnChange(input.headers);
   const { sessionId } = await sessions.find(secretOf(input));
+  const begun = await audit.begin(change('DELETE', sessionId, input));
   await sessions.end(sessionId);
+  await begun.ended(204);
   return { status: 204, headers: { ...NO_STORE, 'Set-Cookie': noCookie(page) } };
 }
 

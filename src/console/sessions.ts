@@ -87,8 +87,8 @@ export function createConsoleSessions({ database, clock, ids, administratorToken
   return {
     idleUntil,
 
-    /** Opens a session for who has the token; answers its secret. Throws ADMIN_TOKEN_INVALID and RATE_LIMITED. */
-    async open(token: string, address: string): Promise<string> {
+    /** Opens a session for who has the token. Throws ADMIN_TOKEN_INVALID and RATE_LIMITED. */
+    async open(token: string, address: string): Promise<{ sessionId: string; secret: string }> {
       checkToken(token, address);
       const secret = ids.secret();
       const now = clock.now();
@@ -105,7 +105,7 @@ export function createConsoleSessions({ database, clock, ids, administratorToken
         await insertSession(unit, session);
         await deleteLeastUsed(unit, MOST_SESSIONS);
       });
-      return secret;
+      return { sessionId: session.sessionId, secret };
     },
 
     look,

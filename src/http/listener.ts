@@ -173,7 +173,8 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
     const { headers, socket } = req;
     const address = socket.remoteAddress ?? '';
     const changed = exchange.change?.changed ?? UNWRITTEN;
-    const about = { headers, address, baseUrl: baseUrl(), target, changed };
+    const requestId = exchange.headers['X-Request-Id'] ?? '';
+    const about = { headers, address, requestId, baseUrl: baseUrl(), target, changed };
     const input: Input = { params, body, stream: req, readForm, query, caller, ...about };
     if (route.costly && applicationId !== undefined) {
       const leave = await costly.enter(applicationId);

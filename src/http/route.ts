@@ -39,6 +39,8 @@ export interface Input<Params = unknown, Body = unknown, Query = unknown, Caller
   readForm(): Promise<URLSearchParams | undefined>;
   /** Of whom the request comes from: of a proxy, where there is one. */
   address: string;
+  /** On its answer, and on its log line. */
+  requestId: string;
   /** As Node has them: names in lower case. */
   headers: IncomingHttpHeaders;
   /** `{base_url}`, without a slash at its end. */

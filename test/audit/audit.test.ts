@@ -85,12 +85,19 @@ t.test('the audit log', async (t) => {
 
     const headers = { origin: addresses.admin, 'sec-fetch-site': 'same-origin', 'x-lapel-console': '1' };
     const json = { ...headers, 'content-type': 'application/json' };
-    const login = await request(`${addresses.admin}/console/session`, {
-      method: 'POST',
-      headers: json,
-      body: JSON.stringify({ token: adminToken }),
+    let login: Awaited<ReturnType<typeof request>> | undefined;
+    const loggedIn = await written(async () => {
+      login = await request(`${addresses.admin}/console/session`, {
+        method: 'POST',
+        headers: json,
+        body: JSON.stringify({ token: adminToken }),
+      });
+      await request(`${addresses.admin}/console/session`, { method: 'POST', headers: json, body: '{"token":"wrong"}' });
     });
-    const cookie = String(login.headers['set-cookie']).split(';')[0] ?? '';
+    t.match(loggedIn, [
+      { actor_kind: 'session', actor_name: /^session_/, action: 'POST /console/session', status: 204 },
+    ]);
+    const cookie = String(login?.headers['set-cookie']).split(';')[0] ?? '';
     const [bySession] = await written(() =>
       request(`${addresses.admin}/admin/v1/developers/acme`, {
         method: 'PATCH',
@@ -104,6 +111,10 @@ t.test('the audit log', async (t) => {
       resource: '/admin/v1/developers/acme',
       status: 200,
     });
+    const [loggedOut] = await written(() =>
+      request(`${addresses.admin}/console/session`, { method: 'DELETE', headers: { ...headers, cookie } }),
+    );
+    t.match(loggedOut, { actor_name: bySession?.actor_name, action: 'DELETE /console/session', status: 204 });
   });
 
   await t.test('an import is one entry that says how many', async (t) => {
