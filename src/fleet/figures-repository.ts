@@ -15,12 +15,13 @@ export const countDevices = (sql: Sql): Promise<number> => countOf(sql, 'SELECT 
 export const countActivated = (sql: Sql): Promise<number> =>
   countOf(sql, 'SELECT SUM(activated) AS count FROM activated_counts');
 
-/** Receivers whose last attempt failed, of applications that are there. */
+/** Receivers whose last attempt failed, and that still have a URL. */
 export const countFailing = (sql: Sql): Promise<number> =>
   countOf(
     sql,
     `SELECT count(*) AS count FROM failing_receivers f JOIN applications a ON a.application_id = f.application_id
-     WHERE a.deleted_at IS NULL`,
+     WHERE a.deleted_at IS NULL AND CASE f.setting WHEN 'deviceEvent' THEN a.device_event WHEN 'callEvent' THEN a.call_event
+       WHEN 'callFileSendEvent' THEN a.call_file_send_event ELSE a.file_upload_event END IS NOT NULL`,
   );
 
 /** What devices must still hear of, looking at no more than `most`. */

@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts';
 import type { Database } from '../database/sql.ts';
+import { isDatabaseAway } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { countActivated, countDevices, countDueUpTo, countFailing, countPendingUpTo } from './figures-repository.ts';
@@ -122,7 +123,9 @@ export function createFleetHistory(parts: Parts) {
   function arm(): void {
     cancel = clock.after((STEP - (clock.now() % STEP)) / 1000, () => {
       running = sample()
-        .catch((err: unknown) => log.warn({ err }, 'figures of the fleet could not be written down'))
+        .catch((err: unknown) => {
+          if (!isDatabaseAway(err)) log.warn({ err }, 'figures of the fleet could not be written down');
+        })
         .finally(() => {
           running = undefined;
           if (!stopped) arm();

@@ -47,7 +47,7 @@ const byKey = <Row extends { applicationId: string; setting: string }>(rows: rea
 
 export type ReceiverStates = ReturnType<typeof createReceiverStates>;
 
-/** How the receivers of all applications do: those that have a URL, or something that waits for them, or that fail. */
+/** How the receivers of all applications do: those that have a URL, or something that waits for them. */
 export function createReceiverStates({ database: { aside }, clock, urls, kept }: Parts) {
   function stateOf(
     name: Name,
@@ -80,7 +80,7 @@ export function createReceiverStates({ database: { aside }, clock, urls, kept }:
       for (const setting of EVENTS) {
         const name = { applicationId, setting };
         urlOf.set(keyOf(name), settings[setting]);
-        if (settings[setting] !== null || fails.has(keyOf(name))) names.set(keyOf(name), name);
+        if (settings[setting] !== null) names.set(keyOf(name), name);
       }
     for (const name of waiting) names.set(keyOf(name), name); // also of applications that are deleted
     return [...names]

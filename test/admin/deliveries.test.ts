@@ -144,6 +144,11 @@ t.test('webhooks in administration', async (t) => {
     await world.idle();
     t.match((await admin.get(path)).body, { status: 'delivered', failedAttempts: [{ attempt: 2 }, { attempt: 1 }] });
     t.same(await receivers('state=failing'), []);
+    two.receiver.answer({ status: 410 });
+    await test(two);
+    t.match(await receivers('state=failing'), [{ pending: 0, lastStatusCode: 410 }]);
+    await two.api.patch(two.path, { json: { deviceEvent: null } });
+    t.same(await receivers('state=failing'), [], 'without a URL there is no receiver');
   });
 
   await t.test('a range is sent again, and the audit log says how many', async (t) => {
