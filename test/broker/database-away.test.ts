@@ -1,22 +1,12 @@
 import t from 'tap';
-import { randomIds } from '../../src/ids.ts';
 import { NO_POSTGRES, startTestPostgres } from '../postgres/databases.ts';
+import { risingIds } from '../rising-ids.ts';
 import { startWorld, transactionIdOf, WIFI } from '../world.ts';
-
-let made = 0;
-/** They rise in the order in which they are asked for. */
-const ids = {
-  ...randomIds,
-  next(prefix: string): string {
-    made += 1;
-    return `${prefix}_${String(made).padStart(32, '0')}`;
-  },
-};
 
 t.test('while the database is away', { skip: NO_POSTGRES }, async (t) => {
   const postgres = await startTestPostgres();
   t.teardown(() => postgres[Symbol.asyncDispose]());
-  const world = await startWorld(t, { ids, env: { LAPEL_DATABASE_URL: await postgres.createDatabase() } });
+  const world = await startWorld(t, { ids: risingIds(), env: { LAPEL_DATABASE_URL: await postgres.createDatabase() } });
   const tenant = await world.createTenant();
   const device = await world.activatedDevice(tenant);
   const first = transactionIdOf(await tenant.api.put(`${device.path}/settings/wifi`, { json: WIFI }));

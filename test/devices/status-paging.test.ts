@@ -24,7 +24,7 @@ t.test('the list of a hundred thousand devices', async (t) => {
         CASE WHEN n % 505 = 0 THEN 'other' ELSE 'app' END, 0 FROM numbers;
     INSERT INTO activated_counts
       SELECT application_id, count(*) FROM devices WHERE activation = 'activated' GROUP BY application_id;
-    INSERT INTO device_status SELECT device_id, '{"lang":{"value":"ja","at":1}}', 1 FROM devices LIMIT 1000`);
+    INSERT INTO device_status (device_id, reported, reported_at) SELECT device_id, '{"lang":{"value":"ja","at":1}}', 1 FROM devices LIMIT 1000`);
   const plans: string[] = [];
   const explained = (text: string, values: readonly unknown[]) => {
     const rows = connection.prepare(`EXPLAIN QUERY PLAN ${text}`).all(...values) as { detail: string }[];
@@ -72,7 +72,9 @@ t.test('the list of a hundred thousand devices', async (t) => {
   t.test('a page of devices that report much is shorter, and the next one begins where it ends', async (t) => {
     const large = JSON.stringify({ software: { value: 'x'.repeat(PAGE_CHARACTERS / 3), at: 1 } });
     const most = JSON.stringify({ software: { value: 'x'.repeat(PAGE_CHARACTERS + 1), at: 1 } });
-    const report = connection.prepare('INSERT OR REPLACE INTO device_status VALUES (?, ?, 1)');
+    const report = connection.prepare(
+      'INSERT OR REPLACE INTO device_status (device_id, reported, reported_at) VALUES (?, ?, 1)',
+    );
     for (const deviceId of expected.slice(5000, 5004)) report.run(deviceId, large);
     report.run(expected[5004], most);
     const sizes: number[] = [];

@@ -1,8 +1,9 @@
 import t from 'tap';
+import { risingIds } from '../rising-ids.ts';
 import { startWorld, transactionIdOf, WIFI } from '../world.ts';
 
 t.test('a transaction keeps when it was published, what it was about and its webhook', async (t) => {
-  const world = await startWorld(t);
+  const world = await startWorld(t, { ids: risingIds() });
   const tenant = await world.createTenant();
   const device = await world.activatedDevice(tenant);
   const { api } = tenant;

@@ -1,0 +1,13 @@
+import { type Ids, randomIds } from '../src/ids.ts';
+
+/** Identifiers that rise in the order in which they are asked for, also within a millisecond. */
+export function risingIds(): Ids {
+  let made = 0;
+  return {
+    ...randomIds,
+    next(prefix) {
+      made += 1;
+      return `${prefix}_${String(made).padStart(32, '0')}`;
+    },
+  };
+}
