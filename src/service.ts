@@ -23,12 +23,12 @@ import { sessionSweep } from './console/session-sweep.ts';
 import { createConsoleSessions } from './console/sessions.ts';
 import { loadContracts } from './contracts/contracts.ts';
 import { adminToken, makeFolder, openFileFault } from './data-folder.ts';
+import { inTurn } from './database/in-turn.ts';
 import { openDatabase } from './database/open-database.ts';
 import { createDatabaseCheck } from './database/sqlite/database-check.ts';
 import { createDeprecations } from './deprecations.ts';
 import { hasActivatedDevice, hasDevices } from './devices/device-repository.ts';
 import { createDevices, type Revoke } from './devices/devices.ts';
-import { createFleet } from './devices/fleet.ts';
 import { deviceRow } from './devices/fleet-list.ts';
 import { createStatuses } from './devices/statuses.ts';
 import { createDocs } from './docs/docs.ts';
@@ -41,6 +41,7 @@ import { createFleetFigures } from './fleet/figures.ts';
 import { createFleetHistory } from './fleet/history.ts';
 import { historySweep } from './fleet/history-sweep.ts';
 import { createKept } from './fleet/kept.ts';
+import { createLooks } from './fleet/looks.ts';
 import { type Ids, randomIds } from './ids.ts';
 import { servedAt } from './listening.ts';
 import type { Log } from './log.ts';
@@ -61,8 +62,6 @@ import { hasPackages } from './software/package-repository.ts';
 import { createSoftware } from './software/software.ts';
 import { createCancellation } from './transactions/cancellation.ts';
 import { idempotencySweep } from './transactions/idempotency-sweep.ts';
-import { createInstallations } from './transactions/installations.ts';
-import { createOverview } from './transactions/overview.ts';
 import { surveyDue } from './transactions/transaction-repository.ts';
 import { transactionSweep } from './transactions/transaction-sweep.ts';
 import { createTransactions } from './transactions/transactions.ts';
@@ -198,7 +197,9 @@ export async function createService(
   const statuses = createStatuses({ ...common, presence, connected });
   const connectedIdsHere = (most: number) => broker.connectedIds(most);
   const connectedIds = cluster?.ownership.connectedIds ?? connectedIdsHere;
-  const fleet = createFleet({ database, presence, connected, connectedIds });
+  const { versionsOf } = statuses;
+  const watched = { ...common, presence, connected, connectedIds, versionsOf };
+  const looks = createLooks({ ...watched, aside: database.aside });
   const { device: deviceMebibytes, application: applicationMebibytes } = config.eventMebibytes;
   const bytes = createEventBytes({ clock, metrics, deviceMebibytes, applicationMebibytes, nodes });
   const events = createDeviceEvents({ ...common, deprecations, findApplication, record: webhooks.record, bytes });
@@ -242,8 +243,6 @@ export async function createService(
   );
   if (cluster) readiness.set('node', cluster.nodes.trouble);
   readiness.set('files', () => openFileFault(config.dataDir));
-  const overview = createOverview({ database, versionsOf: statuses.versionsOf });
-  const installations = createInstallations(common);
   const kept = createKept({ clock });
   const receivers = createReceiverStates({ ...common, kept, urls: applications.settingsOfAll });
   const figures = createFleetFigures({
@@ -268,10 +267,10 @@ export async function createService(
     ...common,
     sources: createFeedSources({
       hasOthers: database.shared,
-      fleetDevices: fleet,
+      fleetDevices: looks.fleet,
       deviceRow,
-      overview,
-      installations,
+      overview: looks.overview,
+      installations: looks.installations,
       fleet: () => summaryOf(ofFleet),
       receivers: async (applicationId) => (await receivers.watched(applicationId)).map(keyedReceiver),
     }),
@@ -291,9 +290,6 @@ export async function createService(
     formatTime,
     failedLoginLimit,
     feed,
-    fleet,
-    overview,
-    installations,
   };
   const consoleSessions = createConsoleSessions({ ...common, administratorToken: token });
   consoleSessions.onEnd(feed.endSession);
@@ -308,6 +304,7 @@ export async function createService(
       config.admin,
       createAdminServer({
         ...edge,
+        ...looks,
         connections: { perAddress: config.admin.maxConnections, total: config.admin.maxConnections },
         administratorToken: token,
         sessions: consoleSessions,
@@ -319,7 +316,7 @@ export async function createService(
         deliveryLog,
         findDelivery: (deliveryId) => findApplicationOfDelivery(database.aside, deliveryId),
         settings: config.given,
-        cancellation: createCancellation({ find: overview.find, cancel: transactions.cancel }),
+        cancellation: createCancellation({ find: looks.overview.find, cancel: transactions.cancel }),
         connection: createConnectionView({
           database,
           live: broker.connectionOf,
@@ -348,6 +345,8 @@ export async function createService(
       createApiServer({
         ...edge,
         connections: { perAddress: config.http.addressConnections, total: config.http.maxConnections },
+        // One question of theirs at a time, so that who watches over all of them gets an answer.
+        ...createLooks({ ...watched, aside: inTurn(database.aside) }),
         transactions,
         accessTokens,
         deliveryLog,

@@ -70,7 +70,10 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     owns: ['swagger-ui-dist'],
   },
   audit: { about: 'who changed what, and when', rooms: ['database'] },
-  fleet: { about: 'figures of the whole fleet, now and over time', rooms: ['database'] },
+  fleet: {
+    about: 'the whole fleet: figures, now and over time; what looks through all of it',
+    rooms: ['database', 'devices', 'transactions'],
+  },
   console: {
     about: 'the server side of the console: its pages, the operator’s sessions, the feed',
     rooms: ['http', 'docs', 'contracts', 'database', 'devices', 'transactions'],

@@ -1,0 +1,30 @@
+import t from 'tap';
+import { inTurn } from '../../src/database/in-turn.ts';
+import { openTestDatabase } from '../applications/tenant.ts';
+
+const COUNT = `WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ?)
+  SELECT count(*) AS counted FROM numbers`;
+
+t.test('who asks many questions lets others ask between any two of them', async (t) => {
+  const { database } = openTestDatabase(t);
+  const many = inTurn(database.aside);
+  const answered: string[] = [];
+  const asked = ['first', 'second', 'third'].map(async (name) => {
+    await many.get(COUNT, 10_000);
+    answered.push(name);
+  });
+  await Promise.resolve(); // the first is on its way
+  await database.aside.get(COUNT, 10_000);
+  answered.push('another');
+  await Promise.all(asked);
+  t.same(answered, ['first', 'another', 'second', 'third']);
+});
+
+t.test('one that fails holds up none of the others', async (t) => {
+  const { database } = openTestDatabase(t);
+  const sql = inTurn(database.aside);
+  const [wrong, right] = await Promise.allSettled([sql.all('SELECT missing FROM devices'), sql.get(COUNT, 5)]);
+  t.match(wrong, { status: 'rejected', reason: { message: /no such column/ } });
+  t.match(right, { status: 'fulfilled', value: { counted: 5 } });
+  await t.rejects(sql.run('DELETE FROM devices'), /only reads/);
+});
