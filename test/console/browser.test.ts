@@ -1,0 +1,322 @@
+import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { deviceIdOf, startWorld, transactionIdOf, WIFI } from '../world.ts';
+import { openBrowser, openPage, NO_BROWSER as skip, type Watched } from './browser.ts';
+import { createHostileFleet, HOSTILE } from './hostile-fleet.ts';
+import { createRunningClock } from './running-clock.ts';
+
+const DESK = { width: 1280, height: 800 };
+const PHONE = { width: 390, height: 800 };
+const MINUTE = 60_000;
+
+/** What is wrong with a page, whatever is on it. */
+async function checkPage(t: Test, watched: Watched, name: string): Promise<void> {
+  const { page } = watched;
+  await page.setViewportSize(DESK);
+  await watched.settled();
+  t.same(await watched.axe(), [], `${name}: nobody is kept out`);
+  await page.emulateMedia({ colorScheme: 'dark' });
+  t.same(await watched.axe('color-contrast'), [], `${name}: in the dark, too`);
+  await page.emulateMedia({ colorScheme: 'light' });
+  await page.setViewportSize(PHONE);
+  t.same(await watched.overflow(), [], `${name}: on a phone nothing is cut off`);
+  t.same(await watched.markup(), { owned: false, scripts: 2, others: [], links: [] }, `${name}: text is text`);
+  t.ok((await page.screenshot()).length > 8_000, `${name}: something is seen`);
+  t.same(watched.faults.splice(0), [], `${name}: nothing is wrong`);
+}
+
+t.test('the console in a browser', { skip }, async (t) => {
+  const clock = createRunningClock();
+  const world = await startWorld(t, { clock });
+  const { admin, http, objects } = world.service.addresses;
+  const fleet = await createHostileFleet(world);
+  const { tenant, device } = fleet;
+  const browser = await openBrowser(t);
+  const operator = await openPage(browser, admin);
+  operator.allow(objects);
+  const { page } = operator;
+  const heading = (name: string | RegExp) => page.getByRole('heading', { level: 1, name });
+
+  async function signIn(token = world.service.adminToken): Promise<void> {
+    await page.getByLabel('Administrator token').fill(token);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+  }
+
+  // What is wrong in one test is not held against the next.
+  t.beforeEach(() => void operator.faults.splice(0));
+
+  await t.test('nobody gets in without the token, and nobody guesses it', async (t) => {
+    await page.goto('/console/devices?connected=true');
+    for (let tries = 0; tries < 5; tries += 1) {
+      const answer = page.waitForResponse((response) => response.request().method() === 'POST');
+      await signIn('wrong');
+      t.equal((await answer).status(), 401);
+      await page.getByRole('alert').waitFor();
+    }
+    t.match(await page.getByRole('alert').innerText(), /not the administrator token/);
+    await signIn();
+    await page.getByText(/Too many tries/).waitFor();
+    t.ok(operator.expected(/401|429/));
+    clock.advance(MINUTE);
+    await signIn();
+    await heading('Devices').waitFor();
+    t.equal(page.url(), `${admin}/console/devices?connected=true`, 'one is where one wanted to be');
+    t.same(await page.evaluate('[document.cookie, ...Object.keys({ ...localStorage, ...sessionStorage })]'), ['']);
+    t.same(operator.faults, []);
+  });
+
+  await t.test('every page of the operator; what devices and customers say is text on it', async (t) => {
+    const { deviceId, transactionId, packageName, applicationId } = fleet;
+    const pages: [path: string, ...texts: string[]][] = [
+      [''],
+      ['devices'],
+      [`devices/${deviceId}`, HOSTILE.image],
+      [`devices/${fleet.quiet.deviceId}`],
+      ['transactions', HOSTILE.script],
+      [`transactions/${transactionId}`, HOSTILE.script, HOSTILE.link, 'abc⟨U+202E⟩fed'],
+      ['webhooks'],
+      [`webhooks/${applicationId}/${fleet.deliveryId}`, HOSTILE.image],
+      ['software', HOSTILE.script],
+      [`software/${packageName}`, HOSTILE.image],
+      ['developers', HOSTILE.image, HOSTILE.long],
+      ['developers/dev', HOSTILE.script],
+      [`applications/${applicationId}`],
+      ['audit'],
+      ['health'],
+      ['no/such/page'],
+    ];
+    for (const [path, ...texts] of pages) {
+      await page.goto(`/console/${path}`);
+      await checkPage(t, operator, `/${path}`);
+      for (const text of texts) await page.getByText(text).first().waitFor({ state: 'attached' });
+    }
+    await page.setViewportSize(DESK);
+  });
+
+  await t.test('a device that goes and comes is seen at once, a command from stage to stage', async (t) => {
+    await page.goto(`/console/devices?prefix=${fleet.deviceId}`);
+    const row = page.getByRole('row', { name: fleet.deviceId });
+    await row.getByText('connected').waitFor();
+    device.link.socket.destroy();
+    await row.getByText('away').waitFor({ timeout: 2_000 });
+    Object.assign(device, { link: await world.connect(device) });
+    await row.getByText('connected').waitFor({ timeout: 2_000 });
+
+    const again = await device.link.command();
+    device.link.puback(again.packet);
+    await device.link.ack({ transactionId: again.transactionId, status: 'succeeded' });
+    await tenant.receiver.next();
+    const transactionId = transactionIdOf(await tenant.api.put(`${device.path}/settings/wifi`, { json: WIFI }));
+    await page.goto(`/console/transactions/${transactionId}`);
+    const stage = (name: string) => page.getByRole('listitem').filter({ hasText: name });
+    await stage('Published').getByText('to the device').waitFor();
+    device.link.puback((await device.link.command()).packet);
+    await stage('PUBACK')
+      .getByText(/^the device has it/)
+      .waitFor({ timeout: 2_000 });
+    await device.link.ack({ transactionId, status: 'processing', progress: 40 });
+    await page.getByText('processing 40 %').first().waitFor({ timeout: 2_000 });
+    await device.link.ack({ transactionId, status: 'succeeded' });
+    await tenant.receiver.next();
+    await stage('Webhook').getByText('delivered').waitFor({ timeout: 4_000 });
+    t.same(operator.faults, []);
+  });
+
+  await t.test('messages are shown live, and neither passwords nor more than anybody can read', async (t) => {
+    await page.goto(`/console/devices/${fleet.deviceId}`);
+    await operator.settled();
+    await page.getByText('Live', { exact: true }).first().waitFor();
+    for (let number = 0; number < 90; number += 1) device.link.publish('status', { lang: number % 2 ? 'en' : 'ja' });
+    for (let number = 0; number < 90; number += 1) await device.link.next('puback');
+    const messages = page.getByRole('log', { name: 'Messages' });
+    await messages.waitFor();
+    await messages.evaluate((element) => {
+      element.scrollTop = element.scrollHeight;
+    });
+    await messages.getByText('40 messages are left out').waitFor();
+    t.same(operator.faults, []);
+  });
+
+  await t.test('with the keyboard alone everything is reached, and the focus comes back', async (t) => {
+    await page.goto('/console/devices');
+    await operator.settled();
+    const wanted = await operator.focusable();
+    const reached = new Set<string>();
+    for (let presses = 0; presses < wanted.length + 5; presses += 1) {
+      await page.keyboard.press('Tab');
+      const { name, isSeen } = await operator.focused();
+      reached.add(name);
+      t.ok(isSeen, `one sees where one is: ${name}`);
+    }
+    t.same(
+      wanted.filter((name) => !reached.has(name)),
+      [],
+    );
+    const opener = page.getByRole('button', { name: 'Import from a file' });
+    await opener.focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog').waitFor();
+    t.match(await page.evaluate('document.activeElement.closest("dialog") !== null'), true, 'the dialog has the focus');
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    t.match(await page.evaluate('document.activeElement.innerText'), /Import from a file/);
+    t.same(operator.faults, []);
+  });
+
+  await t.test('a change that is made here is in the audit log, once', async (t) => {
+    const entries = async () => (await world.admin().get('/admin/v1/audit?limit=1000')).body.entries;
+    const before = (await entries()).length;
+    await page.goto('/console/developers');
+    await page.getByRole('button', { name: /developer/i }).click();
+    await page.getByRole('dialog').getByLabel('Name', { exact: true }).fill(HOSTILE.link);
+    await page.getByRole('dialog').getByLabel('developerId').fill('made-here');
+    await page.getByRole('dialog').getByRole('button', { name: 'Create' }).click();
+    await page.waitForURL('**/console/developers/made-here');
+    await operator.settled();
+    const made = (await entries()).slice(0, (await entries()).length - before);
+    t.match(made, [{ actor: { kind: 'session' }, resource: /developers/, status: 201 }]);
+    t.equal(made.length, 1);
+    t.same(operator.faults, []);
+  });
+
+  await t.test(
+    'devices are imported from a file, whose faulty lines are named; credentials are kept once',
+    async (t) => {
+      const file = join(world.dataDir, 'devices.csv');
+      const lines = Array.from({ length: 20 }, (_, index) => deviceIdOf(5_000 + index));
+      lines.splice(5, 1, 'no device');
+      lines.splice(15, 1, HOSTILE.image.replaceAll('"', "'"));
+      writeFileSync(file, ['deviceId', ...lines, ''].join('\n'));
+      await page.goto('/console/developers/made-here');
+      await page.getByRole('button', { name: /Import/ }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.locator('input[type=file]').setInputFiles(file);
+      await dialog.getByRole('button', { name: 'Import' }).click();
+      await dialog.getByText('18 devices registered, 2 faulty lines, 20 of 20 lines').waitFor();
+      await dialog.getByText('line 7').waitFor();
+      const download = page.waitForEvent('download');
+      await dialog.getByRole('button', { name: 'Keep the credentials' }).click();
+      t.match((await download).suggestedFilename(), /^credentials-.*\.csv$/);
+      await dialog.getByRole('button', { name: 'Close' }).click();
+      t.same(operator.faults, []);
+    },
+  );
+
+  await t.test('a page on another port of this host can do nothing with the session', async (t) => {
+    const seen: (string | undefined)[] = [];
+    const stranger = createServer((request, response) => {
+      seen.push(request.headers.cookie);
+      response.setHeader('Content-Type', 'text/html').end('<!doctype html><title>stranger</title>');
+    }).listen(0, '127.0.0.1');
+    await new Promise((resolve) => stranger.once('listening', resolve));
+    t.teardown(() => stranger.close());
+    const other = await operator.context.newPage();
+    await other.goto(`http://127.0.0.1:${(stranger.address() as AddressInfo).port}/`);
+    t.match(seen[0], /__Host-lapel=/, 'the browser sends the cookie to any port: that is why');
+    const statuses: number[] = [];
+    other.on('response', (response) => {
+      if (response.url().startsWith(admin)) statuses.push(response.status());
+    });
+    const attempts = await other.evaluate(`Promise.all([
+      ['POST', '/admin/v1/developers', { 'content-type': 'text/plain' }, '{"developerId":"forged","name":"x"}'],
+      ['POST', '/admin/v1/developers', { 'content-type': 'application/json', 'x-lapel-console': '1' }, '{"developerId":"forged","name":"x"}'],
+      ['DELETE', '/console/session', {}],
+      ['GET', '/admin/v1/developers', {}],
+      ['GET', '/admin/v1/feed?topics=transactions', {}],
+    ].map(async ([method, path, headers, body]) => {
+      const modes = await Promise.all(['cors', 'no-cors'].map((mode) =>
+        fetch('${admin}' + path, { method, headers, body, mode, credentials: 'include' }).then(
+          async (answer) => answer.type + ':' + (await answer.text()), () => 'refused')));
+      return modes;
+    }))`);
+    t.ok(
+      (attempts as string[][]).flat().every((one) => one === 'refused' || one === 'opaque:'),
+      'nothing can be read',
+    );
+    t.ok(statuses.length > 0 && statuses.every((status) => status === 403), `refused: ${statuses}`);
+    t.equal((await world.admin().get('/admin/v1/developers/forged')).status, 404);
+    await other.close();
+    await page.goto('/console/devices');
+    await heading('Devices').waitFor();
+    t.same(operator.faults, [], 'one is still logged in');
+  });
+
+  await t.test('an application sees its own, and may do what its token may', async (t) => {
+    const other = await world.createTenant('other');
+    const stranger = await world.activatedDevice(other);
+    const customer = await openPage(browser, http);
+    customer.allow(objects);
+    const theirs = customer.page;
+    await theirs.goto('/console/');
+    await theirs.getByLabel('Application').fill(tenant.applicationId);
+    await theirs.getByLabel('Secret').fill('wrong');
+    await theirs.getByRole('button', { name: 'Sign in' }).click();
+    await theirs.getByRole('alert').waitFor();
+    t.ok(customer.expected(/401/));
+    await theirs.getByLabel('Secret').fill(tenant.secret);
+    await theirs.getByRole('button', { name: 'Sign in' }).click();
+    await theirs.getByRole('row', { name: fleet.deviceId }).waitFor();
+    t.equal(await theirs.getByText(stranger.deviceId).count(), 0);
+    for (const [name, h1] of [
+      ['Devices', 'Devices'],
+      ['Transactions', 'Transactions'],
+      ['Webhooks', 'Webhooks'],
+      ['Software', 'Software'],
+      ['Settings', /./],
+    ] as const) {
+      await theirs.setViewportSize(DESK);
+      await theirs.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name }).click();
+      await theirs.getByRole('heading', { level: 1, name: h1 }).waitFor();
+      await checkPage(t, customer, `the application's ${name}`);
+    }
+    t.same(await theirs.evaluate('[document.cookie, ...Object.keys({ ...localStorage, ...sessionStorage })]'), ['']);
+    await theirs.setViewportSize(DESK);
+    await theirs.getByRole('link', { name: 'Software' }).click();
+    await theirs.getByRole('link', { name: fleet.packageName }).click();
+    await theirs
+      .getByRole('button', { name: /^(Upload|Replace)$/ })
+      .first()
+      .click();
+    const dialog = theirs.getByRole('dialog');
+    await dialog.locator('input[type=file]').setInputFiles(join(import.meta.dirname, '../apks/camera-1.0.0.apk'));
+    const put = theirs.waitForResponse((response) => response.request().method() === 'PUT');
+    await dialog.getByRole('button', { name: 'Upload' }).click();
+    t.ok((await put).url().startsWith(`${objects}/`), 'straight to the object store');
+    await dialog.waitFor({ state: 'detached' });
+    await customer.settled();
+    t.same(customer.faults, []);
+    await theirs.reload();
+    await theirs.getByLabel('Secret').waitFor();
+    t.same(customer.faults, [], 'its token was in memory only');
+    await customer.context.close();
+  });
+
+  await t.test('logout ends the page, the API and the feed; so does the end of the session', async (t) => {
+    const second = await operator.context.newPage();
+    await second.goto('/console/transactions');
+    await second.getByText('Live', { exact: true }).first().waitFor();
+    await page.goto('/console/devices');
+    await operator.settled();
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByLabel('Administrator token').waitFor();
+    await second.getByLabel('Administrator token').waitFor();
+    t.same(await operator.context.cookies(), []);
+    await second.close();
+    operator.expected(/401/);
+    t.same(operator.faults, []);
+
+    await signIn();
+    await heading('Devices').waitFor();
+    await operator.settled();
+    clock.advance(31 * MINUTE);
+    await page.getByRole('link', { name: 'Health' }).dispatchEvent('click');
+    await page.getByText(/session has ended/).waitFor();
+    t.ok(operator.expected(/401/));
+    await signIn();
+    await heading('Health').waitFor();
+    t.same(operator.faults, [], 'and after it one is where one was');
+  });
+});

@@ -1,0 +1,118 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { type Browser, type BrowserContextOptions, chromium } from 'playwright-core';
+import type { Test } from 'tap';
+
+const executablePath = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync);
+export const NO_BROWSER = executablePath === undefined ? 'Chromium is not installed: bash .ci/install-chromium' : false;
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+/** One browser for all of a file. Without its own sandbox, which root cannot have: the pages are ours. */
+export async function openBrowser(t: Test): Promise<Browser> {
+  const browser = await chromium.launch({ executablePath: String(executablePath), args: ['--no-sandbox'] });
+  t.teardown(() => browser.close());
+  return browser;
+}
+
+/** An element, for a person who reads a failure. */
+const NAME = `(one) => [one.tagName, one.id, one.name, one.getAttribute('href'), (one.getAttribute('aria-label') ?? one.innerText ?? '').slice(0, 40)].join(' ')`;
+
+export type Watched = Awaited<ReturnType<typeof openPage>>;
+
+/**
+ * A page of its own, with all that it does wrong: what it says as an error or a warning, what it is refused by its policy,
+ * what it asks of anybody else, which answers are errors. What a test expects of these it takes out of `faults`.
+ */
+export async function openPage(browser: Browser, base: string, options: BrowserContextOptions = {}) {
+  const context = await browser.newContext({
+    baseURL: base,
+    colorScheme: 'light',
+    reducedMotion: 'reduce',
+    ...options,
+  });
+  const page = await context.newPage();
+  page.setDefaultTimeout(6_000);
+  const faults: string[] = [];
+  const allowed = [`${base}/`, 'data:', 'blob:'];
+  page.on('console', (message) => {
+    if (['error', 'warning'].includes(message.type())) faults.push(`console: ${message.text()}`);
+  });
+  page.on('pageerror', (error) => faults.push(`script: ${error.message}`));
+  page.on('dialog', (dialog) => {
+    faults.push(`dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  page.on('request', (request) => {
+    if (!allowed.some((start) => request.url().startsWith(start))) faults.push(`asks ${request.url()}`);
+  });
+  page.on('response', (response) => {
+    if (response.status() >= 400) faults.push(`${response.status()} ${response.request().method()} ${response.url()}`);
+  });
+  await page.exposeFunction('onViolation', (what: string) => faults.push(`policy: ${what}`));
+  await page.addInitScript(
+    `addEventListener('securitypolicyviolation', (event) => onViolation(event.violatedDirective + ' ' + event.blockedURI))`,
+  );
+
+  /** What axe-core finds; `rules` alone when some are named. */
+  async function axe(...rules: string[]): Promise<string[]> {
+    if (!(await page.evaluate('typeof axe === "object"'))) await page.evaluate(AXE);
+    const options = { resultTypes: ['violations'], ...(rules.length > 0 && { runOnly: rules }) };
+    return page.evaluate(`axe.run(document, ${JSON.stringify(options)}).then(({ violations }) =>
+      violations.flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) =>
+        id + ': ' + html.slice(0, 200) + ' ' + failureSummary)))`);
+  }
+
+  /** How many pixels a page is wider than the window; and what is it. */
+  const overflow = (): Promise<string[]> =>
+    page.evaluate(`(() => {
+      const wide = document.documentElement.scrollWidth - innerWidth;
+      if (wide <= 0) return [];
+      const parts = [...document.querySelectorAll('body *')].filter((one) => one.getBoundingClientRect().right > innerWidth + 1);
+      return [wide + 'px', ...parts.slice(0, 5).map((one) => one.outerHTML.slice(0, 120))];
+    })()`);
+
+  return {
+    page,
+    context,
+    faults,
+    /** A place besides the service that the page may ask: the object store. */
+    allow: (url: string): void => void allowed.push(`${url}/`),
+    /** Takes out what was expected; answers whether there was some. */
+    expected(pattern: RegExp): boolean {
+      const rest = faults.filter((fault) => !pattern.test(fault));
+      const found = rest.length < faults.length;
+      faults.splice(0, faults.length, ...rest);
+      return found;
+    },
+    axe,
+    overflow,
+
+    /** What has become of hostile text: nothing that runs, no element that nobody made, no link to anything but pages. */
+    markup: (): Promise<object> =>
+      page.evaluate(`({
+        owned: window.owned !== undefined,
+        scripts: document.scripts.length,
+        others: [...document.querySelectorAll('#console :is(script, img, iframe, object, embed, link, style)')].map((one) => one.outerHTML),
+        links: [...document.querySelectorAll('a[href]')].map(({ href }) => href).filter((href) => !/^(https?|blob):/.test(href)),
+      })`),
+
+    /** The names of what one must be able to get to. */
+    focusable: (): Promise<string[]> =>
+      page.evaluate(`[...document.querySelectorAll('a[href], button, input, select, textarea, summary, [tabindex="0"]')]
+        .filter((one) => one.checkVisibility() && !one.disabled && one.tabIndex >= 0).map(${NAME})`),
+
+    /** What has the focus, and whether that shows. */
+    focused: (): Promise<{ name: string; isSeen: boolean }> =>
+      page.evaluate(`(() => {
+        const one = document.activeElement;
+        const { outlineStyle, outlineWidth, boxShadow } = getComputedStyle(one);
+        const hasRing = (outlineStyle !== 'none' && outlineWidth !== '0px') || boxShadow !== 'none';
+        return { name: (${NAME})(one), isSeen: one === document.body || (hasRing && one.checkVisibility()) };
+      })()`),
+    /** The page has what it shows: nothing is being loaded any more. */
+    async settled(): Promise<void> {
+      await page.locator('#page h1').first().waitFor();
+      await page.locator('.skeleton, [aria-busy=true]').first().waitFor({ state: 'detached' });
+    },
+  };
+}

@@ -1,0 +1,58 @@
+import { transactionIdOf, WIFI, type World } from '../world.ts';
+
+/** What devices, customers and files can say: each must be shown as the text that it is. */
+export const HOSTILE = {
+  script: '<script>window.owned = 1</script>',
+  image: '"><img src=x onerror="window.owned = 1">',
+  link: 'javascript:window.owned=1',
+  turned: 'abc\u202Efed',
+  long: `long ${'x'.repeat(250)}`,
+} as const;
+
+/** A fleet whose every name, text and report is hostile. */
+export async function createHostileFleet(world: World) {
+  const tenant = await world.createTenant();
+  const { receiver } = tenant;
+  const admin = world.admin();
+  await admin.patch('/admin/v1/developers/dev', { json: { name: HOSTILE.image } });
+  await admin.post('/admin/v1/developers', { json: { developerId: 'long', name: HOSTILE.long } });
+  await admin.post('/admin/v1/developers/dev/applications', { json: { applicationId: 'spare', name: HOSTILE.script } });
+  const packageName = 'com.example.camera';
+  await tenant.api.post(`${tenant.path}/packages`, {
+    json: { package: packageName, displayName: HOSTILE.script },
+  });
+  await tenant.api.post(`${tenant.path}/packages/${packageName}/versions`, {
+    json: { version: '1.0.0', description: HOSTILE.image },
+  });
+  const device = await world.activatedDevice(tenant);
+  const quiet = await world.registerDevice();
+  device.link.publish('status', {
+    firmwareVersion: HOSTILE.image,
+    lang: 'en',
+    battery: { level: 42, charging: false },
+    software: [{ package: packageName, version: '1.0.0', versionCode: 1 }],
+  });
+  await device.link.next('puback');
+  receiver.answer({ status: 500, body: HOSTILE.image });
+  const transactionId = transactionIdOf(await tenant.api.put(`${device.path}/settings/wifi`, { json: WIFI }));
+  device.link.puback((await device.link.command()).packet);
+  await device.link.ack({
+    transactionId,
+    status: 'failed',
+    error: { code: 'X', message: `${HOSTILE.script} ${HOSTILE.link} ${HOSTILE.turned}` },
+  });
+  const { headers } = await receiver.next();
+  receiver.answer({ status: 200 });
+  const waiting = transactionIdOf(await tenant.api.put(`${device.path}/settings/lang`, { json: { lang: 'ja' } }));
+  return {
+    tenant,
+    device,
+    deviceId: device.deviceId,
+    quiet,
+    transactionId,
+    deliveryId: String(headers['webhook-id']),
+    waiting,
+    packageName,
+    applicationId: tenant.applicationId,
+  };
+}
