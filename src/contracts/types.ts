@@ -1733,7 +1733,7 @@ export interface VersionRow {
   distributing: boolean;
   distributionStartedAt: UtcDateTimeOrNull1;
   /**
-   * Null: there is none.
+   * Null: there is none. Its fields are null while the object store does not answer.
    */
   binary: {
     sizeBytes: number | null;

@@ -19,10 +19,10 @@ interface Parts {
   digests: Pick<Digests, 'known'>;
 }
 
-/** What is stored of a version's binary; null what is not known, or not yet. */
+/** What is stored of a version's binary; null what is not known, or not yet: all of it while the object store is away. */
 interface FoundBinary {
   /** Bytes. */
-  sizeBytes: number;
+  sizeBytes: number | null;
   /** Hexadecimal. */
   sha256: string | null;
   foundPackage: string | null;
@@ -35,15 +35,26 @@ export interface VersionSummary extends Version {
   warning: string | null;
 }
 
+const NOT_KNOWN: FoundBinary = { sizeBytes: null, sha256: null, foundPackage: null, foundVersion: null };
+
+function away(error: unknown): 'away' {
+  if (error instanceof DomainError && error.code === 'OBJECT_STORE_UNAVAILABLE') return 'away';
+  throw error;
+}
+
 /** A package and its place in the list of all. */
 type PackagePlace = Pick<packages.PackageSummary, 'line' | 'package'>;
 
 /** Packages and versions of everybody, and of the service itself. */
 export function createSoftwareOverview({ database: { read, aside }, objects, inspection, digests }: Parts) {
-  async function summaryOf(line: Catalogue, version: Version): Promise<VersionSummary> {
+  async function summaryOf(line: Catalogue, version: Version, store: { isAway: boolean }): Promise<VersionSummary> {
     const { binaryId } = version;
-    const stored = await objects.head(objectKey(binaryId));
+    const stored = store.isAway ? 'away' : await objects.head(objectKey(binaryId)).catch(away);
     if (!stored) return { ...version, binary: null, warning: null };
+    if (stored === 'away') {
+      store.isAway = true; // nobody waits for it again and again
+      return { ...version, binary: NOT_KNOWN, warning: null };
+    }
     // What is not known yet is on its way from here on, as wherever a binary is seen.
     if (line === 'software') inspection.seen(version, stored);
     const [sha256 = null, content] = await Promise.all([
@@ -81,9 +92,10 @@ export function createSoftwareOverview({ database: { read, aside }, objects, ins
       const rows = await versionsBehind(read, line, name, { after, limit: limit + 1 });
       const page = rows.slice(0, limit);
       const versions: VersionSummary[] = [];
+      const store = { isAway: false };
       for (let start = 0; start < page.length; start += AT_ONCE) {
         const some = page.slice(start, start + AT_ONCE);
-        versions.push(...(await Promise.all(some.map((version) => summaryOf(line, version)))));
+        versions.push(...(await Promise.all(some.map((version) => summaryOf(line, version, store)))));
       }
       return { versions, next: rows.length > limit ? page.at(-1)?.version : undefined };
     },

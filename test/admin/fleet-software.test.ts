@@ -4,9 +4,27 @@ import { readConfig } from '../../src/config.ts';
 import { CAMERA, startSoftware } from '../api/software-world.ts';
 import { pagesOf } from '../pages.ts';
 import type { RawDevice } from '../raw-device.ts';
-import { deviceIdOf, transactionIdOf } from '../world.ts';
+import { deviceIdOf, startWorld, transactionIdOf } from '../world.ts';
 
 const UTC_NOW = '2026-11-20T09:30:00.123456Z';
+
+t.test(
+  'versions are listed while the object store is away: what is known of their files then is nothing',
+  async (t) => {
+    const world = await startWorld(t, { env: { LAPEL_S3_ENDPOINT: 'http://127.0.0.1:9' } });
+    const tenant = await world.createTenant();
+    await tenant.api.post(`${tenant.path}/packages`, { json: { package: CAMERA } });
+    for (const version of ['1.0.0', '1.1.0']) {
+      await tenant.api.post(`${tenant.path}/packages/${CAMERA}/versions`, { json: { version } });
+    }
+    const { body } = await world.admin().get(`/admin/v1/packages/${CAMERA}/versions`);
+    const unknown = { sizeBytes: null, sha256: null, foundPackage: null, foundVersion: null };
+    t.match(body.versions, [
+      { version: '1.1.0', binary: unknown },
+      { version: '1.0.0', binary: unknown },
+    ]);
+  },
+);
 
 t.test('applications, packages and what devices have, of everybody', async (t) => {
   const software = await startSoftware(t, { env: { LAPEL_S3_REGION: 'eu-north-1' } });
