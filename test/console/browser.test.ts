@@ -236,7 +236,7 @@ t.test('the console in a browser', { skip }, async (t) => {
       (attempts as string[][]).flat().every((one) => one === 'refused' || one === 'opaque:'),
       'nothing can be read',
     );
-    t.ok(statuses.length > 0 && statuses.every((status) => status === 403), `refused: ${statuses}`);
+    t.ok(statuses.length > 0 && statuses.every((status) => status === 403), `refused: ${statuses.join()}`);
     t.equal((await world.admin().get('/admin/v1/developers/forged')).status, 404);
     await other.close();
     await page.goto('/console/devices');
