@@ -32,11 +32,13 @@ export interface Sample extends Own {
 const COLUMNS = `devices, activated, due, oldest_due, pending, failing, connected, created, finished, failed, attempts_failed,
   loop_delay`;
 
-/** Of ten seconds. */
+/** Of ten seconds; what happened in them is added to what is known of them. */
 export async function insertSample(sql: Sql, { at, nodeId, shared, ...own }: Sample): Promise<void> {
   await sql.run(
     `INSERT INTO fleet_history (step, at, node_id, ${COLUMNS}) VALUES (10, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-     ON CONFLICT (step, at, node_id) DO NOTHING`,
+     ON CONFLICT (step, at, node_id) DO UPDATE SET created = fleet_history.created + excluded.created,
+       finished = fleet_history.finished + excluded.finished, failed = fleet_history.failed + excluded.failed,
+       attempts_failed = fleet_history.attempts_failed + excluded.attempts_failed`,
     at,
     nodeId,
     shared?.devices ?? null,

@@ -105,7 +105,7 @@ export function createFleetHistory(parts: Parts) {
       attemptsFailed: after.attemptsFailed - attemptsFailed,
       loopDelay,
     };
-    const at = now - (now % STEP) - STEP;
+    const at = (Math.round(now / STEP) - 1) * STEP; // a timer may be early by a moment
     const row = { at, nodeId: nodeId(), ...own, shared: leads() ? await shared(now) : null };
     await database.transactSoon((unit) => insertSample(unit, row));
     before = after;
@@ -121,7 +121,8 @@ export function createFleetHistory(parts: Parts) {
   }
 
   function arm(): void {
-    cancel = clock.after((STEP - (clock.now() % STEP)) / 1000, () => {
+    const now = clock.now();
+    cancel = clock.after(((Math.round(now / STEP) + 1) * STEP - now) / 1000, () => {
       running = sample()
         .catch((err: unknown) => {
           if (!isDatabaseAway(err)) log.warn({ err }, 'figures of the fleet could not be written down');
