@@ -156,7 +156,15 @@ t.test('webhooks in administration', async (t) => {
       json: { status: 'delivered', since: '2026-11-20T09:30:00Z', until: '2026-11-20T10:00:00.5Z' },
     });
     t.same([status, body], [202, { redelivered: 4 }]);
-    t.match((await admin.get('/admin/v1/audit?limit=1')).body.entries, [{ status: 202, details: { redelivered: 4 } }]);
+    await world.idle();
+    const { addresses, adminToken } = world.service;
+    const lapel = (...line: string[]) =>
+      run(['admin', 'delivery', ...line, '--admin-url', addresses.admin], { env: { LAPEL_ADMIN_TOKEN: adminToken } });
+    t.match((await lapel('test', 'three-app', 'deviceEvent')).stdout, /^deliveryId +msg_/);
+    await world.idle();
+    const range = ['--status', 'delivered', '--since', '2026-11-20T09:30:00Z', '--until', '2026-11-20T09:30:11Z'];
+    t.match((await lapel('redeliver-range', 'three-app', ...range)).stdout, /^redelivered +2\n$/);
+    t.match((await admin.get('/admin/v1/audit?limit=1')).body.entries, [{ status: 202, details: { redelivered: 2 } }]);
     await world.idle();
   });
 

@@ -197,6 +197,11 @@ t.test('figures over time', async (t) => {
       { created: 2, finished: 2, failed: 1, due: 1, connected: 1 },
     ]);
     t.equal((await points('2026-11-20T09:00:00Z', 45)).stepSeconds, 50);
+    const { addresses, adminToken } = world.service;
+    const shown = await run(['admin', 'fleet', 'history', '2026-11-20T09:00:00Z', '--admin-url', addresses.admin], {
+      env: { LAPEL_ADMIN_TOKEN: adminToken },
+    });
+    t.match(shown.stdout, /^2026-11-20 09:30:20 +1 +1 +1 /m);
   });
 
   await t.test('it becomes coarser with time, and nothing that happened is lost', async (t) => {

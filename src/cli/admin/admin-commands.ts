@@ -115,7 +115,7 @@ async function list(parts: Call): Promise<Outcome> {
   }
   return {
     json: { ok: true, [key]: rows, total: rows.length },
-    text: table(resource.columns, rows, 'There are none.'),
+    text: table(verb.columns ?? resource.columns, rows, 'There are none.'),
   };
 }
 

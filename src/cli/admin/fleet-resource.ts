@@ -1,4 +1,4 @@
-import { column, type Resource } from './admin-resource.ts';
+import { column, date, type Resource } from './admin-resource.ts';
 
 const BY = 'firmware, battery, version, package, developer, application, activation';
 
@@ -30,6 +30,31 @@ export const FLEET: Resource = {
         'lapel admin fleet breakdown firmware',
         'lapel admin fleet breakdown version --package com.example.camera',
       ],
+    },
+    {
+      verb: 'history',
+      summary: 'The figures over the last 30 days at most; times are in UTC',
+      about: 'By ten seconds at the finest, after two hours by the minute, after two days by ten minutes.',
+      method: 'GET',
+      path: '/admin/v1/fleet/history',
+      kind: 'list',
+      list: 'points',
+      whole: true,
+      columns: [
+        date('TIME', 'at'),
+        column('DEVICES', 'devices'),
+        column('CONNECTED', 'connected'),
+        column('DUE', 'due'),
+        column('PENDING', 'pending'),
+        column('FAILING', 'failingReceivers'),
+        column('CREATED', 'created'),
+        column('FINISHED', 'finished'),
+        column('FAILED', 'failed'),
+        column('LATE MS', 'loopP99Ms'),
+      ],
+      arguments: { SINCE: 'since' },
+      query: { step: { parameter: 'step', value: 'SECONDS', text: 'between two rows at least' } },
+      examples: ['lapel admin fleet history 2026-11-20T08:00:00Z --step 600'],
     },
   ],
 };

@@ -82,5 +82,29 @@ export const DELIVERIES: Resource = {
       done: 'sent again',
       examples: ['lapel admin delivery redeliver patrol msg_01a1febf1ef712cc23793580c1b6dbbc'],
     },
+    {
+      verb: 'redeliver-range',
+      summary: 'Sends webhooks of an application again: what was given up, unless a state is named',
+      method: 'POST',
+      path: '/admin/v1/applications/{applicationId}/deliveries/redeliver',
+      arguments: { APPLICATION: 'applicationId' },
+      fields: {
+        since: { field: 'since', value: 'TIME', text: 'made from this moment on, in UTC: 2026-11-20T08:30:00Z' },
+        until: { field: 'until', value: 'TIME', text: 'made before this moment' },
+        status: { field: 'status', value: 'S', text: `${STATES}: only those` },
+        setting: { field: 'setting', value: 'S', text: 'to this setting only' },
+      },
+      examples: [
+        'lapel admin delivery redeliver-range patrol --since 2026-11-20T08:00:00Z --until 2026-11-20T12:00:00Z',
+      ],
+    },
+    {
+      verb: 'test',
+      summary: 'Sends a test event to the URL of a setting',
+      method: 'POST',
+      path: '/admin/v1/applications/{applicationId}/webhooks/test',
+      arguments: { APPLICATION: 'applicationId', SETTING: 'setting' },
+      examples: ['lapel admin delivery test patrol deviceEvent'],
+    },
   ],
 };
