@@ -45,6 +45,7 @@ for (const { file, routes } of listeners) {
       const [requirement] = operation.security;
       if (file === 'openapi-admin.yaml') {
         t.equal(requirement ? 'administrator' : null, route.scope, key);
+        if (requirement) t.ok(operation.responses['403'], `${key} documents 403, for a session that another page uses`);
       } else {
         t.equal(requirement?.['applicationToken']?.[0] ?? null, route.scope, key);
       }
