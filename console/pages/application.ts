@@ -1,26 +1,14 @@
-import { a, button, type Child, dd, div, dl, dt, span, use, type VNode } from '../base/elements.ts';
+import { a, button, div, dl, span, use, type VNode } from '../base/elements.ts';
 import { count } from '../base/format.ts';
 import { useLoad } from '../base/load.ts';
 import { addressOf, go } from '../base/place.ts';
 import { at, read, send } from '../base/requests.ts';
+import type { ApplicationRow } from '../base/rows.ts';
 import { ask } from '../parts/dialog.ts';
 import { head } from '../parts/head.ts';
 import { loaded } from '../parts/loaded.ts';
 import { showSecret } from '../parts/secret.ts';
-import { age, badge, card, id, idLink, nothing, outside } from '../parts/show.ts';
-
-export interface ApplicationRow {
-  applicationId: string;
-  developerId: string;
-  name: string;
-  createdAt: string;
-  activated: number;
-  keyReplacedAt: string | null;
-  hasKey: boolean;
-  settings: Record<string, string | null>;
-}
-
-const fact = (name: string, value: Child): VNode => div({ key: name }, dt(null, name), dd(null, value));
+import { age, badge, card, fact, id, idLink, nothing, outside } from '../parts/show.ts';
 
 function replaceSecret(applicationId: string): void {
   ask({

@@ -3,24 +3,13 @@ import { visible } from '../base/format.ts';
 import { useLoad } from '../base/load.ts';
 import { addressOf } from '../base/place.ts';
 import { readPage } from '../base/requests.ts';
+import type { AuditEntry } from '../base/rows.ts';
 import { asked, type Filter, filterBar, sinceFilter } from '../parts/filters.ts';
 import { head } from '../parts/head.ts';
 import { loaded } from '../parts/loaded.ts';
 import { pager } from '../parts/pager.ts';
 import { badge, card, empty, id, moment, said } from '../parts/show.ts';
 import { rowsTable } from '../parts/table.ts';
-
-interface Entry {
-  auditId: number | string;
-  at: string;
-  actor: { kind: string; name: string | null };
-  action: string;
-  resource: string;
-  /** Null: it was begun, and not answered: the service ended before. */
-  status: number | null;
-  details: object | null;
-  requestId: string | null;
-}
 
 const FILTERS: readonly Filter[] = [
   { name: 'actor', label: 'Who' },
@@ -36,7 +25,7 @@ function pageFor(resource: string): string | null {
 
 function Audit() {
   const query = { ...asked([...FILTERS.map(({ name }) => name), 'since', 'until']), limit: LIMIT };
-  const page = useLoad(JSON.stringify(query), (signal) => readPage<Entry>('/audit', 'entries', { query, signal }));
+  const page = useLoad(JSON.stringify(query), (signal) => readPage<AuditEntry>('/audit', 'entries', { query, signal }));
   return [
     head({
       title: 'Audit log',

@@ -1,23 +1,21 @@
-import { button, type Child, dd, details, div, dl, dt, p, span, summary, use, type VNode } from '../base/elements.ts';
+import { button, details, div, dl, p, span, summary, use, type VNode } from '../base/elements.ts';
 import { useEvery } from '../base/every.ts';
 import { duration } from '../base/format.ts';
 import { useLoad } from '../base/load.ts';
 import { addressOf, ROLE } from '../base/place.ts';
 import { at, read, send } from '../base/requests.ts';
-import type { Delivery } from '../base/rows.ts';
+import type { DeliveryDetail } from '../base/rows.ts';
 import { lastAnswer } from '../parts/delivery-rows.ts';
 import { act } from '../parts/dialog.ts';
 import { head } from '../parts/head.ts';
 import { json } from '../parts/json.ts';
 import { loaded } from '../parts/loaded.ts';
 import { deliveryBadge } from '../parts/moods.ts';
-import { card, id, idLink, moment, outside, said, until } from '../parts/show.ts';
+import { card, fact, id, idLink, moment, outside, said, until } from '../parts/show.ts';
 import { rowsTable } from '../parts/table.ts';
 import { deliveriesPath, mayRedeliver, sendTest } from './webhooks.ts';
 
-const fact = (name: string, value: Child): VNode => div({ key: name }, dt(null, name), dd(null, value));
-
-type Attempt = Delivery['failedAttempts'][number];
+type Attempt = DeliveryDetail['failedAttempts'][number];
 
 const attempts = (rows: readonly Attempt[]): VNode =>
   rowsTable({
@@ -42,7 +40,7 @@ const attempts = (rows: readonly Attempt[]): VNode =>
 
 function OneDelivery({ applicationId, deliveryId }: { applicationId: string; deliveryId: string }) {
   const path = `${deliveriesPath(applicationId)}${at(deliveryId)}`;
-  const delivery = useLoad(path, (signal) => read<Delivery>(path, { signal }));
+  const delivery = useLoad(path, (signal) => read<DeliveryDetail>(path, { signal }));
   const { value: row } = delivery.state.value;
   // Deliveries are not watched one by one: one that is on its way is looked at again.
   useEvery(row?.status === 'pending' ? 2_000 : undefined, delivery.again);

@@ -1,20 +1,18 @@
-import { a, button, type Child, dd, div, dl, dt, p, progress, small, use, type VNode } from '../base/elements.ts';
+import { a, button, div, dl, p, progress, small, use, type VNode } from '../base/elements.ts';
 import { count } from '../base/format.ts';
 import { useLoad } from '../base/load.ts';
 import { addressOf, go } from '../base/place.ts';
 import { at, read, readPage, send } from '../base/requests.ts';
+import type { ApplicationRow, Developer } from '../base/rows.ts';
 import { ask } from '../parts/dialog.ts';
 import { given, textField, typed } from '../parts/fields.ts';
 import { head } from '../parts/head.ts';
 import { loaded } from '../parts/loaded.ts';
 import { showSecret } from '../parts/secret.ts';
-import { age, badge, card, empty, idLink, nothing, said } from '../parts/show.ts';
+import { age, badge, card, empty, fact, idLink, nothing, said } from '../parts/show.ts';
 import { rowsTable } from '../parts/table.ts';
-import type { ApplicationRow } from './application.ts';
-import { type Developer, wholeNumber } from './developers.ts';
+import { wholeNumber } from './developers.ts';
 import { importDevicesOf } from './import-devices.ts';
-
-const fact = (name: string, value: Child): VNode => div({ key: name }, dt(null, name), dd(null, value));
 
 function change({ developerId, name, deviceLimit }: Developer, done: () => void): void {
   ask({

@@ -3,6 +3,7 @@ import { count } from '../base/format.ts';
 import { useLoad } from '../base/load.ts';
 import { addressOf, go, place } from '../base/place.ts';
 import { read, send } from '../base/requests.ts';
+import type { Developer } from '../base/rows.ts';
 import { ask } from '../parts/dialog.ts';
 import { given, textField, typed } from '../parts/fields.ts';
 import { head } from '../parts/head.ts';
@@ -10,12 +11,6 @@ import { loaded } from '../parts/loaded.ts';
 import { pager } from '../parts/pager.ts';
 import { badge, card, empty, idLink, said } from '../parts/show.ts';
 import { rowsTable } from '../parts/table.ts';
-
-export interface Developer {
-  developerId: string;
-  name: string;
-  deviceLimit: number | null;
-}
 
 const LIMIT = 100;
 

@@ -3,6 +3,7 @@ import { bytes } from '../base/format.ts';
 import { useLoad } from '../base/load.ts';
 import { addressOf, ROLE } from '../base/place.ts';
 import { at, read } from '../base/requests.ts';
+import type { FleetDeviceStatus } from '../base/rows.ts';
 import { fromServiceTime } from '../base/service-time.ts';
 import { loaded } from '../parts/loaded.ts';
 import { batteryBadge } from '../parts/moods.ts';
@@ -93,9 +94,9 @@ const stateOf = ({ state, errorCode, since }: Software): Child =>
 
 function DeviceStatus({ deviceId }: { deviceId: string }) {
   const path = `/devices${at(deviceId)}/status`;
-  const status = useLoad(
+  const status = useLoad<Status>(
     path,
-    (signal) => (ROLE === 'operator' ? read<Status>(path, { signal }) : statusOfApplication(path, signal)),
+    (signal) => (ROLE === 'operator' ? read<FleetDeviceStatus>(path, { signal }) : statusOfApplication(path, signal)),
     { every: 5_000 },
   );
   return [

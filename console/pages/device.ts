@@ -1,31 +1,19 @@
-import { a, type Child, dd, div, dl, dt, p, span, use, type VNode } from '../base/elements.ts';
+import { a, type Child, div, dl, p, span, use, type VNode } from '../base/elements.ts';
 import { type Loading, useLoad } from '../base/load.ts';
 import { addressOf, ROLE } from '../base/place.ts';
 import { at, type Page, read, readPage } from '../base/requests.ts';
-import type { DeviceRow, TransactionRow } from '../base/rows.ts';
+import type { DeviceConnection, DeviceRow, TransactionRow } from '../base/rows.ts';
 import { useWatch } from '../base/watching.ts';
 import { head } from '../parts/head.ts';
 import { liveMessages } from '../parts/live-messages.ts';
 import { loaded } from '../parts/loaded.ts';
 import { activationBadge, connectionBadge, isFinished } from '../parts/moods.ts';
-import { age, badge, card, empty, id, idLink, nothing, since } from '../parts/show.ts';
+import { age, badge, card, empty, fact, id, idLink, nothing, since } from '../parts/show.ts';
 import { rowsTable } from '../parts/table.ts';
 import { renewed, transactionColumns } from '../parts/transaction-rows.ts';
 import { administration } from './device-administration.ts';
 import { commands } from './device-commands.ts';
 import { deviceStatus } from './device-status.ts';
-
-interface Connection {
-  connected: boolean;
-  since: string | null;
-  address: string | null;
-  transport: string | null;
-  keepAliveSeconds: number | null;
-  protocol: string | null;
-  session: { present: boolean; subscriptions: string[] };
-  lastSeenAt: string | null;
-  node: string | null;
-}
 
 /** A device with what its list says of it; undefined members are not known to who looks. */
 type Known = Partial<DeviceRow> & Pick<DeviceRow, 'deviceId' | 'activation'>;
@@ -42,12 +30,10 @@ async function find(deviceId: string, signal: AbortSignal): Promise<Known> {
   return { ...known, deviceId, activation: known.activation ?? known.status ?? 'deactivated' };
 }
 
-const fact = (name: string, value: Child): VNode => div({ key: name }, dt(null, name), dd(null, value));
-
 function ConnectionCard({ deviceId, connected }: { deviceId: string; connected: boolean | undefined }) {
   const connection = useLoad(
     `${deviceId} ${connected}`,
-    (signal) => read<Connection>(`/devices${at(deviceId)}/connection`, { signal }),
+    (signal) => read<DeviceConnection>(`/devices${at(deviceId)}/connection`, { signal }),
     { every: 10_000 },
   );
   return card(

@@ -18,26 +18,12 @@ import { bytes, visible } from '../base/format.ts';
 import { useLoad } from '../base/load.ts';
 import { ROOT } from '../base/place.ts';
 import { at, read, send } from '../base/requests.ts';
+import type { ConsoleSession, SettingRow } from '../base/rows.ts';
 import { act } from '../parts/dialog.ts';
 import { head } from '../parts/head.ts';
 import { loaded } from '../parts/loaded.ts';
 import { age, badge, card, id, nothing, said } from '../parts/show.ts';
 import { rowsTable } from '../parts/table.ts';
-
-interface Setting {
-  name: string;
-  value: string | null;
-  isSet: boolean;
-  secret: boolean;
-  description: string;
-}
-interface Session {
-  sessionId: string;
-  createdAt: string;
-  lastUsedAt: string;
-  expiresAt: string;
-  address: string | null;
-}
 
 /** Milliseconds between two looks. */
 const EVERY = 5_000;
@@ -108,7 +94,7 @@ function Sizes() {
 function Sessions() {
   const sessions = useLoad(
     'sessions',
-    async (signal) => (await read<{ sessions: Session[] }>('/sessions', { signal })).sessions,
+    async (signal) => (await read<{ sessions: ConsoleSession[] }>('/sessions', { signal })).sessions,
     { every: 2 * EVERY },
   );
   const end = (sessionId: string): void =>
@@ -146,7 +132,7 @@ function Sessions() {
 const worded = (text: string): Child =>
   text.split('`').map((part, index) => (index % 2 === 1 ? code(null, visible(part)) : visible(part)));
 
-const shownValue = ({ value, secret, isSet }: Setting): Child => {
+const shownValue = ({ value, secret, isSet }: SettingRow): Child => {
   if (secret) return isSet ? badge('good', 'set, not shown') : nothing();
   return value === null ? nothing() : code({ class: 'wrap' }, visible(value));
 };
@@ -154,7 +140,7 @@ const shownValue = ({ value, secret, isSet }: Setting): Child => {
 function SettingsCard() {
   const settings = useLoad(
     'settings',
-    async (signal) => (await read<{ settings: Setting[] }>('/settings', { signal })).settings,
+    async (signal) => (await read<{ settings: SettingRow[] }>('/settings', { signal })).settings,
   );
   return card(
     { title: 'Settings', bare: true, side: span({ class: 'quiet small' }, 'as this process was started') },

@@ -4,18 +4,12 @@ import { button, code, div, form, input, label, p, progress, span, use } from '.
 import { counted, visible } from '../base/format.ts';
 import { linesOf } from '../base/lines.ts';
 import { at, send } from '../base/requests.ts';
+import type { ImportedDevice } from '../base/rows.ts';
 import { wordsOf } from '../base/words.ts';
 import { close, open, title } from '../parts/dialog.ts';
 import { textField, typed } from '../parts/fields.ts';
 import { trouble } from '../parts/loaded.ts';
 import { keepFile } from '../parts/secret.ts';
-
-interface Line {
-  line: number;
-  deviceId?: string;
-  credential?: string;
-  error?: unknown;
-}
 
 interface Progress {
   lines: number;
@@ -36,7 +30,7 @@ async function follow(response: Response, total: number, told: (progress: Progre
   const state: Progress = { lines: 0, total, made: 0, faults: [], isDone: false };
   let last = 0;
   for await (const text of linesOf(response)) {
-    const line = JSON.parse(text) as Line;
+    const line = JSON.parse(text) as ImportedDevice;
     state.lines += 1;
     if (line.credential !== undefined && line.deviceId !== undefined) {
       state.made += 1;

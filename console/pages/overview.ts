@@ -4,7 +4,7 @@ import { compact, count, counted } from '../base/format.ts';
 import { type Loading, useLoad } from '../base/load.ts';
 import { addressOf, filter, place } from '../base/place.ts';
 import { read } from '../base/requests.ts';
-import type { HistoryPoint, Summary } from '../base/rows.ts';
+import type { FleetBreakdown, FleetSummary, HistoryPoint } from '../base/rows.ts';
 import { useWatch } from '../base/watching.ts';
 import { bars } from '../parts/bars.ts';
 import { head } from '../parts/head.ts';
@@ -33,7 +33,7 @@ const share = (part: number, all: number): string =>
 /** Milliseconds of the event loop from which on devices feel it. */
 const SLOW_LOOP = 50;
 
-const figures = ({ devices, transactions, deliveries, receivers, commitP99Ms, loopP99Ms }: Summary): VNode =>
+const figures = ({ devices, transactions, deliveries, receivers, commitP99Ms, loopP99Ms }: FleetSummary): VNode =>
   div(
     { class: 'figures' },
     figure({
@@ -181,11 +181,6 @@ function plots(points: readonly HistoryPoint[], stepSeconds: number, spanSeconds
   );
 }
 
-interface Breakdown {
-  groups: { value: string | null; devices: number }[];
-  others: number;
-}
-
 const MOST_BARS = 10;
 /** Milliseconds between two looks at how many have what; the service keeps its answer for as long. */
 const BREAKDOWN_EVERY = 15_000;
@@ -205,7 +200,7 @@ function Groups({
 }) {
   const breakdown = useLoad(
     `${by} ${of ?? ''}`,
-    (signal) => read<Breakdown>('/fleet/breakdown', { query: { by, package: of }, signal }),
+    (signal) => read<FleetBreakdown>('/fleet/breakdown', { query: { by, package: of }, signal }),
     { every: BREAKDOWN_EVERY },
   );
   return card(
@@ -236,7 +231,7 @@ const batteryQuery = (range: string): Record<string, string> => {
 function Versions() {
   const packages = useLoad(
     'packages',
-    (signal) => read<Breakdown>('/fleet/breakdown', { query: { by: 'package' }, signal }),
+    (signal) => read<FleetBreakdown>('/fleet/breakdown', { query: { by: 'package' }, signal }),
     { every: BREAKDOWN_EVERY },
   );
   const { value } = packages.state.value;
@@ -258,11 +253,13 @@ function Versions() {
 }
 
 function Overview() {
-  const summary: Loading<Summary> = useLoad('summary', (signal) => read<Summary>('/fleet/summary', { signal }));
+  const summary: Loading<FleetSummary> = useLoad('summary', (signal) =>
+    read<FleetSummary>('/fleet/summary', { signal }),
+  );
   const isFirst = useSignal(true);
   useWatch('fleet', ({ value }) => {
     isFirst.value = false;
-    summary.change((known) => ({ ...known, ...(value as Partial<Summary>) }));
+    summary.change((known) => ({ ...known, ...(value as Partial<FleetSummary>) }));
   });
   return [
     head({ title: 'Overview' }),

@@ -3,6 +3,7 @@ import { bytes, count } from '../base/format.ts';
 import { type Loading, useLoad } from '../base/load.ts';
 import { addressOf, place, ROLE } from '../base/place.ts';
 import { at, type Page, read, readPage, send } from '../base/requests.ts';
+import type { InstallationList, PackageRow, VersionRow } from '../base/rows.ts';
 import { fromServiceTime } from '../base/service-time.ts';
 import { useWatch } from '../base/watching.ts';
 import { bars } from '../parts/bars.ts';
@@ -32,19 +33,6 @@ interface Version {
   } | null;
   warning: string | null;
   devices: { installed: number; waiting: number; failed: number } | null;
-}
-
-interface Installations {
-  installed: number;
-  waiting: number;
-  failed: number;
-  errors: { code: string | null; devices: number }[];
-  devices: {
-    deviceId: string;
-    state: 'installed' | 'waiting' | 'failed';
-    errorCode: string | null;
-    since: string | null;
-  }[];
 }
 
 const LIMIT = 50;
@@ -229,12 +217,12 @@ function InstallationsCard({ of, version }: { of: Of; version: string }) {
   const path = `${pathOf(of, version)}/installations`;
   const installations = useLoad(
     path,
-    (signal) => read<Installations>(path, { query: ROLE === 'operator' ? { line: of.line } : {}, signal }),
+    (signal) => read<InstallationList>(path, { query: ROLE === 'operator' ? { line: of.line } : {}, signal }),
     { every: 10_000 },
   );
   const watched = `${of.line === 'firmware' ? 'firmware/' : ''}${of.name}@${version}`;
   useWatch(`software:${encodeURIComponent(watched)}`, ({ key, value }) => {
-    if (key === watched) installations.change((known) => ({ ...known, ...(value as Partial<Installations>) }));
+    if (key === watched) installations.change((known) => ({ ...known, ...(value as Partial<InstallationList>) }));
   });
   return card(
     {
@@ -289,13 +277,11 @@ function OnePackage({ of }: { of: Of }) {
   const query = { line: of.line, after: place.value.query['after'], limit: LIMIT };
   const page: Loading<Page<Version>> = useLoad(JSON.stringify([of, query]), (signal) =>
     ROLE === 'operator'
-      ? readPage<Version>(`/packages${at(of.name)}/versions`, 'versions', { query, signal })
+      ? readPage<VersionRow>(`/packages${at(of.name)}/versions`, 'versions', { query, signal })
       : ofApplication(of.name, signal),
   );
   const about = useLoad(`about ${of.line} ${of.name}`, async (signal) =>
-    ROLE === 'operator'
-      ? read<{ developerId: string | null }>(`/packages${at(of.name)}`, { query: { line: of.line }, signal })
-      : null,
+    ROLE === 'operator' ? read<PackageRow>(`/packages${at(of.name)}`, { query: { line: of.line }, signal }) : null,
   );
   const owner = about.state.value.value?.developerId;
   const { version } = place.value.query;

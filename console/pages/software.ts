@@ -3,6 +3,7 @@ import { count } from '../base/format.ts';
 import { useLoad } from '../base/load.ts';
 import { addressOf, place, ROLE } from '../base/place.ts';
 import { type Page, read, readPage, send } from '../base/requests.ts';
+import type { PackageRow } from '../base/rows.ts';
 import { fromServiceTime } from '../base/service-time.ts';
 import { ask } from '../parts/dialog.ts';
 import { given, textField, typed } from '../parts/fields.ts';
@@ -107,8 +108,8 @@ function create(done: () => void): void {
 
 function Software() {
   const query = { ...asked(FILTERS.map(({ name }) => name)), limit: LIMIT };
-  const page = useLoad(JSON.stringify(query), (signal) =>
-    ROLE === 'operator' ? readPage<Package>('/packages', 'packages', { query, signal }) : ofApplication(signal),
+  const page = useLoad<Page<Package>>(JSON.stringify(query), (signal) =>
+    ROLE === 'operator' ? readPage<PackageRow>('/packages', 'packages', { query, signal }) : ofApplication(signal),
   );
   const isOperator = ROLE === 'operator';
   return [

@@ -1,26 +1,10 @@
-import {
-  a,
-  button,
-  type Child,
-  dd,
-  div,
-  dl,
-  dt,
-  li,
-  ol,
-  p,
-  small,
-  span,
-  time,
-  use,
-  type VNode,
-} from '../base/elements.ts';
+import { a, button, type Child, div, dl, li, ol, p, small, span, time, use, type VNode } from '../base/elements.ts';
 import { useEvery } from '../base/every.ts';
 import { whenExactly } from '../base/format.ts';
 import { useLoad } from '../base/load.ts';
 import { addressOf, ROLE } from '../base/place.ts';
 import { at, read, send } from '../base/requests.ts';
-import type { Transaction } from '../base/rows.ts';
+import type { TransactionDetail } from '../base/rows.ts';
 import { session } from '../base/session.ts';
 import { useWatch } from '../base/watching.ts';
 import { act, ask } from '../parts/dialog.ts';
@@ -28,7 +12,7 @@ import { head } from '../parts/head.ts';
 import { json } from '../parts/json.ts';
 import { loaded } from '../parts/loaded.ts';
 import { deliveryBadge, isFinished, transactionBadge } from '../parts/moods.ts';
-import { card, gapOf, id, idLink, nothing, outside, said, since, until } from '../parts/show.ts';
+import { card, fact, gapOf, id, idLink, nothing, outside, said, since, until } from '../parts/show.ts';
 import { operationName, renewed } from '../parts/transaction-rows.ts';
 
 interface Stage {
@@ -41,7 +25,7 @@ interface Stage {
 }
 
 /** The five stages of a transaction; one that was not gone through, or is not reached yet, says so. */
-function stagesOf(row: Transaction): Stage[] {
+function stagesOf(row: TransactionDetail): Stage[] {
   const { createdAt, publishedAt, deliveredAt, completedAt, status, error, webhook, attempts } = row;
   const isOver = isFinished(status);
   const acknowledgedAt = status === 'cancelled' ? null : completedAt;
@@ -123,7 +107,7 @@ function stagesOf(row: Transaction): Stage[] {
   ];
 }
 
-const stages = (row: Transaction): VNode =>
+const stages = (row: TransactionDetail): VNode =>
   ol(
     { class: 'stages' },
     stagesOf(row).map(({ name, about, at, gap, state }) =>
@@ -141,19 +125,17 @@ const stages = (row: Transaction): VNode =>
     ),
   );
 
-const fact = (name: string, value: Child): VNode => div({ key: name }, dt(null, name), dd(null, value));
-
 const mayAct = (scope: string): boolean => ROLE === 'operator' || (session.value?.scopes.includes(scope) ?? false);
 
 function OneTransaction({ transactionId }: { transactionId: string }) {
   const path = `/transactions${at(transactionId)}`;
-  const transaction = useLoad(path, (signal) => read<Transaction>(path, { signal }));
+  const transaction = useLoad(path, (signal) => read<TransactionDetail>(path, { signal }));
   useWatch(`transactions:${transactionId}`, ({ key, value }) => {
     if (key !== transactionId) return;
     const known = transaction.state.peek().value;
     transaction.change((row) => ({ ...row, ...renewed([row], key, value)[0] }));
     // What a change does not carry: the result, and what became of the webhook.
-    if (known && isFinished((value as Partial<Transaction>).status ?? known.status)) transaction.again();
+    if (known && isFinished((value as Partial<TransactionDetail>).status ?? known.status)) transaction.again();
   });
   const { value: row } = transaction.state.value;
   // A webhook is not watched: it is looked at until it has its end.
@@ -225,7 +207,7 @@ function OneTransaction({ transactionId }: { transactionId: string }) {
             ),
             fact('Attempts', String(value.attempts)),
             value.progress === null ? null : fact('Progress', `${value.progress} %`),
-            value.warning === null ? null : fact('Warning', said(value.warning)),
+            value.warning === null ? null : fact('Warning', said(value.warning.message)),
             value.error === null
               ? null
               : fact(

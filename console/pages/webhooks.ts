@@ -3,7 +3,7 @@ import { count, counted } from '../base/format.ts';
 import { type Loading, useLoad } from '../base/load.ts';
 import { addressOf, place, ROLE } from '../base/place.ts';
 import { at, type Page, read, readPage, send } from '../base/requests.ts';
-import type { DeliveryRow, ReceiverRow } from '../base/rows.ts';
+import type { DeliveryRow, Receiver } from '../base/rows.ts';
 import { toServiceTime } from '../base/service-time.ts';
 import { session } from '../base/session.ts';
 import { useWatch } from '../base/watching.ts';
@@ -95,7 +95,7 @@ export function redeliverRange(applicationId: string, done: () => void): void {
   });
 }
 
-const receiverColumns: Column<ReceiverRow>[] = [
+const receiverColumns: Column<Receiver>[] = [
   {
     name: 'Receiver',
     kind: 'lead',
@@ -152,13 +152,13 @@ function Receivers() {
   const state = place.value.query['state'];
   const receivers = useLoad(
     `receivers ${state ?? ''}`,
-    (signal) => read<{ receivers: ReceiverRow[] }>('/receivers', { query: { state }, signal }),
+    (signal) => read<{ receivers: Receiver[] }>('/receivers', { query: { state }, signal }),
     { every: 15_000 },
   );
   useWatch('receivers', ({ key, value }) =>
     receivers.change((known) => ({
       receivers: known.receivers.map((row) =>
-        `${row.applicationId} ${row.setting}` === key ? { ...row, ...(value as Partial<ReceiverRow>) } : row,
+        `${row.applicationId} ${row.setting}` === key ? { ...row, ...(value as Partial<Receiver>) } : row,
       ),
     })),
   );

@@ -1,5 +1,5 @@
 import type { VNode } from '../base/elements.ts';
-import type { DeliveryRow, DeviceRow, ReceiverRow, TransactionStatus } from '../base/rows.ts';
+import type { DeliveryRow, DeviceRow, Receiver, TransactionStatus } from '../base/rows.ts';
 import { badge, type Mood } from './show.ts';
 
 /** States of things in words and colours; the colour alone says nothing. */
@@ -25,8 +25,8 @@ const DELIVERIES: Record<DeliveryRow['status'], Mood> = {
 };
 export const deliveryBadge = (status: DeliveryRow['status']): VNode => badge(DELIVERIES[status] ?? '', status);
 
-const RECEIVERS: Record<ReceiverRow['state'], Mood> = { healthy: 'good', slow: 'warn', failing: 'bad' };
-export const receiverBadge = (state: ReceiverRow['state']): VNode => badge(RECEIVERS[state] ?? '', state);
+const RECEIVERS: Record<Receiver['state'], Mood> = { healthy: 'good', slow: 'warn', failing: 'bad' };
+export const receiverBadge = (state: Receiver['state']): VNode => badge(RECEIVERS[state] ?? '', state);
 
 export const connectionBadge = ({ connected }: Pick<DeviceRow, 'connected'>): VNode =>
   connected ? badge('good', 'connected') : badge('', 'away');

@@ -4,17 +4,12 @@ import { a, div, input, p, span, use, type VNode } from '../base/elements.ts';
 import { visible } from '../base/format.ts';
 import { addressOf, go } from '../base/place.ts';
 import { read } from '../base/requests.ts';
+import type { FoundThing } from '../base/rows.ts';
 import { icon } from './icon.ts';
-
-interface Found {
-  kind: 'device' | 'transaction' | 'delivery' | 'application' | 'developer' | 'package';
-  id: string;
-  parent: string | null;
-}
 
 const SETTLES = 180;
 
-const placeOf = ({ kind, id, parent }: Found): string => {
+const placeOf = ({ kind, id, parent }: FoundThing): string => {
   if (kind === 'device') return addressOf(['devices', id]);
   if (kind === 'transaction') return addressOf(['transactions', id]);
   if (kind === 'delivery') return addressOf(['webhooks', parent ?? '', id]);
@@ -26,7 +21,7 @@ const placeOf = ({ kind, id, parent }: Found): string => {
 /** Finds anything by how its identifier begins; `/` goes there from everywhere. */
 function Search() {
   const field = useRef<HTMLInputElement>(null);
-  const found = useSignal<Found[] | null>(null);
+  const found = useSignal<FoundThing[] | null>(null);
   const chosen = useSignal(-1);
   const asked = useRef<AbortController | undefined>(undefined);
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
@@ -58,9 +53,10 @@ function Search() {
     timer.current = setTimeout(async () => {
       const stop = new AbortController();
       asked.current = stop;
-      const answer = await read<{ results: Found[] }>('/search', { query: { q: text }, signal: stop.signal }).catch(
-        () => null,
-      );
+      const answer = await read<{ results: FoundThing[] }>('/search', {
+        query: { q: text },
+        signal: stop.signal,
+      }).catch(() => null);
       if (stop.signal.aborted) return;
       found.value = answer?.results ?? [];
       chosen.value = answer && answer.results.length > 0 ? 0 : -1;

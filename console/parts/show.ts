@@ -1,5 +1,20 @@
 import { now } from '../base/clock.ts';
-import { a, type Child, code, div, h2, header, p, section, span, time, use, type VNode } from '../base/elements.ts';
+import {
+  a,
+  type Child,
+  code,
+  dd,
+  div,
+  dt,
+  h2,
+  header,
+  p,
+  section,
+  span,
+  time,
+  use,
+  type VNode,
+} from '../base/elements.ts';
 import { ago, between, duration, visible, when } from '../base/format.ts';
 
 /** Small things that are shown in many places. */
@@ -53,6 +68,9 @@ export function outside(url: string | null | undefined): VNode {
   if (!isWeb) return code({ class: 'wrap' }, visible(url));
   return a({ href: url, target: '_blank', rel: 'noreferrer noopener', class: 'wrap' }, visible(url));
 }
+
+/** One of a list of facts. */
+export const fact = (name: string, value: Child): VNode => div({ key: name }, dt(null, name), dd(null, value));
 
 interface Card {
   title: string;

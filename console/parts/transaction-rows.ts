@@ -25,7 +25,7 @@ export const operationName = (operation: string): string => NAMES[operation] ?? 
 /** What is wrong with it, in the row. */
 const fault = ({ error, warning }: TransactionRow): Child => [
   error === null ? null : small({ class: 'fault' }, `${error.code}: `, said(error.message)),
-  warning === null ? null : small(null, said(warning)),
+  warning === null ? null : small(null, said(warning.message)),
 ];
 
 const took = ({ createdAt, completedAt }: TransactionRow): Child =>
