@@ -21,6 +21,7 @@ async function checkPage(t: Test, watched: Watched, name: string): Promise<void>
   await page.emulateMedia({ colorScheme: 'dark' });
   t.same(await watched.axe('color-contrast'), [], `${name}: in the dark, too`);
   await page.emulateMedia({ colorScheme: 'light' });
+  t.equal(await page.evaluate('document.getAnimations().length'), 0, `${name}: nothing moves for who wants no motion`);
   await page.setViewportSize(PHONE);
   t.same(await watched.overflow(), [], `${name}: on a phone nothing is cut off`);
   t.same(await watched.markup(), { owned: false, scripts: 2, others: [], links: [] }, `${name}: text is text`);

@@ -1,3 +1,4 @@
+import { connect } from 'node:net';
 import type { Readable } from 'node:stream';
 import t, { type Test } from 'tap';
 import { Agent, request } from 'undici';
@@ -310,6 +311,30 @@ t.test('the feed', async (t) => {
       const later = await asAdmin(t, world, 'transactions');
       if (later.status === 200) break;
     }
+  });
+
+  await t.test('a reader that reads nothing is cut off, and what it does not take is not kept for it', async (t) => {
+    const { hostname, port } = new URL(world.service.addresses.admin);
+    const socket = connect(Number(port), hostname);
+    t.teardown(() => socket.destroy());
+    const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
+    socket.on('error', () => undefined);
+    socket.pause();
+    socket.write(
+      `GET /admin/v1/feed?topics=device:${deviceId} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${world.service.adminToken}\r\n\r\n`,
+    );
+    const refused = async (): Promise<boolean> =>
+      String((await world.anonymousAdmin().get('/metrics')).body).includes('{bound="feed_progress"}');
+    const text = 'x'.repeat(4000);
+    // What the kernel takes for it is some MiB: first it is filled.
+    while (!(await refused())) {
+      for (let number = 0; number < 50; number += 1) device.link.publish('status', { lang: 'en', text });
+      for (let number = 0; number < 50; number += 1) await device.link.next('puback');
+      await flush(world, 1000);
+    }
+    socket.resume();
+    await closed;
+    t.pass('the rest of what the kernel had was read, and then it ended');
   });
 
   await t.test('it says that it lives, and that the service stops, which ends it first', async (t) => {
