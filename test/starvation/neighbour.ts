@@ -1,7 +1,7 @@
 import type { Test } from 'tap';
 import { type Tenant, transactionIdOf, type World } from '../world.ts';
 
-const LOOPS = 40;
+const LOOPS = 20;
 
 /** The value that so many of a hundred lie below. */
 const percentile = (values: readonly number[], share: number): number =>
