@@ -145,7 +145,11 @@ t.test('every request example is accepted, and every answer example has the shap
       operationId: 'delete-v1-applications-devices-transactions',
       before: () => last(`/devices/${DEVICE}/transactions?status=queued`, 'transactions', 'transactionId'),
     },
-    { operationId: 'post-v1-applications-webhooks-test', after: () => world.idle() },
+    {
+      operationId: 'post-v1-applications-webhooks-test',
+      before: async () => world.clock.advance(2), // it is made later than the one before: identifiers tell a millisecond
+      after: () => world.idle(),
+    },
     { operationId: 'get-v1-applications-webhooks-deliveries', query: '?status=delivered' },
     {
       operationId: 'get-v1-applications-webhooks-delivery',
