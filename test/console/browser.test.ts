@@ -11,6 +11,7 @@ import { createRunningClock } from './running-clock.ts';
 const DESK = { width: 1280, height: 800 };
 const PHONE = { width: 390, height: 800 };
 const MINUTE = 60_000;
+const WARNING = `the device reported firmware 8 ${HOSTILE.script}; it answers`;
 
 /** What is wrong with a page, whatever is on it. */
 async function checkPage(t: Test, watched: Watched, name: string): Promise<void> {
@@ -76,8 +77,9 @@ t.test('the console in a browser', { skip }, async (t) => {
       ['devices'],
       [`devices/${deviceId}`, HOSTILE.image],
       [`devices/${fleet.quiet.deviceId}`],
-      ['transactions', HOSTILE.script],
+      ['transactions', HOSTILE.script, WARNING],
       [`transactions/${transactionId}`, HOSTILE.script, HOSTILE.link, 'abc⟨U+202E⟩fed'],
+      [`transactions/${fleet.warned}`, WARNING],
       ['webhooks'],
       [`webhooks/${applicationId}/${fleet.deliveryId}`, HOSTILE.image],
       ['software', HOSTILE.script],

@@ -26,6 +26,10 @@ export async function createHostileFleet(world: World) {
   });
   const device = await world.activatedDevice(tenant);
   const quiet = await world.registerDevice();
+  const old = await world.activatedDevice(tenant);
+  old.link.publish('status', { firmwareVersion: `8 ${HOSTILE.script}` });
+  await old.link.next('puback');
+  const warned = transactionIdOf(await tenant.api.get(`${old.path}/connectivity/state?type=bluetooth`));
   device.link.publish('status', {
     firmwareVersion: HOSTILE.image,
     lang: 'en',
@@ -52,6 +56,8 @@ export async function createHostileFleet(world: World) {
     transactionId,
     deliveryId: String(headers['webhook-id']),
     waiting,
+    /** Its device is too old to answer it. */
+    warned,
     packageName,
     applicationId: tenant.applicationId,
   };
