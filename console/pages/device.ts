@@ -54,7 +54,17 @@ function ConnectionCard({ deviceId, connected }: { deviceId: string; connected: 
                 value.protocol === null ? null : span({ class: 'age' }, `MQTT ${value.protocol}`),
               ]),
               fact('Keep alive', value.keepAliveSeconds === null ? nothing() : `${value.keepAliveSeconds} s`),
-              value.node === null ? null : fact('At node', id(value.node)),
+              value.node === null
+                ? null
+                : fact('At node', [
+                    id(value.node),
+                    value.since === null
+                      ? span(
+                          { class: 'small quiet' },
+                          'another one than this: its messages are live in the console there',
+                        )
+                      : null,
+                  ]),
             ]
           : null,
         fact(
