@@ -131,18 +131,22 @@ export async function transactionsOfDevice(
   filter: OverviewFilter,
   page: PageQuery<number>,
 ): Promise<Page<TransactionSummary>> {
-  const { where, values } = conditions(filter);
-  const applications = await applicationsOf(sql, deviceId);
+  const { applicationId, ...rest } = filter;
+  // Of one application nothing else is looked at: where its page ends tells nothing of what others do.
+  const own = applicationId === undefined ? '' : ' AND application_id = ?';
+  const ownValues = applicationId === undefined ? [] : [applicationId];
+  const { where, values } = conditions(rest);
+  const applications = applicationId === undefined ? await applicationsOf(sql, deviceId) : [applicationId];
   return newestFirst<TransactionSummary, number>(sql, {
     table: 'transactions',
     key: 'transaction_id',
     keyOf: ({ transactionId }) => transactionId,
     columns: SUMMARY_COLUMNS,
     ranges: [
-      { where: 'device_id = ? AND due = 1', values: [deviceId] },
-      ...applications.map((applicationId) => ({
+      { where: `device_id = ? AND due = 1${own}`, values: [deviceId, ...ownValues] },
+      ...applications.map((each) => ({
         where: 'device_id = ? AND application_id = ? AND due = 0',
-        values: [deviceId, applicationId],
+        values: [deviceId, each],
       })),
     ],
     filter: where.length > 0 ? where.join(' AND ') : null,

@@ -40,6 +40,19 @@ t.test('what an application sees of its devices, transactions and software', asy
     });
   });
 
+  t.test('nobody learns how much others have to do with a device', async (t) => {
+    const raw = await world.raw();
+    await raw.exec(`INSERT INTO transactions (device_id, application_id, operation, status, due, attempts, created_at,
+        updated_at, completed_at)
+      WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2100)
+      SELECT '${foreign.deviceId}', '${other.applicationId}', 'setLanguage', 'cancelled', 0, 0, 1, 1, 1 FROM n`);
+    const answer = await api.get(`${path}/transactions?deviceId=${foreign.deviceId}`);
+    t.same(answer.body, { transactions: [] });
+    t.equal(answer.headers['link'], undefined);
+    const theirPage = await other.api.get(`${other.path}/transactions?deviceId=${foreign.deviceId}&limit=1`);
+    t.match(theirPage.headers['link'], 'rel="next"');
+  });
+
   t.test('its own devices, and nobody else’s', async (t) => {
     const { body } = await api.get(`${path}/devices`);
     const all = (await world.admin().get('/admin/v1/devices')).body.devices;
