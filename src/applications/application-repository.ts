@@ -103,7 +103,6 @@ const toCounted = (row: Row & { activated: number }): CountedApplication => ({
   activated: row.activated,
 });
 
-/** Undefined for one that was deleted, too. */
 /** Where the webhooks of all applications go. */
 export async function listSettings(sql: Sql): Promise<{ applicationId: string; settings: Settings }[]> {
   const rows = await sql.all<Settings & { applicationId: string }>(
@@ -113,6 +112,7 @@ export async function listSettings(sql: Sql): Promise<{ applicationId: string; s
   return rows.map(({ applicationId, ...settings }) => ({ applicationId, settings }));
 }
 
+/** Undefined for one that was deleted, too. */
 export async function findCountedApplication(sql: Sql, applicationId: string): Promise<CountedApplication | undefined> {
   const row = await sql.get<Row & { activated: number }>(`${COUNTED} AND application_id = ?`, applicationId);
   return row && toCounted(row);
