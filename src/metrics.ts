@@ -38,6 +38,10 @@ export function createMetrics() {
       'console_messages_dropped_total',
       'Messages of devices that the console left out: more a second than anybody can read',
     ),
+    feedChangesMissed: counter(
+      'console_changes_missed_total',
+      'Changes that the console was not told of one by one, but by a snapshot: more than could be read',
+    ),
     loginFailures: counter('login_failures_total', 'Requests with wrong credentials', ['listener']),
     legacyKeyFetches: counter('legacy_key_fetches_total', 'Fetches of the keys of the legacy issuer', ['outcome']),
     tokensIssued: counter('tokens_issued_total', 'Access tokens issued'),

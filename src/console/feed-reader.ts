@@ -2,7 +2,7 @@ import type { Clock } from '../clock.ts';
 import type { SeenMessage } from '../watch.ts';
 import { createFeedStream, type FeedItem } from './feed-stream.ts';
 import type { FeedTopics } from './feed-topics.ts';
-import { createLiveMessages } from './live-messages.ts';
+import { createLiveMessages, type WaitingMessage } from './live-messages.ts';
 
 interface DeviceValue {
   deviceId: string;
@@ -70,7 +70,7 @@ export function createFeedReader({ clock, sources, wanted, onDropped }: Parts) {
   /** Transactions as they were at the last look at them. */
   let lookedAt = new Map<string, string>();
   let live = false;
-  /** It had no room: what it was not told is made up for by a snapshot. */
+  /** There are changes that it was not told of, because it had no room, say: a snapshot makes up for that. */
   let behind = false;
 
   const isOwn = (row: { applicationId: string | null }): boolean =>
@@ -122,13 +122,28 @@ export function createFeedReader({ clock, sources, wanted, onDropped }: Parts) {
     return some.length === 0 ? [] : transactionItems(await sources.transactions(some));
   }
 
-  /** Those whose messages it may see: all that were its own at the last look, and are now. */
-  async function mayShow(): Promise<(deviceId: string) => boolean> {
+  /** Devices whose messages it may see: all that were its own at the last look, and are now. */
+  async function ownDevices(): Promise<(deviceId: string) => boolean> {
     if (applicationId === undefined || topics.messages.size === 0) return () => true;
     const before = owned;
     const rows = await sources.devices([...topics.messages]);
     owned = new Set(rows.filter(isOwn).map(({ deviceId }) => deviceId));
     return (deviceId) => before.has(deviceId) && owned.has(deviceId);
+  }
+
+  /** Those of its devices' messages that are not about the transaction of another application, which had the device before. */
+  async function ownMessages(seen: readonly WaitingMessage[]): Promise<readonly WaitingMessage[]> {
+    const named = new Set(seen.flatMap(({ transactionId }) => transactionId ?? []));
+    if (applicationId === undefined || named.size === 0) return seen;
+    const own = new Set((await sources.transactions([...named])).filter(isOwn).map((row) => row.transactionId));
+    return seen.filter(({ transactionId }) => transactionId === undefined || own.has(transactionId));
+  }
+
+  /** So many messages of its own devices were left out. */
+  function tellGap(dropped: number, isOwnDevice: (deviceId: string) => boolean): void {
+    if (dropped === 0 || ![...topics.messages].some(isOwnDevice)) return;
+    onDropped(dropped);
+    stream.gap(dropped);
   }
 
   /** What other nodes did, of what its lists begin with or of those that it names: nobody tells of it. */
@@ -142,23 +157,24 @@ export function createFeedReader({ clock, sources, wanted, onDropped }: Parts) {
   async function snapshot(): Promise<void> {
     const fleet = topics.fleet && applicationId === undefined ? await sources.fleet() : undefined;
     const parts = [await devices([...topics.devices]), await firstTransactions(), await receivers(), await software()];
-    await mayShow();
+    const isOwnDevice = await ownDevices();
+    // Whose the devices were when these came, nobody looked.
+    const { messages: unseen, dropped } = messages.take();
     told.clear();
     const items = parts.flat();
     news(items.filter(({ topic }) => topic !== 'transactions'));
     if (fleet) items.unshift({ topic: 'fleet', key: '', value: fleet });
     stream.snapshot(items);
+    if (live) tellGap(unseen.length + dropped, isOwnDevice);
   }
 
   async function flushMessages(isSecond: boolean): Promise<void> {
     const { messages: seen, dropped } = messages.take();
     if (seen.length === 0 && dropped === 0 && !isSecond) return;
-    const may = await mayShow();
-    const shown = seen.filter(({ deviceId }) => may(deviceId)).map(({ item }) => item);
-    if (shown.length > 0) stream.change(shown);
-    if (dropped === 0 || ![...topics.messages].some(may)) return;
-    onDropped(dropped);
-    stream.gap(dropped);
+    const isOwnDevice = await ownDevices();
+    const shown = await ownMessages(seen.filter(({ deviceId }) => isOwnDevice(deviceId)));
+    if (shown.length > 0) stream.change(shown.map(({ item }) => item));
+    tellGap(dropped, isOwnDevice);
   }
 
   return {
@@ -172,6 +188,11 @@ export function createFeedReader({ clock, sources, wanted, onDropped }: Parts) {
     async begin(): Promise<void> {
       await snapshot();
       live = true;
+    },
+
+    /** A change got lost that may have been its own. */
+    missed(): void {
+      behind = true;
     },
 
     message(message: SeenMessage): void {

@@ -36,9 +36,9 @@ export function createFeedStream(clock: Clock) {
     /** True while nothing more may be written. */
     isFull: (): boolean => body.readableLength >= FEED_BUFFER,
 
-    /** True when its reader has made no room for too long. */
+    /** True when its reader has made no room for too long, or has not taken the end. */
     isStuck(): boolean {
-      if (body.readableLength < FEED_BUFFER) fullSince = undefined;
+      if (!ended && body.readableLength < FEED_BUFFER) fullSince = undefined;
       else fullSince ??= clock.now();
       return fullSince !== undefined && clock.now() - fullSince >= PATIENCE;
     },

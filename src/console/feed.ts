@@ -23,7 +23,7 @@ const READ_AT_ONCE = 500;
 interface Parts {
   clock: Clock;
   log: Log;
-  metrics: Pick<Metrics, 'httpRefused' | 'feedStreams' | 'feedMessagesDropped'>;
+  metrics: Pick<Metrics, 'httpRefused' | 'feedStreams' | 'feedMessagesDropped' | 'feedChangesMissed'>;
   watch: Watch;
   sources: FeedSources;
 }
@@ -35,12 +35,6 @@ function takeFrom<Key>(waiting: Set<Key>, most: number): Key[] {
   const taken = [...waiting.keys().take(most)];
   for (const key of taken) waiting.delete(key);
   return taken;
-}
-
-function remember<Key>(waiting: Set<Key>, key: Key): void {
-  waiting.add(key);
-  if (waiting.size <= MOST_CHANGED) return;
-  for (const oldest of waiting.keys().take(1)) waiting.delete(oldest);
 }
 
 /**
@@ -57,6 +51,21 @@ export function createFeed({ clock, log, metrics, watch, sources }: Parts) {
   let flushing = false;
   let stopped = false;
   let cancel: (() => void) | undefined;
+  /** The beginnings of applications' streams, one after another: who watches over all of them waits for one of these at most. */
+  let begun: Promise<void> = Promise.resolve();
+  /** Changes that readers will not be told of one by one: a snapshot makes up for them. */
+  let missed = 0;
+
+  function remember<Key>(waiting: Set<Key>, key: Key): void {
+    waiting.add(key);
+    if (waiting.size > MOST_CHANGED) missed += takeFrom(waiting, 1).length;
+  }
+
+  function makeUp(): void {
+    metrics.feedChangesMissed.inc(missed);
+    missed = 0;
+    for (const reader of readers) if (reader.wantsTransactions || reader.wantsDevices) reader.missed();
+  }
 
   watch.tell({
     transaction: (transactionId) => remember(changed.transactions, transactionId),
@@ -79,6 +88,7 @@ export function createFeed({ clock, log, metrics, watch, sources }: Parts) {
     cancel = undefined;
     changed.transactions.clear();
     changed.devices.clear();
+    missed = 0;
   }
 
   function remove(reader: FeedReader): void {
@@ -104,6 +114,7 @@ export function createFeed({ clock, log, metrics, watch, sources }: Parts) {
 
   async function flush(): Promise<void> {
     const isSecond = flushes % PER_SECOND === 0;
+    if (missed > 0 && isSecond) makeUp();
     const transactionIds = takeFrom(changed.transactions, READ_AT_ONCE);
     const deviceIds = new Set(takeFrom(changed.devices, MOST_CHANGED));
     const transactions = transactionIds.length > 0 ? await sources.transactions(transactionIds) : [];
@@ -124,12 +135,20 @@ export function createFeed({ clock, log, metrics, watch, sources }: Parts) {
     work.begun();
     flush()
       .catch((err: unknown) => {
+        for (const reader of readers) reader.missed(); // what was taken to be told is told to nobody
         if (!isDatabaseAway(err)) log.error({ err }, 'the feed could not be read; trying again');
       })
       .finally(() => {
         flushing = false;
         work.ended();
       });
+  }
+
+  function begin(reader: FeedReader): Promise<void> {
+    if (reader.wanted.applicationId === undefined) return reader.begin();
+    const turn = begun.then(() => (readers.has(reader) ? reader.begin() : undefined));
+    begun = turn.catch(() => undefined);
+    return turn;
   }
 
   return {
@@ -150,8 +169,7 @@ export function createFeed({ clock, log, metrics, watch, sources }: Parts) {
       count();
       cancel ??= clock.after(FLUSH, tick);
       work.begun();
-      reader
-        .begin()
+      begin(reader)
         .catch((err: unknown) => {
           if (!isDatabaseAway(err)) log.error({ err }, 'a feed could not begin');
           reader.stream.cut();

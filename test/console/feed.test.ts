@@ -3,8 +3,6 @@ import type { Readable } from 'node:stream';
 import t, { type Test } from 'tap';
 import { Agent, request } from 'undici';
 import { MOST_STREAMS, MOST_STREAMS_OF_APPLICATION } from '../../src/console/feed.ts';
-import { createFeedStream, FEED_BUFFER } from '../../src/console/feed-stream.ts';
-import { createFakeClock } from '../fake-clock.ts';
 import { NO_POSTGRES as skip } from '../postgres/databases.ts';
 import { startWorld, transactionIdOf, WIFI, type World } from '../world.ts';
 
@@ -255,6 +253,45 @@ t.test('the feed', async (t) => {
     feed.stop();
   });
 
+  await t.test('what a device says of a transaction of the application that had it before is not shown', async (t) => {
+    const { deviceId, link } = await world.activatedDevice(other);
+    const before = transactionIdOf(
+      await other.api.put(`${other.path}/devices/${deviceId}/settings/wifi`, { json: WIFI }),
+    );
+    link.puback((await link.command()).packet);
+    await world.admin().delete(`/admin/v1/devices/${deviceId}?force=true`);
+    const moved = await world.admin().post('/admin/v1/developers/dev/devices', { json: { deviceId } });
+    const again = await world.connect({ deviceId, credential: moved.body.credential });
+    const path = `${tenant.path}/devices/${deviceId}`;
+    const activate = transactionIdOf(await tenant.api.post(path, { json: {} }));
+    again.puback((await again.command()).packet);
+    await again.ack({ transactionId: activate, status: 'succeeded' });
+    await tenant.event();
+
+    const feed = await asApplication(`device:${deviceId}`);
+    const all = await asAdmin(t, world, `device:${deviceId}`);
+    for (const { next } of [feed, all]) await next('snapshot');
+    await again.ack({ transactionId: before, status: 'succeeded', result: { seen: 'by another' } });
+    const own = transactionIdOf(await tenant.api.put(`${path}/settings/wifi`, { json: WIFI }));
+    again.puback((await again.command()).packet);
+    again.publish('events', { type: 'custom.told', data: { transactionId: before } });
+    await again.next('puback');
+    const textsOf = async (of: ReturnType<typeof reader>): Promise<string[]> => {
+      const seen: Item[] = [];
+      while (!seen.some(({ value }) => value.topic.endsWith('/events'))) seen.push(...(await soon(world, of)));
+      return seen.filter(({ value }) => !value.topic.endsWith('/errors')).map(({ value }) => value.payload);
+    };
+    const told = await textsOf(feed);
+    t.notOk(told.some((text) => text.includes('by another')));
+    t.ok(told.some((text) => text.includes(`"transactionId":${own}`)));
+    t.ok(
+      told.some((text) => text.includes('custom.told')),
+      'what it tells of itself is its application’s',
+    );
+    t.ok((await textsOf(all)).some((text) => text.includes('by another')));
+    for (const { stop } of [feed, all]) stop();
+  });
+
   await t.test('it ends when the token or the session of its reader does', async (t) => {
     const { admin } = world.service.addresses;
     const page = { origin: admin, 'sec-fetch-site': 'same-origin', 'x-lapel-console': '1' };
@@ -366,23 +403,4 @@ t.test('what happens on another node is seen within a second', { skip }, async (
   device.link.socket.destroy();
   while (!seen.some(({ value }) => value.connected === false)) seen.push(...(await soon(world, feed)));
   feed.stop();
-});
-
-t.test('for a reader that reads nothing no more is kept than so much, and in the end nothing', async (t) => {
-  const clock = createFakeClock();
-  const stream = createFeedStream(clock);
-  const value = { text: 'x'.repeat(4000) };
-  while (!stream.isFull()) stream.change([{ topic: 'device', key: '1', value }]);
-  t.ok(stream.body.readableLength < FEED_BUFFER + 5000);
-  t.notOk(stream.isStuck());
-  clock.advance(14_000);
-  t.notOk(stream.isStuck());
-  clock.advance(1_000);
-  t.ok(stream.isStuck());
-  stream.body.resume();
-  await new Promise(setImmediate);
-  t.notOk(stream.isStuck(), 'one that begins to read again is let');
-  t.notOk(stream.isFull());
-  stream.cut();
-  t.ok(stream.body.destroyed);
 });
