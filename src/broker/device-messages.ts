@@ -12,7 +12,7 @@ import type { Handlers } from './inbound.ts';
 interface Parts {
   contracts: Pick<Contracts, 'read'>;
   metrics: Metrics;
-  transactions: Pick<Transactions, 'settle' | 'freshUrl'>;
+  transactions: Pick<Transactions, 'settle' | 'ending' | 'freshUrl'>;
   statuses: Pick<Statuses, 'report'>;
   events: Pick<DeviceEvents, 'accept'>;
   uploads: Pick<UploadUrls, 'ask'>;
@@ -50,11 +50,15 @@ export function createDeviceMessages({ contracts, metrics, transactions, statuse
       return undefined;
     },
     async events(deviceId, event, { bytes, fence }) {
+      const ending = transactions.ending(deviceId);
+      if (ending) await ending;
       await events.accept(deviceId, event, bytes, fence);
       return undefined;
     },
     /** Every request gets a response with its requestId, also when something is wrong with its data. */
     async requests(deviceId, { requestId, type, data }, { respond, fence }) {
+      const ending = transactions.ending(deviceId);
+      if (ending) await ending;
       const handler = Object.hasOwn(requests, type) ? requests[type] : undefined;
       try {
         if (handler) return { requestId, ...(await handler(deviceId, data)) };

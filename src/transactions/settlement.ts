@@ -170,21 +170,39 @@ export function createSettlement({ database, clock, metrics, watch, marks, recor
     return true;
   }
 
+  async function settle(deviceId: string, ack: Acknowledgement, fence?: Fence): Promise<void> {
+    // Where others write too, the number of an application's activated devices is no matter of this device alone: two commits
+    // that change several of them would wait for each other.
+    const how = { isAlone: !database.shared, fence };
+    if (await database.transact((unit) => settleIn(unit, deviceId, ack, how), deviceId)) return;
+    await database.transact(async (unit) => {
+      await findDevice(unit, deviceId, unit.forUpdate);
+      await settleIn(unit, deviceId, ack, { isAlone: true, fence });
+    });
+  }
+
+  /** Ends under way that may be those of an activation, by device: only where these are units of work of their own, behind others. */
+  const ending = new Map<string, Promise<unknown>>();
+  function remember(deviceId: string, settled: Promise<void>): void {
+    const end = Promise.allSettled([ending.get(deviceId), settled]).then(() => {
+      if (ending.get(deviceId) === end) ending.delete(deviceId);
+    });
+    ending.set(deviceId, end);
+  }
+
   return {
     /**
      * Applies a device's acknowledgement. One for a finished transaction changes nothing. Throws TRANSACTION_NOT_FOUND
      * when the device has no such transaction, and what `fence` does of a connection that is not the device's any more.
      */
-    async settle(deviceId: string, ack: Acknowledgement, fence?: Fence): Promise<void> {
-      // Where others write too, the number of an application's activated devices is no matter of this device alone: two commits
-      // that change several of them would wait for each other.
-      const how = { isAlone: !database.shared, fence };
-      if (await database.transact((unit) => settleIn(unit, deviceId, ack, how), deviceId)) return;
-      await database.transact(async (unit) => {
-        await findDevice(unit, deviceId, unit.forUpdate);
-        await settleIn(unit, deviceId, ack, { isAlone: true, fence });
-      });
+    settle(deviceId: string, ack: Acknowledgement, fence?: Fence): Promise<void> {
+      const settled = settle(deviceId, ack, fence);
+      if (database.shared && ack.status === 'succeeded') remember(deviceId, settled);
+      return settled;
     },
+
+    /** What a message must wait for that a device sent behind such an end, and that its activation decides on; never rejects. */
+    ending: (deviceId: string): Promise<unknown> | undefined => ending.get(deviceId),
 
     /** Ends a transaction that is about to be published for a reason of the service's own. One that is finished stays as it is. */
     async fail(deviceId: string, transactionId: number, error: { code: string; message: string }): Promise<void> {

@@ -108,6 +108,7 @@ export function createTransactions({
     /** See createIdempotency. */
     once: createIdempotency({ database, clock, metrics }).once,
     settle: settlement.settle,
+    ending: settlement.ending,
     cancel: settlement.cancel,
     /** A device is taken away; see createSettlement. */
     endAll: settlement.endAll,

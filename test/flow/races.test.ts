@@ -131,6 +131,22 @@ t.test('two nodes', { skip }, async (t) => {
     t.same([replaced.status, connack.returnCode], [201, 4]);
   });
 
+  await t.test('take an event that a device sends right behind the end of its activation', async (t) => {
+    const few = await a.createTenant('eager', { deviceLimit: 10 });
+    for (let round = 0; round < 8; round += 1) {
+      const device = await a.registerDevice('eager');
+      const link = await a.connect(device);
+      await few.api.post(`${few.path}/devices/${device.deviceId}`, { json: {} });
+      const { transactionId, packet } = await link.command();
+      link.puback(packet);
+      link.publish('acks', { transactionId, status: 'succeeded' });
+      const event = { eventId: 'e', type: 'custom.sos', occurredAt: '2026-11-22T09:30:00.000Z', data: {} };
+      link.publish('events', event);
+      const types = [(await few.event()).type, (await few.event()).type];
+      t.same(types.sort(), ['custom.sos', 'transaction.succeeded']);
+    }
+  });
+
   await t.test('settle what a device answers with a NUL character', async (t) => {
     const device = await a.activatedDevice(tenant);
     const submitted = await at.a.put(`${device.path}/settings/wifi`, { json: WIFI });
