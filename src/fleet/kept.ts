@@ -17,9 +17,12 @@ export function createKept({ clock }: { clock: Clock }) {
     const known = answers.get(question);
     if (known && now - known.at < KEPT) return known.answer as Promise<Result>;
     const answer = ask();
-    answers.delete(question);
+    answers.delete(question); // its place is the last one again: they are in the order of their times
     answers.set(question, { at: now, answer });
-    if (answers.size > MOST) for (const oldest of answers.keys().take(1)) answers.delete(oldest);
+    for (const [oldest, { at }] of answers) {
+      if (now - at < KEPT && answers.size <= MOST) break;
+      answers.delete(oldest);
+    }
     answer.catch(() => {
       if (answers.get(question)?.answer === answer) answers.delete(question);
     });
