@@ -46,6 +46,8 @@ interface News {
   fleet: object | undefined;
   /** Once a second all is looked at that nobody tells of. */
   isSecond: boolean;
+  /** Of the sources, asked once for all readers. */
+  firstTransactions: FeedSources['firstTransactions'];
 }
 
 interface Parts {
@@ -116,8 +118,8 @@ export function createFeedReader({ clock, sources, wanted, onDropped }: Parts) {
     return items;
   }
 
-  async function firstTransactions(): Promise<FeedItem[]> {
-    if (topics.transactions === 'all') return transactionItems(await sources.firstTransactions(applicationId));
+  async function firstTransactions(find = sources.firstTransactions): Promise<FeedItem[]> {
+    if (topics.transactions === 'all') return transactionItems(await find(applicationId));
     const some = [...topics.transactions];
     return some.length === 0 ? [] : transactionItems(await sources.transactions(some));
   }
@@ -147,8 +149,8 @@ export function createFeedReader({ clock, sources, wanted, onDropped }: Parts) {
   }
 
   /** What other nodes did, of what its lists begin with or of those that it names: nobody tells of it. */
-  async function elsewhere(): Promise<FeedItem[]> {
-    const items = await firstTransactions();
+  async function elsewhere(find: FeedSources['firstTransactions']): Promise<FeedItem[]> {
+    const items = await firstTransactions(find);
     const before = lookedAt;
     lookedAt = new Map(items.map(({ key, value }) => [key, JSON.stringify(value)]));
     return items.filter(({ key }) => before.get(key) !== lookedAt.get(key));
@@ -204,7 +206,7 @@ export function createFeedReader({ clock, sources, wanted, onDropped }: Parts) {
     },
 
     /** Sends what has changed. While the reader makes no room nothing is kept for it. */
-    async flush({ transactions, deviceIds, fleet, isSecond }: News): Promise<void> {
+    async flush({ transactions, deviceIds, fleet, isSecond, firstTransactions: find }: News): Promise<void> {
       if (!live) return;
       if (stream.isFull()) {
         behind = true;
@@ -220,7 +222,7 @@ export function createFeedReader({ clock, sources, wanted, onDropped }: Parts) {
         ...(await devices(looked)),
         ...(isSecond ? [...(await receivers()), ...(await software())] : []),
       ]);
-      const others = isSecond && sources.hasOthers ? await elsewhere() : [];
+      const others = isSecond && sources.hasOthers ? await elsewhere(find) : [];
       const items = [...transactionItems(transactions), ...others, ...states];
       if (fleet && topics.fleet && applicationId === undefined)
         items.unshift({ topic: 'fleet', key: '', value: fleet });

@@ -37,6 +37,15 @@ function takeFrom<Key>(waiting: Set<Key>, most: number): Key[] {
   return taken;
 }
 
+/** The same function, which is called once for each key. */
+function once<Key, Value>(ask: (key: Key) => Value): (key: Key) => Value {
+  const answers = new Map<Key, Value>();
+  return (key) => {
+    if (!answers.has(key)) answers.set(key, ask(key));
+    return answers.get(key) as Value;
+  };
+}
+
 /**
  * What happens, live: a snapshot of what a reader wants to see, then what changes of it. What has changed is remembered by its
  * name alone, and read from the database when it is sent, four times a second: however much happens to one thing in between is
@@ -120,9 +129,10 @@ export function createFeed({ clock, log, metrics, watch, sources }: Parts) {
     const transactions = transactionIds.length > 0 ? await sources.transactions(transactionIds) : [];
     const fleet =
       isSecond && [...readers].some(({ wanted }) => wanted.topics.fleet) ? await sources.fleet() : undefined;
+    const news = { transactions, deviceIds, fleet, isSecond, firstTransactions: once(sources.firstTransactions) };
     for (const reader of readers) {
       await check(reader);
-      if (readers.has(reader)) await reader.flush({ transactions, deviceIds, fleet, isSecond });
+      if (readers.has(reader)) await reader.flush(news);
       if (flushes % BEAT === 0) reader.beat();
     }
   }

@@ -15,14 +15,15 @@ interface Row {
 }
 
 /** A feed over rows that a test holds in its hand. */
-function startFeed() {
+function startFeed({ hasOthers = false } = {}) {
   const clock = createFakeClock();
   const watch = new Watch();
   const metrics = createMetrics();
   const rows = new Map<number, Row>();
-  const state = { away: false, reading: 0, most: 0 };
+  const state = { away: false, reading: 0, most: 0, reads: 0 };
   const find = async (ids: Iterable<number>): Promise<Row[]> => {
     state.reading += 1;
+    state.reads += 1;
     state.most = Math.max(state.most, state.reading);
     await new Promise(setImmediate);
     state.reading -= 1;
@@ -30,7 +31,7 @@ function startFeed() {
     return [...ids].flatMap((id) => structuredClone(rows.get(id)) ?? []);
   };
   const sources: FeedSources = {
-    hasOthers: false,
+    hasOthers,
     fleet: async () => undefined,
     devices: async () => [],
     transactions: find,
@@ -113,6 +114,16 @@ t.test('the streams of applications begin one after another', async (t) => {
     readers.map(({ take }) => take().startsWith('event: snapshot')),
     [true, true, true, false, true, true],
   );
+  await feed[Symbol.asyncDispose]();
+});
+
+t.test('what other nodes did is looked for once for all who want to see it', async (t) => {
+  const { feed, state, open, flush } = startFeed({ hasOthers: true });
+  for (let number = 0; number < 6; number += 1) open('transactions');
+  await flush(4);
+  state.reads = 0;
+  await flush(4);
+  t.equal(state.reads, 1);
   await feed[Symbol.asyncDispose]();
 });
 
