@@ -82,6 +82,10 @@ export function createMetrics() {
     deliveriesCreated: counter('webhook_deliveries_total', 'Webhook deliveries stored', ['type']),
     deliveriesPending: gauge('webhook_pending', 'Webhook deliveries that are pending'),
     oldestDeliveryDue: gauge('webhook_oldest_due_seconds', 'For how long the earliest of them has been due'),
+    answersDropped: counter(
+      'delivery_answers_dropped_total',
+      'Answers of receivers to failed attempts that were not kept: more of an application than there is room for',
+    ),
     deliveryAttempts: counter('webhook_attempts_total', 'Webhook attempts by outcome', ['outcome']),
     deliveryAttemptsCut: counter('webhook_attempts_cut_total', 'Late attempts cut because others needed their place'),
     deliverySeconds: histogram('webhook_attempt_duration_seconds', 'Time of one webhook attempt'),

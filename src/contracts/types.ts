@@ -1880,7 +1880,7 @@ export interface DeliveryDetail {
     error: string | null;
     durationMs: number;
     /**
-     * How the answer began, 4 KiB at most; null when there was none.
+     * How the answer began, 4 KiB at most; null when there was none, and when there was no room for more of the application's answers.
      */
     answer: string | null;
   }[];

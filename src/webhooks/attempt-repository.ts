@@ -9,7 +9,7 @@ export interface FailedAttempt {
   statusCode: number | null;
   error: string;
   duration: number;
-  /** How the answer began; null when there was none. */
+  /** How the answer began; null when there was none, or there were too many. */
   answer: string | null;
 }
 

@@ -1,4 +1,7 @@
+import type { Clock } from '../clock.ts';
 import type { Database, UnitOfWork } from '../database/sql.ts';
+import type { Metrics } from '../metrics.ts';
+import { createTokenBuckets } from '../token-buckets.ts';
 import { insertAttempt, listFailing, removeFailing, saveFailing } from './attempt-repository.ts';
 import type { ReceiverName } from './delivery.ts';
 import type { Outcome } from './delivery-repository.ts';
@@ -8,8 +11,18 @@ export interface Failure {
   error: string;
   /** Microseconds. */
   duration: number;
-  /** How the answer began; null when there was none. */
+  /** How the answer began; null when there was none, or there were too many. */
   answer: string | null;
+}
+
+/** Bytes of answers that are kept for an application at once, and as many more a day: its receivers decide how long they are. */
+export const ANSWER_BYTES = 4 * 1024 * 1024;
+const DAY_SECONDS = 86_400;
+
+interface Parts {
+  database: Database;
+  clock: Clock;
+  metrics: Pick<Metrics, 'answersDropped'>;
 }
 
 interface Concluded extends Outcome {
@@ -28,7 +41,8 @@ export const textOf = (bytes: Buffer | undefined): string | null =>
  * Keeps what came of failed attempts, and which receivers fail, also over a restart: in the unit of work that writes the outcomes. A
  * good one has nothing to write, unless its receiver failed before.
  */
-export function createFailures({ database }: { database: Database }) {
+export function createFailures({ database, clock, metrics }: Parts) {
+  const room = createTokenBuckets({ clock, perSecond: ANSWER_BYTES / DAY_SECONDS, size: ANSWER_BYTES });
   /** Receivers that have a row, at least. */
   const failing = new Set<string>();
 
@@ -45,6 +59,14 @@ export function createFailures({ database }: { database: Database }) {
   }
 
   return {
+    /** How an answer began, as text, while its application has room for it. */
+    keep({ applicationId }: ReceiverName, beginning: Buffer | undefined): string | null {
+      if (beginning === undefined || room.take(applicationId, beginning.length)?.allowed !== false)
+        return textOf(beginning);
+      metrics.answersDropped.inc();
+      return null;
+    },
+
     /** Learns which receivers fail: of those that another process had, too. */
     async load(): Promise<void> {
       for (const receiver of await listFailing(database.read)) failing.add(keyOf(receiver));

@@ -9,7 +9,7 @@ import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import type { ReceiverName, WebhookSetting } from './delivery.ts';
 import * as repository from './delivery-repository.ts';
-import { createFailures, type Failure, textOf } from './failures.ts';
+import { createFailures, type Failure } from './failures.ts';
 import { createOutcomeWriter } from './outcome-writer.ts';
 import { createPlaces, type Place, QUICK } from './places.ts';
 import { failed, holds, late, letGo, type Receiver, roomIn, succeeded, wantsMore } from './receiver.ts';
@@ -84,7 +84,7 @@ export function createWebhooks(options: Options) {
   const { database, clock, ids, log, metrics, endpointOf, share, allowPrivate } = options;
   const { timeoutMs = 15_000, drainMs = 3_000 } = options;
   const sender = createSender({ clock, allowPrivate, timeoutMs, ...(options.lookup && { lookup: options.lookup }) });
-  const failures = createFailures({ database });
+  const failures = createFailures({ database, clock, metrics });
   const writer = createOutcomeWriter<Written>({ database, clock, log, also: failures.write, written, rested: tell });
   const places = createPlaces<Receiver>({
     clock,
@@ -236,7 +236,10 @@ export function createWebhooks(options: Options) {
     tellOf(receiver, { deliveryId, status: verdict.status, attempts: made, error });
     if (ok) succeeded(receiver, at - startedAt <= QUICK && !places.isLate(receiver), receiver.inFlight);
     else failed(receiver);
-    const failure = error === null ? undefined : { error, duration: at - startedAt, answer: textOf(answer.beginning) };
+    const failure =
+      error === null
+        ? undefined
+        : { error, duration: at - startedAt, answer: failures.keep(receiver, answer.beginning) };
     const outcome = { receiver, applicationId, deliveryId, round, ...verdict, attempts: made, url, statusCode, error };
     writer.add({ ...outcome, at, failure });
     metrics.deliverySeconds.observe((at - startedAt) / 1_000_000);

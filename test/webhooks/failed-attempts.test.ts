@@ -1,7 +1,9 @@
 import t from 'tap';
+import { createMetrics } from '../../src/metrics.ts';
 import { listAttempts, listFailing } from '../../src/webhooks/attempt-repository.ts';
 import { createDeliveryLog } from '../../src/webhooks/delivery-log.ts';
 import { deliverySweep } from '../../src/webhooks/delivery-sweep.ts';
+import { ANSWER_BYTES, createFailures } from '../../src/webhooks/failures.ts';
 import { createSetUp } from './set-up.ts';
 import { createTestReceiver, type TestAnswer } from './test-receiver.ts';
 
@@ -89,6 +91,21 @@ void t.test('what came of failed attempts is kept, and which receivers fail', as
       ),
       [],
     );
+  });
+
+  await t.test('of an application no more of its answers is kept than there is room for', async (t) => {
+    const metrics = createMetrics();
+    const { keep } = createFailures({ database, clock, metrics });
+    const [own, others] = (['app-1', 'app-2'] as const).map(
+      (applicationId) => () => keep({ applicationId, setting: 'deviceEvent' }, Buffer.alloc(4096, 'x')),
+    ) as [() => string | null, () => string | null];
+    for (let bytes = 0; bytes < ANSWER_BYTES; bytes += 4096) own();
+    t.equal(own(), null);
+    t.equal(others()?.length, 4096, 'others have their own room');
+    clock.advance(DAY / 1024);
+    t.equal(own()?.length, 4096, 'as much again in a day');
+    t.equal(own(), null);
+    t.match((await metrics.answersDropped.get()).values, [{ value: 2 }]);
   });
 
   await t.test('after a restart a good answer still ends it', async (t) => {
