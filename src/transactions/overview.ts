@@ -1,6 +1,6 @@
 import type { Database } from '../database/sql.ts';
 import { DomainError } from '../errors.ts';
-import type { DeliverySummary } from '../webhooks/delivery-row-repository.ts';
+import type { DeliverySummary } from '../webhooks/delivery-record.ts';
 import { findDeliverySummary } from '../webhooks/delivery-row-repository.ts';
 import type { DeviceVersions, Warning } from './firmware-warning.ts';
 import { firmwareWarning, NEEDED, needsFirmware } from './firmware-warning.ts';

@@ -5,10 +5,10 @@ import {
   findApplicationsOf,
   findHeads,
   findOfTransaction,
-  type LoggedDelivery,
   listDeliveries,
   listPendingOfAll,
 } from './delivery-log-repository.ts';
+import type { DeliverySummary } from './delivery-record.ts';
 
 interface Query extends DeliveryListFilter {
   applicationId?: string;
@@ -17,7 +17,7 @@ interface Query extends DeliveryListFilter {
 }
 
 interface Listed {
-  rows: LoggedDelivery[];
+  rows: DeliverySummary[];
   /** Behind which the next page begins; undefined on the last one. */
   next: string | undefined;
 }
@@ -32,7 +32,7 @@ const LAST = 'msg_~';
  * needs, each by a bounded look. On a thread of its own.
  */
 export function createAllDeliveries({ database: { aside } }: { database: Pick<Database, 'aside'> }) {
-  const pageOf = (applicationId: string, query: Query): Promise<Page<LoggedDelivery>> => {
+  const pageOf = (applicationId: string, query: Query): Promise<Page<DeliverySummary>> => {
     const { applicationId: _of, ...filter } = query;
     // Of many applications each gives no more than one page needs.
     const { status, setting, deviceId, transactionId, limit } = query;
@@ -42,7 +42,7 @@ export function createAllDeliveries({ database: { aside } }: { database: Pick<Da
 
   async function merged(query: Query): Promise<Listed> {
     const { after = LAST, limit } = query;
-    let rows: LoggedDelivery[] = [];
+    let rows: DeliverySummary[] = [];
     /** What is behind it was not looked at. */
     let floor: string | undefined;
     const raise = (to: string | undefined): void => {

@@ -1,28 +1,9 @@
-import type { WebhookSetting as EventSetting } from '../contracts/types.ts';
 import { newestFirst, type Page, type PageQuery } from '../database/newest-first.ts';
 import type { Sql, SqlValue, UnitOfWork } from '../database/sql.ts';
 import { idsFrom } from '../ids.ts';
 import type { DeliveryStatus, WebhookSetting } from './delivery.ts';
+import { DELIVERY_COLUMNS, type DeliverySummary } from './delivery-record.ts';
 import { RETRY_DELAYS } from './retry-schedule.ts';
-
-/** A delivery as its application sees it; times in microseconds. */
-export interface LoggedDelivery {
-  deliveryId: string;
-  applicationId: string;
-  deviceId: string | null;
-  transactionId: number | null;
-  type: string;
-  setting: EventSetting;
-  /** Of the last attempt. */
-  url: string | null;
-  status: DeliveryStatus;
-  attempts: number;
-  lastStatusCode: number | null;
-  lastError: string | null;
-  nextAttemptAt: number | null;
-  createdAt: number;
-  updatedAt: number;
-}
 
 /** Which deliveries of a list. */
 export interface DeliveryListFilter extends DeliveryFilter {
@@ -69,10 +50,6 @@ const FEW_PENDING = 2_000;
 const PENDING = `FROM deliveries WHERE status = 'pending' AND application_id = ? LIMIT ${FEW_PENDING + 1}`;
 const LOGGED = `application_id, delivery_id, device_id, transaction_id, type, setting, url, status, attempts, last_status_code,
   last_error, next_attempt_at, created_at, updated_at`;
-const LISTED = `delivery_id AS "deliveryId", application_id AS "applicationId", device_id AS "deviceId",
-  transaction_id AS "transactionId", type, setting, url, status, attempts, last_status_code AS "lastStatusCode",
-  last_error AS "lastError", next_attempt_at AS "nextAttemptAt", created_at AS "createdAt", updated_at AS "updatedAt"`;
-
 async function hasFewPending(sql: Sql, applicationId: string): Promise<boolean> {
   const text = `SELECT count(*) AS n FROM (SELECT delivery_id ${PENDING}) AS pending`;
   return ((await sql.get<{ n: number }>(text, applicationId))?.n ?? 0) <= FEW_PENDING;
@@ -83,7 +60,7 @@ export async function listDeliveries(
   sql: Sql,
   applicationId: string,
   wanted: DeliveryListFilter & PageQuery<string> & { looksAt?: number },
-): Promise<Page<LoggedDelivery>> {
+): Promise<Page<DeliverySummary>> {
   const { status, setting, deviceId, transactionId, since, until, looksAt, ...page } = wanted;
   let where = 'application_id = ?';
   const values: SqlValue[] = [applicationId];
@@ -111,11 +88,11 @@ export async function listDeliveries(
     where += ' AND delivery_id < ?';
     values.push(idsFrom('msg', until));
   }
-  return newestFirst<LoggedDelivery, string>(sql, {
+  return newestFirst<DeliverySummary, string>(sql, {
     table,
     key: 'delivery_id',
     keyOf: ({ deliveryId }) => deliveryId,
-    columns: LISTED,
+    columns: DELIVERY_COLUMNS,
     ranges: [{ where, values }],
     filter: filters.length > 0 ? filters.map(([condition]) => condition).join(' AND ') : null,
     filterValues: filters.map(([, value]) => value),
@@ -208,14 +185,14 @@ export async function listPendingOfAll(
   { setting, deviceId, since, until }: DeliveryListFilter,
   after: string,
   limit: number,
-): Promise<LoggedDelivery[]> {
+): Promise<DeliverySummary[]> {
   const filters: [condition: string, value: SqlValue][] = [['delivery_id < ?', after]];
   if (setting !== undefined) filters.push(['setting = ?', setting]);
   if (deviceId !== undefined) filters.push(['device_id = ?', deviceId]);
   if (since !== undefined) filters.push(['delivery_id >= ?', idsFrom('msg', since)]);
   if (until !== undefined) filters.push(['delivery_id < ?', idsFrom('msg', until)]);
   return sql.all(
-    `SELECT ${LISTED} FROM deliveries WHERE (application_id, delivery_id) IN
+    `SELECT ${DELIVERY_COLUMNS} FROM deliveries WHERE (application_id, delivery_id) IN
        (SELECT application_id, delivery_id FROM deliveries
         WHERE status = 'pending' AND ${filters.map(([condition]) => condition).join(' AND ')}
         ORDER BY delivery_id DESC LIMIT ?)
@@ -253,9 +230,9 @@ export const findDelivery = (
   sql: Sql,
   applicationId: string,
   deliveryId: string,
-): Promise<(LoggedDelivery & { body: string }) | undefined> =>
+): Promise<(DeliverySummary & { body: string }) | undefined> =>
   sql.get(
-    `SELECT ${LISTED}, body FROM deliveries WHERE application_id = ? AND delivery_id = ?`,
+    `SELECT ${DELIVERY_COLUMNS}, body FROM deliveries WHERE application_id = ? AND delivery_id = ?`,
     applicationId,
     deliveryId,
   );

@@ -1,29 +1,5 @@
-import type { WebhookSetting } from '../contracts/types.ts';
 import type { Sql } from '../database/sql.ts';
-import type { DeliveryStatus } from './delivery.ts';
-
-/** A delivery as whoever watches over it sees it; times in microseconds. */
-export interface DeliverySummary {
-  deliveryId: string;
-  applicationId: string;
-  deviceId: string | null;
-  transactionId: number | null;
-  setting: WebhookSetting;
-  type: string;
-  /** Of the last attempt. */
-  url: string | null;
-  status: DeliveryStatus;
-  attempts: number;
-  lastStatusCode: number | null;
-  lastError: string | null;
-  nextAttemptAt: number | null;
-  createdAt: number;
-  updatedAt: number;
-}
-
-const COLUMNS = `delivery_id AS "deliveryId", application_id AS "applicationId", device_id AS "deviceId",
-  transaction_id AS "transactionId", setting, type, url, status, attempts, last_status_code AS "lastStatusCode",
-  last_error AS "lastError", next_attempt_at AS "nextAttemptAt", created_at AS "createdAt", updated_at AS "updatedAt"`;
+import { DELIVERY_COLUMNS, type DeliverySummary } from './delivery-record.ts';
 
 /** Undefined when there is none any more. */
 export const findDeliverySummary = (
@@ -32,7 +8,7 @@ export const findDeliverySummary = (
   deliveryId: string,
 ): Promise<DeliverySummary | undefined> =>
   sql.get<DeliverySummary>(
-    `SELECT ${COLUMNS} FROM deliveries WHERE application_id = ? AND delivery_id = ?`,
+    `SELECT ${DELIVERY_COLUMNS} FROM deliveries WHERE application_id = ? AND delivery_id = ?`,
     applicationId,
     deliveryId,
   );

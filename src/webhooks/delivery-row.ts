@@ -1,6 +1,6 @@
 import { toUtc } from '../clock.ts';
 import type { DeliveryRow } from '../contracts/types.ts';
-import type { DeliverySummary } from './delivery-row-repository.ts';
+import type { DeliverySummary } from './delivery-record.ts';
 
 /** A delivery as lists of many show it. */
 export const deliveryRow = (delivery: DeliverySummary): DeliveryRow => ({
