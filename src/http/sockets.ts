@@ -124,6 +124,7 @@ export function createSockets({
     },
     isDraining: () => draining,
     lets(socket) {
+      if (socket.destroyed) return; // nobody gets it, and its request is over
       endless.add(socket);
       work.ended();
     },

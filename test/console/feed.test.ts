@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { connect } from 'node:net';
 import t, { type Test } from 'tap';
 import { request } from 'undici';
@@ -282,6 +283,25 @@ t.test('the feed', async (t) => {
       const later = await asAdmin(t, world, 'transactions');
       if (later.status === 200) break;
     }
+  });
+
+  await t.test('one that goes before it has an answer leaves no stream behind', async (t) => {
+    const { hostname, port } = new URL(world.service.addresses.http);
+    const token = await world.tokenOf(tenant.applicationId, tenant.secret);
+    const streams = async (): Promise<string> =>
+      /^lapel_console_feeds.*"api"} .*$/m.exec(String((await world.anonymousAdmin().get('/metrics')).body))?.[0] ?? '';
+    const before = await streams();
+    const head = `GET ${tenant.path}/feed?topics=transactions HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n\r\n`;
+    for (let turns = 0; turns < 24; turns += 1) {
+      const socket = connect(Number(port), hostname);
+      await once(socket, 'connect');
+      socket.write(head);
+      for (let turn = 0; turn < turns; turn += 1) await new Promise(setImmediate);
+      socket.resetAndDestroy();
+      await once(socket, 'close');
+    }
+    await flush(world, 10 * FLUSH);
+    t.equal(await streams(), before);
   });
 
   await t.test('a reader that reads nothing is cut off, and what it does not take is not kept for it', async (t) => {
