@@ -99,12 +99,13 @@ export function createMishaps({
       onMessage: () => undefined,
       onOnline: () => {},
       onClose: () => {
+        leaves();
         if (twin === other) twin = undefined;
       },
     });
     twin = other;
+    const leaves = timers.after(TWIN_STAYS, () => void other.cut());
     other.open().catch(() => {});
-    timers.after(TWIN_STAYS, () => void other.cut());
   }
 
   async function tryWrongCredential(): Promise<void> {
