@@ -33,71 +33,78 @@ async function setUp(t: Test, env: Record<string, string> = DAYS) {
   return { world, file, ids, pass, metric, lines };
 }
 
-t.test('what is finished goes when its days are over; what is unfinished or pending stays', async (t) => {
-  const { world, ids, pass, metric, lines } = await setUp(t);
-  const tenant = await world.createTenant();
-  const device = await world.activatedDevice(tenant); // transaction 1
-  const put = async () => transactionIdOf(await tenant.api.put(`${device.path}/settings/wifi`, { json: WIFI }));
-  const read = async (id: number) => (await tenant.api.get(`${device.path}/transactions/${id}`)).status;
-  const done = await put();
-  await device.link.ack({ transactionId: (await device.link.command()).transactionId, status: 'succeeded' });
-  await tenant.event();
-  const unfinished = await put();
-  await device.link.command();
-  const cancelled = await put();
-  await device.link.command();
-  await device.link.drop();
-  await tenant.api.delete(`${device.path}/transactions/${cancelled}`);
-  await tenant.event();
-  const telling = await put(); // never published: its cancel ends it at once
-  tenant.receiver.answer({ status: 500 });
-  await tenant.api.delete(`${device.path}/transactions/${telling}`);
-  await tenant.event();
-  await world.idle();
-  const deliveries = `${tenant.path}/webhooks/deliveries`;
-  t.equal((await tenant.api.get(deliveries)).body.total, 4);
+// Each waits for a service of its own most of the time.
+t.jobs = 3;
 
-  await pass(0.9);
-  await tenant.renew();
-  t.equal((await tenant.api.get(deliveries)).body.total, 4);
-  await pass(0.2);
-  await tenant.renew();
-  const left = (await tenant.api.get(deliveries)).body;
-  t.match(left, { total: 1, deliveries: [{ status: 'pending' }] }, 'of the deliveries the pending one stays');
-  t.same(await ids('transactions', 'transaction_id'), [1, done, unfinished, cancelled, telling]);
-  t.equal(await metric('retention_removed_total', { kind: 'deliveries' }), 3);
+t.test(
+  'what is finished goes when its days are over; what is unfinished or pending stays',
+  { buffered: true },
+  async (t) => {
+    const { world, ids, pass, metric, lines } = await setUp(t);
+    const tenant = await world.createTenant();
+    const device = await world.activatedDevice(tenant); // transaction 1
+    const put = async () => transactionIdOf(await tenant.api.put(`${device.path}/settings/wifi`, { json: WIFI }));
+    const read = async (id: number) => (await tenant.api.get(`${device.path}/transactions/${id}`)).status;
+    const done = await put();
+    await device.link.ack({ transactionId: (await device.link.command()).transactionId, status: 'succeeded' });
+    await tenant.event();
+    const unfinished = await put();
+    await device.link.command();
+    const cancelled = await put();
+    await device.link.command();
+    await device.link.drop();
+    await tenant.api.delete(`${device.path}/transactions/${cancelled}`);
+    await tenant.event();
+    const telling = await put(); // never published: its cancel ends it at once
+    tenant.receiver.answer({ status: 500 });
+    await tenant.api.delete(`${device.path}/transactions/${telling}`);
+    await tenant.event();
+    await world.idle();
+    const deliveries = `${tenant.path}/webhooks/deliveries`;
+    t.equal((await tenant.api.get(deliveries)).body.total, 4);
 
-  await pass(2);
-  await tenant.renew();
-  t.same(await ids('transactions', 'transaction_id'), [unfinished, cancelled, telling]);
-  t.same([await read(done), await read(unfinished)], [404, 200]);
-  t.match((await tenant.api.get(`${device.path}/transactions`)).body, { total: 3 });
-  t.equal(await metric('retention_removed_total', { kind: 'transactions' }), 2);
-  t.ok(((await metric('retention_oldest_seconds', { kind: 'transactions' })) ?? 0) > 3 * 86_400);
-  t.equal(await metric('retention_behind_seconds', { kind: 'transactions' }), 0);
-  t.ok((await metric('retention_last_sweep_timestamp_seconds', { kind: 'transactions' }))! > 1_700_000_000);
-  t.same(
-    lines.filter(({ msg }) => msg === 'what has served its time was removed').map(({ removed }) => removed),
-    [{ deliveries: 3 }, { transactions: 2 }],
-    'a line for each sweep that removed something',
-  );
+    await pass(0.9);
+    await tenant.renew();
+    t.equal((await tenant.api.get(deliveries)).body.total, 4);
+    await pass(0.2);
+    await tenant.renew();
+    const left = (await tenant.api.get(deliveries)).body;
+    t.match(left, { total: 1, deliveries: [{ status: 'pending' }] }, 'of the deliveries the pending one stays');
+    t.same(await ids('transactions', 'transaction_id'), [1, done, unfinished, cancelled, telling]);
+    t.equal(await metric('retention_removed_total', { kind: 'deliveries' }), 3);
 
-  // The device comes back and hears of what it must; then that goes as well.
-  tenant.receiver.answer({ status: 200 });
-  const link = await world.connect(device);
-  t.match(await link.command(), { transactionId: unfinished, operation: 'setWifi' });
-  const { packet } = await link.command();
-  link.puback(packet);
-  await link.ack({ transactionId: unfinished, status: 'succeeded' });
-  world.clock.advance(DAY); // the webhook that was refused is sent again
-  await world.idle();
-  await pass(3.1);
-  t.same(await ids('transactions', 'transaction_id'), []);
-  await pass(1.1);
-  t.same(await ids('deliveries', 'status'), []);
-});
+    await pass(2);
+    await tenant.renew();
+    t.same(await ids('transactions', 'transaction_id'), [unfinished, cancelled, telling]);
+    t.same([await read(done), await read(unfinished)], [404, 200]);
+    t.match((await tenant.api.get(`${device.path}/transactions`)).body, { total: 3 });
+    t.equal(await metric('retention_removed_total', { kind: 'transactions' }), 2);
+    t.ok(((await metric('retention_oldest_seconds', { kind: 'transactions' })) ?? 0) > 3 * 86_400);
+    t.equal(await metric('retention_behind_seconds', { kind: 'transactions' }), 0);
+    t.ok((await metric('retention_last_sweep_timestamp_seconds', { kind: 'transactions' }))! > 1_700_000_000);
+    t.same(
+      lines.filter(({ msg }) => msg === 'what has served its time was removed').map(({ removed }) => removed),
+      [{ deliveries: 3 }, { transactions: 2 }],
+      'a line for each sweep that removed something',
+    );
 
-t.test('0 days keep everything', async (t) => {
+    // The device comes back and hears of what it must; then that goes as well.
+    tenant.receiver.answer({ status: 200 });
+    const link = await world.connect(device);
+    t.match(await link.command(), { transactionId: unfinished, operation: 'setWifi' });
+    const { packet } = await link.command();
+    link.puback(packet);
+    await link.ack({ transactionId: unfinished, status: 'succeeded' });
+    world.clock.advance(DAY); // the webhook that was refused is sent again
+    await world.idle();
+    await pass(3.1);
+    t.same(await ids('transactions', 'transaction_id'), []);
+    await pass(1.1);
+    t.same(await ids('deliveries', 'status'), []);
+  },
+);
+
+t.test('0 days keep everything', { buffered: true }, async (t) => {
   const { world, ids, pass } = await setUp(t, { LAPEL_RETENTION_DAYS: '0', LAPEL_DELIVERY_RETENTION_DAYS: '0' });
   await world.activatedDevice(await world.createTenant());
   await pass(5);
@@ -105,7 +112,7 @@ t.test('0 days keep everything', async (t) => {
   t.same(await ids('deliveries', 'status'), ['delivered']);
 });
 
-t.test('events and keys that nobody sends again are forgotten', async (t) => {
+t.test('events and keys that nobody sends again are forgotten', { buffered: true }, async (t) => {
   const { world, file, ids, pass, metric } = await setUp(t);
   const now = world.clock.now();
   const event = 'INSERT INTO device_events (device_id, event_id, received_at) VALUES (?, ?, ?)';
@@ -128,6 +135,7 @@ t.test('events and keys that nobody sends again are forgotten', async (t) => {
 
 t.test(
   'much is removed in many small steps between which others have their turns, and a restart goes on',
+  { buffered: true },
   async (t) => {
     const { world, file, pass } = await setUp(t);
     const ROWS = 9_000;
@@ -165,7 +173,7 @@ t.test(
   },
 );
 
-t.test('an object that no version refers to is removed after a day, and no other', async (t) => {
+t.test('an object that no version refers to is removed after a day, and no other', { buffered: true }, async (t) => {
   const { world, ids, pass, lines } = await setUp(t);
   const tenant = await world.createTenant();
   const packages = `${tenant.path}/packages`;
