@@ -14,6 +14,10 @@ export const session = signal<Session | null | undefined>(ROLE === 'operator' ? 
 /** Why there is no session any more; null when nobody was put out. */
 export const farewell = signal<string | null>(null);
 
+/** Whether who looks may also act: on devices, or on what is the application's own. The operator may. */
+export const mayChange = (what: 'application' | 'device'): boolean =>
+  ROLE === 'operator' || (session.value?.scopes.includes(`svc:${what}:write`) ?? false);
+
 const OPERATOR: Session = { applicationId: null, accessToken: null, scopes: [] };
 const OWN = { 'X-Lapel-Console': '1' };
 const SESSION = `${ROOT}/console/session`;

@@ -5,6 +5,7 @@ import { useLoad } from '../base/load.ts';
 import { addressOf, ROLE } from '../base/place.ts';
 import { at, read, send } from '../base/requests.ts';
 import type { DeliveryDetail } from '../base/rows.ts';
+import { mayChange } from '../base/session.ts';
 import { lastAnswer } from '../parts/delivery-rows.ts';
 import { act } from '../parts/dialog.ts';
 import { head } from '../parts/head.ts';
@@ -13,7 +14,7 @@ import { loaded } from '../parts/loaded.ts';
 import { deliveryBadge } from '../parts/moods.ts';
 import { card, fact, id, idLink, moment, outside, said, until } from '../parts/show.ts';
 import { rowsTable } from '../parts/table.ts';
-import { deliveriesPath, mayRedeliver, sendTest } from './webhooks.ts';
+import { deliveriesPath, sendTest } from './webhooks.ts';
 
 type Attempt = DeliveryDetail['failedAttempts'][number];
 
@@ -57,7 +58,7 @@ function OneDelivery({ applicationId, deliveryId }: { applicationId: string; del
       state: row ? deliveryBadge(row.status) : null,
       about: id(deliveryId),
       actions:
-        row && mayRedeliver()
+        row && mayChange('application')
           ? [
               button({ type: 'button', class: 'main', onClick: redeliver }, 'Send it again'),
               button({ type: 'button', onClick: () => sendTest(applicationId, row.setting) }, 'Test the receiver'),

@@ -1,7 +1,7 @@
 import { button, type Child, div, li, p, small, span, ul, type VNode } from '../base/elements.ts';
 import { addressOf, go } from '../base/place.ts';
 import { at, type Method, send } from '../base/requests.ts';
-import { session } from '../base/session.ts';
+import { mayChange } from '../base/session.ts';
 import { ask, close, open, title } from '../parts/dialog.ts';
 import { choice, given, textField, tick, typed } from '../parts/fields.ts';
 
@@ -189,7 +189,7 @@ const list = (target: Target, done: () => void): VNode =>
 
 /** What an application can ask of a device. */
 export function commands(target: Target, done: () => void): Child {
-  if (!session.value?.scopes.includes('svc:device:write')) return null;
+  if (!mayChange('device')) return null;
   if (target.activation !== 'activated')
     return button({ type: 'button', class: 'main', onClick: () => askFor(ACTIVATE, target, done) }, 'Activate');
   return button({ type: 'button', class: 'main', onClick: () => open(list(target, done)) }, 'Ask of the device');

@@ -1,4 +1,3 @@
-import { useSignal } from '@preact/signals';
 import { a, button, type Child, div, p, span, use, type VNode } from '../base/elements.ts';
 import { compact, count, counted } from '../base/format.ts';
 import { type Loading, useLoad } from '../base/load.ts';
@@ -10,7 +9,7 @@ import { bars } from '../parts/bars.ts';
 import { head } from '../parts/head.ts';
 import { loaded } from '../parts/loaded.ts';
 import { plot } from '../parts/plot.ts';
-import { card, empty, since, skeleton } from '../parts/show.ts';
+import { card, empty, since } from '../parts/show.ts';
 
 interface Figure {
   name: string;
@@ -256,14 +255,12 @@ function Overview() {
   const summary: Loading<FleetSummary> = useLoad('summary', (signal) =>
     read<FleetSummary>('/fleet/summary', { signal }),
   );
-  const isFirst = useSignal(true);
   useWatch('fleet', ({ value }) => {
-    isFirst.value = false;
     summary.change((known) => ({ ...known, ...(value as Partial<FleetSummary>) }));
   });
   return [
     head({ title: 'Overview' }),
-    loaded(summary, (value) => (value.devices.total === 0 ? begin() : figures(value)), { lines: 3 }) ?? skeleton(3),
+    loaded(summary, (value) => (value.devices.total === 0 ? begin() : figures(value)), { lines: 3 }),
     use(History, {}),
     div(
       { class: 'columns even' },

@@ -5,6 +5,7 @@ import { addressOf, place, ROLE } from '../base/place.ts';
 import { at, type Page, read, readPage, send } from '../base/requests.ts';
 import type { InstallationList, PackageRow, VersionRow } from '../base/rows.ts';
 import { fromServiceTime } from '../base/service-time.ts';
+import { mayChange } from '../base/session.ts';
 import { useWatch } from '../base/watching.ts';
 import { bars } from '../parts/bars.ts';
 import { ask } from '../parts/dialog.ts';
@@ -16,7 +17,6 @@ import { age, badge, card, empty, id, idLink, nothing, said } from '../parts/sho
 import { type Column, rowsTable } from '../parts/table.ts';
 import { askForFile } from '../parts/upload.ts';
 import type { Line } from './software.ts';
-import { mayRedeliver as mayWrite } from './webhooks.ts';
 
 interface Version {
   version: string;
@@ -137,7 +137,7 @@ const devicesOf = ({ devices }: Version): Child =>
       );
 
 function columns(of: Of, ownIsService: boolean, done: () => void): Column<Version>[] {
-  const mayUpload = ROLE === 'application' ? mayWrite() : ownIsService;
+  const mayUpload = ROLE === 'application' ? mayChange('application') : ownIsService;
   return [
     {
       name: 'Version',
@@ -196,7 +196,7 @@ function columns(of: Of, ownIsService: boolean, done: () => void): Column<Versio
                 row.binary === null ? 'Upload' : 'Replace',
               )
             : null,
-          ROLE === 'application' && mayWrite()
+          ROLE === 'application' && mayChange('application')
             ? button(
                 { type: 'button', class: 'tiny', onClick: () => distribute(of, row, done) },
                 row.distributing ? 'Stop' : 'Distribute',
@@ -292,7 +292,7 @@ function OnePackage({ of }: { of: Of }) {
       state: of.line === 'firmware' ? badge('calm', 'firmware') : null,
       about: owner ? ['of ', idLink(addressOf(['developers', owner]), owner)] : null,
       actions:
-        ROLE === 'application' && mayWrite()
+        ROLE === 'application' && mayChange('application')
           ? button({ type: 'button', class: 'main', onClick: () => addVersion(of, page.again) }, 'New version')
           : null,
     }),

@@ -1,14 +1,13 @@
 import { button, dd, div, dl, dt, p, use, type VNode } from '../base/elements.ts';
 import { useLoad } from '../base/load.ts';
 import { read, send } from '../base/requests.ts';
-import { session } from '../base/session.ts';
+import { mayChange, session } from '../base/session.ts';
 import { ask } from '../parts/dialog.ts';
 import { textField, typed } from '../parts/fields.ts';
 import { head } from '../parts/head.ts';
 import { loaded } from '../parts/loaded.ts';
 import { showSecret } from '../parts/secret.ts';
 import { badge, card, id, outside } from '../parts/show.ts';
-import { mayRedeliver as mayWrite } from './webhooks.ts';
 
 type Settings = Record<string, string | null>;
 
@@ -72,7 +71,7 @@ function Settings() {
     head({
       title: 'Settings',
       actions:
-        value && mayWrite()
+        value && mayChange('application')
           ? [
               button(
                 { type: 'button', class: 'main', onClick: () => change(value, settings.again) },

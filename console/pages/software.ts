@@ -5,6 +5,7 @@ import { addressOf, place, ROLE } from '../base/place.ts';
 import { type Page, read, readPage, send } from '../base/requests.ts';
 import type { PackageRow } from '../base/rows.ts';
 import { fromServiceTime } from '../base/service-time.ts';
+import { mayChange } from '../base/session.ts';
 import { ask } from '../parts/dialog.ts';
 import { given, textField, typed } from '../parts/fields.ts';
 import { asked, type Filter, filterBar } from '../parts/filters.ts';
@@ -13,7 +14,6 @@ import { loaded } from '../parts/loaded.ts';
 import { pager } from '../parts/pager.ts';
 import { age, badge, card, empty, id, idLink, nothing, said } from '../parts/show.ts';
 import { rowsTable } from '../parts/table.ts';
-import { mayRedeliver as mayWrite } from './webhooks.ts';
 
 export type Line = 'software' | 'firmware';
 
@@ -115,7 +115,7 @@ function Software() {
   return [
     head({
       title: 'Software',
-      actions: mayWrite()
+      actions: mayChange('application')
         ? button(
             { type: 'button', onClick: () => create(page.again) },
             isOperator ? 'New system version' : 'New package',

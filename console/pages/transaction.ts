@@ -5,7 +5,7 @@ import { useLoad } from '../base/load.ts';
 import { addressOf, ROLE } from '../base/place.ts';
 import { at, read, send } from '../base/requests.ts';
 import type { TransactionDetail } from '../base/rows.ts';
-import { session } from '../base/session.ts';
+import { mayChange } from '../base/session.ts';
 import { useWatch } from '../base/watching.ts';
 import { act, ask } from '../parts/dialog.ts';
 import { head } from '../parts/head.ts';
@@ -125,8 +125,6 @@ const stages = (row: TransactionDetail): VNode =>
     ),
   );
 
-const mayAct = (scope: string): boolean => ROLE === 'operator' || (session.value?.scopes.includes(scope) ?? false);
-
 function OneTransaction({ transactionId }: { transactionId: string }) {
   const path = `/transactions${at(transactionId)}`;
   const transaction = useLoad(path, (signal) => read<TransactionDetail>(path, { signal }));
@@ -173,10 +171,10 @@ function OneTransaction({ transactionId }: { transactionId: string }) {
       about: row?.subject ? said(row.subject) : null,
       actions: row
         ? [
-            !isFinished(row.status) && mayAct('svc:device:write')
+            !isFinished(row.status) && mayChange('device')
               ? button({ type: 'button', class: 'bad', onClick: cancel }, 'Cancel')
               : null,
-            row.webhook && isFinished(row.status) && mayAct('svc:application:write')
+            row.webhook && isFinished(row.status) && mayChange('application')
               ? button({ type: 'button', onClick: redeliver }, 'Send the webhook again')
               : null,
           ]

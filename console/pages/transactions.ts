@@ -5,7 +5,7 @@ import { type Loading, useLoad } from '../base/load.ts';
 import { place, ROLE } from '../base/place.ts';
 import { at, type Page, readPage, send } from '../base/requests.ts';
 import type { TransactionRow } from '../base/rows.ts';
-import { session } from '../base/session.ts';
+import { mayChange } from '../base/session.ts';
 import { useWatch } from '../base/watching.ts';
 import { ask } from '../parts/dialog.ts';
 import { asked, type Filter, filterBar } from '../parts/filters.ts';
@@ -60,8 +60,6 @@ async function cancelAll(rows: readonly TransactionRow[]): Promise<number> {
   );
   return done.filter(({ status }) => status === 'fulfilled').length;
 }
-
-const mayAct = (): boolean => ROLE === 'operator' || (session.value?.scopes.includes('svc:device:write') ?? false);
 
 function none(): VNode {
   const { unfinished } = place.value.query;
@@ -155,7 +153,7 @@ function Transactions() {
                   : rowsTable({
                       label: 'Transactions',
                       columns:
-                        mayAct() && all.some(({ status }) => !isFinished(status))
+                        mayChange('device') && all.some(({ status }) => !isFinished(status))
                           ? [ticks, ...transactionColumns()]
                           : transactionColumns(),
                       rows: all,

@@ -5,7 +5,7 @@ import { addressOf, place, ROLE } from '../base/place.ts';
 import { at, type Page, read, readPage, send } from '../base/requests.ts';
 import type { DeliveryRow, Receiver } from '../base/rows.ts';
 import { toServiceTime } from '../base/service-time.ts';
-import { session } from '../base/session.ts';
+import { mayChange, session } from '../base/session.ts';
 import { useWatch } from '../base/watching.ts';
 import { deliveryColumns, lastAnswer } from '../parts/delivery-rows.ts';
 import { act, ask } from '../parts/dialog.ts';
@@ -33,9 +33,6 @@ const OF_OPERATOR: readonly Filter[] = [
   { name: 'deviceId', label: 'Device' },
   { name: 'transactionId', label: 'Transaction' },
 ];
-
-export const mayRedeliver = (): boolean =>
-  ROLE === 'operator' || (session.value?.scopes.includes('svc:application:write') ?? false);
 
 export const deliveriesPath = (applicationId: string): string =>
   ROLE === 'operator' ? `/applications${at(applicationId)}/deliveries` : '/webhooks/deliveries';
@@ -248,7 +245,7 @@ function Webhooks() {
     head({
       title: 'Webhooks',
       actions:
-        own && mayRedeliver()
+        own && mayChange('application')
           ? [
               button({ type: 'button', onClick: () => redeliverRange(own, () => {}) }, 'Send some again'),
               button({ type: 'button', onClick: () => sendTest(own, 'deviceEvent') }, 'Send a test event'),

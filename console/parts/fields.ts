@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import { type Child, input, label, option, select, span, textarea, type VNode } from '../base/elements.ts';
+import { type Child, input, label, option, select, span, type VNode } from '../base/elements.ts';
 
 interface Field {
   name: string;
@@ -21,9 +21,6 @@ export const textField = (
     hint,
     input({ type: 'text', name, defaultValue: value, required, autoComplete: 'off', spellcheck: false, ...more }),
   );
-
-export const textArea = ({ name, label: words, hint, value = '', required = false }: Field, rows = 4): VNode =>
-  field(words, hint, textarea({ name, rows, defaultValue: value, required, spellcheck: false }));
 
 export const choice = (
   { name, label: words, hint, value = '' }: Field,
