@@ -49,6 +49,7 @@ import { createLogLimit } from './log-limit.ts';
 import { commitMetrics, createMetrics } from './metrics.ts';
 import { openObjects } from './objects/open-objects.ts';
 import { watchOpenFiles } from './open-files.ts';
+import { createOwners } from './owners.ts';
 import { createParts } from './parts.ts';
 import { createReadiness } from './readiness.ts';
 import { createRetention } from './retention/retention.ts';
@@ -112,11 +113,13 @@ export async function createService(
   makeFolder(config.dataDir);
   parts.add(watchOpenFiles({ clock, log, logLimit, metrics }));
   const commits = commitMetrics(metrics);
+  const owners = createOwners();
   const database = await openDatabase({
     url: config.databaseUrl,
     folder: config.dataDir,
     nowMicros: clock.now(),
     onCommit: commits.observe,
+    ownerOf: owners.of,
     onEffectError: (err) => log.error({ err }, 'something after a commit failed'),
     onAway: (err) => log.error({ err }, 'the database is away'),
     onBack: () => log.info('the database is there again'),
@@ -178,6 +181,7 @@ export async function createService(
   const presence = parts.add(createPresence(common));
   const devices = createDevices({
     ...common,
+    owners,
     requireDeveloper: developers.find,
     revoke(unit, deviceId, will) {
       if (takeover) return revokeAnywhere(unit, deviceId, will, takeover);
@@ -214,6 +218,7 @@ export async function createService(
       sessions,
       presence,
       authenticate: devices.authenticate,
+      ownerOf: owners.of,
       takeover,
       nodeId: cluster?.nodes.id,
       open: transactions.open,
@@ -278,19 +283,8 @@ export async function createService(
   const { failedLoginLimit } = config;
   const audit = createAudit(common);
   const deliveryLog = createDeliveryLog({ ...common, webhooks, findApplication });
-  const edge = {
-    ...common,
-    audit,
-    nodes,
-    applications,
-    developers,
-    devices,
-    statuses,
-    software,
-    formatTime,
-    failedLoginLimit,
-    feed,
-  };
+  const tenants = { applications, developers, devices, statuses, software };
+  const edge = { ...common, ...tenants, audit, nodes, formatTime, failedLoginLimit, feed };
   const consoleSessions = createConsoleSessions({ ...common, administratorToken: token });
   consoleSessions.onEnd(feed.endSession);
   const consoleParts = {

@@ -51,6 +51,8 @@ interface Parts {
   watch: Watch;
   /** Whether the device is registered and the proof its own; and whether it may connect. Inside of a unit: `sql`. */
   authenticate(deviceId: string, proof: Proof, sql?: Seen): Promise<'good' | 'bad' | 'blocked'>;
+  /** The developer of a device that is logged in, where that is known. */
+  ownerOf(deviceId: string): string | undefined;
   /** Where there are other nodes: how devices come from them, and the name of this one. */
   takeover?: Pick<Takeover, 'enter' | 'left'> | undefined;
   nodeId?: (() => string) | undefined;
@@ -237,6 +239,7 @@ export async function createBroker(parts: Parts) {
     logLimit,
     metrics,
     messageRate: parts.messageRate,
+    ownerOf: parts.ownerOf,
     heard: presence.heard,
     subscribes: subacks.prepare,
     awaitsPuback: outbound.awaits,

@@ -14,8 +14,10 @@ const PACKET_LIMITS = { beforeLogin: 4 * 1024, afterLogin: 256 * 1024 };
 
 /** Packets of one connection that are in work at a time; the others wait in its socket. */
 const WINDOW = 32;
-/** Bytes of packets that are handed on in one go; a longer one goes alone. */
-const RUN = 8 * 1024;
+/** Packets that are handed on in one go, and their bytes; a longer one goes alone. */
+const RUN = { packets: 8, bytes: 8 * 1024 };
+/** Packets of such a run while other connections wait for their turn. */
+const SHARED_RUN = 4;
 /** A connection may cause so many times the packets that a device may send messages: acks and PUBACKs are packets too. */
 const PACKETS_PER_MESSAGE = 5;
 const BURST_SECONDS = 2;
@@ -40,6 +42,8 @@ interface Parts {
   metrics: Metrics;
   /** LAPEL_DEVICE_RATE_LIMIT: messages per second and device; 0 is no limit. */
   messageRate: number;
+  /** The developer of a device that is logged in, where that is known. */
+  ownerOf(deviceId: string): string | undefined;
   /** A packet of a device that is logged in came, of whatever kind. */
   heard(deviceId: string): void;
   /** A SUBSCRIBE is about to be carried out. */
@@ -77,7 +81,8 @@ export interface Guarded {
  * that ends for what it sent gets the answers to all that came before: they would be lost with a socket that is cut off.
  */
 export function createPacketGuard(parts: Parts) {
-  const { clock, log, logLimit, metrics, messageRate, heard, subscribes, awaitsPuback, loginEnded, ending } = parts;
+  const { clock, log, logLimit, metrics, messageRate, ownerOf, heard, subscribes, awaitsPuback, loginEnded, ending } =
+    parts;
   const packetRate = messageRate * PACKETS_PER_MESSAGE;
   const burst = packetRate * BURST_SECONDS;
   const share = createReadingShare();
@@ -164,7 +169,7 @@ export function createPacketGuard(parts: Parts) {
     function mayHandOn(): boolean {
       if (phase !== 'open' || turn === 'given' || share.free()) return true;
       turn = 'waits';
-      share.wait(resume, reader.length > RUN ? 'long' : 'short');
+      share.wait(resume, { developerId: ownerOf(client.id) ?? '', deviceId: client.id }, reader.length);
       return false;
     }
 
@@ -182,7 +187,9 @@ export function createPacketGuard(parts: Parts) {
       reading = true;
       try {
         while (!client.closed && mayRead()) {
-          if (!handOn()) {
+          const handed = handOn();
+          if (handed === 'a run') continue;
+          if (handed === 'waits') {
             if (inWork > 0 || paused || waitsForTurn() || phase !== 'open') break;
             continue; // all was done at once
           }
@@ -198,15 +205,17 @@ export function createPacketGuard(parts: Parts) {
       }
     }
 
-    /** Hands on whole packets as one run; false when one has come that must wait, or must not. */
-    function handOn(): boolean {
+    /** Hands on whole packets as one run: there may be more; one has come that must wait, or must not; or all is handed on. */
+    function handOn(): 'a run' | 'waits' | 'all' {
       const most = room();
+      let longest = RUN.packets;
       const limit = phase === 'open' ? PACKET_LIMITS.afterLogin : PACKET_LIMITS.beforeLogin;
       let count = 0;
       let releases = 0;
       let cost = 0;
       let bytes = 0;
       let waits = false;
+      let isFull = false;
       let fault: string | undefined;
       for (;;) {
         const found = reader.look(limit);
@@ -227,8 +236,11 @@ export function createPacketGuard(parts: Parts) {
           (type === TYPE.DISCONNECT && inWork + count > 0) ||
           (type === TYPE.PUBREL && (inWork > 0 || count > releases));
         bytes += reader.length;
-        waits ||= count === 0 ? !mayHandOn() : bytes > RUN;
+        waits ||= count === 0 && !mayHandOn();
         if (waits) break;
+        if (turn === 'given') longest = SHARED_RUN;
+        isFull = count > 0 && (count >= longest || bytes > RUN.bytes);
+        if (isFull) break;
         if (type === TYPE.PUBREL) releases += 1;
         cost += costOf(type, reader.length);
         reader.see();
@@ -236,7 +248,8 @@ export function createPacketGuard(parts: Parts) {
       }
       if (count > 0) hand(reader.take(), count, cost);
       if (fault !== undefined) violated(fault);
-      return !waits && fault === undefined;
+      if (waits || fault !== undefined) return 'waits';
+      return isFull ? 'a run' : 'all';
     }
 
     function unreadable(found: Found, limit: number): string {
@@ -265,9 +278,8 @@ export function createPacketGuard(parts: Parts) {
         connection.spoke();
       } else heard(client.id);
       turn = 'none';
-      const startedAt = performance.now();
+      share.begins();
       aedes.feed(run);
-      share.took(performance.now() - startedAt);
     }
 
     function violated(clause: string): void {
