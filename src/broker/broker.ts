@@ -10,7 +10,7 @@ import type { DeviceLink } from '../outbox/lane.ts';
 import type { Presence } from '../sessions/presence.ts';
 import type { Sessions, StoredPacket } from '../sessions/sessions.ts';
 import type { Seen, Takeover } from '../sessions/takeover.ts';
-import { createTokenBuckets } from '../token-buckets.ts';
+import { BURST_SECONDS, createTokenBuckets } from '../token-buckets.ts';
 import type { Watch } from '../watch.ts';
 import {
   connectOf,
@@ -30,7 +30,7 @@ import { type Certificate, readRevoked } from './certificates.ts';
 import { createConnections, type Place } from './connections.ts';
 import { createEntries } from './entries.ts';
 import { createExactlyOnce, MOST_UNRELEASED } from './exactly-once.ts';
-import { createInbound, type Handlers } from './inbound.ts';
+import { ACKS_AT_ONCE, createInbound, type Handlers } from './inbound.ts';
 import { createListeners, type Transport } from './listeners.ts';
 import { createLoginThrottle } from './login-throttle.ts';
 import { createLoginTurns } from './login-turns.ts';
@@ -93,7 +93,7 @@ export type Broker = Awaited<ReturnType<typeof createBroker>>;
 
 /** The MQTT edge: Aedes with the access rules, the sessions and the order of things that the promises need. */
 export async function createBroker(parts: Parts) {
-  const { sessions, clock, ids, log, metrics, watch, authenticate, handlers, open, presence } = parts;
+  const { sessions, clock, ids, log, metrics, watch, authenticate, handlers, open, presence, messageRate } = parts;
   const outbound = createOutbound(watch);
   const persistence = createPersistence({
     sessions,
@@ -147,7 +147,8 @@ export async function createBroker(parts: Parts) {
     exactlyOnce,
     patience,
     contracts: parts.contracts,
-    rate: createTokenBuckets({ clock, perSecond: parts.messageRate }),
+    rate: createTokenBuckets({ clock, perSecond: messageRate }),
+    ackRate: createTokenBuckets({ clock, perSecond: messageRate, size: messageRate * BURST_SECONDS + ACKS_AT_ONCE }),
     log,
     logLimit: createLogLimit({ clock }),
     metrics,
@@ -191,7 +192,10 @@ export async function createBroker(parts: Parts) {
     const close = open({
       deviceId: client.id,
       epoch: entries.of(client)?.epoch,
-      publish: (command, acknowledged) => outbound.publish(client, topic, JSON.stringify(command), acknowledged),
+      publish(command, acknowledged) {
+        inbound.sent(client.id);
+        return outbound.publish(client, topic, JSON.stringify(command), acknowledged);
+      },
     });
     lanes.set(client, close);
   }
@@ -238,9 +242,10 @@ export async function createBroker(parts: Parts) {
     log,
     logLimit,
     metrics,
-    messageRate: parts.messageRate,
+    messageRate,
     ownerOf: parts.ownerOf,
     heard: presence.heard,
+    mayAsk: inbound.mayAsk,
     subscribes: subacks.prepare,
     awaitsPuback: outbound.awaits,
     loginEnded: authentication.loginEnded,

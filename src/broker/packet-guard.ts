@@ -46,6 +46,8 @@ interface Parts {
   ownerOf(deviceId: string): string | undefined;
   /** A packet of a device that is logged in came, of whatever kind. */
   heard(deviceId: string): void;
+  /** Whether a SUBSCRIBE or UNSUBSCRIBE of so many filters is within the rate of the device; else its connection ends. */
+  mayAsk(client: Client, filters: number): boolean;
   /** A SUBSCRIBE is about to be carried out. */
   subscribes(packet: SubscribePacket): void;
   /** True while a publish to the client with this packet identifier waits for its PUBACK. */
@@ -81,8 +83,20 @@ export interface Guarded {
  * that ends for what it sent gets the answers to all that came before: they would be lost with a socket that is cut off.
  */
 export function createPacketGuard(parts: Parts) {
-  const { clock, log, logLimit, metrics, messageRate, ownerOf, heard, subscribes, awaitsPuback, loginEnded, ending } =
-    parts;
+  const {
+    clock,
+    log,
+    logLimit,
+    metrics,
+    messageRate,
+    ownerOf,
+    heard,
+    mayAsk,
+    subscribes,
+    awaitsPuback,
+    loginEnded,
+    ending,
+  } = parts;
   const packetRate = messageRate * PACKETS_PER_MESSAGE;
   const burst = packetRate * BURST_SECONDS;
   const share = createReadingShare();
@@ -94,13 +108,18 @@ export function createPacketGuard(parts: Parts) {
     return Math.min(packetRate, 1 + size);
   }
 
-  /** Before a packet is carried out. */
-  function packet(parsed: Packet): void {
-    if (parsed.cmd === 'subscribe') subscribes(parsed);
+  /** Before a packet is carried out; why its connection has to end, if it has. */
+  function packet(client: Client, parsed: Packet): string | undefined {
+    if (parsed.cmd === 'subscribe' || parsed.cmd === 'unsubscribe') {
+      const filters = parsed.cmd === 'subscribe' ? parsed.subscriptions : parsed.unsubscriptions;
+      if (parsed.cmd === 'subscribe') subscribes(parsed);
+      return mayAsk(client, filters.length) ? undefined : 'more packets per second than a device may send';
+    }
     // Aedes would end the connection for a topic that is too deep; it is just one more that is not the device's.
-    else if (parsed.cmd === 'publish' && parsed.topic.length > DEEPEST_TOPIC) {
+    if (parsed.cmd === 'publish' && parsed.topic.length > DEEPEST_TOPIC) {
       parsed.topic = parsed.topic.split('/', DEEPEST_TOPIC).join('/');
     }
+    return undefined;
   }
 
   return function guard(client: Client, conn: Duplex, connection: Connection): Guarded {
@@ -118,7 +137,10 @@ export function createPacketGuard(parts: Parts) {
 
     const aedes = takeReading(client, {
       readable: read,
-      packet,
+      packet(parsed) {
+        const reason = packet(client, parsed);
+        if (reason !== undefined) end(reason); // it is the last that is answered
+      },
       connected() {
         if (phase !== 'connecting') return;
         phase = 'open';
