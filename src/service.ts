@@ -1,6 +1,7 @@
 import { createAdminServer } from './admin/admin-server.ts';
 import { keyedReceiver } from './admin/fleet-deliveries.ts';
 import { summaryOf } from './admin/fleet-figures.ts';
+import { createMetricsText } from './admin/metrics-text.ts';
 import { createSurvey } from './admin/survey.ts';
 import { createApiServer } from './api/api-server.ts';
 import { createAccessTokens } from './applications/access-tokens.ts';
@@ -86,6 +87,8 @@ interface Overrides {
   cluster?: ClusterOverrides;
   /** Whether it writes down figures of the fleet every ten seconds; it does, unless told. */
   keepsHistory?: boolean;
+  /** Whether it answers `/metrics` from what it keeps for a second; it does, unless told. */
+  keepsMetrics?: boolean;
 }
 
 export type Service = Awaited<ReturnType<typeof createService>>;
@@ -285,6 +288,14 @@ export async function createService(
   const deliveryLog = createDeliveryLog({ ...common, webhooks, findApplication });
   const tenants = { applications, developers, devices, statuses, software };
   const edge = { ...common, ...tenants, audit, nodes, formatTime, failedLoginLimit, feed };
+  const survey = createSurvey({
+    ...common,
+    due: () => surveyDue(database.aside),
+    pending: () => surveyPending(database.aside),
+    databaseSize: database.size,
+    lease: () => cluster?.nodes.left(),
+    objects: objects.usage,
+  });
   const consoleSessions = createConsoleSessions({ ...common, administratorToken: token });
   consoleSessions.onEnd(feed.endSession);
   const consoleParts = {
@@ -317,14 +328,7 @@ export async function createService(
           nodeOf: cluster?.ownership.nodeOf,
         }),
         readiness,
-        survey: createSurvey({
-          ...common,
-          due: () => surveyDue(database.aside),
-          pending: () => surveyPending(database.aside),
-          databaseSize: database.size,
-          lease: () => cluster?.nodes.left(),
-          objects: objects.usage,
-        }),
+        metricsText: createMetricsText({ ...common, survey, isKept: overrides.keepsMetrics ?? true }),
       }),
     ),
   );
