@@ -141,7 +141,12 @@ export async function createBroker(parts: Parts) {
     const sent = outbound.answer(client, topicOf(client.id, kind), JSON.stringify(answer));
     if (!sent) metrics.mqttRefused.inc({ reason: 'answers' });
   }
-  const exactlyOnce = createExactlyOnce({ log, logLimit, metrics, incoming: persistence.incoming });
+  const exactlyOnce = createExactlyOnce({
+    log,
+    logLimit: (key, deviceId) => logLimit(key, parts.ownerOf(deviceId)),
+    metrics,
+    incoming: persistence.incoming,
+  });
   const patience = createPatience({ clock, log, logLimit, metrics });
   const inbound = createInbound({
     exactlyOnce,
@@ -154,6 +159,7 @@ export async function createBroker(parts: Parts) {
     metrics,
     watch,
     handlers,
+    ownerOf: parts.ownerOf,
     fenceOf: (client) => entries.of(client)?.fence,
     respond: (client, answer) => sendAnswer(client, 'responses', answer),
     reject: (client, answer) => sendAnswer(client, 'errors', answer),

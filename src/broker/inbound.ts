@@ -55,6 +55,8 @@ interface Parts {
   ackRate: Pick<TokenBuckets, 'take'>;
   /** With a database that is away. */
   patience: Pick<ReturnType<typeof createPatience>, 'holds' | 'wait'>;
+  /** The developer of a device that is logged in, where that is known. */
+  ownerOf(deviceId: string): string | undefined;
   /** Of a connection, where there are other nodes. */
   fenceOf(client: Client): Fence | undefined;
   /** Sends what a handler answers. */
@@ -104,7 +106,7 @@ const shortTopic = (topic: string): string => topic.slice(0, LONGEST_TOPIC).toWe
  */
 export function createInbound(parts: Parts) {
   const { contracts, log, logLimit, metrics, watch, handlers, exactlyOnce, patience, fenceOf, respond, reject } = parts;
-  const { rate, ackRate } = parts;
+  const { rate, ackRate, ownerOf } = parts;
   /** No message counts for more than a second: it could never be sent. */
   const mostCost = Math.max(1, Math.floor(rate.size() / BURST_SECONDS));
   const tails = new WeakMap<Client, Promise<Error | null>>();
@@ -126,7 +128,7 @@ export function createInbound(parts: Parts) {
     identity: object,
   ): void {
     const { topic, reason, details } = { ...told, topic: shortTopic(told.topic) };
-    const leftOut = logLimit(`${deviceId} ${reason === PARTLY ? 'partly taken' : 'rejected'}`);
+    const leftOut = logLimit(`${deviceId} ${reason === PARTLY ? 'partly taken' : 'rejected'}`, ownerOf(deviceId));
     if (leftOut !== undefined) {
       const faults = faultText(details.slice(0, 3)).slice(0, LONGEST_LINE);
       const line = { deviceId, topic, reason, faults, ...identity, leftOut };
@@ -194,7 +196,7 @@ export function createInbound(parts: Parts) {
   async function drop(deviceId: string, client: Client | null, packet: PublishPacket): Promise<null> {
     metrics.mqttRefused.inc({ reason: 'publish' });
     const topic = shortTopic(packet.topic);
-    const leftOut = logLimit(`${deviceId} publish`);
+    const leftOut = logLimit(`${deviceId} publish`, ownerOf(deviceId));
     if (leftOut !== undefined)
       log.warn({ deviceId, topic, leftOut }, 'a device publishes to a topic that is not its own');
     const { message: reason, details } = new DomainError('TOPIC_FOREIGN');
@@ -208,7 +210,7 @@ export function createInbound(parts: Parts) {
   async function refuseRate(client: Client | null): Promise<Error> {
     if (client && !tooFast.has(client)) {
       tooFast.add(client);
-      const leftOut = logLimit(`${client.id} rate`);
+      const leftOut = logLimit(`${client.id} rate`, ownerOf(client.id));
       if (leftOut !== undefined)
         log.info({ deviceId: client.id, leftOut }, 'a device is cut off: it sends above its rate');
     }

@@ -309,7 +309,7 @@ export function createPacketGuard(parts: Parts) {
       const where = { address, ...(open && { deviceId: client.id }), clause };
       metrics.mqttMalformed.inc({ when: open ? 'after_login' : 'before_login' });
       log.debug(where, 'a packet breaks the protocol');
-      const leftOut = logLimit(`packet ${open ? client.id : address}`);
+      const leftOut = logLimit(`packet ${open ? client.id : address}`, open ? ownerOf(client.id) : undefined);
       if (leftOut !== undefined) log.info({ ...where, leftOut }, 'connection ended: a packet breaks the protocol');
       if (clause === UNKNOWN_LEVEL) refuse(UNACCEPTABLE_LEVEL);
       else if (open) end(clause);
