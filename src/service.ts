@@ -14,6 +14,7 @@ import { createBroker } from './broker/broker.ts';
 import { createDeviceMessages } from './broker/device-messages.ts';
 import { type Clock, createLocalTime, createLocalTimeReader, systemClock } from './clock.ts';
 import { type ClusterOverrides, openCluster, SINGLE } from './cluster/open-cluster.ts';
+import { serveHints } from './cluster/serve-hints.ts';
 import type { Config } from './config.ts';
 import { createFeed } from './console/feed.ts';
 import { createFeedSources } from './console/feed-sources.ts';
@@ -32,11 +33,11 @@ import { createDevices, type Revoke } from './devices/devices.ts';
 import { deviceRow } from './devices/fleet-list.ts';
 import { createStatuses } from './devices/statuses.ts';
 import { createDocs } from './docs/docs.ts';
+import { createAnswering } from './events/answering.ts';
 import { createDeviceEvents } from './events/device-events.ts';
 import { createEventBytes } from './events/event-bytes.ts';
 import { deleteEvents } from './events/event-repository.ts';
 import { eventSweep } from './events/event-sweep.ts';
-import { createUploadUrls } from './events/upload-urls.ts';
 import { createFleetFigures } from './fleet/figures.ts';
 import { createFleetHistory } from './fleet/history.ts';
 import { historySweep } from './fleet/history-sweep.ts';
@@ -51,10 +52,13 @@ import { openObjects } from './objects/open-objects.ts';
 import { watchOpenFiles } from './open-files.ts';
 import { createParts } from './parts.ts';
 import { createReadiness } from './readiness.ts';
+import { deleteRequests } from './requests/request-repository.ts';
+import { requestSweep } from './requests/request-sweep.ts';
 import { createRetention } from './retention/retention.ts';
 import { createConnectionView } from './sessions/connection-view.ts';
 import { createOrphanedWills } from './sessions/orphaned-wills.ts';
 import { createPresence } from './sessions/presence.ts';
+import { renameBroker } from './sessions/session-repository.ts';
 import { createSessions } from './sessions/sessions.ts';
 import { createTakeover, type Takeover } from './sessions/takeover.ts';
 import { ownerOfObject } from './software/owner.ts';
@@ -67,8 +71,6 @@ import { transactionSweep } from './transactions/transaction-sweep.ts';
 import { createTransactions } from './transactions/transactions.ts';
 import { Watch } from './watch.ts';
 import { createAllDeliveries } from './webhooks/all-deliveries.ts';
-import { createCustomerRequests } from './webhooks/customer-requests.ts';
-import type { ReceiverName } from './webhooks/delivery.ts';
 import { createDeliveryLog } from './webhooks/delivery-log.ts';
 import { surveyPending } from './webhooks/delivery-repository.ts';
 import { findApplicationOfDelivery } from './webhooks/delivery-row-repository.ts';
@@ -184,7 +186,7 @@ export async function createService(
       unit.onCommit(() => broker.disconnect(deviceId, will));
       return undefined;
     },
-    forgetting: [sessions.remove, presence.remove, deleteEvents],
+    forgetting: [sessions.remove, presence.remove, deleteEvents, deleteRequests],
     removed: cluster?.ownership.remove,
     endTransactions: transactions.endAll,
   });
@@ -195,16 +197,23 @@ export async function createService(
   const connectedHere = (ids: readonly string[]) => new Set(ids.filter((deviceId) => broker.isConnected(deviceId)));
   const connected = cluster?.ownership.connected ?? connectedHere;
   const statuses = createStatuses({ ...common, presence, connected });
-  const connectedIdsHere = (most: number) => broker.connectedIds(most);
-  const connectedIds = cluster?.ownership.connectedIds ?? connectedIdsHere;
+  const connectedIds = cluster?.ownership.connectedIds ?? ((most: number) => broker.connectedIds(most));
   const { versionsOf } = statuses;
   const watched = { ...common, presence, connected, connectedIds, versionsOf };
   const looks = createLooks({ ...watched, aside: database.aside });
   const { device: deviceMebibytes, application: applicationMebibytes } = config.eventMebibytes;
   const bytes = createEventBytes({ clock, metrics, deviceMebibytes, applicationMebibytes, nodes });
   const events = createDeviceEvents({ ...common, deprecations, findApplication, record: webhooks.record, bytes });
-  const requests = createCustomerRequests({ clock, allowPrivate });
-  const uploads = parts.add(createUploadUrls({ ...common, requests, findApplication, raise: events.raise, allowHttp }));
+  const requests = parts.add(
+    createAnswering({
+      ...common,
+      findApplication,
+      raise: events.raise,
+      allowHttp,
+      allowPrivate,
+      freshUrl: transactions.freshUrl,
+    }),
+  );
 
   const broker = parts.add(
     await createBroker({
@@ -217,22 +226,14 @@ export async function createService(
       takeover,
       nodeId: cluster?.nodes.id,
       open: transactions.open,
-      handlers: createDeviceMessages({ contracts, metrics, transactions, statuses, events, uploads }),
+      openResponses: requests.open,
+      handlers: createDeviceMessages({ transactions, statuses, events, requests }),
     }),
   );
   const mqtt = parts.add(createMqttAddresses(broker, config));
   if (cluster) {
-    const { nodes, bus, heal, ownership, partitions } = cluster;
-    for (const kind of ['wake', 'cancel'] as const) bus.on(kind, (deviceId) => transactions.wake(deviceId, kind));
-    bus.on('due', (about) => {
-      const { receiver, passedOn } = partitions.readHint(about);
-      webhooks.due(receiver as ReceiverName, passedOn ? 'passed on' : 'by another');
-    });
-    partitions.serve({ adopt: webhooks.takeUp, drain: webhooks.drain, letGo: webhooks.letGo });
-    heal.add(webhooks.takeUp);
-    heal.add(() => ownership.heal(transactions.found));
-    if (takeover) ownership.whenRenamed(takeover.renamed);
-    parts.add(createOrphanedWills({ ...common, nodes, carryOut: broker.carryOutWill }));
+    serveHints(cluster, { commands: transactions, webhooks, renamed: renameBroker });
+    parts.add(createOrphanedWills({ ...common, nodes: cluster.nodes, carryOut: broker.carryOutWill }));
   }
 
   const readiness = createReadiness({ clock });
@@ -275,7 +276,6 @@ export async function createService(
       receivers: async (applicationId) => (await receivers.watched(applicationId)).map(keyedReceiver),
     }),
   });
-  const { failedLoginLimit } = config;
   const audit = createAudit(common);
   const deliveryLog = createDeliveryLog({ ...common, webhooks, findApplication });
   const edge = {
@@ -288,7 +288,7 @@ export async function createService(
     statuses,
     software,
     formatTime,
-    failedLoginLimit,
+    failedLoginLimit: config.failedLoginLimit,
     feed,
   };
   const consoleSessions = createConsoleSessions({ ...common, administratorToken: token });
@@ -365,6 +365,7 @@ export async function createService(
     deliverySweep({ keptDays: config.retention.deliveries }),
     transactionSweep({ keptDays: config.retention.transactions, pendingBefore: findPendingTransactions }),
     eventSweep(),
+    requestSweep(),
     idempotencySweep(),
     sessionSweep(),
     auditSweep(),

@@ -47,9 +47,13 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     about: 'the state machine, submission, settlement, cancel',
     rooms: ['contracts', 'database', 'applications', 'devices', 'software', 'webhooks', 'outbox', 'cluster'],
   },
+  requests: {
+    about: 'requests of devices: stored before their PUBACK, answered until the device has it',
+    rooms: ['database', 'devices', 'cluster'],
+  },
   events: {
     about: 'events of devices, upload URLs that devices ask customers for',
-    rooms: ['contracts', 'database', 'applications', 'devices', 'webhooks', 'cluster'],
+    rooms: ['contracts', 'database', 'applications', 'devices', 'webhooks', 'cluster', 'requests'],
   },
   cluster: {
     about: 'several processes at one database: nodes with leases, hints, who has a device, who sends to a receiver',
@@ -80,7 +84,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   broker: {
     about: 'the MQTT edge: login, access rules, inbound, outbound, bounds of connections',
-    rooms: ['contracts', 'devices', 'sessions', 'outbox', 'transactions', 'events', 'cluster'],
+    rooms: ['contracts', 'devices', 'sessions', 'outbox', 'transactions', 'events', 'requests', 'cluster'],
     owns: ['aedes', 'ws'],
   },
   api: {
