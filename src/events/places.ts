@@ -54,20 +54,14 @@ export function createPlaces({ clock, bounds, patience }: Parts) {
 
   /** Gives free places away: one to each developer in turn, as long as there are some. */
   function giveAway(): void {
-    for (let given = true; given && free > 0; ) {
-      given = false;
-      for (const [developerId, ofDeveloper] of [...waiting]) {
-        const next = ofDeveloper.values().find(fits);
-        if (!next) continue;
-        take(next);
-        forget(next);
-        if (waiting.has(developerId)) {
-          waiting.delete(developerId);
-          waiting.set(developerId, ofDeveloper); // its turn is the last one now
-        }
-        next.settle(true);
-        given = true;
-      }
+    for (const [developerId, ofDeveloper] of waiting) {
+      const next = ofDeveloper.values().find(fits);
+      if (!next) continue;
+      take(next);
+      forget(next);
+      // Its next turn comes behind those of all others: what is added to a Map while one goes through it is visited, too.
+      if (waiting.delete(developerId)) waiting.set(developerId, ofDeveloper);
+      next.settle(true);
     }
   }
 
@@ -105,8 +99,8 @@ export function createPlaces({ clock, bounds, patience }: Parts) {
 
     /** Who waits gets none. */
     end(): void {
-      for (const ofDeveloper of [...waiting.values()])
-        for (const one of [...ofDeveloper]) {
+      for (const ofDeveloper of waiting.values())
+        for (const one of ofDeveloper) {
           forget(one);
           one.settle(false);
         }

@@ -35,7 +35,7 @@ t.test('developers who wait get the places that become free by turns', async (t)
 t.test('who waits too long gets no place, and takes none from those behind it', async (t) => {
   const clock = createFakeClock();
   const places = createPlaces({ clock, bounds: { application: 1, service: 8 }, patience: 60_000 });
-  places.enter(of('a'));
+  t.equal(places.enter(of('a')), true);
   const late = places.enter(of('a'));
   clock.advance(30_000);
   const inTime = places.enter(of('a'));
