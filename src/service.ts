@@ -12,6 +12,7 @@ import { auditSweep } from './audit/audit-sweep.ts';
 import { createMqttAddresses } from './broker/addresses.ts';
 import { createBroker } from './broker/broker.ts';
 import { createDeviceMessages } from './broker/device-messages.ts';
+import { createRevoke } from './broker/revoke.ts';
 import { type Clock, createLocalTime, createLocalTimeReader, systemClock } from './clock.ts';
 import { type ClusterOverrides, openCluster, SINGLE } from './cluster/open-cluster.ts';
 import { serveHints } from './cluster/serve-hints.ts';
@@ -29,7 +30,7 @@ import { openDatabase } from './database/open-database.ts';
 import { createDatabaseCheck } from './database/sqlite/database-check.ts';
 import { createDeprecations } from './deprecations.ts';
 import { hasActivatedDevice, hasDevices } from './devices/device-repository.ts';
-import { createDevices, type Revoke } from './devices/devices.ts';
+import { createDevices } from './devices/devices.ts';
 import { deviceRow } from './devices/fleet-list.ts';
 import { createStatuses } from './devices/statuses.ts';
 import { createDocs } from './docs/docs.ts';
@@ -60,7 +61,7 @@ import { createOrphanedWills } from './sessions/orphaned-wills.ts';
 import { createPresence } from './sessions/presence.ts';
 import { renameBroker } from './sessions/session-repository.ts';
 import { createSessions } from './sessions/sessions.ts';
-import { createTakeover, type Takeover } from './sessions/takeover.ts';
+import { createTakeover } from './sessions/takeover.ts';
 import { ownerOfObject } from './software/owner.ts';
 import { hasPackages } from './software/package-repository.ts';
 import { createSoftware } from './software/software.ts';
@@ -150,7 +151,13 @@ export async function createService(
   cluster?.bus.onGap(applications.changedElsewhere);
   const findApplication = applications.findIn;
   const webhooks = parts.add(
-    createWebhooks({ ...common, endpointOf: applications.endpointOf, share: cluster?.partitions, allowPrivate }),
+    createWebhooks({
+      ...common,
+      endpointOf: applications.endpointOf,
+      findApplication,
+      share: cluster?.partitions,
+      allowPrivate,
+    }),
   );
   /** Where pages of the console are. */
   const consoleUrls: string[] = [];
@@ -181,19 +188,11 @@ export async function createService(
   const devices = createDevices({
     ...common,
     requireDeveloper: developers.find,
-    revoke(unit, deviceId, will) {
-      if (takeover) return revokeAnywhere(unit, deviceId, will, takeover);
-      unit.onCommit(() => broker.disconnect(deviceId, will));
-      return undefined;
-    },
+    revoke: createRevoke(takeover, () => broker),
     forgetting: [sessions.remove, presence.remove, deleteEvents, deleteRequests],
     removed: cluster?.ownership.remove,
     endTransactions: transactions.endAll,
   });
-  const revokeAnywhere = async (...[unit, deviceId, will, by]: [...Parameters<Revoke>, Takeover]): Promise<void> => {
-    const left = await by.revoke(unit, deviceId);
-    if (left && will === 'kept') unit.onCommit(() => void broker.carryOutWill(left));
-  };
   const connectedHere = (ids: readonly string[]) => new Set(ids.filter((deviceId) => broker.isConnected(deviceId)));
   const connected = cluster?.ownership.connected ?? connectedHere;
   const statuses = createStatuses({ ...common, presence, connected });

@@ -34,7 +34,7 @@ import { createExactlyOnce, MOST_UNRELEASED } from './exactly-once.ts';
 import { createInbound, type Handlers } from './inbound.ts';
 import { createListeners, type Transport } from './listeners.ts';
 import { createLoginThrottle } from './login-throttle.ts';
-import { createLoginTurns } from './login-turns.ts';
+import { createLoginTurns, HANDSHAKES, LOGINS } from './login-turns.ts';
 import { createOpened } from './opened.ts';
 import { createOutbound } from './outbound.ts';
 import { createPacketGuard, type Guarded } from './packet-guard.ts';
@@ -68,6 +68,8 @@ interface Parts {
   maxConnections: number;
   /** LAPEL_MQTT_ADDRESS_LOGINS; null: not set. */
   addressLogins: number | null;
+  /** LAPEL_MQTT_LOGIN_SECONDS */
+  loginSeconds: number;
   /** LAPEL_DEVICE_RATE_LIMIT: messages per second and device. */
   messageRate: number;
 }
@@ -130,7 +132,7 @@ export async function createBroker(parts: Parts) {
     certificateOf: (client) => known.get(client)?.certificate,
     openSession: persistence.openSession,
     enter: takeover && entries.enter,
-    turn: createLoginTurns({ commands: parts.commands }).wait,
+    turn: createLoginTurns({ commands: parts.commands, pace: LOGINS }).wait,
     async throttle(client, ...refusal) {
       const place = known.get(client)?.place;
       place?.refused();
@@ -267,8 +269,17 @@ export async function createBroker(parts: Parts) {
     metrics,
     most: parts.maxConnections,
     perAddress: parts.addressLogins,
+    loginSeconds: parts.loginSeconds,
   });
-  const listeners = createListeners({ log, logLimit, metrics, connections, handle });
+  const listeners = createListeners({
+    log,
+    logLimit,
+    metrics,
+    connections,
+    loginSeconds: parts.loginSeconds,
+    turn: createLoginTurns({ commands: parts.commands, pace: HANDSHAKES }).wait,
+    handle,
+  });
 
   return {
     listenTcp: listeners.listenTcp,
