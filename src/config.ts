@@ -181,7 +181,7 @@ function problemOf(kind: Kind, value: string): string | null {
     case 'flag':
       return value === 'true' || value === 'false' ? null : `must be true or false, not "${value}"`;
     case 'url':
-      return /^https?:\/\/[^/?#]+[^?#]*$/.test(value) && URL.canParse(value)
+      return /^https?:\/\/[^/?#][^?#]*$/.test(value) && URL.canParse(value)
         ? null
         : `must be an absolute http or https URL without query, not "${value}"`;
     case 'endpoint':

@@ -170,12 +170,14 @@ export const LEAVES: Readonly<Record<string, string>> = {
   'open-files': 'how many of the open files each listener may have',
   parts: 'the parts of the service: registered once, started in order, stopped in reverse',
   readiness: 'what `/readyz` asks',
+  'secret-names': 'which names are those of secrets: one list for all who show or write something',
   'secret-hash': 'how secrets of devices, applications and sessions are kept',
   'socket-bounds': 'bounds of connections',
   'token-buckets': 'how rates are limited, of callers and of devices',
   watch: 'what happens, for who looks at it live',
   turns: 'how long work shares the event loop',
   version: 'which Lapel this is',
+  'without-secrets': 'values and texts without what is secret in them',
 };
 
 /** The rooms of the simulator; its leaf files are for all of them. */
@@ -227,10 +229,12 @@ export const RULES: readonly string[] = [
   'console/own-page',
   'console/redact-payload',
   'events/event-setting',
+  'secret-names',
   'software/distribution-date',
   'software/firmware-state',
   'software/version',
   'transactions/firmware-warning',
   'transactions/transaction',
   'webhooks/retry-schedule',
+  'without-secrets',
 ];

@@ -52,7 +52,7 @@ export function redeliverRange(applicationId: string, done: () => void): void {
   const local = (time: Date): string =>
     new Date(time.getTime() - time.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
   ask({
-    title: 'Send deliveries again',
+    title: `Send deliveries of ${applicationId} again`,
     text: 'Receivers drop repeats by their webhook-id. By default it is what was given up, and what waits for another attempt.',
     fields: [
       textField(

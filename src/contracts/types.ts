@@ -2718,6 +2718,14 @@ export interface BinaryStatus {
    */
   fileSize: number | null;
   uploadDate: LocalDateTimeOrNull;
+  /**
+   * Whether the service has looked into this upload, which it does when it first sees it; until then `warning` is null.
+   */
+  inspected: boolean;
+  /**
+   * How the binary differs from what was registered: devices will report an error for it. Null when it does not, and without a binary.
+   */
+  warning: string | null;
 }
 /**
  * Body of Bluetooth pairing: the device to pair with, as the connectivity list names it.
