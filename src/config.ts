@@ -50,6 +50,7 @@ export const SETTINGS = [
   { name: 'LAPEL_MQTT_WS_PORT', kind: 'port', fallback: null, description: 'Its port, 8083 by convention; 0 picks a free one; off by default' },
   { name: 'LAPEL_MQTT_MAX_CONNECTIONS', kind: 'count', fallback: null, description: 'Connections of devices at most; by default what the limit of open files leaves' },
   { name: 'LAPEL_MQTT_ADDRESS_LOGINS', kind: 'number', fallback: null, description: 'Connections of one address that have not logged in, at most; by default 1000, and no limit for loopback, where a proxy may be; 0 is no limit' },
+  { name: 'LAPEL_MQTT_LOGIN_SECONDS', kind: 'count', fallback: '10', description: 'Seconds that a connection of a device has for its CONNECT, from its first moment or the end of its TLS handshake; time in which the service itself is late does not count' },
   { name: 'LAPEL_DEVICE_RATE_LIMIT', kind: 'number', fallback: '100', description: 'Messages per second of one device (status, events, requests, SUBSCRIBE and UNSUBSCRIBE, and as many acks besides those that answer a command; one counts once, and once more for each 16 KiB or 64 filters), with a burst of twice that; above it is disconnected and sends the rest later; 0 is no limit' },
   { name: 'LAPEL_DEVICE_EVENT_MIB', kind: 'number', fallback: '16', description: 'MiB of events of one device that are stored at once, and as many more a day; above it events are refused on its errors topic; 0 is no bound' },
   { name: 'LAPEL_APPLICATION_EVENT_MIB', kind: 'number', fallback: '4096', description: 'The same for all devices of one application together' },
@@ -102,6 +103,7 @@ export interface Config {
     maxConnections: number;
     /** Null: as the broker thinks fit. */
     addressLogins: number | null;
+    loginSeconds: number;
     messageRate: number;
   };
   /** Null: off. */
@@ -179,7 +181,7 @@ function problemOf(kind: Kind, value: string): string | null {
     case 'flag':
       return value === 'true' || value === 'false' ? null : `must be true or false, not "${value}"`;
     case 'url':
-      return /^https?:\/\/[^/?#]+[^?#]*$/.test(value) && URL.canParse(value)
+      return /^https?:\/\/[^/?#][^?#]*$/.test(value) && URL.canParse(value)
         ? null
         : `must be an absolute http or https URL without query, not "${value}"`;
     case 'endpoint':
@@ -325,6 +327,7 @@ export function readConfig({ env, options = {}, openFiles = 4096 }: Source): Con
       port: Number(text('LAPEL_MQTT_PORT')),
       maxConnections: connections('LAPEL_MQTT_MAX_CONNECTIONS', shares.mqtt),
       addressLogins: addressLogins === null ? null : Number(addressLogins),
+      loginSeconds: Number(text('LAPEL_MQTT_LOGIN_SECONDS')),
       messageRate: Number(text('LAPEL_DEVICE_RATE_LIMIT')),
     },
     eventMebibytes: {

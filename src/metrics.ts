@@ -95,6 +95,10 @@ export function createMetrics() {
     ]),
     eventsRefused: counter('device_events_refused_total', 'Events refused by a bound of stored bytes', ['bound']),
     eventsRepeated: counter('device_events_repeated_total', 'Events that had come before'),
+    deviceRequests: counter('device_requests_total', 'Requests of devices that have their answer, by what it was', [
+      'outcome',
+    ]),
+    deviceRequestsRunning: gauge('device_requests_running', 'Requests of devices that are carried out'),
     uploadUrlRequests: counter('upload_url_requests_total', 'Upload URLs that devices asked for, by outcome', [
       'type',
       'outcome',

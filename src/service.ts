@@ -13,8 +13,10 @@ import { auditSweep } from './audit/audit-sweep.ts';
 import { createMqttAddresses } from './broker/addresses.ts';
 import { createBroker } from './broker/broker.ts';
 import { createDeviceMessages } from './broker/device-messages.ts';
+import { createRevoke } from './broker/revoke.ts';
 import { type Clock, createLocalTime, createLocalTimeReader, systemClock } from './clock.ts';
 import { type ClusterOverrides, openCluster, SINGLE } from './cluster/open-cluster.ts';
+import { serveHints } from './cluster/serve-hints.ts';
 import type { Config } from './config.ts';
 import { createFeed } from './console/feed.ts';
 import { createFeedSources } from './console/feed-sources.ts';
@@ -29,15 +31,15 @@ import { openDatabase } from './database/open-database.ts';
 import { createDatabaseCheck } from './database/sqlite/database-check.ts';
 import { createDeprecations } from './deprecations.ts';
 import { hasActivatedDevice, hasDevices } from './devices/device-repository.ts';
-import { createDevices, type Revoke } from './devices/devices.ts';
+import { createDevices } from './devices/devices.ts';
 import { deviceRow } from './devices/fleet-list.ts';
 import { createStatuses } from './devices/statuses.ts';
 import { createDocs } from './docs/docs.ts';
+import { createAnswering } from './events/answering.ts';
 import { createDeviceEvents } from './events/device-events.ts';
 import { createEventBytes } from './events/event-bytes.ts';
 import { deleteEvents } from './events/event-repository.ts';
 import { eventSweep } from './events/event-sweep.ts';
-import { createUploadUrls } from './events/upload-urls.ts';
 import { createFleetFigures } from './fleet/figures.ts';
 import { createFleetHistory } from './fleet/history.ts';
 import { historySweep } from './fleet/history-sweep.ts';
@@ -53,12 +55,15 @@ import { watchOpenFiles } from './open-files.ts';
 import { createOwners } from './owners.ts';
 import { createParts } from './parts.ts';
 import { createReadiness } from './readiness.ts';
+import { deleteRequests } from './requests/request-repository.ts';
+import { requestSweep } from './requests/request-sweep.ts';
 import { createRetention } from './retention/retention.ts';
 import { createConnectionView } from './sessions/connection-view.ts';
 import { createOrphanedWills } from './sessions/orphaned-wills.ts';
 import { createPresence } from './sessions/presence.ts';
+import { renameBroker } from './sessions/session-repository.ts';
 import { createSessions } from './sessions/sessions.ts';
-import { createTakeover, type Takeover } from './sessions/takeover.ts';
+import { createTakeover } from './sessions/takeover.ts';
 import { ownerOfObject } from './software/owner.ts';
 import { hasPackages } from './software/package-repository.ts';
 import { createSoftware } from './software/software.ts';
@@ -69,8 +74,6 @@ import { transactionSweep } from './transactions/transaction-sweep.ts';
 import { createTransactions } from './transactions/transactions.ts';
 import { Watch } from './watch.ts';
 import { createAllDeliveries } from './webhooks/all-deliveries.ts';
-import { createCustomerRequests } from './webhooks/customer-requests.ts';
-import type { ReceiverName } from './webhooks/delivery.ts';
 import { createDeliveryLog } from './webhooks/delivery-log.ts';
 import { surveyPending } from './webhooks/delivery-repository.ts';
 import { findApplicationOfDelivery } from './webhooks/delivery-row-repository.ts';
@@ -154,7 +157,13 @@ export async function createService(
   cluster?.bus.onGap(applications.changedElsewhere);
   const findApplication = applications.findIn;
   const webhooks = parts.add(
-    createWebhooks({ ...common, endpointOf: applications.endpointOf, share: cluster?.partitions, allowPrivate }),
+    createWebhooks({
+      ...common,
+      endpointOf: applications.endpointOf,
+      findApplication,
+      share: cluster?.partitions,
+      allowPrivate,
+    }),
   );
   /** Where pages of the console are. */
   const consoleUrls: string[] = [];
@@ -186,32 +195,31 @@ export async function createService(
     ...common,
     owners,
     requireDeveloper: developers.find,
-    revoke(unit, deviceId, will) {
-      if (takeover) return revokeAnywhere(unit, deviceId, will, takeover);
-      unit.onCommit(() => broker.disconnect(deviceId, will));
-      return undefined;
-    },
-    forgetting: [sessions.remove, presence.remove, deleteEvents],
+    revoke: createRevoke(takeover, () => broker),
+    forgetting: [sessions.remove, presence.remove, deleteEvents, deleteRequests],
     removed: cluster?.ownership.remove,
     endTransactions: transactions.endAll,
   });
-  const revokeAnywhere = async (...[unit, deviceId, will, by]: [...Parameters<Revoke>, Takeover]): Promise<void> => {
-    const left = await by.revoke(unit, deviceId);
-    if (left && will === 'kept') unit.onCommit(() => void broker.carryOutWill(left));
-  };
   const connectedHere = (ids: readonly string[]) => new Set(ids.filter((deviceId) => broker.isConnected(deviceId)));
   const connected = cluster?.ownership.connected ?? connectedHere;
   const statuses = createStatuses({ ...common, presence, connected });
-  const connectedIdsHere = (most: number) => broker.connectedIds(most);
-  const connectedIds = cluster?.ownership.connectedIds ?? connectedIdsHere;
+  const connectedIds = cluster?.ownership.connectedIds ?? ((most: number) => broker.connectedIds(most));
   const { versionsOf } = statuses;
   const watched = { ...common, presence, connected, connectedIds, versionsOf };
   const looks = createLooks({ ...watched, aside: database.aside });
   const { device: deviceMebibytes, application: applicationMebibytes } = config.eventMebibytes;
   const bytes = createEventBytes({ clock, metrics, deviceMebibytes, applicationMebibytes, nodes });
   const events = createDeviceEvents({ ...common, deprecations, findApplication, record: webhooks.record, bytes });
-  const requests = createCustomerRequests({ clock, allowPrivate });
-  const uploads = parts.add(createUploadUrls({ ...common, requests, findApplication, raise: events.raise, allowHttp }));
+  const requests = parts.add(
+    createAnswering({
+      ...common,
+      findApplication,
+      raise: events.raise,
+      allowHttp,
+      allowPrivate,
+      freshUrl: transactions.freshUrl,
+    }),
+  );
 
   const broker = parts.add(
     await createBroker({
@@ -225,22 +233,14 @@ export async function createService(
       takeover,
       nodeId: cluster?.nodes.id,
       open: transactions.open,
-      handlers: createDeviceMessages({ contracts, metrics, transactions, statuses, events, uploads }),
+      openResponses: requests.open,
+      handlers: createDeviceMessages({ transactions, statuses, events, requests }),
     }),
   );
   const mqtt = parts.add(createMqttAddresses(broker, config));
   if (cluster) {
-    const { nodes, bus, heal, ownership, partitions } = cluster;
-    for (const kind of ['wake', 'cancel'] as const) bus.on(kind, (deviceId) => transactions.wake(deviceId, kind));
-    bus.on('due', (about) => {
-      const { receiver, passedOn } = partitions.readHint(about);
-      webhooks.due(receiver as ReceiverName, passedOn ? 'passed on' : 'by another');
-    });
-    partitions.serve({ adopt: webhooks.takeUp, drain: webhooks.drain, letGo: webhooks.letGo });
-    heal.add(webhooks.takeUp);
-    heal.add(() => ownership.heal(transactions.found));
-    if (takeover) ownership.whenRenamed(takeover.renamed);
-    parts.add(createOrphanedWills({ ...common, nodes, carryOut: broker.carryOutWill }));
+    serveHints(cluster, { commands: transactions, webhooks, renamed: renameBroker });
+    parts.add(createOrphanedWills({ ...common, nodes: cluster.nodes, carryOut: broker.carryOutWill }));
   }
 
   const readiness = createReadiness({ clock });
@@ -283,11 +283,10 @@ export async function createService(
       receivers: async (applicationId) => (await receivers.watched(applicationId)).map(keyedReceiver),
     }),
   });
-  const { failedLoginLimit } = config;
   const audit = createAudit(common);
   const deliveryLog = createDeliveryLog({ ...common, webhooks, findApplication });
   const tenants = { applications, developers, devices, statuses, software };
-  const edge = { ...common, ...tenants, audit, nodes, formatTime, failedLoginLimit, feed };
+  const edge = { ...common, ...tenants, audit, nodes, formatTime, failedLoginLimit: config.failedLoginLimit, feed };
   const survey = createSurvey({
     ...common,
     due: () => surveyDue(database.aside),
@@ -363,6 +362,7 @@ export async function createService(
     deliverySweep({ keptDays: config.retention.deliveries }),
     transactionSweep({ keptDays: config.retention.transactions, pendingBefore: findPendingTransactions }),
     eventSweep(),
+    requestSweep(),
     idempotencySweep(),
     sessionSweep(),
     auditSweep(),

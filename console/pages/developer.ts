@@ -16,7 +16,7 @@ import { importDevicesOf } from './import-devices.ts';
 
 function change({ developerId, name, deviceLimit }: Developer, done: () => void): void {
   ask({
-    title: 'Change the contract',
+    title: `Change the contract of ${developerId}`,
     fields: [
       textField({ name: 'name', label: 'Name', value: name, required: true }),
       textField(
@@ -35,14 +35,14 @@ function change({ developerId, name, deviceLimit }: Developer, done: () => void)
         json: { name: typed(data, 'name'), deviceLimit: wholeNumber(typed(data, 'deviceLimit')) ?? null },
       });
       done();
-      return 'The contract is changed.';
+      return `The contract of ${developerId} is changed.`;
     },
   });
 }
 
 function addApplication(developerId: string): void {
   ask({
-    title: 'A new application',
+    title: `A new application of ${developerId}`,
     fields: [
       textField({ name: 'name', label: 'Name', required: true }),
       textField({ name: 'applicationId', label: 'applicationId', hint: 'Left empty, one is made.' }),
@@ -64,7 +64,7 @@ function addApplication(developerId: string): void {
 
 function register(developerId: string): void {
   ask({
-    title: 'Register a device',
+    title: `Register a device of ${developerId}`,
     fields: textField(
       { name: 'deviceId', label: 'deviceId', required: true, hint: 'Its IMEI, 15 digits.' },
       { inputMode: 'numeric' },
@@ -86,7 +86,7 @@ function register(developerId: string): void {
 
 function remove(developerId: string): void {
   ask({
-    title: 'Delete this developer?',
+    title: `Delete ${developerId}?`,
     text: 'Only one without applications and devices can be deleted.',
     typed: developerId,
     does: 'Delete',

@@ -2,6 +2,7 @@ import type { Clock } from '../clock.ts';
 import type { PageQuery } from '../database/newest-first.ts';
 import type { Database } from '../database/sql.ts';
 import type { Log } from '../log.ts';
+import { withoutSecrets } from '../without-secrets.ts';
 import {
   type Actor,
   type AuditFilter,
@@ -71,7 +72,7 @@ export function createAudit({ database, clock, log }: Parts) {
       const auditId = await database.transact((unit) => insertEntry(unit, row));
       return {
         ended: (status) => add(auditId, (sql) => completeEntry(sql, auditId, status)),
-        changed: (details) => add(auditId, (sql) => detailEntry(sql, auditId, JSON.stringify(details))),
+        changed: (details) => add(auditId, (sql) => detailEntry(sql, auditId, JSON.stringify(withoutSecrets(details)))),
       };
     },
 

@@ -7,11 +7,16 @@ interface ClientState {
   pending: Map<number, (() => void) | null>;
   /** Those of them that are answers. */
   answers: number;
+  /** Answers that wait for the PUBACKs of others, by topic and text, and their bytes. */
+  waiting: { topic: string; payload: string }[];
+  waitingBytes: number;
   lastId: number;
 }
 
-// Answers (errors, responses) that a device does not acknowledge are kept up to this number; further ones are dropped.
+// Answers (errors; responses that are not stored) without PUBACK of one connection. The others wait behind them, up to so
+// many bytes; what is more is dropped.
 const PENDING_ANSWERS = 64;
+const WAITING_BYTES = 64 * 1024;
 const HIGHEST_ID = 65_535;
 
 /**
@@ -24,7 +29,7 @@ export function createOutbound(watch: Watch) {
   const stateOf = (client: Client): ClientState => {
     let state = states.get(client);
     if (!state) {
-      state = { pending: new Map(), answers: 0, lastId: 0 };
+      state = { pending: new Map(), answers: 0, waiting: [], waitingBytes: 0, lastId: 0 };
       states.set(client, state);
     }
     return state;
@@ -63,15 +68,27 @@ export function createOutbound(watch: Watch) {
   }
 
   return {
-    /** Writes a command; `acknowledged` runs at its PUBACK, or when it was written to a QoS 0 subscription. */
-    publish(client: Client, topic: string, payload: string, acknowledged: () => void): void {
-      send(client, topic, payload, acknowledged);
-    },
+    /**
+     * Writes a command or a response; `acknowledged` runs at its PUBACK, or when it was written to a QoS 0 subscription.
+     * False when the client cannot take it.
+     */
+    publish: (client: Client, topic: string, payload: string, acknowledged: () => void): boolean =>
+      send(client, topic, payload, acknowledged),
 
-    /** Writes an answer that may be lost with the connection. False when the client leaves too many unacknowledged. */
+    /**
+     * Writes an answer that may be lost with the connection, in its turn. False when the client leaves too many of them
+     * unacknowledged.
+     */
     answer(client: Client, topic: string, payload: string): boolean {
-      if ((states.get(client)?.answers ?? 0) >= PENDING_ANSWERS) return false;
-      send(client, topic, payload, null);
+      const state = stateOf(client);
+      if (state.answers < PENDING_ANSWERS) {
+        send(client, topic, payload, null);
+        return true;
+      }
+      const bytes = Buffer.byteLength(payload);
+      if (client.closed || state.waitingBytes + bytes > WAITING_BYTES) return false;
+      state.waiting.push({ topic, payload });
+      state.waitingBytes += bytes;
       return true;
     },
 
@@ -85,8 +102,15 @@ export function createOutbound(watch: Watch) {
       const acknowledged = state.pending.get(messageId);
       if (acknowledged === undefined) return;
       state.pending.delete(messageId);
-      if (acknowledged) acknowledged();
-      else state.answers -= 1;
+      if (acknowledged) {
+        acknowledged();
+        return;
+      }
+      state.answers -= 1;
+      const next = state.waiting.shift();
+      if (!next) return;
+      state.waitingBytes -= Buffer.byteLength(next.payload);
+      send(client, next.topic, next.payload, null);
     },
   };
 }

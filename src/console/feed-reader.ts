@@ -175,7 +175,7 @@ export function createFeedReader({ clock, sources, wanted, onDropped }: Parts) {
     if (seen.length === 0 && dropped === 0 && !isSecond) return;
     const isOwnDevice = await ownDevices();
     const shown = await ownMessages(seen.filter(({ deviceId }) => isOwnDevice(deviceId)));
-    if (shown.length > 0) stream.change(shown.map(({ item }) => item));
+    if (shown.length > 0) stream.change(shown.map(({ item }) => item()));
     tellGap(dropped, isOwnDevice);
   }
 

@@ -572,6 +572,10 @@ export type Duration4 = string;
  * @maxItems 100
  */
 export type WifiSettings = WifiEntry[];
+/**
+ * ISO 8601 date-time in UTC with microseconds.
+ */
+export type UtcDateTime8 = string;
 
 /**
  * The type of every schema, by its name: `rest/wifi-settings` is `schemas/rest/wifi-settings.json`.
@@ -809,6 +813,7 @@ export interface SchemaTypes {
   'webhooks/bluetooth-event': BluetoothEvent;
   'webhooks/call-event': CallEvent;
   'webhooks/custom-event': CustomEvent;
+  'webhooks/endpoint-event': EndpointEvent;
   'webhooks/envelope': WebhookEnvelope;
   'webhooks/file-upload-failed': FileUploadFailed;
   'webhooks/file-upload-succeeded': FileUploadSucceeded;
@@ -2713,6 +2718,14 @@ export interface BinaryStatus {
    */
   fileSize: number | null;
   uploadDate: LocalDateTimeOrNull;
+  /**
+   * Whether the service has looked into this upload, which it does when it first sees it; until then `warning` is null.
+   */
+  inspected: boolean;
+  /**
+   * How the binary differs from what was registered: devices will report an error for it. Null when it does not, and without a binary.
+   */
+  warning: string | null;
 }
 /**
  * Body of Bluetooth pairing: the device to pair with, as the connectivity list names it.
@@ -3102,7 +3115,7 @@ export interface Redelivered {
   redelivered: number;
 }
 /**
- * Which deliveries to send again: made from `since` (inclusive) to `until` (exclusive). Without `status`: those given up, exhausted or gone.
+ * Which deliveries to send again: made from `since` (inclusive) to `until` (exclusive). Without `status`: all that are not delivered and were attempted: exhausted, gone, or waiting for another attempt.
  */
 export interface RedeliveryRange {
   since?: LocalDateTime;
@@ -3305,6 +3318,21 @@ export interface CustomEvent {
     eventId: EventId;
     applicationId: ApplicationId;
     deviceId: DeviceId;
+  };
+}
+/**
+ * A receiver of the application fails (for half an hour, or something for it was given up), or is well again. Sent to another setting, whose URL is another one. Its device does not exist.
+ */
+export interface EndpointEvent {
+  type: 'endpoint.failing' | 'endpoint.recovered';
+  timestamp: UtcDateTime;
+  data: {
+    applicationId: ApplicationId;
+    deviceId: DeviceId;
+    setting: WebhookSetting;
+    since: UtcDateTime8;
+    lastStatusCode: number | null;
+    lastError: string;
   };
 }
 /**

@@ -57,9 +57,6 @@ export function createTakeover({ database, clock, ownership }: Parts) {
     /** The connection of that epoch has ended. */
     left: ownership.left,
 
-    /** The node has another name, and has kept its connections: so are the wills under that name. */
-    renamed: repository.renameBroker as (unit: UnitOfWork, from: string, to: string) => Promise<unknown>,
-
     /**
      * In a unit under the lock of the device, which ends its right to its connection wherever that is. Answers the will
      * that the connection would have left.

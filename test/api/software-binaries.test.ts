@@ -11,7 +11,15 @@ t.test('binaries', async (t) => {
   const { api, path, second, versionPath, put } = software;
   await software.register(CAMERA, '1.0.0', '1.1.0');
   const at = `${versionPath(CAMERA, '1.0.0')}/binaries`;
-  const none = { package: CAMERA, version: '1.0.0', appFileExists: false, fileSize: null, uploadDate: null };
+  const none = {
+    package: CAMERA,
+    version: '1.0.0',
+    appFileExists: false,
+    fileSize: null,
+    uploadDate: null,
+    inspected: false,
+    warning: null,
+  };
 
   t.test('op 22 answers one URL for an hour; op 20 tells what was sent to it', async (t) => {
     t.same((await api.get(at)).body, none);

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { connect as connectTcp } from 'node:net';
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
@@ -5,7 +6,7 @@ import { connect as connectTls } from 'node:tls';
 import t from 'tap';
 import { WebSocket } from 'ws';
 import { readConfig } from '../../src/config.ts';
-import { openRawDevice } from '../raw-device.ts';
+import { connectBytes, openRawDevice } from '../raw-device.ts';
 import { deviceIdOf, startWorld } from '../world.ts';
 import { createAuthority, skip } from './authority.ts';
 import { startSecured } from './secured-world.ts';
@@ -190,4 +191,32 @@ t.test('files of TLS that cannot be used are named', { skip }, async (t) => {
     const started = startWorld(t, { dataDir: join(folder, 'data'), env });
     await t.rejects(started, { message: new RegExp(`^${setting}: cannot use ${file} \\(`) });
   }
+});
+
+t.test('the time to log in begins when the handshake of TLS is done', { skip }, async (t) => {
+  const { world, ca, mqtts } = await startSecured(t);
+  await world.createTenant();
+  const device = await world.registerDevice();
+  const slow = connectTcp({ host: '127.0.0.1', port: Number(new URL(mqtts).port) });
+  t.teardown(() => slow.destroy());
+  const waiting = async () => (await world.service.metrics.mqttWaiting.get()).values[0]?.value;
+  while ((await waiting()) !== 1) await turn();
+  world.clock.advance(60_000); // a handshake over a slow line
+  const socket = connectTls({ socket: slow, ca, servername: 'localhost', checkServerIdentity: () => undefined });
+  await once(socket, 'secureConnect');
+  socket.write(connectBytes(device));
+  const [connack] = (await once(socket, 'data')) as [Buffer];
+  t.same([...connack], [0x20, 2, 0, 0]);
+  const silent = connectTls({ host: '127.0.0.1', port: Number(new URL(mqtts).port), ca });
+  t.teardown(() => silent.destroy());
+  let ended = false;
+  silent.once('close', () => {
+    ended = true;
+  });
+  await once(silent, 'secureConnect');
+  while (!ended) {
+    await turn(); // in which the end of the handshake arrives
+    world.clock.advance(10_000);
+  }
+  t.pass('who says nothing behind it is cut off');
 });

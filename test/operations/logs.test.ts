@@ -173,9 +173,24 @@ t.test('at the level info an ordinary day is silent', async (t) => {
 
 t.test('what is named as a secret is redacted if it ever gets to the log', async (t) => {
   const { log, lines } = listen();
-  const names = ['password', 'secret', 'credential', 'authenticationKey', 'authorization', 'token', 'parameters'];
+  const names = [
+    'password',
+    'psk',
+    'simPin',
+    'apiKey',
+    'Cookie',
+    'authenticationKey',
+    'authorization',
+    'token',
+    'parameters',
+  ];
   const secrets = Object.fromEntries(names.map((name) => [name, 'open']));
-  log.info({ ...secrets, inside: secrets, deeper: { inside: secrets }, name: 'kept' }, 'line');
-  const redacted = Object.fromEntries(names.map((name) => [name, '[redacted]']));
-  t.match(lines()[0], { ...redacted, inside: redacted, deeper: { inside: redacted }, name: 'kept', msg: 'line' });
+  const text = 'said {"password":"open","n":1} to https://a.example/b?sign=open';
+  const err = Object.assign(new Error('no luck with psk=open'), { detail: { credential: 'open' } });
+  log.info({ ...secrets, inside: secrets, deeper: [{ inside: { secrets } }], text, err, name: 'kept' }, 'line');
+  const redacted = Object.fromEntries(names.map((name) => [name, '••••']));
+  const [line] = lines();
+  t.match(line, { ...redacted, inside: redacted, name: 'kept', msg: 'line' });
+  t.equal(line?.['text'], 'said {"password":"••••","n":1} to https://a.example/b?••••');
+  t.notMatch(JSON.stringify(line), /open/);
 });
