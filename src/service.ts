@@ -8,6 +8,7 @@ import { createAccessTokens } from './applications/access-tokens.ts';
 import { createApplications } from './applications/applications.ts';
 import { createDevelopers } from './applications/developers.ts';
 import { createLegacyTokens } from './applications/legacy-tokens.ts';
+import { createAsking } from './asking.ts';
 import { createAudit } from './audit/audit.ts';
 import { auditSweep } from './audit/audit-sweep.ts';
 import { createMqttAddresses } from './broker/addresses.ts';
@@ -120,6 +121,7 @@ export async function createService(
   parts.add(watchOpenFiles({ clock, log, logLimit, metrics }));
   const commits = commitMetrics(metrics);
   const owners = createOwners();
+  const asking = createAsking();
   const database = await openDatabase({
     url: config.databaseUrl,
     folder: config.dataDir,
@@ -342,8 +344,9 @@ export async function createService(
       createApiServer({
         ...edge,
         connections: { perAddress: config.http.addressConnections, total: config.http.maxConnections },
+        asking,
         // One question of theirs at a time, so that who watches over all of them gets an answer.
-        ...createLooks({ ...watched, aside: inTurn(database.aside) }),
+        ...createLooks({ ...watched, aside: inTurn(database.aside, asking.whose) }),
         transactions,
         accessTokens,
         deliveryLog,

@@ -31,6 +31,7 @@ export function createApiServer(parts: Parts): HttpServer {
     authorize: createAuthorize(parts),
     changes: createApiChanges(parts.audit),
     applicationOf: ({ applicationId }) => applicationId,
+    developerOf: ({ developerId }) => developerId,
     limit: ({ applicationId }) => requests.take(applicationId),
     baseUrl: publicUrl,
   });

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Context } from 'koa';
+import { type Asking, createAsking } from '../asking.ts';
 import type { Clock } from '../clock.ts';
 import type { Contracts } from '../contracts/contracts.ts';
 import { DomainError, toDomainError } from '../errors.ts';
@@ -44,6 +45,8 @@ export interface ListenerParts extends SocketLimits {
   failedLoginLimit?: number;
   /** How many processes share the limits; see createTokenBuckets. */
   nodes?: () => number;
+  /** In whose name costly reads ask. */
+  asking?: Asking;
 }
 
 interface Parts<Services, Caller> extends ListenerParts {
@@ -57,6 +60,8 @@ interface Parts<Services, Caller> extends ListenerParts {
   headersFor?(caller: Caller): Record<string, string> | undefined;
   /** The application that calls, where there is one: bounds hold for each. */
   applicationOf?(caller: Caller): string;
+  /** And its developer: what all share is shared by developers first. */
+  developerOf?(caller: Caller): string;
   /** Counts a request of who calls; what it says is on the answer, and when it refuses, the answer is 429. */
   limit?(caller: Caller): RateLimitVerdict | undefined;
   /** Where changes are written down. */
@@ -93,10 +98,11 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
   const { name, services, authorize, headersFor, applicationOf, contracts, clock, ids, log, metrics, baseUrl } = parts;
   const { maxInFlight = MAX_IN_FLIGHT, maxInFlightOfSource = MAX_IN_FLIGHT_OF_SOURCE } = parts;
   const { strictPaths = [], changes, limit, requestTimeout, connections, failedLoginLimit = 0, nodes } = parts;
+  const { asking = createAsking(), developerOf } = parts;
   const dispatch = createRouter({ lines: parts.routes, strictPaths, serve: serveLine });
   const work = createInFlight();
   const bytes = createBodyBytes({ metrics });
-  const costly = createCostlyReads({ metrics });
+  const costly = createCostlyReads({ metrics, asking });
   const logins = createLoginGuard({ clock, name, perSecond: failedLoginLimit, nodes, metrics });
   const send = createSend();
   const requestIdOf = createRequestIds(ids);
@@ -176,12 +182,13 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
     const requestId = exchange.headers['X-Request-Id'] ?? '';
     const about = { headers, address, requestId, baseUrl: baseUrl(), target, changed };
     const input: Input = { params, body, stream: req, readForm, query, caller, ...about };
-    if (route.costly && applicationId !== undefined) {
-      const leave = await costly.enter(applicationId);
+    const answer = (): Answer | Promise<Answer> => route.handler(services, input as Input<never, never, never, Caller>);
+    if (!route.costly || applicationId === undefined || caller === undefined) return answer();
+    const began = (leave: () => void): void => {
       res.once('close', leave);
       if (req.socket.destroyed) leave();
-    }
-    return route.handler(services, input as Input<never, never, never, Caller>);
+    };
+    return costly.read({ developerId: developerOf?.(caller) ?? '', applicationId }, began, answer);
   }
 
   /** Serves a request for a line of the table. Who calls is found out first: bounds hold for each caller, then for all. */
