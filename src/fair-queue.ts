@@ -94,8 +94,9 @@ export function createFairQueue<Item>() {
         continue;
       }
       const taken = takeFrom(head);
-      head.balance = isAlone ? 0 : head.balance - taken.cost; // nobody waited for what it takes alone
-      if (head.size === 0 && head.balance >= 0) removeHead(lane, head);
+      // Nobody waited for what it takes alone; but whoever comes now is next.
+      head.balance = isAlone ? -QUANTUM : head.balance - taken.cost;
+      if (head.size === 0 && (isAlone || head.balance >= 0)) removeHead(lane, head);
       else if (head.balance <= 0) lane.tail = head;
       return taken;
     }
