@@ -65,6 +65,7 @@ export const SETTINGS = [
   { name: 'LAPEL_RESERVED_PACKAGE_PREFIX', kind: 'text', fallback: 'com.lapel.', description: '`{reserved_package_prefix}`: packages that developers cannot register' },
   { name: 'LAPEL_API_RELEASE', kind: 'release', fallback: '2026-11', description: 'Release of the interface to serve, `YYYY-MM`: what is deprecated is there until the release that removes it' },
   { name: 'LAPEL_RATE_LIMIT', kind: 'number', fallback: '200', description: 'Requests per second of one application, with a burst of twice that; 0 is no limit' },
+  { name: 'LAPEL_FEED_STREAMS', kind: 'count', fallback: '256', description: 'Streams of the feed at a time, of the API and of administration each; where there is no room, the oldest of who has most is ended, by developer, then by application' },
   { name: 'LAPEL_TOKEN_RATE_LIMIT', kind: 'number', fallback: '20', description: 'The same for requests to the token endpoint' },
   { name: 'LAPEL_FAILED_LOGIN_LIMIT', kind: 'number', fallback: '50', description: 'Requests with wrong credentials per second of one address, and in the name of one application, with a burst of twice that; further ones wait a second for a 429, right credentials are never refused; 0 is no limit' },
   { name: 'LAPEL_LEGACY_ISSUER', kind: 'text', fallback: null, description: 'Legacy identity provider whose access tokens are accepted too: the `iss` of its tokens' },
@@ -134,6 +135,7 @@ export interface Config {
   rateLimit: number;
   tokenRateLimit: number;
   failedLoginLimit: number;
+  feedStreams: number;
   timeZone: string;
   /** Days; 0 is for ever. */
   retention: { transactions: number; deliveries: number };
@@ -351,6 +353,7 @@ export function readConfig({ env, options = {}, openFiles = 4096 }: Source): Con
     rateLimit: Number(text('LAPEL_RATE_LIMIT')),
     tokenRateLimit: Number(text('LAPEL_TOKEN_RATE_LIMIT')),
     failedLoginLimit: Number(text('LAPEL_FAILED_LOGIN_LIMIT')),
+    feedStreams: Number(text('LAPEL_FEED_STREAMS')),
     timeZone: optional('LAPEL_TIME_ZONE') ?? Intl.DateTimeFormat().resolvedOptions().timeZone,
     retention: {
       transactions: Number(text('LAPEL_RETENTION_DAYS')),

@@ -66,7 +66,7 @@ export const ERRORS = {
   IDEMPOTENCY_KEY_RUNNING: { status: 409, shape: 'message', text: 'the request with this idempotency key is still running.', when: 'a repeated `Idempotency-Key` before the first answer' },
   IDEMPOTENCY_KEY_REUSED: { status: 422, shape: 'message', text: 'the idempotency key was used with another request.', when: 'a repeated `Idempotency-Key` with another method, path or body' },
   RATE_LIMITED: { status: 429, shape: 'message', text: 'too many requests; try again in {seconds} s.', when: 'the rate limit of the application, its requests or costly reads at a time, or wrong credentials of one address' },
-  FEEDS_IN_USE: { status: 429, shape: 'message', text: 'all streams of the feed are in use; try again later.', when: 'the bound of streams of a listener, or of an application' },
+  FEEDS_IN_USE: { status: 429, shape: 'message', text: 'all streams of the feed are in use; try again later.', when: 'the bound of streams of an application, or of a listener, for who has most of them' },
   DELIVERY_NOT_FOUND: { status: 404, shape: 'reason', text: 'delivery not found.', when: 'no such webhook delivery of the application' },
   PACKAGE_NOT_FOUND: { status: 404, shape: 'reason', text: 'package not found.', when: 'no such package of the developer' },
   VERSION_NOT_FOUND: { status: 404, shape: 'reason', text: 'version not found.', when: 'no such version of the package' },

@@ -126,3 +126,21 @@ export function createFairQueue<Item>() {
     },
   };
 }
+
+/** Carries one piece of work out at a time; those that wait take turns by whose they are, a path of a fair queue. */
+export function createFairTurns() {
+  const waiting = createFairQueue<() => void>();
+  let busy = false;
+
+  return async <Result>(whose: readonly string[], work: () => Promise<Result>): Promise<Result> => {
+    if (busy) await new Promise<void>((resolve) => waiting.put(whose, resolve));
+    busy = true;
+    try {
+      return await work();
+    } finally {
+      const next = waiting.take();
+      if (next) next();
+      else busy = false;
+    }
+  };
+}

@@ -34,6 +34,7 @@ export function createMetrics() {
     httpSeconds: histogram('http_request_duration_seconds', 'Time from request to answer', ['listener', 'route']),
     httpRefused: counter('http_refused_total', 'Requests refused by a bound', ['bound']),
     feedStreams: labelled('console_feeds', 'Streams of the console that are open', ['listener']),
+    feedsEvicted: counter('console_feeds_evicted_total', 'Streams that were ended because others had none'),
     feedMessagesDropped: counter(
       'console_messages_dropped_total',
       'Messages of devices that the console left out: more a second than anybody can read',

@@ -120,8 +120,7 @@ export async function createService(
   makeFolder(config.dataDir);
   parts.add(watchOpenFiles({ clock, log, logLimit, metrics }));
   const commits = commitMetrics(metrics);
-  const owners = createOwners();
-  const asking = createAsking();
+  const [owners, asking] = [createOwners(), createAsking()];
   const database = await openDatabase({
     url: config.databaseUrl,
     folder: config.dataDir,
@@ -275,6 +274,7 @@ export async function createService(
   const ofFleet = { figures, history, vitals: { commitP99: commits.p99, nodes } };
   const feed = createFeed({
     ...common,
+    mostStreams: config.feedStreams,
     sources: createFeedSources({
       hasOthers: database.shared,
       fleetDevices: looks.fleet,

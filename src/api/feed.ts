@@ -11,7 +11,7 @@ export const FEED_SCOPE = 'svc:device:read';
 /** What happens to an application's own devices and transactions, live, for as long as its token is good. */
 export function readFeed(
   { feed, accessTokens, applications }: Pick<ApiServices, 'feed' | 'accessTokens' | 'applications'>,
-  { params, query, headers }: AtApplication<never, 'common/feed-query'>,
+  { params, query, headers, caller }: AtApplication<never, 'common/feed-query'>,
 ): Answer {
   const { applicationId } = params;
   const topics = readTopics(query.topics);
@@ -25,6 +25,6 @@ export function readFeed(
       () => true,
       (error: unknown) => !(error instanceof DomainError) || error.code === 'DATABASE_UNAVAILABLE',
     );
-  const body = feed.open({ listener: 'api', topics, applicationId, isGood });
+  const body = feed.open({ listener: 'api', topics, applicationId, developerId: caller.developerId, isGood });
   return { status: 200, headers: FEED_HEADERS, endless: true, body };
 }

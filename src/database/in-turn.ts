@@ -1,4 +1,4 @@
-import { createFairQueue } from '../fair-queue.ts';
+import { createFairTurns } from '../fair-queue.ts';
 import type { Sql } from './sql.ts';
 
 const NOBODY: readonly string[] = [''];
@@ -8,20 +8,8 @@ const NOBODY: readonly string[] = [''];
  * however many there are. They take turns by whose they are, a path of a fair queue; those of one come in their order.
  */
 export function inTurn(sql: Sql, whose: () => readonly string[] = () => NOBODY): Sql {
-  const waiting = createFairQueue<() => void>();
-  let busy = false;
-
-  async function next<Result>(ask: () => Promise<Result>): Promise<Result> {
-    if (busy) await new Promise<void>((resolve) => waiting.put(whose(), resolve));
-    busy = true;
-    try {
-      return await ask();
-    } finally {
-      const following = waiting.take();
-      if (following) following();
-      else busy = false;
-    }
-  }
+  const turn = createFairTurns();
+  const next = <Result>(ask: () => Promise<Result>): Promise<Result> => turn(whose(), ask);
 
   return {
     all: (text, ...values) => next(() => sql.all(text, ...values)),
