@@ -77,6 +77,7 @@ export const SETTINGS = [
   { name: 'LAPEL_WEBHOOK_ALLOW_PRIVATE', kind: 'flag', fallback: 'false', description: 'Allows webhook targets that resolve to loopback, private, link-local or metadata addresses' },
   { name: 'LAPEL_RETENTION_DAYS', kind: 'number', fallback: '90', description: 'Days after which a finished transaction is removed, unless its webhook or its cancel is still to be delivered; 0 keeps them for ever' },
   { name: 'LAPEL_DELIVERY_RETENTION_DAYS', kind: 'number', fallback: '30', description: 'The same for webhook deliveries that have their outcome: until then they are listed and can be sent again' },
+  { name: 'LAPEL_AUDIT_RETENTION_DAYS', kind: 'number', fallback: '400', description: 'The same for entries of the audit log' },
   { name: 'LAPEL_LOG_LEVEL', kind: 'level', fallback: 'info', description: '`fatal`, `error`, `warn`, `info`, `debug`, `trace` or `silent`' },
 ] as const satisfies readonly Setting[];
 
@@ -138,7 +139,7 @@ export interface Config {
   feedStreams: number;
   timeZone: string;
   /** Days; 0 is for ever. */
-  retention: { transactions: number; deliveries: number };
+  retention: { transactions: number; deliveries: number; audit: number };
   allowHttpWebhooks: boolean;
   webhookAllowPrivate: boolean;
   logLevel: string;
@@ -358,6 +359,7 @@ export function readConfig({ env, options = {}, openFiles = 4096 }: Source): Con
     retention: {
       transactions: Number(text('LAPEL_RETENTION_DAYS')),
       deliveries: Number(text('LAPEL_DELIVERY_RETENTION_DAYS')),
+      audit: Number(text('LAPEL_AUDIT_RETENTION_DAYS')),
     },
     allowHttpWebhooks: flag('LAPEL_ALLOW_HTTP_WEBHOOKS'),
     webhookAllowPrivate: flag('LAPEL_WEBHOOK_ALLOW_PRIVATE'),

@@ -368,7 +368,7 @@ export async function createService(
     requestSweep(),
     idempotencySweep(),
     sessionSweep(),
-    auditSweep(),
+    auditSweep({ keptDays: config.retention.audit }),
     historySweep(),
   ];
   parts.add(createRetention({ ...common, sweeps, sweepObjects: software.sweepObjects, leads }));

@@ -942,7 +942,7 @@ export interface AuditEntry {
    */
   status: number | null;
   /**
-   * How many were changed, where one request changes many.
+   * How many were changed, where one request changes many; for what an application was refused, how often it was refused the same within a minute (`repeated`), and for which `code`.
    */
   details: {} | null;
   /**

@@ -281,7 +281,7 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
     } catch (thrown) {
       ({ error, given } = await answerError(exchange, thrown));
     }
-    if (exchange.change) await exchange.change.ended(given.status);
+    if (exchange.change) await exchange.change.ended(given.status, error?.code);
     // Node closes idle connections by itself; this closes the ones that were in use, after their answer.
     if (sockets.isDraining() || given.endless) exchange.headers['Connection'] = 'close';
     if (given.endless) sockets.lets(context.req.socket);
