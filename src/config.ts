@@ -63,6 +63,9 @@ export const SETTINGS = [
   { name: 'LAPEL_S3_REGION', kind: 'text', fallback: 'us-east-1', description: 'Region of the object store' },
   { name: 'LAPEL_S3_BUCKET', kind: 'text', fallback: 'lapel', description: 'Bucket of the object store; it must exist' },
   { name: 'LAPEL_RESERVED_PACKAGE_PREFIX', kind: 'text', fallback: 'com.lapel.', description: '`{reserved_package_prefix}`: packages that developers cannot register' },
+  { name: 'LAPEL_DEVELOPER_PACKAGES', kind: 'number', fallback: '1000', description: 'Packages that a developer may have; 0 is no limit' },
+  { name: 'LAPEL_DEVELOPER_VERSIONS', kind: 'number', fallback: '10000', description: 'Versions of all of them together; 0 is no limit' },
+  { name: 'LAPEL_DEVELOPER_STORED_GIB', kind: 'number', fallback: '100', description: 'GiB of binaries of a developer, those included that an upload URL was given out for; 0 is no limit' },
   { name: 'LAPEL_API_RELEASE', kind: 'release', fallback: '2026-11', description: 'Release of the interface to serve, `YYYY-MM`: what is deprecated is there until the release that removes it' },
   { name: 'LAPEL_RATE_LIMIT', kind: 'number', fallback: '200', description: 'Requests per second of one application, with a burst of twice that; 0 is no limit' },
   { name: 'LAPEL_FEED_STREAMS', kind: 'count', fallback: '256', description: 'Streams of the feed at a time, of the API and of administration each; where there is no room, the oldest of who has most is ended, by developer, then by application' },
@@ -131,6 +134,8 @@ export interface Config {
   /** Null: no legacy tokens. */
   legacy: { issuer: string; jwksUrl: string; scopeBase: string; audience: string | null } | null;
   reservedPackagePrefix: string;
+  /** Of each developer; 0 is no limit. */
+  quotas: { packages: number; versions: number; storedBytes: number };
   apiRelease: string;
   /** Requests per second and application; 0 is no limit. */
   rateLimit: number;
@@ -350,6 +355,11 @@ export function readConfig({ env, options = {}, openFiles = 4096 }: Source): Con
     },
     legacy: readLegacy(optional, publicUrl ?? `http://${text('LAPEL_HOST')}:${text('LAPEL_HTTP_PORT')}`),
     reservedPackagePrefix: text('LAPEL_RESERVED_PACKAGE_PREFIX'),
+    quotas: {
+      packages: Number(text('LAPEL_DEVELOPER_PACKAGES')),
+      versions: Number(text('LAPEL_DEVELOPER_VERSIONS')),
+      storedBytes: Number(text('LAPEL_DEVELOPER_STORED_GIB')) * 1024 ** 3,
+    },
     apiRelease: text('LAPEL_API_RELEASE'),
     rateLimit: Number(text('LAPEL_RATE_LIMIT')),
     tokenRateLimit: Number(text('LAPEL_TOKEN_RATE_LIMIT')),

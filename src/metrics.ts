@@ -108,6 +108,11 @@ export function createMetrics() {
       'bound',
     ]),
     uploadUrlSeconds: histogram('upload_url_attempt_duration_seconds', 'Time of one request to a customer’s URL'),
+    quotaRefused: counter(
+      'quota_refused_total',
+      'Packages, versions and uploads refused by a quota of their developer',
+      ['quota'],
+    ),
     objectRequests: counter('object_requests_total', 'Requests answered by the embedded object store', [
       'method',
       'status',

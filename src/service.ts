@@ -67,6 +67,7 @@ import { createSessions } from './sessions/sessions.ts';
 import { createTakeover } from './sessions/takeover.ts';
 import { ownerOfObject } from './software/owner.ts';
 import { hasPackages } from './software/package-repository.ts';
+import { createQuotas } from './software/quotas.ts';
 import { createSoftware } from './software/software.ts';
 import { createCancellation } from './transactions/cancellation.ts';
 import { idempotencySweep } from './transactions/idempotency-sweep.ts';
@@ -168,16 +169,11 @@ export async function createService(
   );
   /** Where pages of the console are. */
   const consoleUrls: string[] = [];
-  const objects = parts.add(
-    await openObjects({
-      ...common,
-      config,
-      ownerOf: (key) => ownerOfObject(database.read, key),
-      pages: () => consoleUrls,
-    }),
-  );
+  const quotas = createQuotas({ ...common, limits: config.quotas });
+  const ofOwners = { ownerOf: (key: string) => ownerOfObject(database.read, key), admits: quotas.admits };
+  const objects = parts.add(await openObjects({ ...common, ...ofOwners, config, pages: () => consoleUrls }));
   const software = parts.add(
-    createSoftware({ ...common, objects: objects.store, reservedPrefix: config.reservedPackagePrefix }),
+    createSoftware({ ...common, quotas, objects: objects.store, reservedPrefix: config.reservedPackagePrefix }),
   );
   const transactions = parts.add(
     createTransactions({
@@ -287,7 +283,7 @@ export async function createService(
   });
   const audit = createAudit(common);
   const deliveryLog = createDeliveryLog({ ...common, webhooks, findApplication });
-  const tenants = { applications, developers, devices, statuses, software };
+  const tenants = { applications, developers, devices, statuses, software, quotas };
   const edge = { ...common, ...tenants, audit, nodes, formatTime, failedLoginLimit: config.failedLoginLimit, feed };
   const survey = createSurvey({
     ...common,

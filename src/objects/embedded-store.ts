@@ -49,6 +49,8 @@ export interface EmbeddedStoreParts {
   ids?: Ids;
   /** Whose an object is: places for transfers are shared between owners. By default all are the same one's. */
   ownerOf?(key: string): Promise<string>;
+  /** Whether an upload of so many bytes may come. By default it may. */
+  admits?(key: string, bytes: number): Promise<boolean>;
   limits?: Partial<StoreLimits>;
   /** URLs of the pages that may upload; their origins count. None unless told. */
   pages?(): readonly string[];
@@ -94,6 +96,7 @@ const KNOWN_HEADER = /^(?!x-amz-)|^x-amz-(?:content-sha256|date|user-agent)$/;
  */
 export function createEmbeddedStore(parts: EmbeddedStoreParts) {
   const { folder, region, bucket, clock, log, metrics, ids = randomIds, ownerOf = async () => '' } = parts;
+  const { admits = async () => true } = parts;
   const limits = limitsOf(parts.limits);
   const credentials = parts.credentials ?? embeddedCredentials(folder, ids);
   const signatures = createSignatureCheck({ credentials, region, clock });
@@ -143,6 +146,10 @@ export function createEmbeddedStore(parts: EmbeddedStoreParts) {
         if ((await files.free()) < promised + limits.reservedBytes) {
           metrics.objectsRefused.inc({ bound: 'disk' });
           throw new S3Error('InsufficientStorage', 'The disk is full.');
+        }
+        if (!(await admits(key, upload.size))) {
+          metrics.objectsRefused.inc({ bound: 'quota' });
+          throw new S3Error('InsufficientStorage', 'The developer may have no more bytes of binaries.');
         }
         exchange.proceed();
         const { etag } = await receiveObject({ files, clock, turn }, upload, request, (count) => {
@@ -316,7 +323,7 @@ export function createEmbeddedStore(parts: EmbeddedStoreParts) {
       return { stored: await stored.bytes, free: await files.free() };
     },
     /** All objects whose keys begin so, in pages; for the service itself, without a signature. */
-    async *list(prefix: string): AsyncGenerator<{ key: string; uploadedAt: number }[]> {
+    async *list(prefix: string): AsyncGenerator<{ key: string; size: number; uploadedAt: number }[]> {
       for await (const page of files.list()) yield page.filter(({ key }) => key.startsWith(prefix));
     },
     /** Stops accepting, closes idle connections, lets transfers finish within 8 seconds. */
