@@ -9,6 +9,7 @@ import { createDevelopers } from './applications/developers.ts';
 import { createLegacyTokens } from './applications/legacy-tokens.ts';
 import { createAudit } from './audit/audit.ts';
 import { auditSweep } from './audit/audit-sweep.ts';
+import { createRaisedNumbers } from './audit/raised-numbers.ts';
 import { createMqttAddresses } from './broker/addresses.ts';
 import { createBroker } from './broker/broker.ts';
 import { createDeviceMessages } from './broker/device-messages.ts';
@@ -44,7 +45,7 @@ import { createKept } from './fleet/kept.ts';
 import { createLooks } from './fleet/looks.ts';
 import { type Ids, randomIds } from './ids.ts';
 import { servedAt } from './listening.ts';
-import type { Log } from './log.ts';
+import { databaseWords, type Log } from './log.ts';
 import { createLogLimit } from './log-limit.ts';
 import { commitMetrics, createMetrics } from './metrics.ts';
 import { openObjects } from './objects/open-objects.ts';
@@ -112,14 +113,14 @@ export async function createService(
   makeFolder(config.dataDir);
   parts.add(watchOpenFiles({ clock, log, logLimit, metrics }));
   const commits = commitMetrics(metrics);
+  const numbers = createRaisedNumbers({ clock, ids, log, metrics });
   const database = await openDatabase({
     url: config.databaseUrl,
     folder: config.dataDir,
     nowMicros: clock.now(),
+    ...numbers.opening,
     onCommit: commits.observe,
-    onEffectError: (err) => log.error({ err }, 'something after a commit failed'),
-    onAway: (err) => log.error({ err }, 'the database is away'),
-    onBack: () => log.info('the database is there again'),
+    ...databaseWords(log),
   });
   parts.add({ idle: database.idle, [Symbol.asyncDispose]: database.close });
   // What PostgreSQL holds, PostgreSQL checks.
@@ -195,8 +196,7 @@ export async function createService(
   const connectedHere = (ids: readonly string[]) => new Set(ids.filter((deviceId) => broker.isConnected(deviceId)));
   const connected = cluster?.ownership.connected ?? connectedHere;
   const statuses = createStatuses({ ...common, presence, connected });
-  const connectedIdsHere = (most: number) => broker.connectedIds(most);
-  const connectedIds = cluster?.ownership.connectedIds ?? connectedIdsHere;
+  const connectedIds = cluster?.ownership.connectedIds ?? ((most: number) => broker.connectedIds(most));
   const { versionsOf } = statuses;
   const watched = { ...common, presence, connected, connectedIds, versionsOf };
   const looks = createLooks({ ...watched, aside: database.aside });
@@ -231,6 +231,7 @@ export async function createService(
     partitions.serve({ adopt: webhooks.takeUp, drain: webhooks.drain, letGo: webhooks.letGo });
     heal.add(webhooks.takeUp);
     heal.add(() => ownership.heal(transactions.found));
+    numbers.onOther(cluster.startOver);
     if (takeover) ownership.whenRenamed(takeover.renamed);
     parts.add(createOrphanedWills({ ...common, nodes, carryOut: broker.carryOutWill }));
   }
@@ -275,8 +276,7 @@ export async function createService(
       receivers: async (applicationId) => (await receivers.watched(applicationId)).map(keyedReceiver),
     }),
   });
-  const { failedLoginLimit } = config;
-  const audit = createAudit(common);
+  const audit = numbers.writtenTo(createAudit(common));
   const deliveryLog = createDeliveryLog({ ...common, webhooks, findApplication });
   const edge = {
     ...common,
@@ -288,7 +288,7 @@ export async function createService(
     statuses,
     software,
     formatTime,
-    failedLoginLimit,
+    failedLoginLimit: config.failedLoginLimit,
     feed,
   };
   const consoleSessions = createConsoleSessions({ ...common, administratorToken: token });
