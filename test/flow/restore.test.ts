@@ -17,7 +17,7 @@ function loudLog() {
       done();
     },
   });
-  return { log: createLog({ level: 'error', pretty: false, destination }), lines };
+  return { log: createLog({ level: 'warn', pretty: false, destination }), lines };
 }
 
 /** Keeps the database as it is, between two lives of the service; the function returned sets it back. */
@@ -157,6 +157,7 @@ onBoth(t, async (t, database) => {
     t.equal(answer.status, 201);
     const given = transactionIdOf(answer);
     t.ok(given > lost + 1, 'the numbers were raised');
+    while (!lines.some((line) => line.includes('this node is back'))) await new Promise(setImmediate);
     t.equal(await device.takeOne(), given, 'the device gets what is due once more');
     t.same(device.carriedOut, ['activate', 'setWifi']);
     t.ok(lines.some((line) => line.includes('other_database')));
