@@ -9,6 +9,7 @@ import { createDevelopers } from './applications/developers.ts';
 import { createLegacyTokens } from './applications/legacy-tokens.ts';
 import { createAudit } from './audit/audit.ts';
 import { auditSweep } from './audit/audit-sweep.ts';
+import { createRaisedNumbers } from './audit/raised-numbers.ts';
 import { createMqttAddresses } from './broker/addresses.ts';
 import { createBroker } from './broker/broker.ts';
 import { createDeviceMessages } from './broker/device-messages.ts';
@@ -46,7 +47,7 @@ import { createKept } from './fleet/kept.ts';
 import { createLooks } from './fleet/looks.ts';
 import { type Ids, randomIds } from './ids.ts';
 import { servedAt } from './listening.ts';
-import type { Log } from './log.ts';
+import { databaseWords, type Log } from './log.ts';
 import { createLogLimit } from './log-limit.ts';
 import { commitMetrics, createMetrics } from './metrics.ts';
 import { openObjects } from './objects/open-objects.ts';
@@ -115,14 +116,14 @@ export async function createService(
   makeFolder(config.dataDir);
   parts.add(watchOpenFiles({ clock, log, logLimit, metrics }));
   const commits = commitMetrics(metrics);
+  const numbers = createRaisedNumbers({ clock, ids, log, metrics });
   const database = await openDatabase({
     url: config.databaseUrl,
     folder: config.dataDir,
     nowMicros: clock.now(),
+    ...numbers.opening,
     onCommit: commits.observe,
-    onEffectError: (err) => log.error({ err }, 'something after a commit failed'),
-    onAway: (err) => log.error({ err }, 'the database is away'),
-    onBack: () => log.info('the database is there again'),
+    ...databaseWords(log),
   });
   parts.add({ idle: database.idle, [Symbol.asyncDispose]: database.close });
   // What PostgreSQL holds, PostgreSQL checks.
@@ -232,6 +233,7 @@ export async function createService(
   const mqtt = parts.add(createMqttAddresses(broker, config));
   if (cluster) {
     serveHints(cluster, { commands: transactions, webhooks, renamed: renameBroker });
+    numbers.onOther(cluster.startOver);
     parts.add(createOrphanedWills({ ...common, nodes: cluster.nodes, carryOut: broker.carryOutWill }));
   }
 
@@ -275,7 +277,7 @@ export async function createService(
       receivers: async (applicationId) => (await receivers.watched(applicationId)).map(keyedReceiver),
     }),
   });
-  const audit = createAudit(common);
+  const audit = numbers.writtenTo(createAudit(common));
   const deliveryLog = createDeliveryLog({ ...common, webhooks, findApplication });
   const edge = {
     ...common,

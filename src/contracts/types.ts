@@ -89,7 +89,7 @@ export type CertificateFingerprint = string;
  */
 export type DeviceId = string;
 /**
- * Number of a transaction; later ones are larger. Counted over the whole service: whoever makes transactions can tell from the gaps how many others there were.
+ * Number of a transaction; later ones are larger. Counted over the whole service: whoever makes transactions can tell from the gaps how many others there were. After a start of the service numbers go on much higher: up to 2^53 - 1, so 32 bits are too few.
  */
 export type TransactionId = number;
 /**
@@ -497,6 +497,10 @@ export type Url = string;
  * Data of `call.started`, `call.ended` and any other `call.` event: which call. Further members are passed on as they are.
  */
 export type CallEventData = {callId: string} & Record<string, unknown>;
+/**
+ * ISO 8601 date-time in UTC with microseconds.
+ */
+export type UtcDateTime8 = string;
 /**
  * Data of `custom.` events, which are a device's own (an SOS button, a low battery, tampering): any object of at most 32 KiB as JSON, nested at most 32 levels deep. It is passed on as it is.
  */
@@ -921,9 +925,9 @@ export interface AuditEntry {
   at: UtcDateTime1;
   actor: {
     /**
-     * A session of the console, the administrator token, the command line (with the token), or an application.
+     * A session of the console, the administrator token, the command line (with the token), an application; or the service itself, which raised its numbers (`RAISE /numbers`: see docs/operations.md).
      */
-    kind: 'session' | 'token' | 'command line' | 'application';
+    kind: 'session' | 'token' | 'command line' | 'application' | 'service';
     /**
      * The session, or the application.
      */
@@ -942,11 +946,11 @@ export interface AuditEntry {
    */
   status: number | null;
   /**
-   * How many were changed, where one request changes many.
+   * How many were changed, where one request changes many; why numbers were raised (`reason`), and behind which transactionId they go on (`to`).
    */
   details: {} | null;
   /**
-   * Also on its answer, and on its log line.
+   * Also on its answer, and on its log line; of the service itself the name of the life that the database began.
    */
   requestId: string;
 }
@@ -2220,7 +2224,7 @@ export interface BluetoothEventData {
  */
 export interface CancelParameters {}
 /**
- * What a device shall do. It does each transactionId once and answers a repeated one with the result it had. `cancel` names the transaction to stop and needs no answer.
+ * What a device shall do. `transactionId` and `issuedAt` together are the identity of a command: the device does each pair once and answers a repeated one with the result it had; a transactionId with another `issuedAt` is another command. `cancel` has both of the command that it stops, and needs no answer.
  */
 export interface Command {
   transactionId: TransactionId;
@@ -2238,7 +2242,7 @@ export interface Command {
     | 'updateFirmware'
     | 'cancel';
   parameters: JsonObject;
-  issuedAt: UtcDateTime;
+  issuedAt: UtcDateTime8;
   /**
    * 1 at first; higher in every repetition.
    */

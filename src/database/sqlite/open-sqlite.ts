@@ -1,10 +1,12 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
+import type { NewLife, Raised } from '../number-floor.ts';
 import type { Database, Sql } from '../sql.ts';
 import { createAside } from './aside.ts';
 import { lockFolder } from './folder-lock.ts';
 import { createGroupCommit } from './group-commit.ts';
+import { beginLife } from './life.ts';
 import { createLogTruncation } from './log-truncation.ts';
 import { migrate } from './migrations.ts';
 import { checkStart, damaged, isDamage } from './start-check.ts';
@@ -14,6 +16,10 @@ export interface SqliteOptions {
   /** The data folder; it must exist. The files are `lapel.db` (with `-wal` and `-shm`) and `lock.db`. */
   folder: string;
   nowMicros: number;
+  /** A new life of the database begins. Without it nothing may be given out of it, and no number is raised. */
+  newLife?(): NewLife;
+  /** Numbers go on higher than where they were. */
+  onRaised?(raised: Raised): void;
   onCommit?(commit: { seconds: number; committed: number; rolledBack: number }): void;
   onEffectError?(cause: unknown): void;
   /** Milliseconds without a commit after which the write-ahead log is emptied. */
@@ -57,7 +63,8 @@ function createReading({ writer, reader }: { writer: Sqlite.Database; reader: Sq
 }
 
 /** Opens (and creates, migrates, looks at) the database: the same time for any size. Throws with a clear message when it must not be used. */
-export function openSqlite({ folder, nowMicros, onCommit, onEffectError = rethrow, quietMs }: SqliteOptions): Database {
+export function openSqlite(options: SqliteOptions): Database {
+  const { folder, nowMicros, onCommit, onEffectError = rethrow, quietMs } = options;
   const unlock = lockFolder(folder);
   const opened: Sqlite.Database[] = [];
   try {
@@ -71,6 +78,8 @@ export function openSqlite({ folder, nowMicros, onCommit, onEffectError = rethro
     }
     checkStart(writer);
     migrate(writer, nowMicros);
+    const raised = options.newLife && beginLife({ connection: writer, folder, ...options.newLife() });
+    if (raised) options.onRaised?.(raised);
     const reader = new Sqlite(file, { readonly: true });
     const aside = createAside(file);
     const pageSize = reader.pragma('page_size', { simple: true }) as number;
