@@ -1,6 +1,7 @@
 import { createAdminServer } from './admin/admin-server.ts';
 import { keyedReceiver } from './admin/fleet-deliveries.ts';
 import { summaryOf } from './admin/fleet-figures.ts';
+import { createMetricsText } from './admin/metrics-text.ts';
 import { createSurvey } from './admin/survey.ts';
 import { createApiServer } from './api/api-server.ts';
 import { createAccessTokens } from './applications/access-tokens.ts';
@@ -52,6 +53,7 @@ import { createLogLimit } from './log-limit.ts';
 import { commitMetrics, createMetrics } from './metrics.ts';
 import { openObjects } from './objects/open-objects.ts';
 import { watchOpenFiles } from './open-files.ts';
+import { createOwners } from './owners.ts';
 import { createParts } from './parts.ts';
 import { createReadiness } from './readiness.ts';
 import { deleteRequests } from './requests/request-repository.ts';
@@ -89,6 +91,8 @@ interface Overrides {
   cluster?: ClusterOverrides;
   /** Whether it writes down figures of the fleet every ten seconds; it does, unless told. */
   keepsHistory?: boolean;
+  /** Whether it answers `/metrics` from what it keeps for a second; it does, unless told. */
+  keepsMetrics?: boolean;
 }
 
 export type Service = Awaited<ReturnType<typeof createService>>;
@@ -107,7 +111,7 @@ export async function createService(
   const logLimit = createLogLimit({ clock });
   const formatTime = createLocalTime(config.timeZone);
   const deprecations = createDeprecations(config.apiRelease);
-  const { allowHttpWebhooks: allowHttp, webhookAllowPrivate: allowPrivate } = config;
+  const { allowHttpWebhooks: allowHttp, webhookAllowPrivate: allowPrivate, failedLoginLimit } = config;
   const urlFault = createSettingUrlRule({ allowHttp, allowPrivate });
   const contracts = loadContracts({ urlFault, serves: deprecations.serves });
   const adminUrl = (): string => admin.url();
@@ -117,6 +121,7 @@ export async function createService(
   parts.add(watchOpenFiles({ clock, log, logLimit, metrics }));
   const commits = commitMetrics(metrics);
   const numbers = createRaisedNumbers({ clock, ids, log, metrics });
+  const owners = createOwners();
   const database = await openDatabase({
     url: config.databaseUrl,
     folder: config.dataDir,
@@ -124,6 +129,7 @@ export async function createService(
     ...numbers.opening,
     onCommit: commits.observe,
     ...databaseWords(log),
+    ownerOf: owners.of,
   });
   parts.add({ idle: database.idle, [Symbol.asyncDispose]: database.close });
   // What PostgreSQL holds, PostgreSQL checks.
@@ -188,6 +194,7 @@ export async function createService(
   const presence = parts.add(createPresence(common));
   const devices = createDevices({
     ...common,
+    owners,
     requireDeveloper: developers.find,
     revoke: createRevoke(takeover, () => broker),
     forgetting: [sessions.remove, presence.remove, deleteEvents, deleteRequests],
@@ -223,6 +230,7 @@ export async function createService(
       sessions,
       presence,
       authenticate: devices.authenticate,
+      ownerOf: owners.of,
       takeover,
       nodeId: cluster?.nodes.id,
       open: transactions.open,
@@ -279,19 +287,16 @@ export async function createService(
   });
   const audit = numbers.writtenTo(createAudit(common));
   const deliveryLog = createDeliveryLog({ ...common, webhooks, findApplication });
-  const edge = {
+  const tenants = { applications, developers, devices, statuses, software };
+  const edge = { ...common, ...tenants, audit, nodes, formatTime, failedLoginLimit, feed };
+  const survey = createSurvey({
     ...common,
-    audit,
-    nodes,
-    applications,
-    developers,
-    devices,
-    statuses,
-    software,
-    formatTime,
-    failedLoginLimit: config.failedLoginLimit,
-    feed,
-  };
+    due: () => surveyDue(database.aside),
+    pending: () => surveyPending(database.aside),
+    databaseSize: database.size,
+    lease: () => cluster?.nodes.left(),
+    objects: objects.usage,
+  });
   const consoleSessions = createConsoleSessions({ ...common, administratorToken: token });
   consoleSessions.onEnd(feed.endSession);
   const consoleParts = {
@@ -324,14 +329,7 @@ export async function createService(
           nodeOf: cluster?.ownership.nodeOf,
         }),
         readiness,
-        survey: createSurvey({
-          ...common,
-          due: () => surveyDue(database.aside),
-          pending: () => surveyPending(database.aside),
-          databaseSize: database.size,
-          lease: () => cluster?.nodes.left(),
-          objects: objects.usage,
-        }),
+        metricsText: createMetricsText({ ...common, survey, isKept: overrides.keepsMetrics ?? true }),
       }),
     ),
   );

@@ -71,8 +71,8 @@ export interface AdminServices {
   clock: Clock;
   log: Log;
   metrics: Pick<Metrics, 'registry'>;
-  /** Brings the metrics of queues and sizes up to date. */
-  survey(): Promise<void>;
+  /** What Prometheus collects. */
+  metricsText(): Promise<string>;
   /** Microseconds as a local date-time. */
   formatTime(micros: number): string;
   /** What `/readyz` asks. */

@@ -11,7 +11,7 @@ import type { ResponseLink } from '../requests/response-lanes.ts';
 import type { Presence } from '../sessions/presence.ts';
 import type { Sessions, StoredPacket } from '../sessions/sessions.ts';
 import type { Seen, Takeover } from '../sessions/takeover.ts';
-import { createTokenBuckets } from '../token-buckets.ts';
+import { BURST_SECONDS, createTokenBuckets } from '../token-buckets.ts';
 import type { Watch } from '../watch.ts';
 import {
   connectOf,
@@ -31,7 +31,7 @@ import { type Certificate, readRevoked } from './certificates.ts';
 import { createConnections, type Place } from './connections.ts';
 import { createEntries } from './entries.ts';
 import { createExactlyOnce, MOST_UNRELEASED } from './exactly-once.ts';
-import { createInbound, type Handlers } from './inbound.ts';
+import { ACKS_AT_ONCE, createInbound, type Handlers } from './inbound.ts';
 import { createListeners, type Transport } from './listeners.ts';
 import { createLoginThrottle } from './login-throttle.ts';
 import { createLoginTurns, HANDSHAKES, LOGINS } from './login-turns.ts';
@@ -53,6 +53,8 @@ interface Parts {
   watch: Watch;
   /** Whether the device is registered and the proof its own; and whether it may connect. Inside of a unit: `sql`. */
   authenticate(deviceId: string, proof: Proof, sql?: Seen): Promise<'good' | 'bad' | 'blocked'>;
+  /** The developer of a device that is logged in, where that is known. */
+  ownerOf(deviceId: string): string | undefined;
   /** Where there are other nodes: how devices come from them, and the name of this one. */
   takeover?: Pick<Takeover, 'enter' | 'left'> | undefined;
   nodeId?: (() => string) | undefined;
@@ -97,7 +99,7 @@ export type Broker = Awaited<ReturnType<typeof createBroker>>;
 
 /** The MQTT edge: Aedes with the access rules, the sessions and the order of things that the promises need. */
 export async function createBroker(parts: Parts) {
-  const { sessions, clock, ids, log, metrics, watch, authenticate, handlers, open, presence } = parts;
+  const { sessions, clock, ids, log, metrics, watch, authenticate, handlers, open, presence, messageRate } = parts;
   const outbound = createOutbound(watch);
   const persistence = createPersistence({
     sessions,
@@ -145,18 +147,25 @@ export async function createBroker(parts: Parts) {
     const sent = outbound.answer(client, topicOf(client.id, kind), JSON.stringify(answer));
     if (!sent) metrics.mqttRefused.inc({ reason: 'answers' });
   }
-  const exactlyOnce = createExactlyOnce({ log, logLimit, metrics, incoming: persistence.incoming });
+  const exactlyOnce = createExactlyOnce({
+    log,
+    logLimit: (key, deviceId) => logLimit(key, parts.ownerOf(deviceId)),
+    metrics,
+    incoming: persistence.incoming,
+  });
   const patience = createPatience({ clock, log, logLimit, metrics });
   const inbound = createInbound({
     exactlyOnce,
     patience,
     contracts: parts.contracts,
-    rate: createTokenBuckets({ clock, perSecond: parts.messageRate }),
+    rate: createTokenBuckets({ clock, perSecond: messageRate }),
+    ackRate: createTokenBuckets({ clock, perSecond: messageRate, size: messageRate * BURST_SECONDS + ACKS_AT_ONCE }),
     log,
     logLimit: createLogLimit({ clock }),
     metrics,
     watch,
     handlers,
+    ownerOf: parts.ownerOf,
     fenceOf: (client) => entries.of(client)?.fence,
     respond: (client, answer) => sendAnswer(client, 'responses', answer),
     reject: (client, answer) => sendAnswer(client, 'errors', answer),
@@ -193,8 +202,10 @@ export async function createBroker(parts: Parts) {
       open({
         deviceId: client.id,
         epoch: entries.of(client)?.epoch,
-        publish: (command, acknowledged) =>
-          outbound.publish(client, topicOf(client.id, 'commands'), JSON.stringify(command), acknowledged),
+        publish(command, acknowledged) {
+          inbound.sent(client.id);
+          outbound.publish(client, topicOf(client.id, 'commands'), JSON.stringify(command), acknowledged);
+        },
       }),
     responses: (client) =>
       parts.openResponses({
@@ -242,8 +253,10 @@ export async function createBroker(parts: Parts) {
     log,
     logLimit,
     metrics,
-    messageRate: parts.messageRate,
+    messageRate,
+    ownerOf: parts.ownerOf,
     heard: presence.heard,
+    mayAsk: inbound.mayAsk,
     subscribes: subacks.prepare,
     awaitsPuback: outbound.awaits,
     loginEnded: authentication.loginEnded,

@@ -579,7 +579,7 @@ export type WifiSettings = WifiEntry[];
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
-export type UtcDateTime8 = string;
+export type UtcDateTime9 = string;
 
 /**
  * The type of every schema, by its name: `rest/wifi-settings` is `schemas/rest/wifi-settings.json`.
@@ -3334,7 +3334,7 @@ export interface EndpointEvent {
     applicationId: ApplicationId;
     deviceId: DeviceId;
     setting: WebhookSetting;
-    since: UtcDateTime8;
+    since: UtcDateTime9;
     lastStatusCode: number | null;
     lastError: string;
   };

@@ -1,6 +1,7 @@
 import { DomainError } from '../../errors.ts';
 import type { NewLife, Raised } from '../number-floor.ts';
 import type { Database, Transact } from '../sql.ts';
+import type { QueueOptions } from '../unit-queue.ts';
 import type { Bounds, Connection } from './connection.ts';
 import { SHORT } from './connection.ts';
 import { createPostgresGroupCommit } from './group-commit.ts';
@@ -28,6 +29,8 @@ export interface PostgresOptions {
   bounds?: Bounds;
   /** Milliseconds after which they are told that the database is away. */
   patienceMs?: number;
+  /** The developer of a device, where that is known. */
+  ownerOf?: QueueOptions['ownerOf'];
 }
 
 /** Connections that only read. */
@@ -107,6 +110,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
     identities,
     observe: (made) => onCommit?.(made),
     onEffectError,
+    ownerOf: options.ownerOf,
   });
   /** For those who wait; a unit that nobody waits for any more is not run. */
   const bounded = (transact: Transact): Transact => {

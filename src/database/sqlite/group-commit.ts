@@ -1,7 +1,7 @@
 import type SqliteDatabase from 'better-sqlite3';
 import { createEffects } from '../effects.ts';
 import type { UnitOfWork } from '../sql.ts';
-import { createUnitQueue, type Waiting } from '../unit-queue.ts';
+import { createUnitQueue, type QueueOptions, UNITS_PER_COMMIT, type Waiting } from '../unit-queue.ts';
 import { createStatements } from './statements.ts';
 
 interface Done extends Waiting {
@@ -10,7 +10,33 @@ interface Done extends Waiting {
   onRollback: (() => void)[];
 }
 
-interface Options {
+/**
+ * Milliseconds for which the units of a commit may run: everybody shares the event loop with them. They may take as long as
+ * the disk does for the commit itself, or there would be more waiting than work.
+ */
+const RUN_MILLISECONDS = { least: 4, most: 8 };
+/** And so many units at least. */
+const FEWEST = 16;
+/** What a new measurement counts. */
+const WEIGHT = 0.2;
+
+/** How many units a commit takes, by how long they and the disk took before. */
+function createBatchSize() {
+  let unitMs = 0.05;
+  let diskMs = 0;
+  return {
+    most(): number {
+      const runMs = Math.min(RUN_MILLISECONDS.most, Math.max(RUN_MILLISECONDS.least, diskMs));
+      return Math.max(FEWEST, Math.min(UNITS_PER_COMMIT, Math.floor(runMs / unitMs)));
+    },
+    took(units: number, runMs: number, commitMs: number): void {
+      unitMs += WEIGHT * (Math.max(0.001, runMs / units) - unitMs);
+      diskMs += WEIGHT * (commitMs - diskMs);
+    },
+  };
+}
+
+interface Options extends Pick<QueueOptions, 'ownerOf'> {
   connection: SqliteDatabase.Database;
   /** `failed`: the commit as a whole could not be made. */
   observe(commit: { seconds: number; committed: number; rolledBack: number; failed: boolean }): void;
@@ -30,7 +56,8 @@ const failureOf = (done: Done[]): { cause: unknown } | undefined => {
  * rolled back alone: savepoints cost an eighth of the statements' time, and hardly ever is one needed. Settle: COMMIT, then
  * the units' effects in order, then the answers. A COMMIT that fails rolls all of them back and rejects every one.
  */
-export function createGroupCommit({ connection, observe, onEffectError }: Options) {
+export function createGroupCommit({ connection, observe, onEffectError, ownerOf }: Options) {
+  const size = createBatchSize();
   let changed = false; // by the unit that runs
   const sql = createStatements(connection, {
     changed: () => {
@@ -92,11 +119,13 @@ export function createGroupCommit({ connection, observe, onEffectError }: Option
   async function commitOnce(batch: Waiting[]): Promise<undefined> {
     const started = performance.now();
     const done: Done[] = [];
+    let ranAt = started;
     try {
       if (!(await runAll(batch, done, false))) {
         takeBack(done);
         await runAll(batch, done, true);
       }
+      ranAt = performance.now();
       commit.run();
     } catch (cause) {
       takeBack(done);
@@ -104,6 +133,7 @@ export function createGroupCommit({ connection, observe, onEffectError }: Option
       observe({ seconds: (performance.now() - started) / 1000, committed: 0, rolledBack: batch.length, failed: true });
       return undefined;
     }
+    size.took(batch.length, ranAt - started, performance.now() - ranAt);
     for (const unit of done) effects(unit.onCommit);
     let rolledBack = 0;
     for (const unit of done) {
@@ -122,5 +152,5 @@ export function createGroupCommit({ connection, observe, onEffectError }: Option
     return undefined;
   }
 
-  return createUnitQueue(commitOnce);
+  return createUnitQueue(commitOnce, { perCommit: size.most, ownerOf });
 }
