@@ -70,7 +70,7 @@ export const ERRORS = {
   DELIVERY_NOT_FOUND: { status: 404, shape: 'reason', text: 'delivery not found.', when: 'no such webhook delivery of the application' },
   PACKAGE_NOT_FOUND: { status: 404, shape: 'reason', text: 'package not found.', when: 'no such package of the developer' },
   VERSION_NOT_FOUND: { status: 404, shape: 'reason', text: 'version not found.', when: 'no such version of the package' },
-  QUOTA_EXCEEDED: { status: 429, shape: 'message', text: 'the developer has {limit} {what}, and may have no more.', when: 'ops 13, 17, 22 and 23 above a quota of the developer' },
+  QUOTA_EXCEEDED: { status: 429, shape: 'message', text: 'the developer may have {limit} {what}: there is no room for this.', when: 'ops 13, 17, 22 and 23 above a quota of the developer' },
   PACKAGE_EXISTS: { status: 409, shape: 'message', text: 'package already exists.', when: 'op 13: the name is taken, by any developer or by the service' },
   PACKAGE_FOREIGN: { status: 400, shape: 'reason', text: 'package is used by a different developer.', when: 'op 23 with such a name' },
   PACKAGE_IN_USE: { status: 409, shape: 'message', text: 'package still has versions.', when: 'op 15' },

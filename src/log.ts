@@ -21,3 +21,10 @@ export function createLog(options: { level: string; pretty: boolean; destination
   if (options.pretty) return pino(settings, PinoPretty({ destination: 2, colorize: true, ignore: 'pid,hostname' }));
   return pino(settings, pino.destination({ dest: 2, sync: false }));
 }
+
+/** What is said of a database. */
+export const databaseWords = (log: Log) => ({
+  onEffectError: (err: unknown) => log.error({ err }, 'something after a commit failed'),
+  onAway: (err: unknown) => log.error({ err }, 'the database is away'),
+  onBack: () => log.info('the database is there again'),
+});

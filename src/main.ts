@@ -38,23 +38,29 @@ function openFiles(): number {
 const sizeOf = (bytes: number): string => `${(bytes / 1024 ** 2).toFixed(1)} MiB`;
 const newsOf = (missing: number): string => (missing === 0 ? '' : `; ${missing} migrations to make, at the next start`);
 
-async function lookAtFolder(folder: string, whole: boolean): Promise<{ texts: string[]; isGood: boolean }> {
+/** What is told of a database. */
+interface Looked {
+  texts: string[];
+  isGood: boolean;
+}
+
+async function lookAtFolder(folder: string, whole: boolean): Promise<Looked> {
   const { examineDatabase } = await import('./database/sqlite/examine.ts');
-  const { bytes, missing, faults } = examineDatabase(folder, { whole });
+  const { bytes, missing, faults, notes } = examineDatabase(folder, { whole });
   if (faults.length > 0) return { texts: faults.map((fault) => `damaged: ${fault}; restore a backup`), isGood: false };
   if (bytes === undefined) return { texts: [`none in ${folder} yet; the first start makes it`], isGood: true };
   const found = whole ? 'sound: all of it was read' : 'opens: --check-database reads all of it';
-  return { texts: [`${sizeOf(bytes)}, ${found}${newsOf(missing)}`], isGood: true };
+  return { texts: [`${sizeOf(bytes)}, ${found}${newsOf(missing)}`, ...notes], isGood: true };
 }
 
-async function lookAtServer(url: string): Promise<{ texts: string[]; isGood: boolean }> {
+async function lookAtServer(url: string): Promise<Looked> {
   const { examinePostgres } = await import('./database/postgres/examine.ts');
-  const { name, bytes, missing, faults } = await examinePostgres(url);
+  const { name, bytes, missing, faults, notes } = await examinePostgres(url);
   if (faults.length > 0) return { texts: faults.map((fault) => `${name} cannot be used: ${fault}`), isGood: false };
   const found = bytes
     ? `${sizeOf(bytes)}, opens (pg_amcheck reads all of it)`
     : 'empty; the first start makes the tables';
-  return { texts: [`${name}: ${found}${newsOf(missing)}`], isGood: true };
+  return { texts: [`${name}: ${found}${newsOf(missing)}`, ...notes], isGood: true };
 }
 
 async function doctor(args: string[]): Promise<void> {

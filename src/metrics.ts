@@ -144,6 +144,11 @@ export function createMetrics() {
     clusterHints: counter('cluster_hints_total', 'Hints between nodes', ['kind', 'outcome']),
     clusterFenced: counter('cluster_fenced_total', 'Connections closed because their device is connected elsewhere'),
     clusterPartitions: gauge('cluster_partitions', 'Partitions of webhook receivers that this node sends for, of 64'),
+    numbersRaised: counter(
+      'numbers_raised_total',
+      'Times the numbers of transactions, epochs and the audit log were raised above all that may have been given out: at each start, and when the database is another one than before',
+      ['reason'],
+    ),
     commitSeconds: histogram('database_commit_duration_seconds', 'Time of one group commit'),
     commitUnits: counter('database_units_total', 'Units of work', ['outcome']),
   };

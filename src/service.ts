@@ -11,6 +11,7 @@ import { createLegacyTokens } from './applications/legacy-tokens.ts';
 import { createAsking } from './asking.ts';
 import { createAudit } from './audit/audit.ts';
 import { auditSweep } from './audit/audit-sweep.ts';
+import { createRaisedNumbers } from './audit/raised-numbers.ts';
 import { createMqttAddresses } from './broker/addresses.ts';
 import { createBroker } from './broker/broker.ts';
 import { createDeviceMessages } from './broker/device-messages.ts';
@@ -48,7 +49,7 @@ import { createKept } from './fleet/kept.ts';
 import { createLooks } from './fleet/looks.ts';
 import { type Ids, randomIds } from './ids.ts';
 import { servedAt } from './listening.ts';
-import type { Log } from './log.ts';
+import { databaseWords, type Log } from './log.ts';
 import { createLogLimit } from './log-limit.ts';
 import { commitMetrics, createMetrics } from './metrics.ts';
 import { openObjects } from './objects/open-objects.ts';
@@ -112,7 +113,7 @@ export async function createService(
   const logLimit = createLogLimit({ clock });
   const formatTime = createLocalTime(config.timeZone);
   const deprecations = createDeprecations(config.apiRelease);
-  const { allowHttpWebhooks: allowHttp, webhookAllowPrivate: allowPrivate } = config;
+  const { allowHttpWebhooks: allowHttp, webhookAllowPrivate: allowPrivate, failedLoginLimit } = config;
   const urlFault = createSettingUrlRule({ allowHttp, allowPrivate });
   const contracts = loadContracts({ urlFault, serves: deprecations.serves });
   const adminUrl = (): string => admin.url();
@@ -121,16 +122,16 @@ export async function createService(
   makeFolder(config.dataDir);
   parts.add(watchOpenFiles({ clock, log, logLimit, metrics }));
   const commits = commitMetrics(metrics);
+  const numbers = createRaisedNumbers({ clock, ids, log, metrics });
   const [owners, asking] = [createOwners(), createAsking()];
   const database = await openDatabase({
     url: config.databaseUrl,
     folder: config.dataDir,
     nowMicros: clock.now(),
+    ...numbers.opening,
     onCommit: commits.observe,
+    ...databaseWords(log),
     ownerOf: owners.of,
-    onEffectError: (err) => log.error({ err }, 'something after a commit failed'),
-    onAway: (err) => log.error({ err }, 'the database is away'),
-    onBack: () => log.info('the database is there again'),
   });
   parts.add({ idle: database.idle, [Symbol.asyncDispose]: database.close });
   // What PostgreSQL holds, PostgreSQL checks.
@@ -237,6 +238,7 @@ export async function createService(
   const mqtt = parts.add(createMqttAddresses(broker, config));
   if (cluster) {
     serveHints(cluster, { commands: transactions, webhooks, renamed: renameBroker });
+    numbers.onOther(cluster.startOver);
     parts.add(createOrphanedWills({ ...common, nodes: cluster.nodes, carryOut: broker.carryOutWill }));
   }
 
@@ -281,10 +283,10 @@ export async function createService(
       receivers: async (applicationId) => (await receivers.watched(applicationId)).map(keyedReceiver),
     }),
   });
-  const audit = createAudit(common);
+  const audit = numbers.writtenTo(createAudit(common));
   const deliveryLog = createDeliveryLog({ ...common, webhooks, findApplication });
   const tenants = { applications, developers, devices, statuses, software, quotas };
-  const edge = { ...common, ...tenants, audit, nodes, formatTime, failedLoginLimit: config.failedLoginLimit, feed };
+  const edge = { ...common, ...tenants, audit, nodes, formatTime, failedLoginLimit, feed };
   const survey = createSurvey({
     ...common,
     due: () => surveyDue(database.aside),

@@ -238,9 +238,12 @@ export async function startWorld(t: Test, options: WorldOptions = {}) {
     async idle(): Promise<void> {
       for (const node of nodes) await node.idle();
     },
+    /** The database of the service, of PostgreSQL; null: SQLite in the data folder. */
+    databaseUrl: config.databaseUrl,
     /** Ends the service in good order and starts it again on the same data. Clients made before know the old ports. */
-    async restart(): Promise<void> {
+    async restart(between?: () => void | Promise<void>): Promise<void> {
       await serviceOf()[Symbol.asyncDispose]();
+      await between?.();
       nodes[0] = await start(0);
     },
   };

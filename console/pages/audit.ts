@@ -70,9 +70,11 @@ function Audit() {
                   },
                   {
                     name: 'Answer',
-                    cell: ({ status }) =>
+                    cell: ({ actor, status }) =>
                       status === null
-                        ? badge('bad', 'not answered')
+                        ? actor.kind === 'service'
+                          ? null
+                          : badge('bad', 'not answered')
                         : badge(status < 300 ? 'good' : status < 500 ? 'warn' : 'bad', String(status)),
                   },
                   {

@@ -12,7 +12,10 @@ import { freeStorage } from './software.ts';
 /** What a device does about a command that came. */
 export type Reaction =
   /** New: it waits for its turn, `begin` takes it. */
-  | { readonly kind: 'accepted' }
+  | {
+      readonly kind: 'accepted' /** Another one of its number, that was being executed, is stopped. */;
+      readonly supersedes?: true;
+    }
   /** Done before: the same answer again. */
   | { readonly kind: 'repeat'; readonly answer: Answer }
   /** A repetition of one that waits or is being executed: its parameters may carry a newer URL. */
@@ -33,7 +36,13 @@ export interface Execution {
 /** What a device still knows after a restart. */
 export interface DeviceMemory {
   readonly state: DeviceState;
-  readonly answers: readonly Answer[];
+  readonly answers: readonly Remembered[];
+}
+
+/** An answer, and when its command was issued; of before that was kept it is not known. */
+export interface Remembered {
+  readonly answer: Answer;
+  readonly issuedAt?: string | undefined;
 }
 
 export interface DeviceModel {
@@ -50,6 +59,8 @@ export interface DeviceModel {
   forget(what: 'unfinished' | 'everything'): void;
   /** Ends an execution that `begin` gave, with its effects. One with a download needs what became of that. */
   finish(transactionId: number, download?: DownloadedFile | Failure): Answer;
+  /** When the command of an answer was issued. */
+  issuedAt(transactionId: number): string | undefined;
 }
 
 type Lane = 'plain' | 'downloads';
@@ -57,8 +68,8 @@ type Lane = 'plain' | 'downloads';
 const failure = (code: string, message: string): Failure => ({ code, message });
 
 /**
- * The rules of a device (contract, section 2) without network, time or chance: each transactionId is executed once, a
- * repeated one gets the answer that it had; commands are executed one after another in the order in which they came,
+ * The rules of a device (contract, section 2) without network, time or chance: each command is executed once, a
+ * repeated one gets the answer that it had, and one of a known transactionId with another issuedAt is another command; commands are executed one after another in the order in which they came,
  * and so are those with a download, beside the others: a large file holds nothing else up.
  */
 export function createDeviceModel({
@@ -78,11 +89,27 @@ export function createDeviceModel({
   const peers = peersOf(deviceId);
   /** null: cancelled, so there never is an answer. */
   const answers = new Map<number, Answer | null>();
-  for (const answer of memory?.answers ?? []) remember(answers, answer.transactionId, answer, behaviour.memory);
+  /** When what is known of a transactionId was issued. */
+  const issued = new Map<number, string>();
+  for (const { answer, issuedAt } of memory?.answers ?? []) {
+    remember(answers, answer.transactionId, answer, behaviour.memory);
+    if (issuedAt !== undefined) remember(issued, answer.transactionId, issuedAt, behaviour.memory);
+  }
   const executions = new Map<number, number>();
   const waiting = new Map<number, Command>();
   /** At most one with a download and one without. */
   const current = new Map<number, Execution & { readonly lane: Lane }>();
+
+  const isOther = ({ transactionId, issuedAt }: Command): boolean =>
+    (issued.get(transactionId) ?? issuedAt) !== issuedAt;
+
+  /** What was known under this number is of a command that the service does not know any more. */
+  function supersede(transactionId: number): boolean {
+    answers.delete(transactionId);
+    executions.delete(transactionId);
+    waiting.delete(transactionId);
+    return current.delete(transactionId);
+  }
 
   function cancel(transactionId: number): Reaction {
     if (current.delete(transactionId)) {
@@ -136,7 +163,9 @@ export function createDeviceModel({
 
     receive(command) {
       const { transactionId, operation } = command;
-      if (operation === 'cancel') return cancel(transactionId);
+      if (operation === 'cancel') return isOther(command) ? { kind: 'cancel', stopped: null } : cancel(transactionId);
+      const supersedes = isOther(command) && supersede(transactionId);
+      remember(issued, transactionId, command.issuedAt, behaviour.memory);
       const answer = answers.get(transactionId);
       if (answer) return { kind: 'repeat', answer };
       if (answer === null || behaviour.silentOperations.has(operation) || isTooOldFor(operation, state)) {
@@ -146,7 +175,7 @@ export function createDeviceModel({
       const known = waiting.has(transactionId);
       // It keeps its place, with the parameters that came last.
       waiting.set(transactionId, command);
-      return { kind: known ? 'underway' : 'accepted' };
+      return known ? { kind: 'underway' } : { kind: 'accepted', ...(supersedes && { supersedes }) };
     },
 
     begin() {
@@ -178,7 +207,10 @@ export function createDeviceModel({
       if (what === 'unfinished') return;
       answers.clear();
       executions.clear();
+      issued.clear();
     },
+
+    issuedAt: (transactionId) => issued.get(transactionId),
 
     finish(transactionId, download) {
       const execution = current.get(transactionId);

@@ -338,7 +338,8 @@ class SimulatedDevice implements Device {
 
   #conclude(answer: Answer, repeated: boolean): void {
     if (!repeated) {
-      this.#options.journal?.record(answer, this.#model.state);
+      const issuedAt = this.#model.issuedAt(answer.transactionId);
+      this.#options.journal?.record({ answer, issuedAt }, this.#model.state);
       // Before the answer: who hears that it is installed, and looks, shall see it.
       this.#status.changes();
     }

@@ -104,6 +104,7 @@ export function createExecutor({
       if (reaction.kind === 'repeat') onAnswer(reaction.answer, true);
       if (reaction.kind === 'underway') running?.renew(command);
       if (reaction.kind === 'cancel' && reaction.stopped === 'current') stop(command.transactionId);
+      if (reaction.kind === 'accepted' && reaction.supersedes) stop(command.transactionId);
       if (reaction.kind === 'accepted' || reaction.kind === 'cancel') work();
       return reaction.kind;
     },

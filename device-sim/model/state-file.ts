@@ -1,7 +1,6 @@
 import { appendFileSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Answer } from '../mqtt/messages.ts';
-import type { DeviceMemory } from './device-model.ts';
+import type { DeviceMemory, Remembered } from './device-model.ts';
 import type { DeviceState } from './device-state.ts';
 
 /** What survives a restart of the simulator. */
@@ -9,11 +8,10 @@ export interface Journal {
   /** What was recorded before, or undefined for a new device. */
   readonly memory: DeviceMemory | undefined;
   /** Called after each execution, before its answer is sent. */
-  record(answer: Answer, state: Readonly<DeviceState>): void;
+  record(remembered: Remembered, state: Readonly<DeviceState>): void;
 }
 
-interface Line {
-  answer: Answer;
+interface Line extends Remembered {
   state: DeviceState;
 }
 
@@ -48,7 +46,7 @@ export function createStateFile({
   writeFileSync(`${file}.new`, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
   renameSync(`${file}.new`, file);
   return {
-    memory: last && { state: last.state, answers: lines.map(({ answer }) => answer) },
-    record: (answer, state) => appendFileSync(file, `${JSON.stringify({ answer, state })}\n`),
+    memory: last && { state: last.state, answers: lines.map(({ answer, issuedAt }) => ({ answer, issuedAt })) },
+    record: (remembered, state) => appendFileSync(file, `${JSON.stringify({ ...remembered, state })}\n`),
   };
 }

@@ -10,18 +10,23 @@ export interface Conformance {
 }
 
 export function createConformance({ memory }: { memory: number }): Conformance {
-  const attempts = new Map<number, number>();
+  const attempts = new Map<number, { attempt: number; issuedAt: string }>();
   let highest = 0;
 
   return {
     disconnected() {
       highest = 0;
     },
-    fault({ transactionId, operation, attempt }, dup) {
+    fault({ transactionId, operation, issuedAt, attempt }, dup) {
       // A cancel carries the transactionId of what it cancels, so it follows neither rule.
       if (operation === 'cancel' || dup) return undefined;
-      const before = attempts.get(transactionId) ?? 0;
-      remember(attempts, transactionId, attempt, memory);
+      const known = attempts.get(transactionId);
+      // A first attempt under a number that is known is another command, of a service that has lost the one before.
+      const isSame = known?.issuedAt === issuedAt;
+      const before = known && isSame ? known.attempt : 0;
+      remember(attempts, transactionId, { attempt, issuedAt }, memory);
+      if (known && !isSame && attempt > 1)
+        return `command ${transactionId} came again, issued at ${issuedAt} and not at ${known.issuedAt}`;
       if (transactionId < highest) return `command ${transactionId} came after ${highest}`;
       highest = transactionId;
       return attempt > before

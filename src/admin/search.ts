@@ -7,14 +7,16 @@ type Result = SearchResults['results'][number];
 type Kind = Result['kind'];
 
 const MOST = 20;
-/** The longest number that is exact, and the longest beginning of a deviceId. */
+/** The longest beginning of a deviceId. */
 const DIGITS = /^\d{1,15}$/;
+/** The longest number that can be exact. */
+const NUMBER = /^\d{1,16}$/;
 const DELIVERY = /^msg_[0-9a-f]{32}$/;
 
 const result = (kind: Kind, id: string | number, parent: string | null): Result => ({ kind, id: String(id), parent });
 
 async function transaction({ overview }: AdminServices, q: string): Promise<Result[]> {
-  if (!DIGITS.test(q) || Number(q) === 0) return [];
+  if (!NUMBER.test(q) || Number(q) === 0 || !Number.isSafeInteger(Number(q))) return [];
   try {
     const { record } = await overview.find(Number(q));
     return [result('transaction', record.transactionId, record.deviceId)];

@@ -4,7 +4,7 @@ import { ROWS_PER_LOOK } from '../database/sweep.ts';
 
 /** Who changes something; `name`: the session, or the application. */
 export interface Actor {
-  kind: 'session' | 'token' | 'command line' | 'application';
+  kind: 'session' | 'token' | 'command line' | 'application' | 'service';
   name: string | null;
 }
 

@@ -36,6 +36,15 @@ interface Change {
   requestId: string;
 }
 
+/** Something that nobody asked for. */
+interface Note {
+  action: string;
+  resource: string;
+  /** Instead of a request's. */
+  id: string;
+  details: object;
+}
+
 /** What is still to be said of it. */
 export interface Begun {
   /** Its answer has this status, and this error; never rejects. */
@@ -103,6 +112,18 @@ export function createAudit({ database, clock, log }: Parts) {
         },
         changed: (details) => add(auditId, (sql) => detailEntry(sql, auditId, JSON.stringify(withoutSecrets(details)))),
       };
+    },
+
+    /** What the service itself did; never rejects. */
+    async noted({ action, resource, id, details }: Note): Promise<void> {
+      const row = { at: clock.now(), actorKind: 'service', actorName: null, action, resource, requestId: id } as const;
+      try {
+        await database.transact(async (unit) =>
+          detailEntry(unit, await insertEntry(unit, row), JSON.stringify(details)),
+        );
+      } catch (err) {
+        log.error({ err, action, details }, 'what the service did could not be written to the audit log');
+      }
     },
 
     /** A page, the newest first. */

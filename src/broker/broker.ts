@@ -204,7 +204,7 @@ export async function createBroker(parts: Parts) {
         epoch: entries.of(client)?.epoch,
         publish(command, acknowledged) {
           inbound.sent(client.id);
-          return outbound.publish(client, topicOf(client.id, 'commands'), JSON.stringify(command), acknowledged);
+          outbound.publish(client, topicOf(client.id, 'commands'), JSON.stringify(command), acknowledged);
         },
       }),
     responses: (client) =>

@@ -167,6 +167,7 @@ export function createBus({ open, log, metrics, nodeId, live, isLive, loses }: P
     },
     on: (kind: HintKind, handler: Handler): void => void handlers.set(kind, handler),
     onGap: (handler: () => void): void => void onGaps.push(handler),
+    gap,
 
     /** Listens from here on. */
     async start(): Promise<void> {

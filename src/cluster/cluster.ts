@@ -43,6 +43,7 @@ export function createCluster({ database, open, clock, ids, log, metrics, about,
   const partitions = createPartitions({ nodes, bus, log, metrics });
   const heal = createHeal({ clock, log });
   bus.onGap(heal.now);
+  nodes.atBeat(async (on) => database.seenAt?.(on.query));
   nodes.onBack(() => {
     const renamed = async (): Promise<void> => {
       await ownership.rename();
@@ -63,6 +64,12 @@ export function createCluster({ database, open, clock, ids, log, metrics, about,
       await nodes.start();
       await bus.start();
       bus.broadcast({ kind: 'partitions', about: '' }); // the others see it at once
+    },
+
+    /** The database is another one: devices come again and get what is due, and all that was known is read again. */
+    startOver(): void {
+      ownership.endAll();
+      bus.gap();
     },
 
     start: heal.start,

@@ -221,6 +221,11 @@ export function createOwnership({ database, nodes, bus, log, metrics }: Parts) {
       strays = unheld;
     },
 
+    /** Every connection here ends: what it was told may be of a database that is no more. */
+    endAll(): void {
+      for (const [deviceId, one] of held) end(deviceId, one);
+    },
+
     rename,
     /** In the unit in which what this node kept gets its new name. */
     whenRenamed: (also: Renaming): void => void renaming.push(also),

@@ -89,7 +89,7 @@ export type CertificateFingerprint = string;
  */
 export type DeviceId = string;
 /**
- * Number of a transaction; later ones are larger. Counted over the whole service: whoever makes transactions can tell from the gaps how many others there were.
+ * Number of a transaction; later ones are larger. Counted over the whole service: whoever makes transactions can tell from the gaps how many others there were. After a start of the service numbers go on much higher: up to 2^53 - 1, so 32 bits are too few.
  */
 export type TransactionId = number;
 /**
@@ -498,6 +498,10 @@ export type Url = string;
  */
 export type CallEventData = {callId: string} & Record<string, unknown>;
 /**
+ * ISO 8601 date-time in UTC with microseconds.
+ */
+export type UtcDateTime8 = string;
+/**
  * Data of `custom.` events, which are a device's own (an SOS button, a low battery, tampering): any object of at most 32 KiB as JSON, nested at most 32 levels deep. It is passed on as it is.
  */
 export type CustomEventData = Record<string, unknown>;
@@ -575,7 +579,7 @@ export type WifiSettings = WifiEntry[];
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
-export type UtcDateTime8 = string;
+export type UtcDateTime9 = string;
 
 /**
  * The type of every schema, by its name: `rest/wifi-settings` is `schemas/rest/wifi-settings.json`.
@@ -922,9 +926,9 @@ export interface AuditEntry {
   at: UtcDateTime1;
   actor: {
     /**
-     * A session of the console, the administrator token, the command line (with the token), or an application.
+     * A session of the console, the administrator token, the command line (with the token), an application; or the service itself, which raised its numbers (`RAISE /numbers`: see docs/operations.md).
      */
-    kind: 'session' | 'token' | 'command line' | 'application';
+    kind: 'session' | 'token' | 'command line' | 'application' | 'service';
     /**
      * The session, or the application.
      */
@@ -943,11 +947,11 @@ export interface AuditEntry {
    */
   status: number | null;
   /**
-   * How many were changed, where one request changes many; for what an application was refused, how often it was refused the same within a minute (`repeated`), and for which `code`.
+   * How many were changed, where one request changes many; why numbers were raised (`reason`), and behind which transactionId they go on (`to`); for what an application was refused, how often it was refused the same within a minute (`repeated`), and for which `code`.
    */
   details: {} | null;
   /**
-   * Also on its answer, and on its log line.
+   * Also on its answer, and on its log line; of the service itself the name of the life that the database began.
    */
   requestId: string;
 }
@@ -2263,7 +2267,7 @@ export interface BluetoothEventData {
  */
 export interface CancelParameters {}
 /**
- * What a device shall do. It does each transactionId once and answers a repeated one with the result it had. `cancel` names the transaction to stop and needs no answer.
+ * What a device shall do. `transactionId` and `issuedAt` together are the identity of a command: the device does each pair once and answers a repeated one with the result it had; a transactionId with another `issuedAt` is another command. `cancel` has both of the command that it stops, and needs no answer.
  */
 export interface Command {
   transactionId: TransactionId;
@@ -2281,7 +2285,7 @@ export interface Command {
     | 'updateFirmware'
     | 'cancel';
   parameters: JsonObject;
-  issuedAt: UtcDateTime;
+  issuedAt: UtcDateTime8;
   /**
    * 1 at first; higher in every repetition.
    */
@@ -3373,7 +3377,7 @@ export interface EndpointEvent {
     applicationId: ApplicationId;
     deviceId: DeviceId;
     setting: WebhookSetting;
-    since: UtcDateTime8;
+    since: UtcDateTime9;
     lastStatusCode: number | null;
     lastError: string;
   };

@@ -67,6 +67,11 @@ export interface Database {
   readonly transactInCrowd: Transact;
   /** Resolves when no unit of work is waiting or running. */
   idle(): Promise<void>;
+  /**
+   * A connection that somebody else has made asks which database it has led to: when that is another one than here, the
+   * connections here are made again. Only where the database is a server's.
+   */
+  seenAt?(ask: <Row>(text: string) => Promise<Row[]>): Promise<void>;
   /** True while the database answers and can be written; the readiness probe asks. */
   healthy(): Promise<boolean>;
   close(): Promise<void>;

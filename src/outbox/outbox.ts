@@ -91,7 +91,8 @@ export function createOutbox(parts: Parts) {
     transactionId: due.transactionId,
     operation: due.status === 'cancelled' ? 'cancel' : due.operation,
     parameters: due.status === 'cancelled' ? {} : due.parameters,
-    issuedAt: toUtc(due.status === 'cancelled' ? due.updatedAt : due.createdAt),
+    // With the transactionId the identity of a command: the same in every attempt, and in the cancel of it.
+    issuedAt: toUtc(due.createdAt),
     attempt: due.attempts,
   });
 

@@ -17,8 +17,9 @@ interface Parts {
 
 export type Quotas = ReturnType<typeof createQuotas>;
 
+const GIBIBYTE = 1024 ** 3;
 const QUOTAS = ['packages', 'versions', 'storedBytes'] as const;
-const NAMES = { packages: 'packages', versions: 'versions', storedBytes: 'bytes of binaries' } as const;
+const NAMES = { packages: 'packages', versions: 'versions', storedBytes: 'GiB of binaries' } as const;
 
 /**
  * How much of the disk a developer may take: packages, versions (with their descriptions), bytes of binaries. It is counted
@@ -29,7 +30,8 @@ export function createQuotas({ database, metrics, limits }: Parts) {
     const limit = limits[quota];
     if (limit === 0 || used[quota] + more <= limit) return;
     metrics.quotaRefused.inc({ quota: quota === 'storedBytes' ? 'stored_bytes' : quota });
-    throw new DomainError('QUOTA_EXCEEDED', { values: { limit, what: NAMES[quota] } });
+    const shown = quota === 'storedBytes' ? limit / GIBIBYTE : limit;
+    throw new DomainError('QUOTA_EXCEEDED', { values: { limit: shown, what: NAMES[quota] } });
   }
 
   /** The version of a binary, its package locked first. */

@@ -106,6 +106,15 @@ export async function transactionNumbers(sql: Sql): Promise<{ first: number | nu
   return row ?? { first: null, last: null };
 }
 
+/** The greatest number below one that there is. */
+export async function lastNumberBefore(sql: Sql, before: number): Promise<number | null> {
+  const row = await sql.get<{ last: number | null }>(
+    'SELECT MAX(transaction_id) AS last FROM transactions WHERE transaction_id < ?',
+    before,
+  );
+  return row?.last ?? null;
+}
+
 /** Applications of one device that are looked for: it has had one, or few. */
 const MOST_APPLICATIONS = 50;
 

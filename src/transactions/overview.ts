@@ -5,6 +5,7 @@ import { findDeliverySummary } from '../webhooks/delivery-row-repository.ts';
 import type { DeviceVersions, Warning } from './firmware-warning.ts';
 import { firmwareWarning, NEEDED, needsFirmware } from './firmware-warning.ts';
 import {
+  lastNumberBefore,
   type OverviewFilter,
   transactionNumbers,
   transactionsBetween,
@@ -104,7 +105,8 @@ export function createOverview({ database: { read, aside }, versionsOf }: Parts)
       const from = Math.max(first, before - NUMBERS);
       found.push(...(await transactionsBetween(aside, filter, { from, before, limit: limit + 1 - found.length })));
       if (found.length > limit) return pageOf(await withWarnings(found), limit);
-      before = from;
+      // Numbers have wide gaps, where they were raised: they are passed over at once.
+      before = ((await lastNumberBefore(aside, from)) ?? first - 1) + 1;
     }
     return { rows: await withWarnings(found), next: before > first ? before : undefined };
   }

@@ -68,13 +68,13 @@ t.test('the cancel of a transaction', async (t) => {
   t.test('after delivery: the device is told, once it has acknowledged that never again', async (t) => {
     const { tenant, link, put, cancel, read, ...device } = await setUp();
     const id = await put();
-    await take(link);
+    const { issuedAt } = await take(link);
     t.match(await read(id), { status: 'delivered', attempts: 1 });
     world.clock.advance(1500);
     t.match(await cancel(id), { status: 204 });
     const command = await take(link);
     t.match(command, { transactionId: id, operation: 'cancel', parameters: {}, attempt: 2 });
-    t.equal(command.issuedAt, '2026-11-20T09:30:01.623456Z', 'the time of the cancel');
+    t.equal(command.issuedAt, issuedAt, 'it names the command by both of its names');
     t.match(await read(id), { status: 'cancelled', attempts: 2, deliveredAt: /^2026/, result: null, error: null });
     await link.drop();
     const again = await world.connect(device);

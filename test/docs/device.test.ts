@@ -60,6 +60,8 @@ async function liveOf(t: Test, language: string, command: string): Promise<void>
 
   const language1 = await put('/settings/lang', { lang: 'ja' });
   t.match(await result(), { transactionId: language1, status: 'succeeded' });
+  const language2 = await put('/settings/lang', { lang: 'es' });
+  t.match(await result(), { transactionId: language2, status: 'succeeded' });
   await put('/connectivity/state', { type: 'bluetooth', enabled: true });
   t.match(await result(), { status: 'succeeded', result: { type: 'bluetooth', enabled: true } });
   await put('/settings/apn', [{ name: 'a', apn: 'b' }]);
@@ -82,14 +84,20 @@ async function liveOf(t: Test, language: string, command: string): Promise<void>
   t.match(await result(), { transactionId: never, status: 'cancelled' });
   // As if the service had never got the answer.
   const unanswered = `UPDATE transactions SET status = 'delivered', due = 1, completed_at = NULL WHERE transaction_id = ?`;
-  await (await world.raw()).all(unanswered, language1);
+  const raw = await world.raw();
+  await raw.all(unanswered, language1);
+  // As if another service had given out the number.
+  const elsewhere = `UPDATE transactions SET created_at = created_at + 1000000, parameters = '{"lang":"nl"}' WHERE transaction_id = ?`;
+  await raw.all(unanswered, language2);
+  await raw.all(elsewhere, language2);
   start();
-  const both = [await result(), await result()];
+  const three = [await result(), await result(), await result()];
   t.same(
-    new Map(both.map((one) => [one['transactionId'], one['status']])),
-    new Map([language1, away].map((transactionId) => [transactionId, 'succeeded'])),
+    new Map(three.map((one) => [one['transactionId'], one['status']])),
+    new Map([language1, language2, away].map((transactionId) => [transactionId, 'succeeded'])),
   );
   t.same([begun(language1), begun(away), begun(never)], [1, 1, 0], 'each once');
+  t.equal(begun(language2), 2, 'a number that was issued at another time is another command');
 
   // A command that is on its way when it is cancelled; what comes behind it is done.
   running?.kill('SIGSTOP');

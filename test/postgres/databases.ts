@@ -52,6 +52,20 @@ export async function createEmptyDatabase(t: Test): Promise<string> {
   return url;
 }
 
+/** Keeps a database as it is, while nobody is connected; the function returned sets it back, also while somebody is. */
+export async function keepDatabase(t: Test, url: string): Promise<() => Promise<void>> {
+  own ??= start();
+  const { server } = await own;
+  const name = new URL(url).pathname.slice(1);
+  const kept = `${name}_kept`;
+  await server.createDatabase(kept, name);
+  t.teardown(() => server.dropDatabase(kept));
+  return async () => {
+    await server.dropDatabase(name);
+    await server.createDatabase(name, kept);
+  };
+}
+
 /** An empty database of the newest version; it goes with the test. Answers its URL. */
 export async function createDatabase(t: Test): Promise<string> {
   own ??= start();

@@ -30,7 +30,7 @@ t.test('what a developer has of the disk has quotas', async (t) => {
   await t.test('of packages: also of several at once', async (t) => {
     const answers = await Promise.all(['a', 'b', 'c', 'd', 'e'].map(register));
     t.same(statuses(answers), [201, 201, 201, 429, 429]);
-    const message = 'the developer has 3 packages, and may have no more.';
+    const message = 'the developer may have 3 packages: there is no room for this.';
     t.match(await register('f'), { ...refused, body: { message } });
     t.equal((await other.api.post(`${other.path}/packages`, { json: { package: 'com.other.a' } })).status, 201);
     t.match(await shown(), { usage: { packages: 3, versions: 0 }, quotas: { packages: 3, versions: 4 } });
@@ -63,7 +63,7 @@ t.test('what a developer has of the disk has quotas', async (t) => {
 
   await t.test('of bytes: by what comes by a URL that does not say how much', async (t) => {
     const path = `${packages}/com.example.a/versions/4.0.0/binaries`;
-    const { uploadUrl } = (await tenant.api.post(path)).body as { uploadUrl: string };
+    const uploadUrl: string = (await tenant.api.post(path)).body.urlList[0].uploadUrl;
     const { hostname, port, pathname, search, host } = new URL(uploadUrl);
     const socket = connect(Number(port), hostname);
     t.teardown(() => socket.destroy());

@@ -27,7 +27,11 @@ export const AUDIT: Resource = {
       query: {
         since: { parameter: 'since', value: 'TIME', text: 'from this moment on, in UTC: 2026-11-20T08:30:00Z' },
         until: { parameter: 'until', value: 'TIME', text: 'before this moment' },
-        actor: { parameter: 'actor', value: 'WHO', text: 'session, token, command line, application; or a name' },
+        actor: {
+          parameter: 'actor',
+          value: 'WHO',
+          text: 'session, token, command line, application, service; or a name',
+        },
         resource: { parameter: 'resource', value: 'PATH', text: 'what the path begins with' },
       },
       examples: [

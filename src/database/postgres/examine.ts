@@ -1,5 +1,6 @@
-import { openConnection, SHORT } from './connection.ts';
+import { type Connection, openConnection, SHORT } from './connection.ts';
 import { missingMigrations } from './migrations.ts';
+import { judgeLife } from './place.ts';
 import { checkSettings, placeOf } from './server-check.ts';
 
 interface Examined {
@@ -11,11 +12,30 @@ interface Examined {
   missing: number;
   /** What is wrong, for people; empty when it can be used. */
   faults: string[];
+  /** What else somebody should know. */
+  notes: string[];
+}
+
+async function notesOn(connection: Connection): Promise<string[]> {
+  const { rows } = await connection.query(`SELECT to_regclass('lives') IS NOT NULL AS made`);
+  if (!(rows[0] as { made: boolean }).made) return []; // not migrated yet
+  const reason = await judgeLife(connection);
+  return reason === 'start'
+    ? []
+    : [
+        'this is another database than at the last start: restored, promoted or copied; the next start goes on with higher numbers',
+      ];
 }
 
 /** Looks at the database of a PostgreSQL server as a start does, and changes nothing. */
 export async function examinePostgres(url: string): Promise<Examined> {
-  const examined: Examined = { name: `PostgreSQL at ${placeOf(url)}`, bytes: undefined, missing: 0, faults: [] };
+  const examined: Examined = {
+    name: `PostgreSQL at ${placeOf(url)}`,
+    bytes: undefined,
+    missing: 0,
+    faults: [],
+    notes: [],
+  };
   try {
     const connection = await openConnection(url, { ...SHORT, readOnly: true }, () => undefined); // whoever asks is told
     try {
@@ -28,6 +48,7 @@ export async function examinePostgres(url: string): Promise<Examined> {
       const name = `PostgreSQL ${version} at ${placeOf(url)}`;
       return {
         ...examined,
+        notes: made ? await notesOn(connection) : [],
         name,
         bytes: made ? bytes : 0,
         missing: made ? (await missingMigrations(connection)).length : 0,

@@ -8,7 +8,7 @@ const LONGEST_PAUSE = 1_000;
 interface Options {
   url: string;
   /** Runs on each connection before it is used; what it throws is as if there were none. */
-  prepare(connection: Connection): Promise<void>;
+  prepare(connection: Connection, bounds: Bounds): Promise<void>;
   /** A connection was lost, or could not be had: told once until all are there again. */
   onAway(cause: unknown): void;
   onBack(): void;
@@ -21,6 +21,7 @@ export type Link = ReturnType<Links['link']>;
 export function createLinks({ url, prepare, onAway, onBack }: Options) {
   const closing = new AbortController();
   const ends: (() => Promise<void>)[] = [];
+  const cuts: ((cause: Error) => void)[] = [];
   const away = new Set<object>();
   let turn: Promise<unknown> = Promise.resolve();
   let pause = 0;
@@ -42,7 +43,7 @@ export function createLinks({ url, prepare, onAway, onBack }: Options) {
     let connection: Connection | undefined;
     try {
       connection = await openConnection(url, bounds, onLost);
-      await prepare(connection);
+      await prepare(connection, bounds);
       pause = 0;
       return connection;
     } catch (cause) {
@@ -70,6 +71,7 @@ export function createLinks({ url, prepare, onAway, onBack }: Options) {
       let opening: Promise<Connection> | undefined;
       let awaySince: number | undefined;
       ends.push(async () => current?.end());
+      cuts.push((cause) => current?.destroy(cause));
 
       function setAway(cause: unknown): void {
         if (awaySince !== undefined || closing.signal.aborted) return;
@@ -120,6 +122,11 @@ export function createLinks({ url, prepare, onAway, onBack }: Options) {
         /** Milliseconds for which there has been none; 0 when there is nothing to say against it. */
         awayFor: (): number => (awaySince === undefined ? 0 : performance.now() - awaySince),
       };
+    },
+
+    /** All of them are lost, and made again. */
+    renew(cause: Error): void {
+      for (const cut of cuts) cut(cause);
     },
 
     async close(): Promise<void> {

@@ -1,4 +1,5 @@
 import { DomainError } from '../../errors.ts';
+import type { NewLife, Raised } from '../number-floor.ts';
 import type { Database, Transact } from '../sql.ts';
 import type { QueueOptions } from '../unit-queue.ts';
 import type { Bounds, Connection } from './connection.ts';
@@ -7,6 +8,7 @@ import { createPostgresGroupCommit } from './group-commit.ts';
 import { createLinks } from './link.ts';
 import { migrate } from './migrations.ts';
 import { createPatience } from './patience.ts';
+import { beginLife, type Place, placeThrough, readPlace } from './place.ts';
 import { createReading } from './reading.ts';
 import { checkSettings, placeOf } from './server-check.ts';
 
@@ -14,6 +16,10 @@ export interface PostgresOptions {
   /** `postgres://user:password@host:port/database?sslmode=...` */
   url: string;
   nowMicros: number;
+  /** A new life of the database begins. Without it nothing may be given out of it, and no number is raised. */
+  newLife?(): NewLife;
+  /** Numbers go on higher than where they were: at the start, and whenever the database is another one than before. */
+  onRaised?(raised: Raised): void;
   onCommit?(commit: { seconds: number; committed: number; rolledBack: number }): void;
   onEffectError?(cause: unknown): void;
   /** The database cannot be reached, told once; and that it is there again. */
@@ -54,11 +60,33 @@ async function readIdentities(connection: Connection): Promise<Map<string, strin
 export async function openPostgres(options: PostgresOptions): Promise<Database> {
   const { url, nowMicros, onCommit, onEffectError = rethrow, bounds = SHORT, patienceMs } = options;
   const { onAway = () => undefined, onBack = () => undefined } = options;
-  const links = createLinks({ url, prepare: checkSettings, onAway, onBack });
+  /** Where the writing connection was last; undefined before the start, and where no number is given out. */
+  let known: Place | undefined;
+  const isOther = (at: Place): boolean => known?.place !== at.place || known.since !== at.since;
+
+  async function begin(connection: Connection, newLife: () => NewLife): Promise<void> {
+    const at = await placeThrough(connection);
+    if (known && !isOther(at)) return;
+    const raised = await beginLife({ connection, at, before: known, ...newLife() });
+    known = at;
+    if (raised) options.onRaised?.(raised);
+  }
+
+  const links = createLinks({
+    url,
+    async prepare(connection, { readOnly }) {
+      await checkSettings(connection);
+      // Before the first number is given out there: the connection may have led to another database than before.
+      if (known && options.newLife && !readOnly) await begin(connection, options.newLife);
+    },
+    onAway,
+    onBack,
+  });
   let identities: Map<string, string>;
   try {
     const first = await links.once(LONG);
     await migrate(first, nowMicros);
+    if (options.newLife) await begin(first, options.newLife);
     identities = await readIdentities(first);
     await first.end();
   } catch (cause) {
@@ -106,6 +134,10 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
     async size() {
       const row = await aside.get<{ bytes: number }>('SELECT pg_database_size(current_database()) AS bytes');
       return { database: row?.bytes ?? 0, log: 0, free: 0 };
+    },
+    async seenAt(ask) {
+      if (known && isOther(await readPlace(ask)))
+        links.renew(new Error('another connection has led to another database than this one'));
     },
     async healthy() {
       await read.get('SELECT 1 AS one');

@@ -1,6 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
+import { judgeLife } from './life.ts';
 import { missingMigrations } from './migrations.ts';
 import { checkStart } from './start-check.ts';
 
@@ -14,6 +15,8 @@ interface Examined {
   missing: number;
   /** What is wrong, for people; empty when it is sound. */
   faults: string[];
+  /** What else somebody should know. */
+  notes: string[];
 }
 
 /** Every page, and all entries of all indexes. */
@@ -38,22 +41,35 @@ function readWhole(connection: Sqlite.Database): string[] {
   }
 }
 
+const NOTES = {
+  start: undefined,
+  copied_folder: 'this data folder is a copy: devices and receivers that know the original must not meet both',
+  other_file: 'the file is not the one that was last used in this folder: it was restored or exchanged',
+};
+
+function notesOn(connection: Sqlite.Database, folder: string): string[] {
+  if (!connection.prepare(`SELECT 1 FROM sqlite_schema WHERE name = 'lives'`).get()) return []; // not migrated yet
+  const note = NOTES[judgeLife(connection, folder)];
+  return note === undefined ? [] : [`${note}; the next start goes on with higher numbers`];
+}
+
 /**
  * Looks at the database of a data folder and changes nothing, also while a service uses it: what the start looks at, and when
  * `whole` is true every page, with all entries of all indexes, in one go.
  */
 export function examineDatabase(folder: string, { whole }: { whole: boolean }): Examined {
   const file = join(folder, 'lapel.db');
-  if (!existsSync(file)) return { bytes: undefined, missing: 0, faults: [] };
+  if (!existsSync(file)) return { bytes: undefined, missing: 0, faults: [], notes: [] };
   const bytes = statSync(file).size;
   let connection: Sqlite.Database | undefined;
   try {
     connection = new Sqlite(file, { readonly: true });
     checkStart(connection);
     const missing = missingMigrations(connection).length;
-    return { bytes, missing, faults: whole ? readWhole(connection) : [] };
+    const notes = notesOn(connection, folder);
+    return { bytes, missing, faults: whole ? readWhole(connection) : [], notes };
   } catch (error) {
-    return { bytes, missing: 0, faults: [(error as Error).message] };
+    return { bytes, missing: 0, faults: [(error as Error).message], notes: [] };
   } finally {
     connection?.close();
   }

@@ -1,11 +1,13 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
+import type { NewLife, Raised } from '../number-floor.ts';
 import type { Database, Sql } from '../sql.ts';
 import type { QueueOptions } from '../unit-queue.ts';
 import { createAside } from './aside.ts';
 import { lockFolder } from './folder-lock.ts';
 import { createGroupCommit } from './group-commit.ts';
+import { beginLife } from './life.ts';
 import { createLogTruncation } from './log-truncation.ts';
 import { migrate } from './migrations.ts';
 import { checkStart, damaged, isDamage } from './start-check.ts';
@@ -15,6 +17,10 @@ export interface SqliteOptions {
   /** The data folder; it must exist. The files are `lapel.db` (with `-wal` and `-shm`) and `lock.db`. */
   folder: string;
   nowMicros: number;
+  /** A new life of the database begins. Without it nothing may be given out of it, and no number is raised. */
+  newLife?(): NewLife;
+  /** Numbers go on higher than where they were. */
+  onRaised?(raised: Raised): void;
   onCommit?(commit: { seconds: number; committed: number; rolledBack: number }): void;
   onEffectError?(cause: unknown): void;
   /** Milliseconds without a commit after which the write-ahead log is emptied. */
@@ -75,6 +81,8 @@ export function openSqlite(options: SqliteOptions): Database {
     }
     checkStart(writer);
     migrate(writer, nowMicros);
+    const raised = options.newLife && beginLife({ connection: writer, folder, ...options.newLife() });
+    if (raised) options.onRaised?.(raised);
     const reader = new Sqlite(file, { readonly: true });
     const aside = createAside(file);
     const pageSize = reader.pragma('page_size', { simple: true }) as number;

@@ -4,6 +4,7 @@ import { type Behaviour, promptBehaviour } from '../../../device-sim/model/behav
 import { createDeviceModel } from '../../../device-sim/model/device-model.ts';
 import { newState, plainEquipment } from '../../../device-sim/model/device-state.ts';
 import { createPlans } from '../../../device-sim/model/plans.ts';
+import { createConformance } from '../../../device-sim/mqtt/conformance.ts';
 import type { Answer } from '../../../device-sim/mqtt/messages.ts';
 import { command, wifi } from '../plain-broker.ts';
 
@@ -32,6 +33,32 @@ t.test('a repeated command is not executed again and gets the answer it had', (t
     t.equal(device.executions.get(answer.transactionId), 1);
   }
   t.equal(device.begin(), undefined);
+  t.end();
+});
+
+t.test('a known number that was issued at another time is another command', (t) => {
+  const device = model();
+  const another = (...args: Parameters<typeof command>) => ({
+    ...command(...args),
+    issuedAt: '2026-11-21T09:30:00.123456Z',
+  });
+  run(device, 1, 'setWifi', wifi('a'));
+  t.strictSame(device.receive({ ...another(1, 'cancel'), attempt: 1 }), { kind: 'cancel', stopped: null });
+  t.strictSame(device.receive(another(1, 'setWifi', wifi('b'))), { kind: 'accepted' });
+  t.equal(device.begin()?.command.issuedAt, '2026-11-21T09:30:00.123456Z');
+  device.finish(1);
+  t.match(device.state.networks, [{ ssid: 'b' }]);
+  t.match(device.receive(another(1, 'setWifi', wifi('b'), 2)), { kind: 'repeat' });
+
+  device.receive(command(2, 'setWifi', wifi('c')));
+  device.begin();
+  t.strictSame(device.receive(another(2, 'setWifi', wifi('d'))), { kind: 'accepted', supersedes: true });
+  t.match(device.begin()?.command.parameters, wifi('d'), 'the one before is not carried out any more');
+
+  const conformance = createConformance({ memory: 10 });
+  t.equal(conformance.fault(command(1, 'setWifi', wifi('a')), false), undefined);
+  t.equal(conformance.fault(another(1, 'setWifi', wifi('a')), false), undefined);
+  t.match(conformance.fault(command(1, 'setWifi', wifi('a'), 2), false), /came again, issued at/);
   t.end();
 });
 
