@@ -286,7 +286,7 @@ export async function createService(
   const audit = numbers.writtenTo(createAudit(common));
   const deliveryLog = createDeliveryLog({ ...common, webhooks, findApplication });
   const tenants = { applications, developers, devices, statuses, software, quotas };
-  const edge = { ...common, ...tenants, audit, nodes, formatTime, failedLoginLimit, feed };
+  const edge = { ...common, ...tenants, audit, formatTime, failedLoginLimit, feed, shares: cluster?.shares.of };
   const survey = createSurvey({
     ...common,
     due: () => surveyDue(database.aside),

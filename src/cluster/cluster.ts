@@ -11,6 +11,7 @@ import type { Node } from './node-rows.ts';
 import { createNodes, type Lease } from './nodes.ts';
 import { createOwnership } from './ownership.ts';
 import { createPartitions } from './partitions.ts';
+import { createShares } from './shares.ts';
 
 interface Parts {
   database: Database;
@@ -41,6 +42,7 @@ export function createCluster({ database, open, clock, ids, log, metrics, about,
   });
   const ownership = createOwnership({ database, nodes, bus, log, metrics });
   const partitions = createPartitions({ nodes, bus, log, metrics });
+  const shares = createShares({ clock, nodes, bus });
   const heal = createHeal({ clock, log });
   bus.onGap(heal.now);
   nodes.atBeat(async (on) => database.seenAt?.(on.query));
@@ -58,6 +60,7 @@ export function createCluster({ database, open, clock, ids, log, metrics, about,
     ownership,
     partitions,
     heal,
+    shares,
 
     /** Comes among the others: from here on this node has a name, and is told things. Throws SETTING_INVALID. */
     async join(): Promise<void> {

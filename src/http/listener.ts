@@ -8,6 +8,7 @@ import type { Ids } from '../ids.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { addressGroup } from '../socket-bounds.ts';
+import type { LimitShares } from '../token-buckets.ts';
 import { createBodyBytes } from './body-bytes.ts';
 import type { BegunChange, Changes } from './changes.ts';
 import { createCostlyReads } from './costly-reads.ts';
@@ -43,8 +44,8 @@ export interface ListenerParts extends SocketLimits {
   maxInFlightOfSource?: number;
   /** LAPEL_FAILED_LOGIN_LIMIT: requests with wrong credentials per second of one address. */
   failedLoginLimit?: number;
-  /** How many processes share the limits; see createTokenBuckets. */
-  nodes?: () => number;
+  /** Where other processes have the same limits. */
+  shares?: LimitShares | undefined;
   /** In whose name costly reads ask. */
   asking?: Asking;
 }
@@ -97,13 +98,13 @@ const SOON = { seconds: 1 };
 export function createListener<Services, Caller>(parts: Parts<Services, Caller>): HttpServer {
   const { name, services, authorize, headersFor, applicationOf, contracts, clock, ids, log, metrics, baseUrl } = parts;
   const { maxInFlight = MAX_IN_FLIGHT, maxInFlightOfSource = MAX_IN_FLIGHT_OF_SOURCE } = parts;
-  const { strictPaths = [], changes, limit, requestTimeout, connections, failedLoginLimit = 0, nodes } = parts;
+  const { strictPaths = [], changes, limit, requestTimeout, connections, failedLoginLimit = 0, shares } = parts;
   const { asking = createAsking(), developerOf } = parts;
   const dispatch = createRouter({ lines: parts.routes, strictPaths, serve: serveLine });
   const work = createInFlight();
   const bytes = createBodyBytes({ metrics });
   const costly = createCostlyReads({ metrics, asking });
-  const logins = createLoginGuard({ clock, name, perSecond: failedLoginLimit, nodes, metrics });
+  const logins = createLoginGuard({ clock, name, perSecond: failedLoginLimit, shares, metrics });
   const send = createSend();
   const requestIdOf = createRequestIds(ids);
   const report = createReport({ name, clock, log, metrics });
