@@ -214,13 +214,20 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
       exchange.answer = await serve(exchange, route, { raw, caller });
       return;
     }
+    const developer = `developer ${developerOf?.(caller) ?? ''}`;
     try {
-      if (work.enterOf(applicationId) > maxInFlightOfSource) {
+      const [own, ofDeveloper] = [work.enterOf(applicationId), work.enterOf(developer)];
+      if (own > maxInFlightOfSource) {
         refuse('requests_in_flight_per_application', new DomainError('RATE_LIMITED', { values: SOON }));
+      }
+      // However many applications a developer has, there is a place for who has none.
+      if (ofDeveloper > 1 && ofDeveloper > maxInFlight - work.all()) {
+        refuse('requests_in_flight_per_developer', new DomainError('RATE_LIMITED', { values: SOON }));
       }
       exchange.answer = await serve(exchange, route, { raw, caller });
     } finally {
       work.leaveOf(applicationId);
+      work.leaveOf(developer);
     }
   }
 

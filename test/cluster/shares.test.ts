@@ -83,7 +83,7 @@ t.test('a limit is divided by use: what other nodes do not use is for who does',
     [tenant.api, elsewhere],
     (counts) => Math.min(...counts) >= LIMIT / 2 - 1 && counts[0]! < LIMIT,
   );
-  t.ok(both[0]! + both[1]! <= LIMIT + 2, `both: ${both}`);
+  t.ok(both[0]! + both[1]! <= LIMIT + 2, `both: ${both.join(', ')}`);
   t.ok(Math.min(...both) >= LIMIT / 2 - 1, 'and each has its part');
 });
 

@@ -25,7 +25,8 @@ t.test('what a developer has of the disk has quotas', async (t) => {
       json: { package: `com.example.${name}`, version: `${number}.0.0`, fileSize: mebibytes * MEBIBYTE },
     });
   const refused = { status: 429, headers: { 'lapel-error-code': 'QUOTA_EXCEEDED' } };
-  const statuses = (answers: readonly { status: number }[]): number[] => answers.map(({ status }) => status).sort();
+  const statuses = (answers: readonly { status: number }[]): number[] =>
+    answers.map(({ status }) => status).toSorted((a, b) => a - b);
 
   await t.test('of packages: also of several at once', async (t) => {
     const answers = await Promise.all(['a', 'b', 'c', 'd', 'e'].map(register));

@@ -54,7 +54,7 @@ t.test('many devices of one developer, each within its rate, take the turns of o
       between.push((await messagesOf(world)) - began);
     }
     const total = DEVICES * EACH;
-    t.comment(`${title}: ${between} of ${total} messages between a call and its webhook`);
+    t.comment(`${title}: ${between.join(', ')} of ${total} messages between a call and its webhook`);
     t.ok(Math.max(...between) < (total * 2) / 3, `${title}: few of them come before another developer’s command`);
     const answer = qos === 2 ? 'pubrec' : 'puback';
     for (const { link } of links) for (let index = 0; index < EACH; index += 1) await link.next(answer);
