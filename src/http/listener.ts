@@ -79,6 +79,7 @@ interface Exchange<Services, Caller> {
   target: Target;
   route: Route<Services, Caller> | undefined;
   applicationId: string | undefined;
+  developerId: string | undefined;
   /** Where it is one that is written down. */
   change: BegunChange | undefined;
   /** Of its route. */
@@ -152,7 +153,7 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
 
   async function readBody(exchange: Exchange<Services, Caller>, route: Route<Services, Caller>): Promise<unknown> {
     const { context } = exchange;
-    const bounds = { limit: BODY_LIMIT, source: sourceOf(exchange), bytes };
+    const bounds = { limit: BODY_LIMIT, source: sourceOf(exchange), developer: exchange.developerId, bytes };
     const body = await patiently(context, () => readJson(context.req, bounds));
     if (body !== undefined) return contracts.check(route.body!, body, 'body');
     if (route.bodyOptional) return {};
@@ -208,13 +209,14 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
     if (headersFor) Object.assign(exchange.headers, headersFor(caller));
     const applicationId = applicationOf?.(caller);
     exchange.applicationId = applicationId;
+    exchange.developerId = developerOf?.(caller);
     admit(exchange, caller);
     if (changes?.has(route)) await beginChange(exchange, route, caller);
     if (applicationId === undefined) {
       exchange.answer = await serve(exchange, route, { raw, caller });
       return;
     }
-    const developer = `developer ${developerOf?.(caller) ?? ''}`;
+    const developer = `developer ${exchange.developerId ?? ''}`;
     try {
       const [own, ofDeveloper] = [work.enterOf(applicationId), work.enterOf(developer)];
       if (own > maxInFlightOfSource) {
@@ -274,6 +276,7 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
       target: readTarget(context.req.url ?? ''),
       route: undefined,
       applicationId: undefined,
+      developerId: undefined,
       change: undefined,
       answer: undefined,
       headers: { 'X-Request-Id': requestId },
