@@ -71,10 +71,10 @@ export function createReadingShare({ now = () => performance.now() }: { now?: ()
     begins(developerId: string | undefined): void {
       const at = now();
       began ??= at;
-      if (developerId === undefined) return schedule();
+      schedule();
+      if (developerId === undefined) return;
       if (latest !== undefined && latest !== developerId) changedAt = at;
       latest = developerId;
-      schedule();
     },
   };
 }
