@@ -204,7 +204,7 @@ export function createOwnership({ database, nodes, bus, log, metrics }: Parts) {
       const unheld = new Map<string, number>();
       let after: string | undefined = '';
       while (after !== undefined) {
-        const rows: repository.Owned[] = await repository.ownedBy(database.aside, nodeId, after, PAGE);
+        const rows: repository.Owned[] = await repository.ownedBy(database.prompt, nodeId, after, PAGE);
         for (const row of rows) {
           const one = held.get(row.deviceId);
           seen.add(row.deviceId);

@@ -5,7 +5,7 @@ import type { QueueOptions } from '../unit-queue.ts';
 import type { Bounds, Connection } from './connection.ts';
 import { SHORT } from './connection.ts';
 import { createPostgresGroupCommit } from './group-commit.ts';
-import { createLinks } from './link.ts';
+import { createLinks, type Link } from './link.ts';
 import { migrate } from './migrations.ts';
 import { createPatience } from './patience.ts';
 import { beginLife, type Place, placeThrough, readPlace } from './place.ts';
@@ -36,8 +36,13 @@ export interface PostgresOptions {
 /** Connections that only read. */
 const READERS = 4;
 
-// Milliseconds, for what looks at many rows and for migrations.
-const LONG: Bounds = { statement: 600_000, lock: 60_000, silence: 660_000 };
+// Milliseconds. A server that has gone without a word is given up after them, so none is longer than somebody could wait.
+/** For what looks at many rows. */
+const LONG: Bounds = { statement: 30_000, lock: 500, silence: 33_000 };
+/** For what heals: it looks at pages of rows. */
+const PROMPT: Bounds = { statement: 5_000, lock: 500, silence: 5_000 };
+/** For migrations, which take as long as their tables are large. */
+const MIGRATING: Bounds = { statement: 0, lock: 60_000, silence: Number.POSITIVE_INFINITY };
 
 const rethrow = (cause: unknown): never => {
   throw cause;
@@ -84,7 +89,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
   });
   let identities: Map<string, string>;
   try {
-    const first = await links.once(LONG);
+    const first = await links.once(MIGRATING);
     await migrate(first, nowMicros);
     if (options.newLife) await begin(first, options.newLife);
     identities = await readIdentities(first);
@@ -97,21 +102,28 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
   const writer = links.link({ ...bounds, keepsPlans: true });
   const readers = Array.from({ length: READERS }, () => links.link({ ...bounds, readOnly: true }));
   const apart = links.link({ ...LONG, readOnly: true });
+  const healer = links.link({ ...PROMPT, readOnly: true });
+  /** For what nobody waits for. */
+  const background = links.link({ ...bounds, keepsPlans: true });
   await Promise.all([writer, ...readers].map((link) => link.ready()));
 
   const longest = patienceMs === undefined ? {} : { longest: patienceMs };
   const writing = createPatience({ awayFor: writer.awayFor, ...longest });
   const reading = createPatience({ awayFor: () => Math.min(...readers.map((link) => link.awayFor())), ...longest });
   const lasting = createPatience({ awayFor: apart.awayFor, longest: LONG.silence });
+  const healing = createPatience({ awayFor: healer.awayFor, longest: PROMPT.silence });
   const read = createReading(readers, reading);
   const aside = createReading([apart], lasting);
-  const group = createPostgresGroupCommit({
-    link: writer,
-    identities,
-    observe: (made) => onCommit?.(made),
-    onEffectError,
-    ownerOf: options.ownerOf,
-  });
+  const queueOn = (link: Link) =>
+    createPostgresGroupCommit({
+      link,
+      identities,
+      observe: (made) => onCommit?.(made),
+      onEffectError,
+      ownerOf: options.ownerOf,
+    });
+  const group = queueOn(writer);
+  const later = queueOn(background);
   /** For those who wait; a unit that nobody waits for any more is not run. */
   const bounded = (transact: Transact): Transact => {
     return (work, key) =>
@@ -127,10 +139,15 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
     shared: true,
     read,
     aside,
+    prompt: createReading([healer], healing),
     transact: bounded(group.transact),
-    transactSoon: bounded(group.transactSoon),
+    transactSoon: bounded(later.transactSoon),
+    transactAlong: bounded(group.transactSoon),
     transactInCrowd: bounded(group.transactInCrowd),
-    idle: group.idle,
+    async idle() {
+      await later.idle();
+      await group.idle();
+    },
     async size() {
       const row = await aside.get<{ bytes: number }>('SELECT pg_database_size(current_database()) AS bytes');
       return { database: row?.bytes ?? 0, log: 0, free: 0 };
@@ -144,11 +161,13 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
       return writer.current() !== undefined;
     },
     async close() {
-      if (writer.current()) await group.close();
-      for (const patience of [writing, reading, lasting]) patience.end('the database is being closed');
+      const queues = [later, group];
+      const waiting = [writing, reading, lasting, healing];
+      if (writer.current()) for (const queue of queues) await queue.close();
+      for (const patience of waiting) patience.end('the database is being closed');
       await links.close();
-      await group.close();
-      for (const patience of [writing, reading, lasting]) patience.close();
+      for (const queue of queues) await queue.close();
+      for (const patience of waiting) patience.close();
     },
   };
 }

@@ -114,9 +114,11 @@ export function openSqlite(options: SqliteOptions): Database {
       read: createReading({ writer, reader }),
       transact: group.transact,
       transactSoon: group.transactSoon,
+      transactAlong: group.transactSoon,
       transactInCrowd: group.transactInCrowd,
       idle: group.idle,
       aside: aside.sql,
+      prompt: aside.sql,
       size: async () => ({ database: bytesOf(file), log: bytesOf(`${file}-wal`), free: freePages() * pageSize }),
       async healthy() {
         // Nobody may be sent here any more, so nobody else would find out that the disk has room again.
