@@ -1,3 +1,4 @@
+import { hostsOf } from './database-hosts.ts';
 import { DomainError } from './errors.ts';
 import { shareOpenFiles } from './open-files.ts';
 
@@ -29,7 +30,8 @@ interface Setting {
 // biome-ignore format: a table is read by its rows
 export const SETTINGS = [
   { name: 'LAPEL_DATA_DIR', kind: 'text', fallback: './data', description: 'Folder of the database, the administrator token, the embedded object store with its key, and the lock' },
-  { name: 'LAPEL_DATABASE_URL', kind: 'database', fallback: null, description: 'PostgreSQL instead of the embedded SQLite: `postgres://USER:PASSWORD@HOST:PORT/DATABASE`, with `?sslmode=verify-full` and the like; the database must exist, its tables are made' },
+  { name: 'LAPEL_DATABASE_URL', kind: 'database', fallback: null, description: 'PostgreSQL instead of the embedded SQLite: `postgres://USER:PASSWORD@HOST:PORT/DATABASE`, with `?sslmode=verify-full` and the like; the database must exist, its tables are made. Of several hosts (`HOST:PORT,HOST:PORT`) it is the one that can be written' },
+  { name: 'LAPEL_DATABASE_WAIT', kind: 'number', fallback: '30', description: 'Seconds that a start waits for a PostgreSQL that does not answer, or cannot be written yet; 0 does not wait' },
   { name: 'LAPEL_HOST', kind: 'text', fallback: '127.0.0.1', description: 'Address of the REST API and the token endpoint' },
   { name: 'LAPEL_HTTP_PORT', kind: 'port', fallback: '8080', description: 'Its port; 0 picks a free one' },
   { name: 'LAPEL_HTTP_MAX_CONNECTIONS', kind: 'count', fallback: null, description: 'Its connections at most; by default an eighth of the limit of open files, 1024 at most' },
@@ -95,6 +97,7 @@ export interface Config {
   dataDir: string;
   /** Of PostgreSQL, with its password; null: SQLite in the data folder. */
   databaseUrl: string | null;
+  databaseWaitSeconds: number;
   http: { host: string; port: number; maxConnections: number; addressConnections: number };
   admin: { host: string; port: number; token: string | null; maxConnections: number };
   mqtt: {
@@ -187,9 +190,9 @@ function problemOf(kind: Kind, value: string): string | null {
     case 'endpoint':
       return isEndpoint(value) ? null : `must be an absolute https URL (or http on loopback), not "${value}"`;
     case 'database': // never named in the answer: it holds a password
-      return /^postgres(ql)?:\/\/[^/?#]*\/[^/?#]+/.test(value) && URL.canParse(value.replace('@/', '@localhost/'))
+      return hostsOf(value)
         ? null
-        : 'must be a URL like postgres://USER:PASSWORD@HOST:PORT/DATABASE';
+        : 'must be a URL like postgres://USER:PASSWORD@HOST:PORT/DATABASE, with several hosts behind one another (HOST:PORT,HOST:PORT) where they share it; target_session_attrs can only be read-write';
     case 'level':
       return LEVELS.includes(value) ? null : `must be one of ${LEVELS.join(', ')}, not "${value}"`;
     case 'release':
@@ -305,6 +308,7 @@ export function readConfig({ env, options = {}, openFiles = 4096 }: Source): Con
   return {
     dataDir: text('LAPEL_DATA_DIR'),
     databaseUrl: optional('LAPEL_DATABASE_URL'),
+    databaseWaitSeconds: Number(text('LAPEL_DATABASE_WAIT')),
     http: {
       host: text('LAPEL_HOST'),
       port: Number(text('LAPEL_HTTP_PORT')),

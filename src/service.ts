@@ -124,6 +124,7 @@ export async function createService(
   const owners = createOwners();
   const database = await openDatabase({
     url: config.databaseUrl,
+    waitMs: config.databaseWaitSeconds * 1000,
     folder: config.dataDir,
     nowMicros: clock.now(),
     ...numbers.opening,
@@ -251,7 +252,7 @@ export async function createService(
     'database',
     async () => check?.trouble() ?? ((await database.healthy()) ? undefined : 'does not answer'),
   );
-  if (cluster) readiness.set('node', cluster.nodes.trouble);
+  if (cluster) readiness.set('node', () => cluster.nodes.trouble() ?? cluster.heal.trouble());
   readiness.set('files', () => openFileFault(config.dataDir));
   const kept = createKept({ clock });
   const receivers = createReceiverStates({ ...common, kept, urls: applications.settingsOfAll });
@@ -294,7 +295,7 @@ export async function createService(
     due: () => surveyDue(database.aside),
     pending: () => surveyPending(database.aside),
     databaseSize: database.size,
-    lease: () => cluster?.nodes.left(),
+    cluster: () => cluster && { lease: cluster.nodes.left(), healAge: cluster.heal.age() },
     objects: objects.usage,
   });
   const consoleSessions = createConsoleSessions({ ...common, administratorToken: token });

@@ -158,6 +158,7 @@ export const CLI_ROOMS: Readonly<Record<string, Room>> = {
 export const LEAVES: Readonly<Record<string, string>> = {
   clock: 'time, and the formats that it has in bodies',
   config: 'the settings',
+  'database-hosts': 'the hosts of a PostgreSQL URL',
   'data-folder': 'the folder of the data, and the administrator token in it',
   deprecations: 'what is deprecated, and until which release it is served',
   errors: 'every error, with its status and its text',

@@ -1,3 +1,4 @@
+import { placeOf } from '../../database-hosts.ts';
 import { DomainError } from '../../errors.ts';
 import type { NewLife, Raised } from '../number-floor.ts';
 import type { Database, Transact } from '../sql.ts';
@@ -10,7 +11,9 @@ import { migrate } from './migrations.ts';
 import { createPatience } from './patience.ts';
 import { beginLife, type Place, placeThrough, readPlace } from './place.ts';
 import { createReading } from './reading.ts';
-import { checkSettings, placeOf } from './server-check.ts';
+import { checkPooler, checkSettings } from './server-check.ts';
+import { isAwayAtStart } from './trouble.ts';
+import { Unfit } from './unfit.ts';
 
 export interface PostgresOptions {
   /** `postgres://user:password@host:port/database?sslmode=...` */
@@ -25,8 +28,10 @@ export interface PostgresOptions {
   /** The database cannot be reached, told once; and that it is there again. */
   onAway?(cause: unknown): void;
   onBack?(): void;
-  /** Of what others wait for. */
+  /** Of what others wait for, and of what heals. */
   bounds?: Bounds;
+  /** Milliseconds that a start waits for a database that does not answer; none unless told. */
+  waitMs?: number;
   /** Milliseconds after which they are told that the database is away. */
   patienceMs?: number;
   /** The developer of a device, where that is known. */
@@ -64,6 +69,7 @@ async function readIdentities(connection: Connection): Promise<Map<string, strin
  */
 export async function openPostgres(options: PostgresOptions): Promise<Database> {
   const { url, nowMicros, onCommit, onEffectError = rethrow, bounds = SHORT, patienceMs } = options;
+  const prompt = options.bounds ?? PROMPT;
   const { onAway = () => undefined, onBack = () => undefined } = options;
   /** Where the writing connection was last; undefined before the start, and where no number is given out. */
   let known: Place | undefined;
@@ -77,19 +83,36 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
     if (raised) options.onRaised?.(raised);
   }
 
+  let isChecked = false;
   const links = createLinks({
     url,
-    async prepare(connection, { readOnly }) {
+    async prepare(connection, { readOnly }, open) {
       await checkSettings(connection);
+      if (!isChecked) await checkPooler(connection, open);
+      isChecked = true;
       // Before the first number is given out there: the connection may have led to another database than before.
       if (known && options.newLife && !readOnly) await begin(connection, options.newLife);
     },
     onAway,
     onBack,
   });
+  /** A database that is about to start, or to take over, is waited for; one that refuses is not. */
+  async function connectAtStart(): Promise<Connection> {
+    const giveUp = performance.now() + (options.waitMs ?? 0);
+    for (let waits = false; ; waits = true) {
+      try {
+        const connection = await links.once(MIGRATING);
+        if (waits) onBack();
+        return connection;
+      } catch (cause) {
+        if (performance.now() > giveUp || !isAwayAtStart(cause)) throw cause;
+        if (!waits) onAway(cause);
+      }
+    }
+  }
   let identities: Map<string, string>;
   try {
-    const first = await links.once(MIGRATING);
+    const first = await connectAtStart();
     await migrate(first, nowMicros);
     if (options.newLife) await begin(first, options.newLife);
     identities = await readIdentities(first);
@@ -97,12 +120,14 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
   } catch (cause) {
     await links.close();
     const reason = (cause as Error).message || (cause as { code?: string }).code;
+    if (cause instanceof Unfit)
+      throw new DomainError('SETTING_INVALID', { values: { setting: 'LAPEL_DATABASE_URL', problem: cause.message } });
     throw new Error(`the database ${placeOf(url)} cannot be used: ${reason}`, { cause });
   }
   const writer = links.link({ ...bounds, keepsPlans: true });
   const readers = Array.from({ length: READERS }, () => links.link({ ...bounds, readOnly: true }));
   const apart = links.link({ ...LONG, readOnly: true });
-  const healer = links.link({ ...PROMPT, readOnly: true });
+  const healer = links.link({ ...prompt, readOnly: true });
   /** For what nobody waits for. */
   const background = links.link({ ...bounds, keepsPlans: true });
   await Promise.all([writer, ...readers].map((link) => link.ready()));
@@ -111,7 +136,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
   const writing = createPatience({ awayFor: writer.awayFor, ...longest });
   const reading = createPatience({ awayFor: () => Math.min(...readers.map((link) => link.awayFor())), ...longest });
   const lasting = createPatience({ awayFor: apart.awayFor, longest: LONG.silence });
-  const healing = createPatience({ awayFor: healer.awayFor, longest: PROMPT.silence });
+  const healing = createPatience({ awayFor: healer.awayFor, longest: prompt.silence });
   const read = createReading(readers, reading);
   const aside = createReading([apart], lasting);
   const queueOn = (link: Link) =>
