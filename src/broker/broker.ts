@@ -100,7 +100,7 @@ export type Broker = Awaited<ReturnType<typeof createBroker>>;
 /** The MQTT edge: Aedes with the access rules, the sessions and the order of things that the promises need. */
 export async function createBroker(parts: Parts) {
   const { sessions, clock, ids, log, metrics, watch, authenticate, handlers, open, presence, messageRate } = parts;
-  const outbound = createOutbound(watch);
+  const outbound = createOutbound({ watch, ownerOf: parts.ownerOf });
   const persistence = createPersistence({
     sessions,
     outbound,
