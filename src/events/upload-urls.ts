@@ -6,7 +6,7 @@ import type { Fence } from '../cluster/ownership.ts';
 import { Superseded } from '../cluster/superseded.ts';
 import type { Contracts } from '../contracts/contracts.ts';
 import type { Database } from '../database/sql.ts';
-import { DomainError, faultText } from '../errors.ts';
+import { DomainError, faultText, isDatabaseAway } from '../errors.ts';
 import { createWork } from '../idle.ts';
 import type { Ids } from '../ids.ts';
 import type { Log } from '../log.ts';
@@ -163,7 +163,8 @@ export function createUploadUrls(parts: Parts) {
         return failure('NOT_ACTIVATED', thrown.message);
       }
       if (thrown instanceof Superseded) return undefined;
-      log.error({ err: thrown, deviceId }, 'a request for an upload URL could not be carried out');
+      if (!isDatabaseAway(thrown))
+        log.error({ err: thrown, deviceId }, 'a request for an upload URL could not be carried out');
       return failure('INTERNAL', 'the request could not be carried out; ask again later.');
     } finally {
       inFlight.leave(deviceId);

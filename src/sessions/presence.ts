@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts';
 import type { Database, Transact, UnitOfWork } from '../database/sql.ts';
+import { isDatabaseAway } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { deletePresence, saveLastSeen } from './presence-repository.ts';
 
@@ -41,7 +42,7 @@ export function createPresence({ database, clock, log }: Parts) {
     cancel = clock.after(milliseconds, () => {
       disarm();
       flush().catch((err: unknown) => {
-        log.error({ err }, 'when devices were last seen could not be written; trying again');
+        if (!isDatabaseAway(err)) log.error({ err }, 'when devices were last seen could not be written; trying again');
         arm(gather);
       });
     });

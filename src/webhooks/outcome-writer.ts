@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts';
 import type { Database, UnitOfWork } from '../database/sql.ts';
+import { isDatabaseAway } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { type Outcome, saveOutcome } from './delivery-repository.ts';
 
@@ -59,7 +60,8 @@ export function createOutcomeWriter<Written extends Outcome>(options: Options<Wr
       while (waiting.length > 0) await writeBatch();
       pause = FIRST_PAUSE;
     } catch (cause) {
-      log.error({ err: cause, outcomes: waiting.length }, 'outcomes of webhooks could not be written; they are kept');
+      if (!isDatabaseAway(cause))
+        log.error({ err: cause, outcomes: waiting.length }, 'outcomes of webhooks could not be written; they are kept');
       cancelPause = clock.after(pause, () => {
         cancelPause = undefined;
         begin();

@@ -3,6 +3,7 @@ import { createEffects } from '../effects.ts';
 import type { UnitOfWork } from '../sql.ts';
 import { createUnitQueue, type Waiting } from '../unit-queue.ts';
 import { createStatements } from './statements.ts';
+import { isOfGround, unavailable } from './trouble.ts';
 
 interface Done extends Waiting {
   outcome: { value: unknown } | { cause: unknown };
@@ -12,8 +13,9 @@ interface Done extends Waiting {
 
 interface Options {
   connection: SqliteDatabase.Database;
-  /** `failed`: the commit as a whole could not be made. */
-  observe(commit: { seconds: number; committed: number; rolledBack: number; failed: boolean }): void;
+  observe(commit: { seconds: number; committed: number; rolledBack: number }): void;
+  /** A commit as a whole could not be made. */
+  onFailed(cause: unknown): void;
   onEffectError(cause: unknown): void;
 }
 
@@ -28,9 +30,10 @@ const failureOf = (done: Done[]): { cause: unknown } | undefined => {
  * share one fsync. Run: BEGIN, then the units, one after another; one that throws before it has changed anything is out of
  * it. When one throws later, all of them are rolled back and run once more, each in a savepoint of its own, so that it is
  * rolled back alone: savepoints cost an eighth of the statements' time, and hardly ever is one needed. Settle: COMMIT, then
- * the units' effects in order, then the answers. A COMMIT that fails rolls all of them back and rejects every one.
+ * the units' effects in order, then the answers. A COMMIT that fails rolls all of them back and rejects every one with
+ * DATABASE_UNAVAILABLE; so does a statement for which the disk has no room.
  */
-export function createGroupCommit({ connection, observe, onEffectError }: Options) {
+export function createGroupCommit({ connection, observe, onFailed, onEffectError }: Options) {
   let changed = false; // by the unit that runs
   const sql = createStatements(connection, {
     changed: () => {
@@ -67,6 +70,7 @@ export function createGroupCommit({ connection, observe, onEffectError }: Option
         release.run();
       }
       undo(onRollback);
+      if (isOfGround(cause)) throw cause; // what others want to write fails as well
       return { ...unit, outcome: { cause }, onCommit: [], onRollback: [] };
     }
   }
@@ -100,8 +104,9 @@ export function createGroupCommit({ connection, observe, onEffectError }: Option
       commit.run();
     } catch (cause) {
       takeBack(done);
-      for (const unit of batch) unit.reject(cause);
-      observe({ seconds: (performance.now() - started) / 1000, committed: 0, rolledBack: batch.length, failed: true });
+      onFailed(cause);
+      for (const unit of batch) unit.reject(unavailable(cause));
+      observe({ seconds: (performance.now() - started) / 1000, committed: 0, rolledBack: batch.length });
       return undefined;
     }
     for (const unit of done) effects(unit.onCommit);
@@ -117,7 +122,6 @@ export function createGroupCommit({ connection, observe, onEffectError }: Option
       seconds: (performance.now() - started) / 1000,
       committed: done.length - rolledBack,
       rolledBack,
-      failed: false,
     });
     return undefined;
   }
