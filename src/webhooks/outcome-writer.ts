@@ -1,4 +1,5 @@
 import type { Clock } from '../clock.ts';
+import { inOneGo } from '../database/in-one-go.ts';
 import type { Database, UnitOfWork } from '../database/sql.ts';
 import { isDatabaseAway } from '../errors.ts';
 import type { Log } from '../log.ts';
@@ -49,8 +50,9 @@ export function createOutcomeWriter<Written extends Outcome>(options: Options<Wr
       });
       const others = also(unit, batch);
       if (database.shared) batch.sort(byKey);
-      counts = await Promise.all(batch.map((outcome) => saveOutcome(unit, outcome)));
-      if (others) await Promise.all(others);
+      // Begun together, waited for together: one that fails while nobody waits for it would end the process.
+      const outcomes = Promise.all(batch.map((outcome) => saveOutcome(unit, outcome)));
+      [counts] = await inOneGo(outcomes, Promise.all(others ?? []));
     });
     for (const [index, outcome] of batch.entries()) written(outcome, counts[index] === true);
   }
