@@ -51,6 +51,7 @@ export const SETTINGS = [
   { name: 'LAPEL_MQTT_MAX_CONNECTIONS', kind: 'count', fallback: null, description: 'Connections of devices at most; by default what the limit of open files leaves' },
   { name: 'LAPEL_MQTT_ADDRESS_LOGINS', kind: 'number', fallback: null, description: 'Connections of one address that have not logged in, at most; by default 1000, and no limit for loopback, where a proxy may be; 0 is no limit' },
   { name: 'LAPEL_DEVICE_RATE_LIMIT', kind: 'number', fallback: '100', description: 'Messages per second of one device (status, events, requests; one counts once, and once more for each 16 KiB), with a burst of twice that; above it is disconnected and sends the rest later; 0 is no limit' },
+  { name: 'LAPEL_HAND_OVER_RATE', kind: 'number', fallback: '10', description: 'Devices per second that a node hands over, by closing their connections, while it has a tenth more than its share of several nodes; 0 is none' },
   { name: 'LAPEL_DEVICE_EVENT_MIB', kind: 'number', fallback: '16', description: 'MiB of events of one device that are stored at once, and as many more a day; above it events are refused on its errors topic; 0 is no bound' },
   { name: 'LAPEL_APPLICATION_EVENT_MIB', kind: 'number', fallback: '4096', description: 'The same for all devices of one application together' },
   { name: 'LAPEL_PUBLIC_URL', kind: 'url', fallback: null, description: '`{base_url}`: Location headers and the issuer of tokens; by default `http://HOST:PORT`' },
@@ -133,6 +134,8 @@ export interface Config {
   tokenRateLimit: number;
   failedLoginLimit: number;
   timeZone: string;
+  /** Devices that a node hands over in a second at most; 0 is none. */
+  handOverRate: number;
   /** Days; 0 is for ever. */
   retention: { transactions: number; deliveries: number };
   allowHttpWebhooks: boolean;
@@ -327,6 +330,7 @@ export function readConfig({ env, options = {}, openFiles = 4096 }: Source): Con
       addressLogins: addressLogins === null ? null : Number(addressLogins),
       messageRate: Number(text('LAPEL_DEVICE_RATE_LIMIT')),
     },
+    handOverRate: Number(text('LAPEL_HAND_OVER_RATE')),
     eventMebibytes: {
       device: Number(text('LAPEL_DEVICE_EVENT_MIB')),
       application: Number(text('LAPEL_APPLICATION_EVENT_MIB')),

@@ -232,6 +232,7 @@ export async function createService(
     heal.add(webhooks.takeUp);
     heal.add(() => ownership.heal(transactions.found));
     numbers.onOther(cluster.startOver);
+    cluster.quietBy((deviceId) => broker.isQuiet(deviceId) && !uploads.isAsking(deviceId));
     if (takeover) ownership.whenRenamed(takeover.renamed);
     parts.add(createOrphanedWills({ ...common, nodes, carryOut: broker.carryOutWill }));
   }

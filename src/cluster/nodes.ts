@@ -26,6 +26,8 @@ export interface NodesParts {
   /** What the others see of this one. */
   about: Pick<Node, 'release' | 'fingerprint' | 'lacking'>;
   lease?: Lease;
+  /** Devices that are connected to this node. */
+  devices?(): number;
   /** Milliseconds of the clock of the wall; for tests. */
   wall?(): number;
 }
@@ -50,7 +52,7 @@ export type Nodes = ReturnType<typeof createNodes>;
  * be of a dead one. All this is in real time: it is about processes, not about the domain. Time has gone by when either of two
  * clocks says so: a machine that was suspended does not believe in the lease that it had before.
  */
-export function createNodes({ open, ids, log, metrics, about, lease = LEASE, wall = Date.now }: NodesParts) {
+export function createNodes({ open, ids, log, metrics, about, lease = LEASE, wall = Date.now, ...parts }: NodesParts) {
   const { renewMs, validMs } = lease;
   let nodeId = '';
   let live: readonly Node[] = [];
@@ -160,7 +162,7 @@ export function createNodes({ open, ids, log, metrics, about, lease = LEASE, wal
     if (!on) return; // it tells when it is there
     const at = moment();
     if (holds) {
-      const nodes = await renewLease(on, nodeId, validMs);
+      const nodes = await renewLease(on, { nodeId, devices: parts.devices?.() ?? null }, validMs);
       if (nodes.some((node) => node.nodeId === nodeId)) {
         if (holds) prolong(at); // else it was too late for that: the next beat begins anew
         setLive(nodes);

@@ -27,6 +27,7 @@ export function createInFlight(bounds: Bounds) {
       change(`device ${deviceId}`, 1);
       return undefined;
     },
+    has: (deviceId: string): boolean => counts.has(`device ${deviceId}`),
     leave(deviceId: string): void {
       total -= 1;
       change(`device ${deviceId}`, -1);

@@ -192,6 +192,9 @@ export function createUploadUrls(parts: Parts) {
       });
     },
 
+    /** True while a device waits for an answer. */
+    isAsking: inFlight.has,
+
     /** Resolves when no attempt is under way; one that pauses before its second waits for the clock. */
     idle: work.idle,
 
