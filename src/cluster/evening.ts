@@ -10,6 +10,8 @@ const SETTLED = 30_000;
 /** A node has too many from so many above the mean on: a tenth of it, and not less than a few. It stops at half of that. */
 const SLACK_SHARE = 0.1;
 const SLACK = 4;
+/** Milliseconds in which a device has come to its new node, and that one has told how many it has. */
+const UNDER_WAY = 10_000;
 /** Devices that are remembered, so that none is handed over twice within the time below. */
 const REMEMBERED = 50_000;
 const ONCE_IN = 3_600_000;
@@ -17,10 +19,18 @@ const ONCE_IN = 3_600_000;
 const LOOKED_AT = 20;
 const CAME_BACK = 15;
 
-/** How many a node with `own` devices shall hand over now, where all have so many; null: not every node says how many it has. */
-export function surplusOf(own: number, all: readonly (number | null)[], isUnderWay: boolean): number {
+interface Shares {
+  own: number;
+  /** Of each node that lives; null: it does not say. */
+  all: readonly (number | null)[];
+  /** Devices that were handed over, and may not be counted by another one yet. */
+  onTheWay: number;
+}
+
+/** How many a node shall hand over. */
+export function surplusOf({ own, all, onTheWay }: Shares, isUnderWay: boolean): number {
   if (all.length < 2 || all.includes(null)) return 0;
-  const mean = all.reduce<number>((sum, count) => sum + (count ?? 0), 0) / all.length;
+  const mean = all.reduce<number>((sum, count) => sum + (count ?? 0), onTheWay) / all.length;
   const slack = Math.max(SLACK, mean * SLACK_SHARE);
   if (!isUnderWay && own - mean <= slack) return 0;
   return Math.max(0, Math.floor(own - mean - slack / 2));
@@ -60,6 +70,15 @@ export function createEvening({ clock, log, metrics, nodes, ownership, perSecond
     }
   }
 
+  function onTheWay(now: number): number {
+    let count = 0;
+    for (const at of [...handed.values()].reverse()) {
+      if (now - at > UNDER_WAY * 1_000) break;
+      count += 1;
+    }
+    return count;
+  }
+
   /** The balancer leads them back to where they were. */
   function isInVain(): boolean {
     const last = [...handed.keys()].slice(-LOOKED_AT);
@@ -71,7 +90,8 @@ export function createEvening({ clock, log, metrics, nodes, ownership, perSecond
     forget(now);
     const own = ownership.size();
     const all = nodes.live().map(({ nodeId, devices }) => (nodeId === nodes.id() ? own : devices));
-    const surplus = now < settledAt || !nodes.mayAct() ? 0 : surplusOf(own, all, isUnderWay);
+    const surplus =
+      now < settledAt || !nodes.mayAct() ? 0 : surplusOf({ own, all, onTheWay: onTheWay(now) }, isUnderWay);
     if (surplus === 0 || isInVain()) {
       if (isUnderWay) log.info({ devices: own }, 'no more devices are handed over');
       isUnderWay = false;
