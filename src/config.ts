@@ -54,6 +54,7 @@ export const SETTINGS = [
   { name: 'LAPEL_MQTT_ADDRESS_LOGINS', kind: 'number', fallback: null, description: 'Connections of one address that have not logged in, at most; by default 1000, and no limit for loopback, where a proxy may be; 0 is no limit' },
   { name: 'LAPEL_MQTT_LOGIN_SECONDS', kind: 'count', fallback: '10', description: 'Seconds that a connection of a device has for its CONNECT, from its first moment or the end of its TLS handshake; time in which the service itself is late does not count' },
   { name: 'LAPEL_DEVICE_RATE_LIMIT', kind: 'number', fallback: '100', description: 'Messages per second of one device (status, events, requests, SUBSCRIBE and UNSUBSCRIBE, and as many acks besides those that answer a command; one counts once, and once more for each 16 KiB or 64 filters), with a burst of twice that; above it is disconnected and sends the rest later; 0 is no limit' },
+  { name: 'LAPEL_HAND_OVER_RATE', kind: 'number', fallback: '10', description: 'Devices per second that a node hands over, by closing their connections, while it has a tenth more than its share of several nodes; 0 is none' },
   { name: 'LAPEL_DEVICE_EVENT_MIB', kind: 'number', fallback: '16', description: 'MiB of events of one device that are stored at once, and as many more a day; above it events are refused on its errors topic; 0 is no bound' },
   { name: 'LAPEL_APPLICATION_EVENT_MIB', kind: 'number', fallback: '4096', description: 'The same for all devices of one application together' },
   { name: 'LAPEL_PUBLIC_URL', kind: 'url', fallback: null, description: '`{base_url}`: Location headers and the issuer of tokens; by default `http://HOST:PORT`' },
@@ -138,6 +139,8 @@ export interface Config {
   tokenRateLimit: number;
   failedLoginLimit: number;
   timeZone: string;
+  /** Devices that a node hands over in a second at most; 0 is none. */
+  handOverRate: number;
   /** Days; 0 is for ever. */
   retention: { transactions: number; deliveries: number };
   allowHttpWebhooks: boolean;
@@ -334,6 +337,7 @@ export function readConfig({ env, options = {}, openFiles = 4096 }: Source): Con
       loginSeconds: Number(text('LAPEL_MQTT_LOGIN_SECONDS')),
       messageRate: Number(text('LAPEL_DEVICE_RATE_LIMIT')),
     },
+    handOverRate: Number(text('LAPEL_HAND_OVER_RATE')),
     eventMebibytes: {
       device: Number(text('LAPEL_DEVICE_EVENT_MIB')),
       application: Number(text('LAPEL_APPLICATION_EVENT_MIB')),

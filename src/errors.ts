@@ -92,7 +92,7 @@ export const ERRORS = {
   DEVICE_NOT_FOUND: { status: 404, shape: 'reason', text: 'device not found.', when: 'administration' },
   DEVICE_EXISTS: { status: 409, shape: 'message', text: 'device already exists.', when: 'administration' },
   DEVICE_IN_USE: { status: 409, shape: 'message', text: 'device is activated or has unfinished transactions.', when: 'administration: delete or move before deactivation' },
-  OBJECT_STORE_UNAVAILABLE: { status: 500, shape: 'message', text: 'object store is unavailable.', when: 'the object store does not answer, or refuses the service' },
+  OBJECT_STORE_UNAVAILABLE: { status: 503, shape: 'message', text: 'object store is unavailable.', when: 'the object store does not answer, or refuses the service; try again later' },
   DATABASE_UNAVAILABLE: { status: 503, shape: 'message', text: 'the database is unavailable; try again later.', when: 'the database server does not answer: what the request asked for was not done, or nobody knows; repeat it with its `Idempotency-Key`' },
   OVERLOADED: { status: 503, shape: 'message', text: 'the service is at its limit; try again later.', when: 'the bound of requests in flight, or shutting down' },
   NOT_READY: { status: 503, shape: 'message', text: 'the service is not ready.', when: '`/readyz`, which names the parts that are not' },

@@ -138,6 +138,10 @@ export function createMetrics() {
     clusterLease: gauge('cluster_lease_seconds', 'How much of the lease of this node is left; 0 when it is lost'),
     clusterHints: counter('cluster_hints_total', 'Hints between nodes', ['kind', 'outcome']),
     clusterFenced: counter('cluster_fenced_total', 'Connections closed because their device is connected elsewhere'),
+    clusterHandedOver: counter(
+      'cluster_handed_over_total',
+      'Connections closed so that their devices come to a node that has fewer',
+    ),
     clusterPartitions: gauge('cluster_partitions', 'Partitions of webhook receivers that this node sends for, of 64'),
     numbersRaised: counter(
       'numbers_raised_total',

@@ -243,6 +243,7 @@ export async function createService(
   if (cluster) {
     serveHints(cluster, { commands: transactions, webhooks, renamed: renameBroker });
     numbers.onOther(cluster.startOver);
+    cluster.quietBy(broker.isQuiet);
     parts.add(createOrphanedWills({ ...common, nodes: cluster.nodes, carryOut: broker.carryOutWill }));
   }
 

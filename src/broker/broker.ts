@@ -312,6 +312,18 @@ export async function createBroker(parts: Parts) {
     /** True while the device has a connection. */
     isConnected: (deviceId: string): boolean => liveClient(deviceId) !== undefined,
 
+    /** True while nothing is under way on the connection of a device, and its end leaves no will. */
+    isQuiet(deviceId: string): boolean {
+      const client = liveClient(deviceId);
+      return (
+        client !== undefined &&
+        ready.has(client) &&
+        !hasWill(client) &&
+        outbound.isEmpty(client) &&
+        !patience.holds(client)
+      );
+    },
+
     /** How many devices are connected. */
     connectedCount: (): number => ready.size,
 

@@ -116,6 +116,9 @@ export function createOutbound({ watch, ownerOf }: Parts) {
       return true;
     },
 
+    /** True while nothing waits for its PUBACK. */
+    isEmpty: (client: Client): boolean => (states.get(client)?.pending.size ?? 0) === 0,
+
     /** True while a publish with this identifier waits for its PUBACK. */
     awaits: (client: Client, messageId: number): boolean => states.get(client)?.pending.has(messageId) === true,
 

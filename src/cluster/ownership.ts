@@ -246,6 +246,14 @@ export function createOwnership({ database, nodes, bus, log, metrics }: Parts) {
 
     /** Devices that this node holds. */
     size: (): number => held.size,
+    has: (deviceId: string): boolean => held.has(deviceId),
+    /** Those that have been here longest first. */
+    deviceIds: (): Iterable<string> => held.keys(),
+    /** The connection of a device ends: it may come to any node. */
+    handOver(deviceId: string): void {
+      const one = held.get(deviceId);
+      if (one) end(deviceId, one);
+    },
     /** The node is about to go: its row goes, and with it all that it has. */
     leave(): void {
       leaving = true;

@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts';
 import type { Database, Transact, UnitOfWork } from '../database/sql.ts';
+import { isDatabaseAway } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { deletePresence, saveLastSeen } from './presence-repository.ts';
 
@@ -52,7 +53,8 @@ export function createPresence({ database, clock, log }: Parts) {
       cancel = clock.after(milliseconds, () => {
         disarm();
         flush([...due()]).catch((err: unknown) => {
-          log.error({ err }, 'when devices were last seen could not be written; trying again');
+          if (!isDatabaseAway(err))
+            log.error({ err }, 'when devices were last seen could not be written; trying again');
           arm(gather);
         });
       });

@@ -179,7 +179,7 @@ t.test('op 23: register and upload', async (t) => {
   });
 });
 
-t.test('when the object store does not answer: a clear 500, and nothing is lost', async (t) => {
+t.test('when the object store does not answer: a clear 503, and nothing is lost', async (t) => {
   // A port where nothing listens.
   const env = { LAPEL_S3_ENDPOINT: 'http://127.0.0.1:1' };
   process.env['AWS_ACCESS_KEY_ID'] = 'x';
@@ -188,7 +188,11 @@ t.test('when the object store does not answer: a clear 500, and nothing is lost'
   const { api, versionPath } = software;
   await software.register(CAMERA, '1.0.0');
   const at = versionPath(CAMERA, '1.0.0');
-  const unavailable = { status: 500, body: { message: 'object store is unavailable.' } };
+  const unavailable = {
+    status: 503,
+    headers: { 'retry-after': '2' },
+    body: { message: 'object store is unavailable.' },
+  };
   t.match(await api.get(`${at}/binaries`), unavailable);
   t.match(await api.delete(`${at}/binaries`), unavailable);
   t.match(await api.delete(at), unavailable, 'whether it has a binary is not known');

@@ -9,7 +9,7 @@ import { createPostgresGroupCommit } from './group-commit.ts';
 import { createLinks, type Link } from './link.ts';
 import { migrate } from './migrations.ts';
 import { createPatience } from './patience.ts';
-import { beginLife, type Place, placeThrough, readPlace } from './place.ts';
+import { beginLife, changeOf, type Place, placeThrough, readPlace } from './place.ts';
 import { createReading } from './reading.ts';
 import { checkPooler, checkSettings } from './server-check.ts';
 import { isAwayAtStart } from './trouble.ts';
@@ -73,13 +73,13 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
   const { onAway = () => undefined, onBack = () => undefined } = options;
   /** Where the writing connection was last; undefined before the start, and where no number is given out. */
   let known: Place | undefined;
-  const isOther = (at: Place): boolean => known?.place !== at.place || known.since !== at.since;
 
   async function begin(connection: Connection, newLife: () => NewLife): Promise<void> {
     const at = await placeThrough(connection);
-    if (known && !isOther(at)) return;
-    const raised = await beginLife({ connection, at, before: known, ...newLife() });
-    known = at;
+    const before = known;
+    const isSame = before !== undefined && changeOf(before, at) === undefined;
+    const raised = isSame ? undefined : await beginLife({ connection, at, before, ...newLife() });
+    known = at; // now: one that was not raised is looked at again
     if (raised) options.onRaised?.(raised);
   }
 
@@ -178,8 +178,11 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
       return { database: row?.bytes ?? 0, log: 0, free: 0 };
     },
     async seenAt(ask) {
-      if (known && isOther(await readPlace(ask)))
-        links.renew(new Error('another connection has led to another database than this one'));
+      const before = known;
+      if (!before) return;
+      const at = await readPlace(ask);
+      if (changeOf(before, at)) links.renew(new Error('another connection has led to another database than this one'));
+      else if (known === before) known = at;
     },
     async healthy() {
       await read.get('SELECT 1 AS one');
