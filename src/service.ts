@@ -143,6 +143,7 @@ export async function createService(
     urlFault,
     isInUse: hasActivatedDevice,
     changed: (about) => cluster?.bus.broadcast({ kind: 'changed', about }),
+    forgotten: (about) => feed.recheck(about),
   });
   cluster?.bus.on('changed', applications.changedElsewhere);
   cluster?.bus.onGap(applications.changedElsewhere);
