@@ -276,7 +276,6 @@ export async function createService(
       receivers: async (applicationId) => (await receivers.watched(applicationId)).map(keyedReceiver),
     }),
   });
-  const { failedLoginLimit } = config;
   const audit = createAudit(common);
   const deliveryLog = createDeliveryLog({ ...common, webhooks, findApplication });
   const edge = {
@@ -289,7 +288,7 @@ export async function createService(
     statuses,
     software,
     formatTime,
-    failedLoginLimit,
+    failedLoginLimit: config.failedLoginLimit,
     feed,
   };
   const consoleSessions = createConsoleSessions({ ...common, administratorToken: token });
@@ -308,6 +307,7 @@ export async function createService(
         ...looks,
         connections: { perAddress: config.admin.maxConnections, total: config.admin.maxConnections },
         administratorToken: token,
+        names: config.admin.names,
         sessions: consoleSessions,
         pages: createConsolePages({ ...consoleParts, role: 'operator' }),
         adminUrl,

@@ -9,7 +9,7 @@ const MINUTE = 60_000;
 const OTHER_TOKEN = 'another token of administrators, which is long enough';
 
 t.test('the operator’s session', async (t) => {
-  const world = await startWorld(t);
+  const world = await startWorld(t, { env: { LAPEL_CONSOLE_URL: 'https://lapel.test' } });
   const { clock } = world;
 
   /** What the console's page sends; other headers in their place, or without one. */
