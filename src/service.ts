@@ -57,7 +57,7 @@ import { createOrphanedWills } from './sessions/orphaned-wills.ts';
 import { createPresence } from './sessions/presence.ts';
 import { createSessions } from './sessions/sessions.ts';
 import { createTakeover, type Takeover } from './sessions/takeover.ts';
-import { ownerOfObject } from './software/owner.ts';
+import { aboutObjects } from './software/owner.ts';
 import { hasPackages } from './software/package-repository.ts';
 import { createSoftware } from './software/software.ts';
 import { createCancellation } from './transactions/cancellation.ts';
@@ -157,7 +157,7 @@ export async function createService(
     await openObjects({
       ...common,
       config,
-      ownerOf: (key) => ownerOfObject(database.read, key),
+      ...aboutObjects(database.read),
       pages: () => consoleUrls,
     }),
   );

@@ -255,6 +255,11 @@ await t.test('transfers beyond the bound are told to slow down, and counted', as
   t.match(await first, { status: 200 });
   t.equal((await put(url, 'third')).status, 200, 'a place is free again');
   const answer = await fetch((await store.downloadUrl(KEY, { expiresIn: 60 })).url);
+  t.match(Object.fromEntries(answer.headers), {
+    'content-disposition': 'attachment',
+    'content-security-policy': "default-src 'none'; sandbox",
+    'x-content-type-options': 'nosniff',
+  });
   t.equal(answer.status, 503);
   const refused = await metrics.objectsRefused.get();
   t.same(
