@@ -22,11 +22,13 @@ const GLOBAL_UNICAST: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('2000::'), 3];
  * private addresses are allowed.
  */
 const METADATA: ReadonlySet<string> = new Set(
-  [
-    ...['169.254.169.254', '169.254.169.253', '169.254.169.123', '169.254.170.2', '169.254.170.23', '169.254.42.42'],
-    ...['100.100.100.200', '168.63.129.16', '192.0.0.192'],
-    ...['fd00:ec2::254', 'fd00:ec2::253', 'fd00:ec2::123', 'fd00:ec2::23', 'fd20:ce::254', 'fd00:42::42'],
-  ].map((text) => ipaddr.parse(text).toNormalizedString()),
+  (
+    '169.254.169.254 169.254.169.253 169.254.169.123 169.254.170.2 169.254.170.23 169.254.42.42 ' +
+    '100.100.100.200 168.63.129.16 192.0.0.192 ' +
+    'fd00:ec2::254 fd00:ec2::253 fd00:ec2::123 fd00:ec2::23 fd20:ce::254 fd00:42::42'
+  )
+    .split(' ')
+    .map((text) => ipaddr.parse(text).toNormalizedString()),
 );
 
 /**
