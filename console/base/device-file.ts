@@ -37,7 +37,7 @@ function* recordsOf(text: string): Generator<string[]> {
       start = at + 1;
     }
   }
-  if (start < text.length || fields.length > 0) yield [...fields, text.slice(start)];
+  yield [...fields, text.slice(start)]; // nothing, when the last line is ended
 }
 
 const contentOf = (field = ''): string => {
@@ -70,7 +70,7 @@ function completeCsv(text: string): DeviceFile {
       written.push(fields.join(','));
     }
   }
-  return { text: `${written.join('\n')}\n`, ...made };
+  return { text: written.join('\n'), ...made };
 }
 
 function completeJson(text: string): DeviceFile {

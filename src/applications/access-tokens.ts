@@ -72,13 +72,13 @@ export function createAccessTokens({ database, clock, ids, log, issuer, legacy }
         currentDate: new Date(clock.now() / 1000),
       },
     );
-    const { sub = '', scope, exp = 0, secret } = payload;
+    const { sub = '', scope, exp = 0, secret_mark: secretMark } = payload;
     if (typeof scope !== 'string') throw new Error('the claim "scope" is no string');
     // Whoever has the keys of a node, or of a backup, makes no token that outlives them.
     if (exp * 1_000_000 - clock.now() > (TOKEN_LIFETIME + CLOCKS_APART) * 1_000_000) {
       throw new Error('the token lives longer than any that is issued');
     }
-    const mark = typeof secret === 'string' ? { secretMark: secret } : {};
+    const mark = typeof secretMark === 'string' ? { secretMark } : {};
     return { applicationId: sub, scopes: new Set(scope.split(' ')), expiresAt: exp * 1_000_000, ...mark };
   }
 
@@ -100,7 +100,7 @@ export function createAccessTokens({ database, clock, ids, log, issuer, legacy }
       const { keyId, privateKey } = keys.current();
       const scope = scopes.join(' ');
       const issuedAt = Math.floor(clock.now() / 1_000_000);
-      const accessToken = await new SignJWT({ scope, secret: secretMark })
+      const accessToken = await new SignJWT({ scope, secret_mark: secretMark })
         .setProtectedHeader({ alg: 'ES256', typ: 'JWT', kid: keyId })
         .setIssuer(issuer())
         .setSubject(applicationId)

@@ -49,7 +49,7 @@ t.test('each second way to the same data', async (t) => {
   t.equal(await statusOf(`/feed?topics=devices:${deviceId},receivers`, token), 403, 'one of several topics');
 
   await t.test(
-    'a secret that is replaced ends its tokens and its streams at once; so does the end of all',
+    'a secret that is replaced ends its tokens and its streams at once; so does the end of its application',
     async (t) => {
       const read = async (): Promise<number> => (await tenant.api.get(tenant.path)).status;
       t.equal(await read(), 200);
@@ -63,6 +63,14 @@ t.test('each second way to the same data', async (t) => {
       t.match((await tenant.api.get(tenant.path)).headers, { 'lapel-error-code': 'TOKEN_INVALID' });
       const fresh = await world.clientOf(tenant.applicationId, replaced.body.secret);
       t.equal((await fresh.get(tenant.path)).status, 200);
+
+      const made = await world.admin().post('/admin/v1/developers/dev/applications', { json: { name: 'short' } });
+      const { applicationId, secret } = made.body;
+      const other = { authorization: `Bearer ${await world.tokenOf(applicationId, secret)}` };
+      const last = await openFeed(t, `${http}/v1/applications/${applicationId}/feed?topics=transactions`, other);
+      await last.next('snapshot');
+      await world.admin().delete(`/admin/v1/applications/${applicationId}`);
+      t.same(await last.next('bye'), { reason: 'session' });
     },
   );
 });
