@@ -46,6 +46,9 @@ const contentOf = (field = ''): string => {
 };
 const isBlank = (fields: readonly string[]): boolean => fields.every((field) => contentOf(field) === '');
 
+/** Its last field has a quote that nothing ends. */
+const isOpen = (fields: readonly string[]): boolean => (fields.at(-1) ?? '').split('"').length % 2 === 0;
+
 function completeCsv(text: string): DeviceFile {
   const written: string[] = [];
   const made = { lines: 0, made: 0 };
@@ -61,7 +64,7 @@ function completeCsv(text: string): DeviceFile {
       if (column === -1) column = fields.length;
     } else {
       made.lines += 1;
-      const isWhole = fields.length === names.length;
+      const isWhole = fields.length === names.length && !isOpen(fields);
       const isDevice = DEVICE_ID.test(contentOf(fields[names.indexOf('deviceId')]));
       if (isWhole && contentOf(fields[column]) === '') {
         if (isDevice) made.made += 1;
