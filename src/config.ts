@@ -13,6 +13,7 @@ type Kind =
   | 'timeZone'
   | 'release'
   | 'endpoint'
+  | 'hosts'
   | 'database';
 
 interface Setting {
@@ -33,11 +34,13 @@ export const SETTINGS = [
   { name: 'LAPEL_DATABASE_URL', kind: 'database', fallback: null, description: 'PostgreSQL instead of the embedded SQLite: `postgres://USER:PASSWORD@HOST:PORT/DATABASE`, with `?sslmode=verify-full` and the like; the database must exist, its tables are made. Of several hosts (`HOST:PORT,HOST:PORT`) it is the one that can be written' },
   { name: 'LAPEL_DATABASE_WAIT', kind: 'number', fallback: '30', description: 'Seconds that a start waits for a PostgreSQL that does not answer, or cannot be written yet; 0 does not wait' },
   { name: 'LAPEL_HOST', kind: 'text', fallback: '127.0.0.1', description: 'Address of the REST API and the token endpoint' },
+  { name: 'LAPEL_ALLOW_PLAIN_HTTP', kind: 'flag', fallback: 'false', description: 'Allows the REST API, administration and the embedded object store on addresses that are not loopback: they have no TLS of their own, so a proxy before them has to' },
   { name: 'LAPEL_HTTP_PORT', kind: 'port', fallback: '8080', description: 'Its port; 0 picks a free one' },
   { name: 'LAPEL_HTTP_MAX_CONNECTIONS', kind: 'count', fallback: null, description: 'Its connections at most; by default an eighth of the limit of open files, 1024 at most' },
   { name: 'LAPEL_HTTP_ADDRESS_CONNECTIONS', kind: 'count', fallback: null, description: 'Of these for one address; by default half of them. Behind a proxy all have its address: as many as there are' },
   { name: 'LAPEL_ADMIN_HOST', kind: 'text', fallback: '127.0.0.1', description: 'Address of administration, `/metrics`, `/healthz` and `/readyz`' },
   { name: 'LAPEL_ADMIN_PORT', kind: 'port', fallback: '8081', description: 'Its port; 0 picks a free one' },
+  { name: 'LAPEL_ADMIN_NAMES', kind: 'hosts', fallback: null, description: 'Names by which administration is called, with commas between them, besides any address, `localhost` and those of `LAPEL_CONSOLE_URL` and `LAPEL_PUBLIC_URL`; requests by another name are refused, but those to `/healthz` and `/readyz`' },
   { name: 'LAPEL_ADMIN_TOKEN', kind: 'text', fallback: null, secret: true, description: 'Administrator token, 32 characters or more; by default made at first start and kept in `admin-token` in the data folder' },
   { name: 'LAPEL_MQTT_HOST', kind: 'text', fallback: '127.0.0.1', description: 'Address of plain MQTT' },
   { name: 'LAPEL_MQTT_PORT', kind: 'port', fallback: '1883', description: 'Its port; 0 picks a free one' },
@@ -76,7 +79,7 @@ export const SETTINGS = [
   { name: 'LAPEL_LEGACY_AUDIENCE', kind: 'text', fallback: null, description: 'What `aud` of its tokens must contain; by default a token may have none, or one that names `LAPEL_PUBLIC_URL`' },
   { name: 'LAPEL_TIME_ZONE', kind: 'timeZone', fallback: null, description: 'Time zone of the local date-times in REST bodies; by default the machine’s' },
   { name: 'LAPEL_ALLOW_HTTP_WEBHOOKS', kind: 'flag', fallback: 'false', description: 'Allows `http` webhook URLs on hosts that are not loopback' },
-  { name: 'LAPEL_WEBHOOK_ALLOW_PRIVATE', kind: 'flag', fallback: 'false', description: 'Allows webhook targets that resolve to loopback, private, link-local or metadata addresses' },
+  { name: 'LAPEL_WEBHOOK_ALLOW_PRIVATE', kind: 'flag', fallback: 'false', description: 'Allows webhook targets that resolve to loopback, private or link-local addresses; those where clouds have their metadata are never allowed' },
   { name: 'LAPEL_RETENTION_DAYS', kind: 'number', fallback: '90', description: 'Days after which a finished transaction is removed, unless its webhook or its cancel is still to be delivered; 0 keeps them for ever' },
   { name: 'LAPEL_DELIVERY_RETENTION_DAYS', kind: 'number', fallback: '30', description: 'The same for webhook deliveries that have their outcome: until then they are listed and can be sent again' },
   { name: 'LAPEL_LOG_LEVEL', kind: 'level', fallback: 'info', description: '`fatal`, `error`, `warn`, `info`, `debug`, `trace` or `silent`' },
@@ -100,7 +103,14 @@ export interface Config {
   databaseUrl: string | null;
   databaseWaitSeconds: number;
   http: { host: string; port: number; maxConnections: number; addressConnections: number };
-  admin: { host: string; port: number; token: string | null; maxConnections: number };
+  admin: {
+    host: string;
+    port: number;
+    token: string | null;
+    maxConnections: number;
+    /** What it is called, besides by its address. */
+    names: readonly string[];
+  };
   mqtt: {
     host: string;
     port: number;
@@ -192,6 +202,8 @@ function problemOf(kind: Kind, value: string): string | null {
         : `must be an absolute http or https URL without query, not "${value}"`;
     case 'endpoint':
       return isEndpoint(value) ? null : `must be an absolute https URL (or http on loopback), not "${value}"`;
+    case 'hosts':
+      return /^[a-z0-9.,_-]+$/i.test(value) ? null : `must be names of hosts with commas between them, not "${value}"`;
     case 'database': // never named in the answer: it holds a password
       return hostsOf(value)
         ? null
@@ -290,6 +302,12 @@ export function readConfig({ env, options = {}, openFiles = 4096 }: Source): Con
       `${mqttWs.host} is not loopback: there it needs LAPEL_TLS_CERT, or LAPEL_ALLOW_PLAIN_MQTT=true`,
     );
   }
+  const plain: SettingName[] = ['LAPEL_HOST', 'LAPEL_ADMIN_HOST', 'LAPEL_OBJECTS_HOST'];
+  const isOpen = (name: SettingName): boolean => !LOOPBACK.test(text(name));
+  const open = flag('LAPEL_ALLOW_PLAIN_HTTP') ? undefined : plain.find(isOpen);
+  if (open !== undefined) {
+    throw invalid(open, `${text(open)} is not loopback: plain HTTP there needs LAPEL_ALLOW_PLAIN_HTTP=true`);
+  }
   const token = optional('LAPEL_ADMIN_TOKEN');
   if (token !== null && token.length < ADMIN_TOKEN_LENGTH) {
     throw invalid('LAPEL_ADMIN_TOKEN', `must have ${ADMIN_TOKEN_LENGTH} characters or more`);
@@ -325,6 +343,11 @@ export function readConfig({ env, options = {}, openFiles = 4096 }: Source): Con
       port: Number(text('LAPEL_ADMIN_PORT')),
       token,
       maxConnections: shares.admin,
+      names: [
+        text('LAPEL_ADMIN_HOST'),
+        ...text('LAPEL_ADMIN_NAMES').split(','),
+        ...[publicUrl, optional('LAPEL_CONSOLE_URL')].map((url) => (url === null ? '' : new URL(url).hostname)),
+      ].filter((name) => name !== ''),
     },
     mqtts,
     mqttWs,

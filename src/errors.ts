@@ -43,6 +43,7 @@ export const ERRORS = {
   SCOPE_INSUFFICIENT: { status: 403, shape: 'message', text: 'the access token lacks the scope {scope}.', when: 'token without the scope of the operation' },
   APPLICATION_FOREIGN: { status: 403, shape: 'message', text: 'the access token belongs to another application.', when: 'application in the path is not the token’s own' },
   APPLICATION_UNREGISTERED: { status: 403, shape: 'message', text: 'application is not registered.', when: 'the application was deleted' },
+  HOST_UNKNOWN: { status: 403, shape: 'message', text: 'this is no name of the service: LAPEL_ADMIN_NAMES tells it its names.', when: 'administration: `Host` is neither an address, nor `localhost`, nor a name that the settings have' },
   WRONG_URL: { status: 403, shape: 'message', text: 'wrong url.', when: 'unknown path, or a method that the path does not have' },
   FILE_NOT_FOUND: { status: 404, shape: 'reason', text: 'file not found.', when: 'below `/console`: a file of another release, or none' },
   METHOD_NOT_ALLOWED: { status: 405, shape: 'message', text: 'method not allowed.', when: 'other methods on activation status and hardware properties' },

@@ -65,7 +65,7 @@ import { createPresence } from './sessions/presence.ts';
 import { renameBroker } from './sessions/session-repository.ts';
 import { createSessions } from './sessions/sessions.ts';
 import { createTakeover } from './sessions/takeover.ts';
-import { ownerOfObject } from './software/owner.ts';
+import { aboutObjects } from './software/owner.ts';
 import { hasPackages } from './software/package-repository.ts';
 import { createSoftware } from './software/software.ts';
 import { createCancellation } from './transactions/cancellation.ts';
@@ -154,6 +154,7 @@ export async function createService(
     urlFault,
     isInUse: hasActivatedDevice,
     changed: (about) => cluster?.bus.broadcast({ kind: 'changed', about }),
+    forgotten: (about) => feed.recheck(about),
   });
   cluster?.bus.on('changed', applications.changedElsewhere);
   cluster?.bus.onGap(applications.changedElsewhere);
@@ -173,7 +174,7 @@ export async function createService(
     await openObjects({
       ...common,
       config,
-      ownerOf: (key) => ownerOfObject(database.read, key),
+      ...aboutObjects(database.read),
       pages: () => consoleUrls,
     }),
   );
@@ -206,21 +207,13 @@ export async function createService(
   const connected = cluster?.ownership.connected ?? connectedHere;
   const statuses = createStatuses({ ...common, presence, connected });
   const connectedIds = cluster?.ownership.connectedIds ?? ((most: number) => broker.connectedIds(most));
-  const { versionsOf } = statuses;
-  const watched = { ...common, presence, connected, connectedIds, versionsOf };
+  const watched = { ...common, presence, connected, connectedIds, versionsOf: statuses.versionsOf };
   const looks = createLooks({ ...watched, aside: database.aside });
   const { device: deviceMebibytes, application: applicationMebibytes } = config.eventMebibytes;
   const bytes = createEventBytes({ clock, metrics, deviceMebibytes, applicationMebibytes, nodes });
   const events = createDeviceEvents({ ...common, deprecations, findApplication, record: webhooks.record, bytes });
   const requests = parts.add(
-    createAnswering({
-      ...common,
-      findApplication,
-      raise: events.raise,
-      allowHttp,
-      allowPrivate,
-      freshUrl: transactions.freshUrl,
-    }),
+    createAnswering({ ...common, ...events, ...transactions, findApplication, allowHttp, allowPrivate }),
   );
 
   const broker = parts.add(
@@ -315,6 +308,7 @@ export async function createService(
         ...looks,
         connections: { perAddress: config.admin.maxConnections, total: config.admin.maxConnections },
         administratorToken: token,
+        names: config.admin.names,
         sessions: consoleSessions,
         pages: createConsolePages({ ...consoleParts, role: 'operator' }),
         adminUrl,

@@ -42,6 +42,21 @@ t.test('binaries', async (t) => {
     t.match((await api.get(`${versionPath(CAMERA, '1.1.0')}/binaries`)).body, { appFileExists: false });
   });
 
+  t.test('what devices get is not replaced by a URL from before; a new one replaces it', async (t) => {
+    const version = versionPath(CAMERA, '1.1.0');
+    const before = await api.post(`${version}/binaries`);
+    clock.advance(2_000);
+    await api.post(`${version}/distributions`);
+    t.equal(await put(before, 'the first'), 200, 'there was none yet');
+    t.equal(await put(before, 'another one'), 403);
+    t.match((await api.get(`${version}/binaries`)).body, { fileSize: 'the first'.length });
+    const fresh = await api.post(`${version}/binaries`);
+    t.equal(await put(fresh, 'another one'), 200);
+    await api.delete(`${version}/distributions`);
+    t.equal(await put(before, 'not distributed'), 200);
+    await api.delete(`${version}/binaries`);
+  });
+
   t.test('the URL is of no use after an hour', async (t) => {
     const answer = await api.post(at);
     clock.advance(3_601_000);
