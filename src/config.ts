@@ -69,8 +69,12 @@ export const SETTINGS = [
   { name: 'LAPEL_S3_REGION', kind: 'text', fallback: 'us-east-1', description: 'Region of the object store' },
   { name: 'LAPEL_S3_BUCKET', kind: 'text', fallback: 'lapel', description: 'Bucket of the object store; it must exist' },
   { name: 'LAPEL_RESERVED_PACKAGE_PREFIX', kind: 'text', fallback: 'com.lapel.', description: '`{reserved_package_prefix}`: packages that developers cannot register' },
+  { name: 'LAPEL_DEVELOPER_PACKAGES', kind: 'number', fallback: '1000', description: 'Packages that a developer may have; 0 is no limit' },
+  { name: 'LAPEL_DEVELOPER_VERSIONS', kind: 'number', fallback: '10000', description: 'Versions of all of them together; 0 is no limit' },
+  { name: 'LAPEL_DEVELOPER_STORED_GIB', kind: 'number', fallback: '100', description: 'GiB of binaries of a developer, those included that an upload URL was given out for; 0 is no limit' },
   { name: 'LAPEL_API_RELEASE', kind: 'release', fallback: '2026-11', description: 'Release of the interface to serve, `YYYY-MM`: what is deprecated is there until the release that removes it' },
   { name: 'LAPEL_RATE_LIMIT', kind: 'number', fallback: '200', description: 'Requests per second of one application, with a burst of twice that; 0 is no limit' },
+  { name: 'LAPEL_FEED_STREAMS', kind: 'count', fallback: '256', description: 'Streams of the feed at a time, of the API and of administration each; where there is no room, the oldest of who has most is ended, by developer, then by application' },
   { name: 'LAPEL_TOKEN_RATE_LIMIT', kind: 'number', fallback: '20', description: 'The same for requests to the token endpoint' },
   { name: 'LAPEL_FAILED_LOGIN_LIMIT', kind: 'number', fallback: '50', description: 'Requests with wrong credentials per second of one address, and in the name of one application, with a burst of twice that; further ones wait a second for a 429, right credentials are never refused; 0 is no limit' },
   { name: 'LAPEL_LEGACY_ISSUER', kind: 'text', fallback: null, description: 'Legacy identity provider whose access tokens are accepted too: the `iss` of its tokens' },
@@ -82,6 +86,7 @@ export const SETTINGS = [
   { name: 'LAPEL_WEBHOOK_ALLOW_PRIVATE', kind: 'flag', fallback: 'false', description: 'Allows webhook targets that resolve to loopback, private or link-local addresses; those where clouds have their metadata are never allowed' },
   { name: 'LAPEL_RETENTION_DAYS', kind: 'number', fallback: '90', description: 'Days after which a finished transaction is removed, unless its webhook or its cancel is still to be delivered; 0 keeps them for ever' },
   { name: 'LAPEL_DELIVERY_RETENTION_DAYS', kind: 'number', fallback: '30', description: 'The same for webhook deliveries that have their outcome: until then they are listed and can be sent again' },
+  { name: 'LAPEL_AUDIT_RETENTION_DAYS', kind: 'number', fallback: '400', description: 'The same for entries of the audit log' },
   { name: 'LAPEL_LOG_LEVEL', kind: 'level', fallback: 'info', description: '`fatal`, `error`, `warn`, `info`, `debug`, `trace` or `silent`' },
 ] as const satisfies readonly Setting[];
 
@@ -143,16 +148,19 @@ export interface Config {
   /** Null: no legacy tokens. */
   legacy: { issuer: string; jwksUrl: string; scopeBase: string; audience: string | null } | null;
   reservedPackagePrefix: string;
+  /** Of each developer; 0 is no limit. */
+  quotas: { packages: number; versions: number; storedBytes: number };
   apiRelease: string;
   /** Requests per second and application; 0 is no limit. */
   rateLimit: number;
   tokenRateLimit: number;
   failedLoginLimit: number;
+  feedStreams: number;
   timeZone: string;
   /** Devices that a node hands over in a second at most; 0 is none. */
   handOverRate: number;
   /** Days; 0 is for ever. */
-  retention: { transactions: number; deliveries: number };
+  retention: { transactions: number; deliveries: number; audit: number };
   allowHttpWebhooks: boolean;
   webhookAllowPrivate: boolean;
   logLevel: string;
@@ -378,14 +386,21 @@ export function readConfig({ env, options = {}, openFiles = 4096 }: Source): Con
     },
     legacy: readLegacy(optional, publicUrl ?? `http://${text('LAPEL_HOST')}:${text('LAPEL_HTTP_PORT')}`),
     reservedPackagePrefix: text('LAPEL_RESERVED_PACKAGE_PREFIX'),
+    quotas: {
+      packages: Number(text('LAPEL_DEVELOPER_PACKAGES')),
+      versions: Number(text('LAPEL_DEVELOPER_VERSIONS')),
+      storedBytes: Number(text('LAPEL_DEVELOPER_STORED_GIB')) * 1024 ** 3,
+    },
     apiRelease: text('LAPEL_API_RELEASE'),
     rateLimit: Number(text('LAPEL_RATE_LIMIT')),
     tokenRateLimit: Number(text('LAPEL_TOKEN_RATE_LIMIT')),
     failedLoginLimit: Number(text('LAPEL_FAILED_LOGIN_LIMIT')),
+    feedStreams: Number(text('LAPEL_FEED_STREAMS')),
     timeZone: optional('LAPEL_TIME_ZONE') ?? Intl.DateTimeFormat().resolvedOptions().timeZone,
     retention: {
       transactions: Number(text('LAPEL_RETENTION_DAYS')),
       deliveries: Number(text('LAPEL_DELIVERY_RETENTION_DAYS')),
+      audit: Number(text('LAPEL_AUDIT_RETENTION_DAYS')),
     },
     allowHttpWebhooks: flag('LAPEL_ALLOW_HTTP_WEBHOOKS'),
     webhookAllowPrivate: flag('LAPEL_WEBHOOK_ALLOW_PRIVATE'),

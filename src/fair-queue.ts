@@ -94,8 +94,9 @@ export function createFairQueue<Item>() {
         continue;
       }
       const taken = takeFrom(head);
-      head.balance = isAlone ? 0 : head.balance - taken.cost; // nobody waited for what it takes alone
-      if (head.size === 0 && head.balance >= 0) removeHead(lane, head);
+      // Nobody waited for what it takes alone; but whoever comes now is next.
+      head.balance = isAlone ? -QUANTUM : head.balance - taken.cost;
+      if (head.size === 0 && (isAlone || head.balance >= 0)) removeHead(lane, head);
       else if (head.balance <= 0) lane.tail = head;
       return taken;
     }
@@ -123,5 +124,23 @@ export function createFairQueue<Item>() {
       if (root.size === 0) root = createLane(''); // what was taken too much was taken from nobody
       return item;
     },
+  };
+}
+
+/** Carries one piece of work out at a time; those that wait take turns by whose they are, a path of a fair queue. */
+export function createFairTurns() {
+  const waiting = createFairQueue<() => void>();
+  let busy = false;
+
+  return async <Result>(whose: readonly string[], work: () => Promise<Result>): Promise<Result> => {
+    if (busy) await new Promise<void>((resolve) => waiting.put(whose, resolve));
+    busy = true;
+    try {
+      return await work();
+    } finally {
+      const next = waiting.take();
+      if (next) next();
+      else busy = false;
+    }
   };
 }

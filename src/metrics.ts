@@ -34,6 +34,7 @@ export function createMetrics() {
     httpSeconds: histogram('http_request_duration_seconds', 'Time from request to answer', ['listener', 'route']),
     httpRefused: counter('http_refused_total', 'Requests refused by a bound', ['bound']),
     feedStreams: labelled('console_feeds', 'Streams of the console that are open', ['listener']),
+    feedsEvicted: counter('console_feeds_evicted_total', 'Streams that were ended because others had none'),
     feedMessagesDropped: counter(
       'console_messages_dropped_total',
       'Messages of devices that the console left out: more a second than anybody can read',
@@ -107,6 +108,11 @@ export function createMetrics() {
       'bound',
     ]),
     uploadUrlSeconds: histogram('upload_url_attempt_duration_seconds', 'Time of one request to a customer’s URL'),
+    quotaRefused: counter(
+      'quota_refused_total',
+      'Packages, versions and uploads refused by a quota of their developer',
+      ['quota'],
+    ),
     objectRequests: counter('object_requests_total', 'Requests answered by the embedded object store', [
       'method',
       'status',

@@ -8,6 +8,7 @@ import { createAccessTokens } from './applications/access-tokens.ts';
 import { createApplications } from './applications/applications.ts';
 import { createDevelopers } from './applications/developers.ts';
 import { createLegacyTokens } from './applications/legacy-tokens.ts';
+import { createAsking } from './asking.ts';
 import { createAudit } from './audit/audit.ts';
 import { auditSweep } from './audit/audit-sweep.ts';
 import { createRaisedNumbers } from './audit/raised-numbers.ts';
@@ -67,6 +68,7 @@ import { createSessions } from './sessions/sessions.ts';
 import { createTakeover } from './sessions/takeover.ts';
 import { aboutObjects } from './software/owner.ts';
 import { hasPackages } from './software/package-repository.ts';
+import { createQuotas } from './software/quotas.ts';
 import { createSoftware } from './software/software.ts';
 import { createCancellation } from './transactions/cancellation.ts';
 import { idempotencySweep } from './transactions/idempotency-sweep.ts';
@@ -121,7 +123,7 @@ export async function createService(
   parts.add(watchOpenFiles({ clock, log, logLimit, metrics }));
   const commits = commitMetrics(metrics);
   const numbers = createRaisedNumbers({ clock, ids, log, metrics });
-  const owners = createOwners();
+  const [owners, asking] = [createOwners(), createAsking()];
   const database = await openDatabase({
     url: config.databaseUrl,
     waitMs: config.databaseWaitSeconds * 1000,
@@ -170,16 +172,11 @@ export async function createService(
   );
   /** Where pages of the console are. */
   const consoleUrls: string[] = [];
-  const objects = parts.add(
-    await openObjects({
-      ...common,
-      config,
-      ...aboutObjects(database.read),
-      pages: () => consoleUrls,
-    }),
-  );
+  const quotas = createQuotas({ ...common, limits: config.quotas });
+  const ofObjects = { ...aboutObjects(database.read), admits: quotas.admits };
+  const objects = parts.add(await openObjects({ ...common, ...ofObjects, config, pages: () => consoleUrls }));
   const software = parts.add(
-    createSoftware({ ...common, objects: objects.store, reservedPrefix: config.reservedPackagePrefix }),
+    createSoftware({ ...common, quotas, objects: objects.store, reservedPrefix: config.reservedPackagePrefix }),
   );
   const transactions = parts.add(
     createTransactions({
@@ -270,6 +267,7 @@ export async function createService(
   const ofFleet = { figures, history, vitals: { commitP99: commits.p99, nodes } };
   const feed = createFeed({
     ...common,
+    mostStreams: config.feedStreams,
     sources: createFeedSources({
       hasOthers: database.shared,
       fleetDevices: looks.fleet,
@@ -282,8 +280,8 @@ export async function createService(
   });
   const audit = numbers.writtenTo(createAudit(common));
   const deliveryLog = createDeliveryLog({ ...common, webhooks, findApplication });
-  const tenants = { applications, developers, devices, statuses, software };
-  const edge = { ...common, ...tenants, audit, nodes, formatTime, failedLoginLimit, feed };
+  const tenants = { applications, developers, devices, statuses, software, quotas };
+  const edge = { ...common, ...tenants, audit, formatTime, failedLoginLimit, feed, shares: cluster?.shares.of };
   const survey = createSurvey({
     ...common,
     due: () => surveyDue(database.aside),
@@ -340,8 +338,9 @@ export async function createService(
       createApiServer({
         ...edge,
         connections: { perAddress: config.http.addressConnections, total: config.http.maxConnections },
+        asking,
         // One question of theirs at a time, so that who watches over all of them gets an answer.
-        ...createLooks({ ...watched, aside: inTurn(database.aside) }),
+        ...createLooks({ ...watched, aside: inTurn(database.aside, asking.whose) }),
         transactions,
         accessTokens,
         deliveryLog,
@@ -363,7 +362,7 @@ export async function createService(
     requestSweep(),
     idempotencySweep(),
     sessionSweep(),
-    auditSweep(),
+    auditSweep({ keptDays: config.retention.audit }),
     historySweep(),
   ];
   parts.add(createRetention({ ...common, sweeps, sweepObjects: software.sweepObjects, leads }));

@@ -156,6 +156,7 @@ export const CLI_ROOMS: Readonly<Record<string, Room>> = {
 
 /** The files directly in src/ that every room may import: a closed list, each with the one thing that it is about. */
 export const LEAVES: Readonly<Record<string, string>> = {
+  asking: 'who asks, for those who take turns',
   clock: 'time, and the formats that it has in bodies',
   config: 'the settings',
   'database-hosts': 'the hosts of a PostgreSQL URL',

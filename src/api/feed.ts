@@ -20,7 +20,7 @@ function scopesOf({ transactions, receivers, software }: FeedTopics): string[] {
  */
 export async function readFeed(
   { feed, accessTokens, applications }: Pick<ApiServices, 'feed' | 'accessTokens' | 'applications'>,
-  { params, query, headers }: AtApplication<never, 'common/feed-query'>,
+  { params, query, headers, caller }: AtApplication<never, 'common/feed-query'>,
 ): Promise<Answer> {
   const { applicationId } = params;
   const topics = readTopics(query.topics);
@@ -39,6 +39,6 @@ export async function readFeed(
       () => true,
       (error: unknown) => !(error instanceof DomainError) || error.code === 'DATABASE_UNAVAILABLE',
     );
-  const body = feed.open({ listener: 'api', topics, applicationId, isGood });
+  const body = feed.open({ listener: 'api', topics, applicationId, developerId: caller.developerId, isGood });
   return { status: 200, headers: FEED_HEADERS, endless: true, body };
 }

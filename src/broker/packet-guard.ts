@@ -300,7 +300,7 @@ export function createPacketGuard(parts: Parts) {
         connection.spoke();
       } else heard(client.id);
       turn = 'none';
-      share.begins();
+      share.begins(phase === 'open' ? ownerOf(client.id) : undefined);
       aedes.feed(run);
     }
 

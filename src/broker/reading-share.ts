@@ -1,7 +1,12 @@
 import { createFairQueue } from '../fair-queue.ts';
 
-/** Milliseconds of one turn of the event loop that the packets of devices may take, over all connections. */
-const PER_TURN = 2;
+/**
+ * Milliseconds of one turn of the event loop that the packets of devices may take, over all connections: of several
+ * developers, and of one who is alone. Shorter turns leave less time to others' packets, and take more of it for themselves.
+ */
+const PER_TURN = { shared: 2, alone: 5 };
+/** Milliseconds since the packet of another one, after which a developer is alone. */
+const ALONE_AFTER = 1_000;
 /** A packet counts once more for each so many bytes, as a power of two. */
 const BYTES_COUNTED = 10;
 
@@ -23,8 +28,14 @@ export function createReadingShare({ now = () => performance.now() }: { now?: ()
   /** When the first packet of this turn was handed on. */
   let began: number | undefined;
   let scheduled = false;
+  let latest: string | undefined;
+  let changedAt = Number.NEGATIVE_INFINITY;
 
-  const isUsedUp = (): boolean => began !== undefined && now() - began >= PER_TURN;
+  function isUsedUp(): boolean {
+    if (began === undefined) return false;
+    const at = now();
+    return at - began >= (at - changedAt < ALONE_AFTER ? PER_TURN.shared : PER_TURN.alone);
+  }
 
   function schedule(): void {
     if (scheduled) return;
@@ -56,9 +67,13 @@ export function createReadingShare({ now = () => performance.now() }: { now?: ()
       waiting.put([developerId, deviceId], resume, 1 + (bytes >> BYTES_COUNTED));
       schedule();
     },
-    /** Packets are about to be handed on. */
-    begins(): void {
-      began ??= now();
+    /** Packets are about to be handed on, of a developer's device where that is known. */
+    begins(developerId: string | undefined): void {
+      const at = now();
+      began ??= at;
+      if (developerId === undefined) return schedule();
+      if (latest !== undefined && latest !== developerId) changedAt = at;
+      latest = developerId;
       schedule();
     },
   };

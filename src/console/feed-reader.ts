@@ -33,6 +33,8 @@ export interface Wanted {
   topics: FeedTopics;
   /** Of whom it sees everything, and of others nothing; undefined sees all. */
   applicationId?: string;
+  /** Whose application it is. */
+  developerId?: string;
   sessionId?: string;
   /** Whether it still may read. */
   isGood(): Promise<boolean>;

@@ -606,6 +606,7 @@ export interface SchemaTypes {
   'admin/delivery-query': DeliveryQuery;
   'admin/developer': DeveloperAnswer;
   'admin/developer-create': DeveloperCreate;
+  'admin/developer-details': DeveloperDetails;
   'admin/developer-list': DeveloperList;
   'admin/developer-update': DeveloperUpdate;
   'admin/device': DeviceAnswer;
@@ -946,7 +947,7 @@ export interface AuditEntry {
    */
   status: number | null;
   /**
-   * How many were changed, where one request changes many; why numbers were raised (`reason`), and behind which transactionId they go on (`to`).
+   * How many were changed, where one request changes many; why numbers were raised (`reason`), and behind which transactionId they go on (`to`); for what an application was refused, how often it was refused the same within a minute (`repeated`), and for which `code`.
    */
   details: {} | null;
   /**
@@ -1087,6 +1088,48 @@ export interface DeveloperCreate {
   developerId?: DeveloperId;
   name: Name;
   deviceLimit?: DeviceLimit;
+}
+/**
+ * A developer, the contract, and what it has of what has a quota.
+ */
+export interface DeveloperDetails {
+  developerId: DeveloperId;
+  name: Name;
+  deviceLimit: DeviceLimit;
+  /**
+   * What it has.
+   */
+  usage: {
+    /**
+     * Packages.
+     */
+    packages: number;
+    /**
+     * Versions of all of them.
+     */
+    versions: number;
+    /**
+     * Bytes of binaries, those included that an upload URL was given out for.
+     */
+    storedBytes: number;
+  };
+  /**
+   * What it may have.
+   */
+  quotas: {
+    /**
+     * Packages, null without a quota.
+     */
+    packages: number | null;
+    /**
+     * Versions of all of them, null without a quota.
+     */
+    versions: number | null;
+    /**
+     * Bytes of binaries, those included that an upload URL was given out for, null without a quota.
+     */
+    storedBytes: number | null;
+  };
 }
 /**
  * A page of developers.

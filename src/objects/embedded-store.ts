@@ -51,6 +51,8 @@ export interface EmbeddedStoreParts {
   ownerOf?(key: string): Promise<string>;
   /** Since when devices get an object (microseconds); null when they do not. By default they never do. */
   distributedSince?(key: string): Promise<number | null>;
+  /** Whether an upload of so many bytes may come. By default it may. */
+  admits?(key: string, bytes: number): Promise<boolean>;
   limits?: Partial<StoreLimits>;
   /** URLs of the pages that may upload; their origins count. None unless told. */
   pages?(): readonly string[];
@@ -98,7 +100,7 @@ const KNOWN_HEADER = /^(?!x-amz-)|^x-amz-(?:content-sha256|date|user-agent)$/;
  */
 export function createEmbeddedStore(parts: EmbeddedStoreParts) {
   const { folder, region, bucket, clock, log, metrics, ids = randomIds, ownerOf = async () => '' } = parts;
-  const { distributedSince = async () => null } = parts;
+  const { distributedSince = async () => null, admits = async () => true } = parts;
   const limits = limitsOf(parts.limits);
   const credentials = parts.credentials ?? embeddedCredentials(folder, ids);
   const signatures = createSignatureCheck({ credentials, region, clock });
@@ -158,6 +160,10 @@ export function createEmbeddedStore(parts: EmbeddedStoreParts) {
         if ((await files.free()) < promised + limits.reservedBytes) {
           metrics.objectsRefused.inc({ bound: 'disk' });
           throw new S3Error('InsufficientStorage', 'The disk is full.');
+        }
+        if (!(await admits(key, upload.size))) {
+          metrics.objectsRefused.inc({ bound: 'quota' });
+          throw new S3Error('InsufficientStorage', 'The developer may have no more bytes of binaries.');
         }
         exchange.proceed();
         const onBytes = (count: number): void => {
@@ -333,7 +339,7 @@ export function createEmbeddedStore(parts: EmbeddedStoreParts) {
       return { stored: await stored.bytes, free: await files.free() };
     },
     /** All objects whose keys begin so, in pages; for the service itself, without a signature. */
-    async *list(prefix: string): AsyncGenerator<{ key: string; uploadedAt: number }[]> {
+    async *list(prefix: string): AsyncGenerator<{ key: string; size: number; uploadedAt: number }[]> {
       for await (const page of files.list()) yield page.filter(({ key }) => key.startsWith(prefix));
     },
     /** Stops accepting, closes idle connections, lets transfers finish within 8 seconds. */

@@ -17,6 +17,8 @@ interface Parts {
   ownerOf(key: string): Promise<string>;
   /** Since when devices get it (microseconds); null when they do not. */
   distributedSince(key: string): Promise<number | null>;
+  /** Whether an upload of so many bytes may come: its owner has a quota. */
+  admits(key: string, bytes: number): Promise<boolean>;
   /** URLs of the pages that may upload to the embedded store. */
   pages(): readonly string[];
 }
@@ -25,13 +27,13 @@ interface Parts {
  * The object store that the settings name: any S3-compatible one, or else the embedded one, which listens from here on.
  * Throws SETTING_INVALID.
  */
-export async function openObjects({ config, ownerOf, distributedSince, pages, ...parts }: Parts) {
+export async function openObjects({ config, ownerOf, distributedSince, admits, pages, ...parts }: Parts) {
   const { endpoint, region, bucket, host, port, publicUrl, maxConnections } = config.objects;
   await using stack = new AsyncDisposableStack();
 
   async function startEmbedded() {
     const limits = { connections: maxConnections };
-    const about = { ownerOf, distributedSince, pages };
+    const about = { ownerOf, distributedSince, admits, pages };
     const made = createEmbeddedStore({ ...parts, ...about, folder: config.dataDir, region, bucket, limits });
     const store = stack.use(made);
     const listen = async (...at: [string, number]): Promise<number> => (await store.listen(...at)).port;

@@ -7,15 +7,15 @@ function createWorld() {
   let time = 0;
   const share = createReadingShare({ now: () => time });
   const order: string[] = [];
-  const work = (milliseconds: number): void => {
-    share.begins();
+  const work = (milliseconds: number, developerId = 'dev'): void => {
+    share.begins(developerId);
     time += milliseconds;
   };
   /** A connection of a device that has so many runs to hand on, each of so many bytes, which takes so long. */
   function connection(developerId: string, deviceId: string, runs: number, milliseconds = 20, bytes = 100): void {
     const resume = (): void => {
       order.push(deviceId);
-      work(milliseconds);
+      work(milliseconds, developerId);
       runs -= 1;
       if (runs > 0) share.wait(resume, { developerId, deviceId }, bytes);
     };
@@ -50,6 +50,21 @@ t.test('what takes little time goes on in the same turn', async (t) => {
   for (let index = 0; index < 10; index += 1) connection('dev', `device ${index}`, 1, 0.1);
   await turns(1);
   t.equal(order.length, 10);
+});
+
+t.test('a developer who is alone has longer turns, until another one comes', async (t) => {
+  const { order, work, connection, turns } = createWorld();
+  for (let index = 0; index < 40; index += 1) connection('dev', `device ${index}`, 1, 1);
+  await turns(1);
+  t.equal(order.length, 5);
+  work(2, 'another');
+  await turns(1);
+  t.equal(order.length, 7);
+  work(1_000, 'dev');
+  await turns(1);
+  const before = order.length;
+  await turns(1);
+  t.equal(order.length - before, 5);
 });
 
 t.test('a short message waits behind no more than one large one of its developer', async (t) => {

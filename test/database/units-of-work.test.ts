@@ -198,7 +198,7 @@ onBoth(t, async (t, kind) => {
     const few = committedAt.filter(([key]) => key.startsWith('few'));
     t.ok(
       few.every(([, commit]) => commit <= before + 1),
-      `${few.map(([, commit]) => commit - before)} commits later, of ${commits}`,
+      `${few.map(([, commit]) => commit - before).join(', ')} commits later, of ${commits}`,
     );
     t.equal(committedAt.length, 902);
   });

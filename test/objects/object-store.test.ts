@@ -128,6 +128,7 @@ await t.test('while the process is busy its own store is slow, and there all the
     metrics: createMetrics(),
     ownerOf: async () => '',
     distributedSince: async () => null,
+    admits: async () => true,
     pages: () => [],
   });
   t.teardown(() => objects[Symbol.asyncDispose]());
