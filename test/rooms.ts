@@ -176,6 +176,7 @@ export const LEAVES: Readonly<Record<string, string>> = {
   readiness: 'what `/readyz` asks',
   'secret-names': 'which names are those of secrets: one list for all who show or write something',
   'secret-hash': 'how secrets of devices, applications and sessions are kept',
+  'setting-values': 'what a setting may be',
   'socket-bounds': 'bounds of connections',
   'token-buckets': 'how rates are limited, of callers and of devices',
   watch: 'what happens, for who looks at it live',

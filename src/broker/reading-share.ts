@@ -71,7 +71,10 @@ export function createReadingShare({ now = () => performance.now() }: { now?: ()
     begins(developerId: string | undefined): void {
       const at = now();
       began ??= at;
-      if (developerId === undefined) return schedule();
+      if (developerId === undefined) {
+        schedule();
+        return;
+      }
       if (latest !== undefined && latest !== developerId) changedAt = at;
       latest = developerId;
       schedule();
