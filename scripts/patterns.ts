@@ -62,7 +62,7 @@ function patternsOf(file: string, node: unknown): Pattern[] {
 export async function allPatterns(): Promise<Pattern[]> {
   const code = [...filesIn('src', '.ts'), ...filesIn('console', '.ts')];
   const schemas = filesIn('schemas', '.json');
-  const found = [...code.flatMap(literalsIn)];
+  const found = code.flatMap(literalsIn);
   for (const file of code.filter((name) => name.startsWith('src/'))) found.push(...(await constructedIn(file)));
   for (const file of schemas) found.push(...patternsOf(file, JSON.parse(readFileSync(join(ROOT, file), 'utf8'))));
   return found;

@@ -9,8 +9,28 @@ export interface Clock {
 // setTimeout fires at once above 2^31-1 ms, so longer waits are made of several.
 const LONGEST_TIMEOUT = 2_147_483_647;
 
+// A steady clock stands still while the machine is suspended, and is not set when the machine's is: so much may it be behind.
+const BEHIND_MILLISECONDS = 100;
+
+/**
+ * Time that goes on steadily, and leaps where that of the wall has: after the machine was suspended, or its clock was put
+ * forward. It never goes back. Both clocks are milliseconds; `steady` may begin anywhere.
+ */
+export function createTime(wall: () => number, steady: () => number): () => number {
+  let origin = wall() - steady();
+  return () => {
+    let now = origin + steady();
+    const right = wall();
+    if (right - now > BEHIND_MILLISECONDS) {
+      origin += right - now;
+      now = right;
+    }
+    return Math.round(now * 1000);
+  };
+}
+
 export const systemClock: Clock = {
-  now: () => Math.round((performance.timeOrigin + performance.now()) * 1000),
+  now: createTime(Date.now, () => performance.now()),
   after(milliseconds, task) {
     let timer: NodeJS.Timeout;
     const arm = (rest: number): void => {

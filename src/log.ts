@@ -25,6 +25,6 @@ export function createLog(options: { level: string; pretty: boolean; destination
 /** What is said of a database. */
 export const databaseWords = (log: Log) => ({
   onEffectError: (err: unknown) => log.error({ err }, 'something after a commit failed'),
-  onAway: (err: unknown) => log.error({ err }, 'the database is away'),
-  onBack: () => log.info('the database is there again'),
+  onAway: (err: unknown) => log.error({ err }, 'the database cannot be used'),
+  onBack: () => log.info('the database can be used again'),
 });

@@ -140,9 +140,14 @@ export function createMetrics() {
       'cluster_nodes',
       'Nodes that live at the database, as this one sees it; 0 for a process that is alone',
     ),
+    clusterHealAge: gauge('cluster_heal_age_seconds', 'Since when what hints speak of was not looked at as a whole'),
     clusterLease: gauge('cluster_lease_seconds', 'How much of the lease of this node is left; 0 when it is lost'),
     clusterHints: counter('cluster_hints_total', 'Hints between nodes', ['kind', 'outcome']),
     clusterFenced: counter('cluster_fenced_total', 'Connections closed because their device is connected elsewhere'),
+    clusterHandedOver: counter(
+      'cluster_handed_over_total',
+      'Connections closed so that their devices come to a node that has fewer',
+    ),
     clusterPartitions: gauge('cluster_partitions', 'Partitions of webhook receivers that this node sends for, of 64'),
     numbersRaised: counter(
       'numbers_raised_total',

@@ -2,11 +2,11 @@
 export const HIDDEN = '••••';
 
 // Anywhere in a name, whatever its letters and the signs between them: `wifiPassword`, `X-Api-Key`, `sim_psk`.
-const ANYWHERE = [
-  ...['password', 'passwd', 'passphrase', 'passcode', 'pincode', 'secret', 'credential', 'token', 'jwt', 'cookie'],
-  ...['authorization', 'signature', 'psk', 'apikey', 'authkey', 'accesskey', 'privatekey', 'sharedkey', 'signingkey'],
-  ...['authenticationkey', 'notificationkey', 'encryptionkey', 'networkkey', 'securitykey', 'wifikey', 'wepkey'],
-];
+const ANYWHERE = (
+  'password passwd passphrase passcode pincode secret credential token jwt cookie authorization signature psk ' +
+  'apikey authkey accesskey privatekey sharedkey signingkey authenticationkey notificationkey encryptionkey ' +
+  'networkkey securitykey wifikey wepkey'
+).split(' ');
 // As a word of a name: `simPin`, `wifi_pwd`; shorter ones are in words that say something else.
 const AS_A_WORD = new Set(['pin', 'puk', 'pwd', 'pass', 'otp']);
 // As a whole name; who logs in at an access point is as secret as the password beside it.

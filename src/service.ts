@@ -66,7 +66,7 @@ import { createPresence } from './sessions/presence.ts';
 import { renameBroker } from './sessions/session-repository.ts';
 import { createSessions } from './sessions/sessions.ts';
 import { createTakeover } from './sessions/takeover.ts';
-import { ownerOfObject } from './software/owner.ts';
+import { aboutObjects } from './software/owner.ts';
 import { hasPackages } from './software/package-repository.ts';
 import { createQuotas } from './software/quotas.ts';
 import { createSoftware } from './software/software.ts';
@@ -126,6 +126,7 @@ export async function createService(
   const [owners, asking] = [createOwners(), createAsking()];
   const database = await openDatabase({
     url: config.databaseUrl,
+    waitMs: config.databaseWaitSeconds * 1000,
     folder: config.dataDir,
     nowMicros: clock.now(),
     ...numbers.opening,
@@ -155,6 +156,7 @@ export async function createService(
     urlFault,
     isInUse: hasActivatedDevice,
     changed: (about) => cluster?.bus.broadcast({ kind: 'changed', about }),
+    forgotten: (about) => feed.recheck(about),
   });
   cluster?.bus.on('changed', applications.changedElsewhere);
   cluster?.bus.onGap(applications.changedElsewhere);
@@ -171,8 +173,8 @@ export async function createService(
   /** Where pages of the console are. */
   const consoleUrls: string[] = [];
   const quotas = createQuotas({ ...common, limits: config.quotas });
-  const ofOwners = { ownerOf: (key: string) => ownerOfObject(database.read, key), admits: quotas.admits };
-  const objects = parts.add(await openObjects({ ...common, ...ofOwners, config, pages: () => consoleUrls }));
+  const ofObjects = { ...aboutObjects(database.read), admits: quotas.admits };
+  const objects = parts.add(await openObjects({ ...common, ...ofObjects, config, pages: () => consoleUrls }));
   const software = parts.add(
     createSoftware({ ...common, quotas, objects: objects.store, reservedPrefix: config.reservedPackagePrefix }),
   );
@@ -202,21 +204,13 @@ export async function createService(
   const connected = cluster?.ownership.connected ?? connectedHere;
   const statuses = createStatuses({ ...common, presence, connected });
   const connectedIds = cluster?.ownership.connectedIds ?? ((most: number) => broker.connectedIds(most));
-  const { versionsOf } = statuses;
-  const watched = { ...common, presence, connected, connectedIds, versionsOf };
+  const watched = { ...common, presence, connected, connectedIds, versionsOf: statuses.versionsOf };
   const looks = createLooks({ ...watched, aside: database.aside });
   const { device: deviceMebibytes, application: applicationMebibytes } = config.eventMebibytes;
   const bytes = createEventBytes({ clock, metrics, deviceMebibytes, applicationMebibytes, nodes });
   const events = createDeviceEvents({ ...common, deprecations, findApplication, record: webhooks.record, bytes });
   const requests = parts.add(
-    createAnswering({
-      ...common,
-      findApplication,
-      raise: events.raise,
-      allowHttp,
-      allowPrivate,
-      freshUrl: transactions.freshUrl,
-    }),
+    createAnswering({ ...common, ...events, ...transactions, findApplication, allowHttp, allowPrivate }),
   );
 
   const broker = parts.add(
@@ -239,6 +233,7 @@ export async function createService(
   if (cluster) {
     serveHints(cluster, { commands: transactions, webhooks, renamed: renameBroker });
     numbers.onOther(cluster.startOver);
+    cluster.quietBy(broker.isQuiet);
     parts.add(createOrphanedWills({ ...common, nodes: cluster.nodes, carryOut: broker.carryOutWill }));
   }
 
@@ -248,7 +243,7 @@ export async function createService(
     'database',
     async () => check?.trouble() ?? ((await database.healthy()) ? undefined : 'does not answer'),
   );
-  if (cluster) readiness.set('node', cluster.nodes.trouble);
+  if (cluster) readiness.set('node', () => cluster.nodes.trouble() ?? cluster.heal.trouble());
   readiness.set('files', () => openFileFault(config.dataDir));
   const kept = createKept({ clock });
   const receivers = createReceiverStates({ ...common, kept, urls: applications.settingsOfAll });
@@ -292,7 +287,7 @@ export async function createService(
     due: () => surveyDue(database.aside),
     pending: () => surveyPending(database.aside),
     databaseSize: database.size,
-    lease: () => cluster?.nodes.left(),
+    cluster: () => cluster && { lease: cluster.nodes.left(), healAge: cluster.heal.age() },
     objects: objects.usage,
   });
   const consoleSessions = createConsoleSessions({ ...common, administratorToken: token });
@@ -311,6 +306,7 @@ export async function createService(
         ...looks,
         connections: { perAddress: config.admin.maxConnections, total: config.admin.maxConnections },
         administratorToken: token,
+        names: config.admin.names,
         sessions: consoleSessions,
         pages: createConsolePages({ ...consoleParts, role: 'operator' }),
         adminUrl,

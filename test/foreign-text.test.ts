@@ -1,6 +1,9 @@
 import t from 'tap';
 import { Client } from 'undici';
+import { withCredentials } from '../console/base/device-file.ts';
 import { eventsOf } from '../console/base/event-stream.ts';
+import { visible } from '../console/base/format.ts';
+import { wordsOf } from '../console/base/words.ts';
 import { ROUTES as ADMIN_ROUTES } from '../src/admin/routes.ts';
 import { ROUTES as API_ROUTES } from '../src/api/routes.ts';
 import { beginningOf, shownPayload } from '../src/console/redact-payload.ts';
@@ -21,6 +24,17 @@ t.test('what is hidden of a text costs what its length costs', async (t) => {
     await costsItsLength(t, JSON.stringify(text(30)), (length) => {
       withoutSecrets(text(length));
       shownPayload(beginningOf(text(length)));
+    });
+  }
+});
+
+t.test('what the console shows and reads costs what its length costs', async (t) => {
+  for (const worst of WORST) {
+    await costsItsLength(t, JSON.stringify(worst(30)), (length) => {
+      const text = worst(length);
+      visible(text);
+      wordsOf({ reason: text, details: [{ loc: [text], msg: text, type: text }] });
+      for (const isJson of [true, false]) withCredentials(`deviceId,a\n${text}`, isJson);
     });
   }
 });

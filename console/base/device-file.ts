@@ -37,7 +37,7 @@ function* recordsOf(text: string): Generator<string[]> {
       start = at + 1;
     }
   }
-  if (start < text.length || fields.length > 0) yield [...fields, text.slice(start)];
+  yield [...fields, text.slice(start)]; // nothing, when the last line is ended
 }
 
 const contentOf = (field = ''): string => {
@@ -45,6 +45,9 @@ const contentOf = (field = ''): string => {
   return text.startsWith('"') && text.endsWith('"') ? text.slice(1, -1).trim() : text;
 };
 const isBlank = (fields: readonly string[]): boolean => fields.every((field) => contentOf(field) === '');
+
+/** Its last field has a quote that nothing ends. */
+const isOpen = (fields: readonly string[]): boolean => (fields.at(-1) ?? '').split('"').length % 2 === 0;
 
 function completeCsv(text: string): DeviceFile {
   const written: string[] = [];
@@ -61,7 +64,7 @@ function completeCsv(text: string): DeviceFile {
       if (column === -1) column = fields.length;
     } else {
       made.lines += 1;
-      const isWhole = fields.length === names.length;
+      const isWhole = fields.length === names.length && !isOpen(fields);
       const isDevice = DEVICE_ID.test(contentOf(fields[names.indexOf('deviceId')]));
       if (isWhole && contentOf(fields[column]) === '') {
         if (isDevice) made.made += 1;
@@ -70,7 +73,7 @@ function completeCsv(text: string): DeviceFile {
       written.push(fields.join(','));
     }
   }
-  return { text: `${written.join('\n')}\n`, ...made };
+  return { text: written.join('\n'), ...made };
 }
 
 function completeJson(text: string): DeviceFile {

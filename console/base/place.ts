@@ -22,7 +22,8 @@ interface Place {
   query: Readonly<Record<string, string>>;
 }
 
-function decode(segment: string): string {
+/** A segment of a path, as it is meant; one that cannot be decoded is as it came. */
+export function decode(segment: string): string {
   try {
     return decodeURIComponent(segment);
   } catch {

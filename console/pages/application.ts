@@ -13,7 +13,7 @@ import { age, badge, card, fact, id, idLink, nothing, outside } from '../parts/s
 function replaceSecret(applicationId: string): void {
   ask({
     title: `Give ${applicationId} a new secret?`,
-    text: 'The old one stops at once: the application gets no more tokens by it. Tokens that it has stay good until they run out.',
+    text: 'The old one stops at once, and so does every token that it got.',
     does: 'Make a new one',
     isBad: true,
     async act() {

@@ -64,7 +64,8 @@ export function connectOf(client: Client): { keepAliveSeconds: number; level: nu
 // What Aedes waits for each of them [MQTT-3.1.2-24].
 const KEEPALIVE_MILLISECONDS = 1_500;
 
-export const hasWill = (client: Client): boolean => ofClient(client).will !== null;
+// Undefined when its CONNECT had none.
+export const hasWill = (client: Client): boolean => Boolean(ofClient(client).will);
 
 /** Takes the will away from a client: closing it publishes none. */
 export function dropWill(client: Client): void {

@@ -100,7 +100,7 @@ export type Broker = Awaited<ReturnType<typeof createBroker>>;
 /** The MQTT edge: Aedes with the access rules, the sessions and the order of things that the promises need. */
 export async function createBroker(parts: Parts) {
   const { sessions, clock, ids, log, metrics, watch, authenticate, handlers, open, presence, messageRate } = parts;
-  const outbound = createOutbound(watch);
+  const outbound = createOutbound({ watch, ownerOf: parts.ownerOf });
   const persistence = createPersistence({
     sessions,
     outbound,
@@ -311,6 +311,18 @@ export async function createBroker(parts: Parts) {
 
     /** True while the device has a connection. */
     isConnected: (deviceId: string): boolean => liveClient(deviceId) !== undefined,
+
+    /** True while nothing is under way on the connection of a device, and its end leaves no will. */
+    isQuiet(deviceId: string): boolean {
+      const client = liveClient(deviceId);
+      return (
+        client !== undefined &&
+        ready.has(client) &&
+        !hasWill(client) &&
+        outbound.isEmpty(client) &&
+        !patience.holds(client)
+      );
+    },
 
     /** How many devices are connected. */
     connectedCount: (): number => ready.size,

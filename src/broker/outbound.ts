@@ -10,26 +10,45 @@ interface ClientState {
   /** Answers that wait for the PUBACKs of others, by topic and text, and their bytes. */
   waiting: { topic: string; payload: string }[];
   waitingBytes: number;
+  /** The developer whose these bytes are. */
+  owner: string;
+  /** The end of the connection gives them back. */
+  isWatched: boolean;
   lastId: number;
 }
 
 // Answers (errors; responses that are not stored) without PUBACK of one connection. The others wait behind them, up to so
-// many bytes; what is more is dropped.
+// many bytes of a connection, and of all devices of a developer; what is more is dropped.
 const PENDING_ANSWERS = 64;
-const WAITING_BYTES = 64 * 1024;
+const WAITING_BYTES = { connection: 64 * 1024, developer: 4 * 1024 * 1024 };
 const HIGHEST_ID = 65_535;
+
+interface Parts {
+  watch: Watch;
+  /** The developer of a device, where that is known. */
+  ownerOf(deviceId: string): string | undefined;
+}
 
 /**
  * Publishes to one connected client at a time and knows which PUBACK belongs to which publish, by the packet identifier
  * that it gave. Aedes would tell of persistent sessions only.
  */
-export function createOutbound(watch: Watch) {
+export function createOutbound({ watch, ownerOf }: Parts) {
   const states = new WeakMap<Client, ClientState>();
+  /** Bytes that wait, by developer. */
+  const ofDevelopers = new Map<string, number>();
+
+  function count(state: ClientState, bytes: number): void {
+    state.waitingBytes += bytes;
+    const sum = (ofDevelopers.get(state.owner) ?? 0) + bytes;
+    if (sum > 0) ofDevelopers.set(state.owner, sum);
+    else ofDevelopers.delete(state.owner);
+  }
 
   const stateOf = (client: Client): ClientState => {
     let state = states.get(client);
     if (!state) {
-      state = { pending: new Map(), answers: 0, waiting: [], waitingBytes: 0, lastId: 0 };
+      state = { pending: new Map(), answers: 0, waiting: [], waitingBytes: 0, owner: '', isWatched: false, lastId: 0 };
       states.set(client, state);
     }
     return state;
@@ -86,11 +105,19 @@ export function createOutbound(watch: Watch) {
         return true;
       }
       const bytes = Buffer.byteLength(payload);
-      if (client.closed || state.waitingBytes + bytes > WAITING_BYTES) return false;
+      if (state.waiting.length === 0) state.owner = ownerOf(client.id) ?? '';
+      const ofDeveloper = (ofDevelopers.get(state.owner) ?? 0) + bytes;
+      if (client.closed || ofDeveloper > WAITING_BYTES.developer) return false;
+      if (state.waitingBytes + bytes > WAITING_BYTES.connection) return false;
+      if (!state.isWatched) client.conn.once('close', () => count(state, -state.waitingBytes));
+      state.isWatched = true;
       state.waiting.push({ topic, payload });
-      state.waitingBytes += bytes;
+      count(state, bytes);
       return true;
     },
+
+    /** True while nothing waits for its PUBACK. */
+    isEmpty: (client: Client): boolean => (states.get(client)?.pending.size ?? 0) === 0,
 
     /** True while a publish with this identifier waits for its PUBACK. */
     awaits: (client: Client, messageId: number): boolean => states.get(client)?.pending.has(messageId) === true,
@@ -109,7 +136,7 @@ export function createOutbound(watch: Watch) {
       state.answers -= 1;
       const next = state.waiting.shift();
       if (!next) return;
-      state.waitingBytes -= Buffer.byteLength(next.payload);
+      count(state, -Buffer.byteLength(next.payload));
       send(client, next.topic, next.payload, null);
     },
   };

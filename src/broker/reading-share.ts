@@ -71,10 +71,13 @@ export function createReadingShare({ now = () => performance.now() }: { now?: ()
     begins(developerId: string | undefined): void {
       const at = now();
       began ??= at;
-      schedule();
-      if (developerId === undefined) return;
+      if (developerId === undefined) {
+        schedule();
+        return;
+      }
       if (latest !== undefined && latest !== developerId) changedAt = at;
       latest = developerId;
+      schedule();
     },
   };
 }

@@ -5,6 +5,7 @@ import type { Ids } from '../ids.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { createBus } from './bus.ts';
+import { createEvening } from './evening.ts';
 import { createHeal } from './heal.ts';
 import type { Hint } from './hints.ts';
 import type { Node } from './node-rows.ts';
@@ -22,6 +23,8 @@ interface Parts {
   metrics: Metrics;
   about: Pick<Node, 'release' | 'fingerprint' | 'lacking'>;
   lease?: Lease;
+  /** Devices that are handed over in a second at most; 0: none. */
+  handOverRate: number;
   /** For tests: true for a hint that is to be lost. */
   loses?(hint: Hint): boolean;
 }
@@ -29,8 +32,16 @@ interface Parts {
 export type Cluster = ReturnType<typeof createCluster>;
 
 /** What processes at one database know of one another and share out among themselves. */
-export function createCluster({ database, open, clock, ids, log, metrics, about, lease, loses }: Parts) {
-  const nodes = createNodes({ open, ids, log, metrics, about, ...(lease && { lease }) });
+export function createCluster({ database, open, clock, ids, log, metrics, about, lease, handOverRate, loses }: Parts) {
+  const nodes = createNodes({
+    open,
+    ids,
+    log,
+    metrics,
+    about,
+    devices: () => ownership.size(),
+    ...(lease && { lease }),
+  });
   const bus = createBus({
     open,
     log,
@@ -44,6 +55,7 @@ export function createCluster({ database, open, clock, ids, log, metrics, about,
   const partitions = createPartitions({ nodes, bus, log, metrics });
   const shares = createShares({ clock, nodes, bus });
   const heal = createHeal({ clock, log });
+  const evening = createEvening({ clock, log, metrics, nodes, ownership, perSecond: handOverRate });
   bus.onGap(heal.now);
   nodes.atBeat(async (on) => database.seenAt?.(on.query));
   nodes.onBack(() => {
@@ -75,7 +87,13 @@ export function createCluster({ database, open, clock, ids, log, metrics, about,
       bus.gap();
     },
 
-    start: heal.start,
+    /** Says whether nothing is under way between a device and this node; before the start. */
+    quietBy: evening.quietBy,
+
+    async start(): Promise<void> {
+      await heal.start();
+      evening.start();
+    },
 
     /** Resolves when nothing is left to be told or looked at. */
     async idle(): Promise<void> {
@@ -86,6 +104,7 @@ export function createCluster({ database, open, clock, ids, log, metrics, about,
 
     /** The others take what this node has. */
     async [Symbol.asyncDispose](): Promise<void> {
+      await evening[Symbol.asyncDispose]();
       await heal[Symbol.asyncDispose]();
       await ownership.idle();
       await nodes[Symbol.asyncDispose]();

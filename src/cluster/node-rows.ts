@@ -10,10 +10,12 @@ export interface Node {
   fingerprint: string;
   /** Settings without which no other may be beside it; empty when it has them all. */
   lacking: string;
+  /** Connected to it, as of its last renewal; null: it has not said. */
+  devices: number | null;
 }
 
 const COLUMNS = `node_id AS "nodeId", (extract(epoch FROM started_at) * 1000000)::bigint AS "startedAt", release,
-  fingerprint, lacking`;
+  fingerprint, lacking, devices`;
 // The clock, not the start of the transaction: a statement may have waited.
 const UNTIL = `clock_timestamp() + $2 * interval '1 millisecond'`;
 
@@ -42,7 +44,7 @@ export const liveNodes = (connection: RawConnection): Promise<Node[]> =>
 
 export async function insertNode(
   connection: RawConnection,
-  { nodeId, release, fingerprint, lacking }: Omit<Node, 'startedAt'>,
+  { nodeId, release, fingerprint, lacking }: Omit<Node, 'startedAt' | 'devices'>,
   validMs: number,
 ): Promise<void> {
   await connection.query(
@@ -57,16 +59,21 @@ export async function insertNode(
 }
 
 /** Prolongs a lease that has not run out; answers who lives then, without this node when its lease had run out. */
-export async function renewLease(connection: RawConnection, nodeId: string, validMs: number): Promise<Node[]> {
+export async function renewLease(
+  connection: RawConnection,
+  { nodeId, devices }: Pick<Node, 'nodeId' | 'devices'>,
+  validMs: number,
+): Promise<Node[]> {
   // The list is as of before the renewal: of this node the renewal itself tells.
   return connection.query<Node>(
-    `WITH renewed AS (UPDATE nodes SET lease_until = ${UNTIL}
+    `WITH renewed AS (UPDATE nodes SET lease_until = ${UNTIL}, devices = $3
        WHERE node_id = $1 AND lease_until > clock_timestamp() RETURNING node_id)
      SELECT ${COLUMNS} FROM nodes
      WHERE (node_id <> $1 AND lease_until > clock_timestamp()) OR node_id IN (SELECT node_id FROM renewed)
      ORDER BY started_at, node_id`,
     nodeId,
     validMs,
+    devices,
   );
 }
 

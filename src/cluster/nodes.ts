@@ -26,6 +26,16 @@ export interface NodesParts {
   /** What the others see of this one. */
   about: Pick<Node, 'release' | 'fingerprint' | 'lacking'>;
   lease?: Lease;
+  /** Devices that are connected to this node. */
+  devices?(): number;
+  /** Milliseconds of the clock of the wall; for tests. */
+  wall?(): number;
+}
+
+/** A moment by two clocks: the steady one stands still while the machine is suspended, that of the wall can be set. */
+interface Moment {
+  steady: number;
+  wall: number;
 }
 
 type Listener = () => void;
@@ -39,14 +49,15 @@ export type Nodes = ReturnType<typeof createNodes>;
  * once, and counts its time from before the renewal was sent, so it never believes in its lease for longer than the others
  * do. When it could not renew it for 80 % of its time it is lost: `mayAct` is false, and who listens is told. A lease that
  * has run out is never taken up again: the node comes back under a new name, so that whatever has its old name is known to
- * be of a dead one. All this is in real time: it is about processes, not about the domain.
+ * be of a dead one. All this is in real time: it is about processes, not about the domain. Time has gone by when either of two
+ * clocks says so: a machine that was suspended does not believe in the lease that it had before.
  */
-export function createNodes({ open, ids, log, metrics, about, lease = LEASE }: NodesParts) {
+export function createNodes({ open, ids, log, metrics, about, lease = LEASE, wall = Date.now, ...parts }: NodesParts) {
   const { renewMs, validMs } = lease;
   let nodeId = '';
   let live: readonly Node[] = [];
   let liveIds: ReadonlySet<string> = new Set();
-  let actUntil = Number.NEGATIVE_INFINITY;
+  let sentAt: Moment = { steady: Number.NEGATIVE_INFINITY, wall: 0 }; // the renewal that holds
   let holds = false; // between a registration and the loss of that lease
   let timer: NodeJS.Timeout | undefined;
   let lostTimer: NodeJS.Timeout | undefined;
@@ -84,17 +95,26 @@ export function createNodes({ open, ids, log, metrics, about, lease = LEASE }: N
     log.warn({ nodeId: node.nodeId, settings }, 'a node has other settings than this one');
   }
 
-  /** From the time before the statement was sent. */
-  function prolong(sentAt: number): void {
-    actUntil = sentAt + validMs * USED;
+  const moment = (): Moment => ({ steady: performance.now(), wall: wall() });
+  /** Milliseconds of the lease that may be used; not more than 0 when it is lost. */
+  const left = (): number => validMs * USED - Math.max(performance.now() - sentAt.steady, wall() - sentAt.wall);
+  const mayAct = (): boolean => left() > 0;
+
+  /** From the moment before the statement was sent. */
+  function prolong(at: Moment): void {
+    sentAt = at;
     clearTimeout(lostTimer);
-    lostTimer = setTimeout(lose, actUntil - performance.now()).unref();
+    lostTimer = setTimeout(lose, left()).unref();
+  }
+
+  function end(): void {
+    sentAt = { steady: Number.NEGATIVE_INFINITY, wall: 0 };
   }
 
   function lose(): void {
     if (!holds) return;
     holds = false;
-    actUntil = Number.NEGATIVE_INFINITY;
+    end();
     clearTimeout(lostTimer);
     if (closed) return;
     log.error({ nodeId }, 'the lease of this node could not be renewed in time');
@@ -105,11 +125,11 @@ export function createNodes({ open, ids, log, metrics, about, lease = LEASE }: N
   async function register(on: RawConnection): Promise<void> {
     const formerId = nodeId;
     const id = ids.next('node', Date.now() * 1000);
-    let sentAt = 0;
+    let at = moment();
     const nodes = await admitting(on, async () => {
       const others = (await liveNodes(on)).filter((node) => node.nodeId !== formerId);
       requireCompany(others);
-      sentAt = performance.now();
+      at = moment();
       await insertNode(on, { nodeId: id, ...about }, validMs);
       await deleteDead(on);
       return liveNodes(on);
@@ -117,7 +137,7 @@ export function createNodes({ open, ids, log, metrics, about, lease = LEASE }: N
     if (closed) return;
     nodeId = id;
     holds = true;
-    prolong(sentAt);
+    prolong(at);
     setLive(nodes);
     if (formerId !== '') {
       log.warn({ nodeId, formerId }, 'this node is back, under another name');
@@ -140,11 +160,11 @@ export function createNodes({ open, ids, log, metrics, about, lease = LEASE }: N
   async function beatOnce(): Promise<void> {
     const on = connection.current();
     if (!on) return; // it tells when it is there
-    const sentAt = performance.now();
+    const at = moment();
     if (holds) {
-      const nodes = await renewLease(on, nodeId, validMs);
+      const nodes = await renewLease(on, { nodeId, devices: parts.devices?.() ?? null }, validMs);
       if (nodes.some((node) => node.nodeId === nodeId)) {
-        if (holds) prolong(sentAt); // else it was too late for that: the next beat begins anew
+        if (holds) prolong(at); // else it was too late for that: the next beat begins anew
         setLive(nodes);
       } else lose();
     }
@@ -170,8 +190,6 @@ export function createNodes({ open, ids, log, metrics, about, lease = LEASE }: N
         wanted = false;
       });
   }
-
-  const mayAct = (): boolean => performance.now() < actUntil;
 
   return {
     /** Registers this node. Throws SETTING_INVALID when it may not be beside those who live; one that has just died is waited for. */
@@ -204,7 +222,7 @@ export function createNodes({ open, ids, log, metrics, about, lease = LEASE }: N
     /** False from when 80 % of the lease have gone by. */
     mayAct,
     /** Seconds of the lease that may be used; 0 when it is lost. */
-    left: (): number => Math.max(0, (actUntil - performance.now()) / 1000),
+    left: (): number => Math.max(0, left() / 1000),
     /** Why this node is not ready; undefined when it is. */
     trouble: (): string | undefined => (mayAct() ? undefined : 'the lease of this node is not renewed'),
 
@@ -225,7 +243,7 @@ export function createNodes({ open, ids, log, metrics, about, lease = LEASE }: N
       clearTimeout(timer);
       clearTimeout(lostTimer);
       await beating;
-      actUntil = Number.NEGATIVE_INFINITY;
+      end();
       const on = connection.current();
       if (on && holds) await deleteNode(on, nodeId).catch(() => undefined);
       holds = false;

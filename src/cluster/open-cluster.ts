@@ -15,7 +15,7 @@ export async function openCluster(url: string, config: Config, parts: Parts, ove
   const { open = rawConnections, ...others } = overrides;
   const release = ownVersion();
   const about = { release, fingerprint: fingerprintOf(config, release), lacking: lackingSettings(config).join(' ') };
-  return createCluster({ ...parts, ...others, open: open(url), about });
+  return createCluster({ ...parts, ...others, open: open(url), about, handOverRate: config.handOverRate });
 }
 
 /** What of it a process that is alone has, without any cost. */

@@ -210,6 +210,21 @@ export function createFeed({ clock, log, metrics, watch, sources, mostStreams }:
       return body;
     },
 
+    /** Ends the streams of an application, or of all, that may not be read any more: its secret was replaced, say. */
+    recheck(applicationId?: string): void {
+      for (const reader of readers) {
+        const { wanted, stream } = reader;
+        if (wanted.applicationId === undefined) continue;
+        if (applicationId !== undefined && wanted.applicationId !== applicationId) continue;
+        work.begun();
+        wanted
+          .isGood()
+          .then((isGood) => isGood || stream.end('session'))
+          .catch((err: unknown) => log.error({ err }, 'a reader of the feed could not be checked'))
+          .finally(work.ended);
+      }
+    },
+
     /** Ends the streams of a session. */
     endSession(sessionId: string): void {
       for (const reader of readers) if (reader.wanted.sessionId === sessionId) reader.stream.end('session');

@@ -1,6 +1,7 @@
 /**
- * Waits for looks of one unit of work that were begun together, write nothing, and do not depend on one another: a server is
- * asked for all of them in one go, which saves ways there. Where units run one after another there is nothing to save. All
+ * Waits for statements of one unit of work that were begun together and do not depend on one another: a server is
+ * asked for all of them in one go, which saves ways there; and none of them fails while nobody waits for it, which would end
+ * the process. Where units run one after another there is nothing to save. All
  * have come to their end when it settles; it throws what the first of them throws.
  */
 export async function inOneGo<Looks extends readonly unknown[]>(

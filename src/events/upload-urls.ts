@@ -4,7 +4,7 @@ import { signingKeysOf } from '../applications/signing-keys-of.ts';
 import { type Clock, toUtc } from '../clock.ts';
 import type { Contracts } from '../contracts/contracts.ts';
 import type { Database } from '../database/sql.ts';
-import { DomainError, faultText } from '../errors.ts';
+import { DomainError, faultText, isDatabaseAway } from '../errors.ts';
 import { createWork } from '../idle.ts';
 import type { Ids } from '../ids.ts';
 import type { Log } from '../log.ts';
@@ -172,7 +172,8 @@ export function createUploadUrls(parts: Parts) {
       if (thrown instanceof DomainError && thrown.code === 'DEVICE_NOT_ACTIVATED') {
         return failure('NOT_ACTIVATED', thrown.message);
       }
-      log.error({ err: thrown, deviceId }, 'a request for an upload URL could not be carried out');
+      if (!isDatabaseAway(thrown))
+        log.error({ err: thrown, deviceId }, 'a request for an upload URL could not be carried out');
       return failure('INTERNAL', 'the request could not be carried out; ask again later.');
     }
   }

@@ -2,10 +2,11 @@ import { type DomainError, ERRORS, errorBody } from '../errors.ts';
 import { challengeOf } from './bearer.ts';
 import type { Answer } from './route.ts';
 
-// Seconds. A database that fails over is back soon; the bound of requests in flight passes sooner; that of unfinished transactions when the device comes online; the
+// Seconds. A database that fails over, and an object store, are back soon; the bound of requests in flight passes sooner; that of unfinished transactions when the device comes online; the
 // keys of the legacy issuer are fetched so often at most.
 const RETRY_AFTER: Partial<Record<DomainError['code'], string>> = {
   DATABASE_UNAVAILABLE: '2',
+  OBJECT_STORE_UNAVAILABLE: '2',
   OVERLOADED: '1',
   NOT_READY: '1',
   FEEDS_IN_USE: '10',

@@ -13,6 +13,7 @@ import { createBodyBytes } from './body-bytes.ts';
 import type { BegunChange, Changes } from './changes.ts';
 import { createCostlyReads } from './costly-reads.ts';
 import { errorAnswer, errorHeaders } from './error-answer.ts';
+import { createHostCheck } from './host-names.ts';
 import { createInFlight } from './in-flight.ts';
 import { linger } from './linger.ts';
 import { createLoginGuard } from './login-guard.ts';
@@ -67,6 +68,8 @@ interface Parts<Services, Caller> extends ListenerParts {
   limit?(caller: Caller): RateLimitVerdict | undefined;
   /** Where changes are written down. */
   changes?: Changes<Caller>;
+  /** What the service is called there, besides by its address; without it, anything. */
+  names?: readonly string[];
   /** Paths where another method is answered 405 with `Allow` instead of 403. */
   strictPaths?: readonly string[];
   /** `{base_url}` of the listener. */
@@ -109,6 +112,7 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
   const send = createSend();
   const requestIdOf = createRequestIds(ids);
   const report = createReport({ name, clock, log, metrics });
+  const checkHost = parts.names && createHostCheck(parts.names);
 
   function admit({ headers }: Exchange<Services, Caller>, caller: Caller): void {
     const verdict = limit?.(caller);
@@ -201,6 +205,7 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
   ): Promise<void> {
     const exchange = context.state['exchange'] as Exchange<Services, Caller>;
     exchange.route = route;
+    if (!route.anyHost) checkHost?.(context.req.headers.host);
     if (route.scope === null) {
       exchange.answer = await serve(exchange, route, { raw, caller: undefined });
       return;

@@ -12,7 +12,7 @@ import { createCors } from './cors.ts';
 import { lingeringClose } from './linger.ts';
 import { createObjectFiles } from './object-files.ts';
 import { readUpload, receiveObject } from './receive-object.ts';
-import { createSignatureCheck, type StoreCredentials } from './request-signature.ts';
+import { createSignatureCheck, readDate, type StoreCredentials } from './request-signature.ts';
 import { errorXml, S3Error, toS3Error } from './s3-error.ts';
 import { readTarget, type S3Target } from './s3-target.ts';
 import { sendObject } from './send-object.ts';
@@ -49,6 +49,8 @@ export interface EmbeddedStoreParts {
   ids?: Ids;
   /** Whose an object is: places for transfers are shared between owners. By default all are the same one's. */
   ownerOf?(key: string): Promise<string>;
+  /** Since when devices get an object (microseconds); null when they do not. By default they never do. */
+  distributedSince?(key: string): Promise<number | null>;
   /** Whether an upload of so many bytes may come. By default it may. */
   admits?(key: string, bytes: number): Promise<boolean>;
   limits?: Partial<StoreLimits>;
@@ -75,6 +77,8 @@ function limitsOf(given: Partial<StoreLimits> = {}): StoreLimits {
   return { ...LIMITS, uploads, downloads, ...given };
 }
 
+/** A signature says its second. */
+const A_SECOND = 1_000_000;
 // Microseconds: to count them, each of a hundred thousand files is looked at.
 const STORED_KEPT = 600_000_000;
 // Milliseconds. A whole request may take as long as a slow device needs, so only silence ends it.
@@ -96,7 +100,7 @@ const KNOWN_HEADER = /^(?!x-amz-)|^x-amz-(?:content-sha256|date|user-agent)$/;
  */
 export function createEmbeddedStore(parts: EmbeddedStoreParts) {
   const { folder, region, bucket, clock, log, metrics, ids = randomIds, ownerOf = async () => '' } = parts;
-  const { admits = async () => true } = parts;
+  const { distributedSince = async () => null, admits = async () => true } = parts;
   const limits = limitsOf(parts.limits);
   const credentials = parts.credentials ?? embeddedCredentials(folder, ids);
   const signatures = createSignatureCheck({ credentials, region, clock });
@@ -136,9 +140,19 @@ export function createEmbeddedStore(parts: EmbeddedStoreParts) {
     }
   }
 
-  async function put(exchange: Exchange, key: string, sha256: string | undefined): Promise<void> {
+  /** What devices get is replaced by who asks for a URL to replace it, not by one that was made before they got it. */
+  async function checkAge(key: string, { query }: S3Target): Promise<void> {
+    const date = query.get('X-Amz-Date');
+    const since = date === null ? null : await distributedSince(key);
+    if (since === null || since < readDate(date!) + A_SECOND || !(await files.has(key))) return;
+    throw new S3Error('AccessDenied', 'The URL is older than the distribution of the object; ask for another one.');
+  }
+
+  async function put(exchange: Exchange, target: S3Target, sha256: string | undefined): Promise<void> {
+    const { key } = target;
     const { request, response } = exchange;
     const upload = readUpload(key, request, sha256, limits.objectBytes);
+    await checkAge(key, target);
     await placed(uploads, exchange, key, async (moved) => {
       let left = upload.size;
       promised += left;
@@ -152,12 +166,14 @@ export function createEmbeddedStore(parts: EmbeddedStoreParts) {
           throw new S3Error('InsufficientStorage', 'The developer may have no more bytes of binaries.');
         }
         exchange.proceed();
-        const { etag } = await receiveObject({ files, clock, turn }, upload, request, (count) => {
+        const onBytes = (count: number): void => {
           left -= count;
           promised -= count;
           moved(count);
           metrics.objectBytes.inc({ direction: 'in' }, count);
-        });
+        };
+        const whole = (): Promise<void> => checkAge(key, target);
+        const { etag } = await receiveObject({ files, clock, turn }, upload, request, onBytes, whole);
         response.writeHead(200, { ETag: etag, 'Content-Length': 0 }).end();
       } finally {
         promised -= left;
@@ -188,7 +204,7 @@ export function createEmbeddedStore(parts: EmbeddedStoreParts) {
       if (method !== 'HEAD') throw new S3Error('NotImplemented', 'Operations on buckets are not implemented.');
       response.writeHead(200, { 'x-amz-bucket-region': region }).end();
     } else if (method === 'PUT') {
-      await put(exchange, key, sha256);
+      await put(exchange, target, sha256);
     } else if (method === 'GET' || method === 'HEAD') {
       await placed(downloads, exchange, key, (moved) =>
         sendObject({ files, turn }, key, exchange, (count) => {

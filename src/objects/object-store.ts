@@ -29,8 +29,11 @@ interface ObjectStoreParts {
   /** How a store lists its objects that has no such operation. */
   listing?(prefix: string): AsyncIterable<{ key: string; size: number; uploadedAt: number }[]>;
   clock: Clock;
-  /** Bounds of one operation: milliseconds of the whole of it, attempts within them, and objects in a page of a list. */
-  limits?: { deadlineMs?: number; attempts?: number; listed?: number };
+  /**
+   * Bounds of one operation: milliseconds of the whole of it and of its connection (0: no bound of its own), attempts within
+   * them, and objects in a page of a list.
+   */
+  limits?: { deadlineMs?: number; connectMs?: number; attempts?: number; listed?: number };
 }
 
 export interface StoredObject {
@@ -64,10 +67,11 @@ export interface UploadUrl {
  */
 export function createObjectStore(parts: ObjectStoreParts) {
   const { bucket: Bucket, clock, limits = {} } = parts;
-  const { deadlineMs = 8_000, attempts = 3, listed = 1000 } = limits;
-  const client = createClient(parts, parts.endpoint, { deadlineMs, attempts });
+  const { deadlineMs = 8_000, connectMs = 2_000, attempts = 3, listed = 1000 } = limits;
+  const bounds = { deadlineMs, connectMs, attempts };
+  const client = createClient(parts, parts.endpoint, bounds);
   // Presigning makes no connection: this client only knows another address.
-  const signing = parts.publicEndpoint ? createClient(parts, parts.publicEndpoint, { deadlineMs, attempts }) : client;
+  const signing = parts.publicEndpoint ? createClient(parts, parts.publicEndpoint, bounds) : client;
 
   /** Runs `work` with a signal that ends it at the deadline, or with the given one; `clock` is the one that counts. */
   async function within<Result>(
@@ -199,10 +203,13 @@ export function createObjectStore(parts: ObjectStoreParts) {
   };
 }
 
+// A request that waits for a connection of others counts as one that cannot be made.
+const AGENT = { keepAlive: true, maxSockets: 256 };
+
 function createClient(
   { region, credentials, clock }: ObjectStoreParts,
   endpoint: string,
-  { deadlineMs, attempts }: { deadlineMs: number; attempts: number },
+  { deadlineMs, connectMs, attempts }: { deadlineMs: number; connectMs: number; attempts: number },
 ): S3Client {
   const config: S3ClientConfig = {
     endpoint,
@@ -213,7 +220,13 @@ function createClient(
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
     maxAttempts: attempts,
-    requestHandler: { connectionTimeout: 2_000, requestTimeout: deadlineMs, throwOnRequestTimeout: true },
+    requestHandler: {
+      connectionTimeout: connectMs,
+      requestTimeout: deadlineMs,
+      throwOnRequestTimeout: true,
+      httpAgent: AGENT,
+      httpsAgent: AGENT,
+    },
   };
   const client = new S3Client(config);
   // The SDK would sign with the machine's time; ours is the injected one.

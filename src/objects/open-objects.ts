@@ -15,6 +15,8 @@ interface Parts {
   metrics: Metrics;
   /** Whose the object under a key is: transfers are shared out among owners. */
   ownerOf(key: string): Promise<string>;
+  /** Since when devices get it (microseconds); null when they do not. */
+  distributedSince(key: string): Promise<number | null>;
   /** Whether an upload of so many bytes may come: its owner has a quota. */
   admits(key: string, bytes: number): Promise<boolean>;
   /** URLs of the pages that may upload to the embedded store. */
@@ -25,22 +27,14 @@ interface Parts {
  * The object store that the settings name: any S3-compatible one, or else the embedded one, which listens from here on.
  * Throws SETTING_INVALID.
  */
-export async function openObjects({ config, ownerOf, admits, pages, ...parts }: Parts) {
+export async function openObjects({ config, ownerOf, distributedSince, admits, pages, ...parts }: Parts) {
   const { endpoint, region, bucket, host, port, publicUrl, maxConnections } = config.objects;
   await using stack = new AsyncDisposableStack();
 
   async function startEmbedded() {
     const limits = { connections: maxConnections };
-    const made = createEmbeddedStore({
-      ...parts,
-      folder: config.dataDir,
-      region,
-      bucket,
-      ownerOf,
-      admits,
-      pages,
-      limits,
-    });
+    const about = { ownerOf, distributedSince, admits, pages };
+    const made = createEmbeddedStore({ ...parts, ...about, folder: config.dataDir, region, bucket, limits });
     const store = stack.use(made);
     const listen = async (...at: [string, number]): Promise<number> => (await store.listen(...at)).port;
     const url = await listenAt({ setting: 'LAPEL_OBJECTS_PORT', host, port }, listen);
@@ -57,6 +51,8 @@ export async function openObjects({ config, ownerOf, admits, pages, ...parts }: 
       bucket,
       ...(embedded && { credentials: embedded.store.credentials, etagsAreSha256: true, listing: embedded.store.list }),
       clock: parts.clock,
+      // Its connections are this process's own on both sides: one that is not there yet says only how busy it is.
+      ...(embedded && { limits: { connectMs: 0 } }),
     }),
   );
   const everything = stack.move();

@@ -112,6 +112,15 @@ export async function deleteVersion(sql: Sql, catalogue: Catalogue, name: string
   await sql.run('DELETE FROM versions WHERE line = ? AND package = ? AND version = ?', catalogue, name, version);
 }
 
+/** Since when the version that the binary is of is distributed (microseconds); null when it is not. */
+export async function findDistributionOfBinary(sql: Sql, binaryId: string): Promise<number | null> {
+  const row = await sql.get<{ since: number | null }>(
+    'SELECT distribution_started_at AS since FROM versions WHERE binary_id = ?',
+    binaryId,
+  );
+  return row?.since ?? null;
+}
+
 /** The developer whose version the binary is of; null for the service's own, and when no version names it. */
 export async function findDeveloperOfBinary(sql: Sql, binaryId: string): Promise<string | null> {
   const row = await sql.get<{ developerId: string | null }>(

@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts';
 import type { Database, UnitOfWork } from '../database/sql.ts';
+import { isDatabaseAway } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Watch } from '../watch.ts';
 import { markCancelDelivered, markDelivered } from './transaction-repository.ts';
@@ -33,7 +34,7 @@ export function createDeliveryMarks({ database, clock, log, watch }: Parts) {
     clock.after(milliseconds, () => {
       armed = false;
       flush().catch((err: unknown) => {
-        log.error({ err }, 'delivery marks could not be written; trying again');
+        if (!isDatabaseAway(err)) log.error({ err }, 'delivery marks could not be written; trying again');
         arm(RETRY_MILLISECONDS);
       });
     });
@@ -41,7 +42,7 @@ export function createDeliveryMarks({ database, clock, log, watch }: Parts) {
 
   async function flush(): Promise<void> {
     if (delivered.size === 0 && cancelled.size === 0) return;
-    await database.transactSoon(async (unit) => {
+    await database.transactAlong(async (unit) => {
       const marks = delivered;
       const cancels = cancelled;
       delivered = new Map();

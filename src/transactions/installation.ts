@@ -1,7 +1,7 @@
 import type { Applications } from '../applications/applications.ts';
 import { toUtc } from '../clock.ts';
 import type { Database, UnitOfWork } from '../database/sql.ts';
-import { DomainError } from '../errors.ts';
+import { DomainError, isDatabaseAway } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Due } from '../outbox/due.ts';
 import type { Software } from '../software/software.ts';
@@ -141,7 +141,7 @@ export function createInstallation({ database, installs, findApplication, log, f
       }
       const parameters = (await findParameters(database.read, transactionId)) as InstallName;
       return download(record.operation, parameters, record.applicationId, false).catch((err: unknown) => {
-        log.error({ err, transactionId }, 'a fresh download URL could not be made');
+        if (!isDatabaseAway(err)) log.error({ err, transactionId }, 'a fresh download URL could not be made');
         return UNREACHABLE;
       });
     },

@@ -1,5 +1,7 @@
 import type { Clock } from '../clock.ts';
+import { inOneGo } from '../database/in-one-go.ts';
 import type { Database, UnitOfWork } from '../database/sql.ts';
+import { isDatabaseAway } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { type Outcome, saveOutcome } from './delivery-repository.ts';
 
@@ -48,8 +50,9 @@ export function createOutcomeWriter<Written extends Outcome>(options: Options<Wr
       });
       const others = also(unit, batch);
       if (database.shared) batch.sort(byKey);
-      counts = await Promise.all(batch.map((outcome) => saveOutcome(unit, outcome)));
-      if (others) await Promise.all(others);
+      // Begun together, waited for together: one that fails while nobody waits for it would end the process.
+      const outcomes = Promise.all(batch.map((outcome) => saveOutcome(unit, outcome)));
+      [counts] = await inOneGo(outcomes, Promise.all(others ?? []));
     });
     for (const [index, outcome] of batch.entries()) written(outcome, counts[index] === true);
   }
@@ -59,7 +62,8 @@ export function createOutcomeWriter<Written extends Outcome>(options: Options<Wr
       while (waiting.length > 0) await writeBatch();
       pause = FIRST_PAUSE;
     } catch (cause) {
-      log.error({ err: cause, outcomes: waiting.length }, 'outcomes of webhooks could not be written; they are kept');
+      if (!isDatabaseAway(cause))
+        log.error({ err: cause, outcomes: waiting.length }, 'outcomes of webhooks could not be written; they are kept');
       cancelPause = clock.after(pause, () => {
         cancelPause = undefined;
         begin();

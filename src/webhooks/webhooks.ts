@@ -291,7 +291,7 @@ export function createWebhooks(options: Options) {
   async function takeUp(): Promise<void> {
     if (!running) return;
     await failures.load();
-    if (share) return (await repository.findReceivers(database.aside)).forEach(takeUpOne);
+    if (share) return (await repository.findReceivers(database.prompt)).forEach(takeUpOne);
     let found = await repository.findNextReceiver(database.read, { applicationId: '', setting: '' });
     while (found) {
       takeUpOne(found);

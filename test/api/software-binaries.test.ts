@@ -42,6 +42,21 @@ t.test('binaries', async (t) => {
     t.match((await api.get(`${versionPath(CAMERA, '1.1.0')}/binaries`)).body, { appFileExists: false });
   });
 
+  t.test('what devices get is not replaced by a URL from before; a new one replaces it', async (t) => {
+    const version = versionPath(CAMERA, '1.1.0');
+    const before = await api.post(`${version}/binaries`);
+    clock.advance(2_000);
+    await api.post(`${version}/distributions`);
+    t.equal(await put(before, 'the first'), 200, 'there was none yet');
+    t.equal(await put(before, 'another one'), 403);
+    t.match((await api.get(`${version}/binaries`)).body, { fileSize: 'the first'.length });
+    const fresh = await api.post(`${version}/binaries`);
+    t.equal(await put(fresh, 'another one'), 200);
+    await api.delete(`${version}/distributions`);
+    t.equal(await put(before, 'not distributed'), 200);
+    await api.delete(`${version}/binaries`);
+  });
+
   t.test('the URL is of no use after an hour', async (t) => {
     const answer = await api.post(at);
     clock.advance(3_601_000);
@@ -179,7 +194,7 @@ t.test('op 23: register and upload', async (t) => {
   });
 });
 
-t.test('when the object store does not answer: a clear 500, and nothing is lost', async (t) => {
+t.test('when the object store does not answer: a clear 503, and nothing is lost', async (t) => {
   // A port where nothing listens.
   const env = { LAPEL_S3_ENDPOINT: 'http://127.0.0.1:1' };
   process.env['AWS_ACCESS_KEY_ID'] = 'x';
@@ -188,7 +203,11 @@ t.test('when the object store does not answer: a clear 500, and nothing is lost'
   const { api, versionPath } = software;
   await software.register(CAMERA, '1.0.0');
   const at = versionPath(CAMERA, '1.0.0');
-  const unavailable = { status: 500, body: { message: 'object store is unavailable.' } };
+  const unavailable = {
+    status: 503,
+    headers: { 'retry-after': '2' },
+    body: { message: 'object store is unavailable.' },
+  };
   t.match(await api.get(`${at}/binaries`), unavailable);
   t.match(await api.delete(`${at}/binaries`), unavailable);
   t.match(await api.delete(at), unavailable, 'whether it has a binary is not known');

@@ -171,6 +171,17 @@ t.test('settings of TLS that do not go together are named', async (t) => {
   t.match(problem(open), 'LAPEL_MQTT_WS_HOST: 0.0.0.0 is not loopback');
   t.equal(problem({ ...open, ...files }), 'none');
   t.equal(problem({ ...open, LAPEL_ALLOW_PLAIN_MQTT: 'true' }), 'none');
+  for (const name of ['LAPEL_HOST', 'LAPEL_ADMIN_HOST', 'LAPEL_OBJECTS_HOST']) {
+    for (const host of ['0.0.0.0', '::', '10.0.0.1', 'lapel.example', '127.0.0.1.example', 'localhost.example']) {
+      t.match(
+        problem({ [name]: host }),
+        `${name}: ${host} is not loopback: plain HTTP there needs LAPEL_ALLOW_PLAIN_HTTP`,
+      );
+      t.equal(problem({ [name]: host, LAPEL_ALLOW_PLAIN_HTTP: 'true' }), 'none');
+    }
+    for (const host of ['127.0.0.1', '127.1.2.3', '::1', 'localhost']) t.equal(problem({ [name]: host }), 'none');
+  }
+  t.match(problem({ LAPEL_ADMIN_NAMES: 'a.example, b.example' }), 'LAPEL_ADMIN_NAMES: must be names of hosts');
 });
 
 t.test('files of TLS that cannot be used are named', { skip }, async (t) => {

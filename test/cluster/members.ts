@@ -40,9 +40,15 @@ export function createWire(url: string) {
 export async function startMember(
   t: Test,
   url: string,
-  wanted: { lacking?: string; fingerprint?: string; loses?: (hint: Hint) => boolean; lease?: Lease } = {},
+  wanted: {
+    lacking?: string;
+    fingerprint?: string;
+    loses?: (hint: Hint) => boolean;
+    lease?: Lease;
+    wall?: () => number;
+  } = {},
 ) {
-  const { lacking = '', fingerprint = '{}', loses, lease = QUICK } = wanted;
+  const { lacking = '', fingerprint = '{}', loses, lease = QUICK, wall } = wanted;
   const wire = createWire(url);
   const lines: { msg: string; settings?: string[] }[] = [];
   const destination = new Writable({
@@ -60,6 +66,7 @@ export async function startMember(
     log,
     metrics,
     lease,
+    ...(wall && { wall }),
     about: { release: '1', fingerprint, lacking },
   });
   const bus = createBus({

@@ -17,6 +17,19 @@ await t.test('a node that was frozen for longer than its lease does nothing with
   await member.until(() => member.mine().length === 64);
 });
 
+await t.test('a node on a machine that was suspended does not believe in its lease', { skip }, async (t) => {
+  let suspended = 0; // the steady clock stood still
+  const member = await startMember(t, await createDatabase(t), { wall: () => Date.now() + suspended });
+  await member.until(() => member.mine().length === 64);
+  suspended = 60_000;
+  t.notOk(member.nodes.mayAct());
+  t.equal(member.nodes.left(), 0);
+  t.same(member.mine(), []);
+  t.match(member.nodes.trouble(), /not renewed/);
+  await member.next('beat');
+  t.ok(member.nodes.mayAct(), 'it asks whether it still has it');
+});
+
 t.jobs = 4; // they wait for leases, most of the time
 
 t.test('nodes see one another come and go', { skip }, async (t) => {

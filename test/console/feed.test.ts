@@ -328,7 +328,7 @@ t.test('the feed', async (t) => {
     const streams = async (): Promise<string> =>
       /^lapel_console_feeds.*"api"} .*$/m.exec(String((await world.anonymousAdmin().get('/metrics')).body))?.[0] ?? '';
     const before = await streams();
-    const head = `GET ${tenant.path}/feed?topics=transactions HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n\r\n`;
+    const head = `GET ${tenant.path}/feed?topics=transactions HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\n\r\n`;
     for (let turns = 0; turns < 24; turns += 1) {
       const socket = connect(Number(port), hostname);
       await once(socket, 'connect');
@@ -349,7 +349,7 @@ t.test('the feed', async (t) => {
     socket.on('error', () => undefined);
     socket.pause();
     socket.write(
-      `GET /admin/v1/feed?topics=device:${deviceId} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${world.service.adminToken}\r\n\r\n`,
+      `GET /admin/v1/feed?topics=device:${deviceId} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${world.service.adminToken}\r\n\r\n`,
     );
     const refused = async (): Promise<boolean> =>
       String((await world.anonymousAdmin().get('/metrics')).body).includes('{bound="feed_progress"}');

@@ -135,16 +135,34 @@ onBoth(t, async (t, kind) => {
   await t.test('work that nobody waits for joins the commit of somebody who does', async (t) => {
     const commits: number[] = [];
     const database = await openDatabaseOf(kind, t, { onCommit: (c) => commits.push(c.committed) });
-    const late = database.transactSoon((unit) => unit.run(insert, 'late'));
+    const late = database.transactAlong((unit) => unit.run(insert, 'late'));
     await database.transact((unit) => unit.run(insert, 'urgent'), 'd');
     await late;
     t.same(commits, [2]);
-    await database.transactSoon((unit) => unit.run(insert, 'alone'));
+    await database.transactAlong((unit) => unit.run(insert, 'alone'));
     t.same(commits, [2, 1], 'and gets one of its own when nobody comes');
-    const waiting = database.transactSoon((unit) => unit.run(insert, 'flushed'));
+    const waiting = database.transactAlong((unit) => unit.run(insert, 'flushed'));
     await database.idle();
     t.same(commits, [2, 1, 1], 'idle() leaves nothing waiting');
     await waiting;
+  });
+
+  await t.test('work that nobody waits for holds up nobody on a server', { skip: kind === 'sqlite' }, async (t) => {
+    const database = await openDatabaseOf(kind, t);
+    const begun = Promise.withResolvers<void>();
+    const waited = Promise.withResolvers<void>();
+    const late = database.transactSoon(async (unit) => {
+      await unit.run(insert, 'late');
+      begun.resolve();
+      await waited.promise; // as long as many rows take
+    });
+    await begun.promise;
+    await database.transact((unit) => unit.run(insert, 'urgent'), 'd');
+    await database.transact((unit) => unit.run(insert, 'urgent, too'));
+    t.same(await database.read.get(count), { n: 2 });
+    waited.resolve();
+    await late;
+    t.same(await database.read.get(count), { n: 3 });
   });
 
   await t.test('more units than one commit takes are all committed', async (t) => {

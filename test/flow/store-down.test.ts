@@ -47,7 +47,7 @@ t.test(
     const cancelled = transactionIdOf(await install());
 
     await store[Symbol.asyncDispose]();
-    t.match(await install(), { status: 500, body: { message: /object store/ } });
+    t.match(await install(), { status: 503, body: { message: /object store/ } });
     const behind = transactionIdOf(await tenant.api.put(`${device.path}/settings/lang`, { json: { lang: 'ja' } }));
     const alsoCancelled = transactionIdOf(
       await tenant.api.put(`${device.path}/settings/lang`, { json: { lang: 'ko' } }),

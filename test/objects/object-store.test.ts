@@ -3,7 +3,12 @@ import { createServer } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import t, { type Test } from 'tap';
 import { systemClock } from '../../src/clock.ts';
+import { readConfig } from '../../src/config.ts';
+import { randomIds } from '../../src/ids.ts';
+import { createLog } from '../../src/log.ts';
+import { createMetrics } from '../../src/metrics.ts';
 import { createObjectStore } from '../../src/objects/object-store.ts';
+import { openObjects } from '../../src/objects/open-objects.ts';
 import { createFakeClock } from '../fake-clock.ts';
 import { startEmbedded } from './stores.ts';
 
@@ -112,4 +117,29 @@ await t.test('a store that answers a range with the whole file is not read to it
   t.teardown(() => store[Symbol.asyncDispose]());
   await t.rejects(store.read('a', 0, 9), { code: 'OBJECT_STORE_UNAVAILABLE' });
   t.ok(sent < 50e6);
+});
+
+await t.test('while the process is busy its own store is slow, and there all the same', async (t) => {
+  const objects = await openObjects({
+    config: { dataDir: t.testdir(), objects: readConfig({ env: { LAPEL_OBJECTS_PORT: '0' } }).objects },
+    clock: systemClock,
+    ids: randomIds,
+    log: createLog({ level: 'silent', pretty: false }),
+    metrics: createMetrics(),
+    ownerOf: async () => '',
+    distributedSince: async () => null,
+    admits: async () => true,
+    pages: () => [],
+  });
+  t.teardown(() => objects[Symbol.asyncDispose]());
+  // Longer than a connection may take, in turns of the loop in which nothing else can be done.
+  const end = performance.now() + 2_400;
+  const hog = (): void => {
+    const until = performance.now() + 100;
+    while (performance.now() < until);
+    if (performance.now() < end) setImmediate(hog);
+  };
+  hog();
+  const found = await Promise.all(Array.from({ length: 200 }, () => objects.store.head('a')));
+  t.same(new Set(found), new Set([undefined]));
 });

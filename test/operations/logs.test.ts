@@ -28,14 +28,15 @@ t.test('no secret is ever on the log, at the level trace, whatever goes well or 
   const { log, text, lines } = listen();
   const world = await startWorld(t, { log });
   const tenant = await world.createTenant();
-  const { applicationId, secret, api } = tenant;
+  const { applicationId, secret } = tenant;
   const token = await world.tokenOf(applicationId, secret);
   const marked = 'wi-fi-password-mark';
   const hookToken = 'receiver-token-mark';
   const wifi = [{ ...WIFI[0], password: marked }];
-  await api.patch(tenant.path, { json: { deviceEvent: `${tenant.receiver.url}?token=${hookToken}` } });
+  await tenant.api.patch(tenant.path, { json: { deviceEvent: `${tenant.receiver.url}?token=${hookToken}` } });
   const device = await world.activatedDevice(tenant);
   const replaced = (await world.admin().post(`/admin/v1/applications/${applicationId}/secret`)).body.secret;
+  const api = await world.clientOf(applicationId, replaced);
   const key = (await api.post(`${tenant.path}/refresh_authkey`)).body.authenticationKey;
   const basic = Buffer.from(`${applicationId}:${replaced}`).toString('base64');
 

@@ -15,28 +15,37 @@ import { ConnectionLost } from './trouble.ts';
 export interface Place {
   /** The cluster of databases, its timeline, and the database in it: another one after a restore or a promotion. */
   place: string;
-  /** When its server was started: also what has the same place can be an earlier moment of it then. */
+  /** When its server was started. */
   since: string;
+  /** How far its log is on the disk; lower than before: it is an earlier moment of the same place. 0 where nobody tells. */
+  log: number;
+}
+
+/** What has happened to a database since it was looked at; undefined: nothing that numbers would have to be raised for. */
+export function changeOf(before: Place, at: Place): 'other_database' | 'server_start' | undefined {
+  if (at.place !== before.place || at.log < before.log) return 'other_database';
+  return at.since === before.since ? undefined : 'server_start';
 }
 
 const SINCE = `(SELECT oid::text FROM pg_database WHERE datname = current_database()) AS oid,
   extract(epoch FROM pg_postmaster_start_time())::text AS since`;
 // The timeline that is being written, which the last checkpoint need not know yet.
 const WHOLE = `SELECT (SELECT system_identifier::text FROM pg_control_system()) AS system,
-  substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AS timeline, ${SINCE}`;
-const REST = `SELECT '' AS system, '' AS timeline, ${SINCE}`;
+  substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AS timeline,
+  pg_wal_lsn_diff(pg_current_wal_flush_lsn(), '0/0')::float8 AS log, ${SINCE}`;
+const REST = `SELECT '' AS system, '' AS timeline, 0::float8 AS log, ${SINCE}`;
 
 type Ask = <Row>(text: string) => Promise<Row[]>;
 
 /** Where a connection has led to. A server that keeps some of it to itself says less: the time of its start at least. */
 export async function readPlace(ask: Ask): Promise<Place> {
-  type Row = { system: string; timeline: string; oid: string; since: string };
+  type Row = { system: string; timeline: string; log: number; oid: string; since: string };
   const [row] = await ask<Row>(WHOLE).catch((cause: unknown) => {
     if (cause instanceof ConnectionLost) throw cause;
     return ask<Row>(REST);
   });
   if (!row) throw new Error('the database does not say which one it is');
-  return { place: `${row.system}/${row.timeline}/${row.oid}`, since: row.since };
+  return { place: `${row.system}/${row.timeline}/${row.oid}`, since: row.since, log: row.log };
 }
 
 export const placeThrough = (connection: Connection): Promise<Place> =>
@@ -65,11 +74,11 @@ interface Beginning extends NewLife {
   before?: Place | undefined;
 }
 
-function reasonOf(former: string, at: Place, before: Place | undefined): Raised['reason'] {
-  const known = before?.place ?? former;
-  if (known !== '' && known !== at.place) return 'other_database';
-  return before === undefined ? 'start' : 'server_start';
-}
+/** `former`: where the database was at the last start of anybody; '' when that was not kept. */
+const reasonOf = (former: string, at: Place, before: Place | undefined): Raised['reason'] => {
+  if (before) return changeOf(before, at) ?? 'server_start';
+  return former !== '' && former !== at.place ? 'other_database' : 'start';
+};
 
 /**
  * A start, or a connection to another database than before: the numbers go on above all that were ever given out of this

@@ -11,10 +11,14 @@ export interface Question {
   values: SqlValue[];
 }
 export type Answer = { id: number } & ({ result: unknown } | { error: string; code: string | undefined });
+/** Said once, before the first answer: from here on the thread may be ended. */
+export type Opened = 'open';
 
 if (!parentPort) throw new Error('this module is a worker');
 const port = parentPort;
 const sql = createStatements(new Sqlite(workerData as string, { readonly: true }));
+
+port.postMessage('open' satisfies Opened);
 
 port.on('message', ({ id, kind, text, values }: Question) => {
   const told = (answer: Answer): void => port.postMessage(answer);

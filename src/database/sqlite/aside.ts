@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import type { Sql, SqlValue } from '../sql.ts';
-import type { Answer, Question } from './aside-worker.ts';
+import type { Answer, Opened, Question } from './aside-worker.ts';
 
 /** Milliseconds without a question after which the thread ends; its memory is worth more than the time to start it. */
 const IDLE = 5_000;
@@ -16,15 +16,18 @@ interface Waiting {
  */
 export function createAside(file: string) {
   let worker: Worker | undefined;
+  let isOpen: Promise<void> | undefined;
   let lastId = 0;
   let idle: NodeJS.Timeout | undefined;
   const waiting = new Map<number, Waiting>();
 
-  function end(): Promise<unknown> {
-    const ended = worker?.terminate();
+  /** A thread that is ended while it loads SQLite would abort the whole process. */
+  async function end(): Promise<void> {
+    const ending = worker;
     worker = undefined;
     clearTimeout(idle);
-    return ended ?? Promise.resolve();
+    await isOpen;
+    await ending?.terminate();
   }
 
   function start(): Worker {
@@ -34,12 +37,17 @@ export function createAside(file: string) {
       env: {},
     });
     const fail = (cause: Error): void => {
+      opened.resolve();
       if (worker !== started) return;
       worker = undefined;
       for (const { reject } of waiting.values()) reject(cause);
       waiting.clear();
     };
-    started.on('message', ({ id, ...answer }: Answer) => {
+    const opened = Promise.withResolvers<void>();
+    isOpen = opened.promise;
+    started.on('message', (said: Answer | Opened) => {
+      if (said === 'open') return opened.resolve();
+      const { id, ...answer } = said;
       const one = waiting.get(id);
       waiting.delete(id);
       if ('error' in answer) one?.reject(Object.assign(new Error(answer.error), { code: answer.code }));
@@ -71,9 +79,10 @@ export function createAside(file: string) {
       run: () => Promise.reject(new Error('this connection only reads')),
     } satisfies Sql,
     async close(): Promise<void> {
-      await end();
+      const ended = end();
       for (const { reject } of waiting.values()) reject(new Error('the database is closed'));
       waiting.clear();
+      await ended;
     },
   };
 }

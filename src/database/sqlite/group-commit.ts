@@ -3,6 +3,7 @@ import { createEffects } from '../effects.ts';
 import type { UnitOfWork } from '../sql.ts';
 import { createUnitQueue, type QueueOptions, UNITS_PER_COMMIT, type Waiting } from '../unit-queue.ts';
 import { createStatements } from './statements.ts';
+import { isOfGround, unavailable } from './trouble.ts';
 
 interface Done extends Waiting {
   outcome: { value: unknown } | { cause: unknown };
@@ -38,8 +39,9 @@ function createBatchSize() {
 
 interface Options extends Pick<QueueOptions, 'ownerOf'> {
   connection: SqliteDatabase.Database;
-  /** `failed`: the commit as a whole could not be made. */
-  observe(commit: { seconds: number; committed: number; rolledBack: number; failed: boolean }): void;
+  observe(commit: { seconds: number; committed: number; rolledBack: number }): void;
+  /** A commit as a whole could not be made. */
+  onFailed(cause: unknown): void;
   onEffectError(cause: unknown): void;
 }
 
@@ -54,9 +56,10 @@ const failureOf = (done: Done[]): { cause: unknown } | undefined => {
  * share one fsync. Run: BEGIN, then the units, one after another; one that throws before it has changed anything is out of
  * it. When one throws later, all of them are rolled back and run once more, each in a savepoint of its own, so that it is
  * rolled back alone: savepoints cost an eighth of the statements' time, and hardly ever is one needed. Settle: COMMIT, then
- * the units' effects in order, then the answers. A COMMIT that fails rolls all of them back and rejects every one.
+ * the units' effects in order, then the answers. A COMMIT that fails rolls all of them back and rejects every one with
+ * DATABASE_UNAVAILABLE; so does a statement for which the disk has no room.
  */
-export function createGroupCommit({ connection, observe, onEffectError, ownerOf }: Options) {
+export function createGroupCommit({ connection, observe, onFailed, onEffectError, ownerOf }: Options) {
   const size = createBatchSize();
   let changed = false; // by the unit that runs
   const sql = createStatements(connection, {
@@ -94,6 +97,7 @@ export function createGroupCommit({ connection, observe, onEffectError, ownerOf 
         release.run();
       }
       undo(onRollback);
+      if (isOfGround(cause)) throw cause; // what others want to write fails as well
       return { ...unit, outcome: { cause }, onCommit: [], onRollback: [] };
     }
   }
@@ -129,8 +133,9 @@ export function createGroupCommit({ connection, observe, onEffectError, ownerOf 
       commit.run();
     } catch (cause) {
       takeBack(done);
-      for (const unit of batch) unit.reject(cause);
-      observe({ seconds: (performance.now() - started) / 1000, committed: 0, rolledBack: batch.length, failed: true });
+      onFailed(cause);
+      for (const unit of batch) unit.reject(unavailable(cause));
+      observe({ seconds: (performance.now() - started) / 1000, committed: 0, rolledBack: batch.length });
       return undefined;
     }
     size.took(batch.length, ranAt - started, performance.now() - ranAt);
@@ -147,7 +152,6 @@ export function createGroupCommit({ connection, observe, onEffectError, ownerOf 
       seconds: (performance.now() - started) / 1000,
       committed: done.length - rolledBack,
       rolledBack,
-      failed: false,
     });
     return undefined;
   }

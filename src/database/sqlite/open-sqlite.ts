@@ -12,6 +12,8 @@ import { createLogTruncation } from './log-truncation.ts';
 import { migrate } from './migrations.ts';
 import { checkStart, damaged, isDamage } from './start-check.ts';
 import { createStatements } from './statements.ts';
+import { isOfGround } from './trouble.ts';
+import { createWritable } from './writable.ts';
 
 export interface SqliteOptions {
   /** The data folder; it must exist. The files are `lapel.db` (with `-wal` and `-shm`) and `lock.db`. */
@@ -23,6 +25,9 @@ export interface SqliteOptions {
   onRaised?(raised: Raised): void;
   onCommit?(commit: { seconds: number; committed: number; rolledBack: number }): void;
   onEffectError?(cause: unknown): void;
+  /** It cannot be written: told once a minute as long as that lasts; and that it can again. */
+  onAway?(cause: unknown): void;
+  onBack?(): void;
   /** Milliseconds without a commit after which the write-ahead log is emptied. */
   quietMs?: number;
   /** The developer of a device, where that is known. */
@@ -68,6 +73,7 @@ function createReading({ writer, reader }: { writer: Sqlite.Database; reader: Sq
 /** Opens (and creates, migrates, looks at) the database: the same time for any size. Throws with a clear message when it must not be used. */
 export function openSqlite(options: SqliteOptions): Database {
   const { folder, nowMicros, onCommit, onEffectError = rethrow, quietMs, ownerOf } = options;
+  const { onAway = () => undefined, onBack = () => undefined } = options;
   const unlock = lockFolder(folder);
   const opened: Sqlite.Database[] = [];
   try {
@@ -87,15 +93,20 @@ export function openSqlite(options: SqliteOptions): Database {
     const aside = createAside(file);
     const pageSize = reader.pragma('page_size', { simple: true }) as number;
     const freePages = (): number => reader.pragma('freelist_count', { simple: true }) as number;
-    let writable = true;
+    const writable = createWritable({
+      folder,
+      write: () => group.transact((unit) => unit.run(WRITE_SOMETHING)),
+      onAway,
+      onBack,
+    });
     opened.push(reader);
     const group = createGroupCommit({
       connection: writer,
       observe(made) {
-        writable = !made.failed;
         if (made.committed > 0) truncation.committed();
         onCommit?.(made);
       },
+      onFailed: writable.failed,
       onEffectError,
       ownerOf,
     });
@@ -104,7 +115,7 @@ export function openSqlite(options: SqliteOptions): Database {
       file: `${file}-wal`,
       patienceMs: PATIENCE,
       isRunning: group.isRunning,
-      onError: onEffectError,
+      onError: (cause) => (isOfGround(cause) ? writable.failed(cause) : onEffectError(cause)),
       ...(quietMs !== undefined && { quietMs }),
     });
     // A process that was killed has left what was in its log.
@@ -114,13 +125,14 @@ export function openSqlite(options: SqliteOptions): Database {
       read: createReading({ writer, reader }),
       transact: group.transact,
       transactSoon: group.transactSoon,
+      transactAlong: group.transactSoon,
       transactInCrowd: group.transactInCrowd,
       idle: group.idle,
       aside: aside.sql,
+      prompt: aside.sql,
       size: async () => ({ database: bytesOf(file), log: bytesOf(`${file}-wal`), free: freePages() * pageSize }),
       async healthy() {
-        // Nobody may be sent here any more, so nobody else would find out that the disk has room again.
-        if (!writable) await group.transact((unit) => unit.run(WRITE_SOMETHING));
+        await writable.check();
         return reader.prepare('SELECT 1').get() !== undefined;
       },
       async close() {

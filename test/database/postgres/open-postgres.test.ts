@@ -3,6 +3,7 @@ import t, { type Test } from 'tap';
 import { readMigrations } from '../../../src/database/migration-files.ts';
 import { examinePostgres } from '../../../src/database/postgres/examine.ts';
 import { openPostgres } from '../../../src/database/postgres/open-postgres.ts';
+import { changeOf } from '../../../src/database/postgres/place.ts';
 import { createDatabase, createEmptyDatabase, NO_POSTGRES } from '../../postgres/databases.ts';
 
 const skip = NO_POSTGRES && { skip: NO_POSTGRES };
@@ -22,6 +23,19 @@ async function ask(t: Test, url: string, ...texts: string[]): Promise<unknown[]>
 t.test('every migration is there for both databases, under one number and name', async (t) => {
   const [sqlite = [], postgres = []] = FOLDERS.map((folder) => readMigrations(folder).map(({ name }) => name));
   t.same(postgres, sqlite);
+});
+
+t.test('a database is another one when its place is, or when its log has gone back', async (t) => {
+  const before = { place: '7/00000001/5', since: '1', log: 100 };
+  t.equal(changeOf(before, { ...before, log: 200 }), undefined);
+  t.equal(changeOf(before, { ...before, since: '2' }), 'server_start');
+  t.equal(changeOf(before, { ...before, since: '2', log: 99 }), 'other_database', 'a snapshot of its disk');
+  t.equal(changeOf(before, { ...before, log: 99 }), 'other_database', 'a snapshot of its machine');
+  t.equal(
+    changeOf(before, { ...before, place: '7/00000002/5', log: 200 }),
+    'other_database',
+    'a standby that was promoted',
+  );
 });
 
 void t.test('opening a database', { ...skip }, async (t) => {

@@ -24,6 +24,7 @@ function valueFor(type: ParameterType, column: string): SqlValue {
   if (column === 'event_id') return one(EVENTS);
   if (column === 'request_id') return one(EVENTS);
   if (column === 'received_at') return one([2, 3]);
+  if (column === 'last_seen_at') return one([1, 2, 3]);
   if (column === 'key_hash') return Buffer.from(one(EVENTS));
   if (type === 'bytea') return Buffer.from([0, 0x5c, Math.floor(random() * 256)]);
   if (column === 'device_id') return one(DEVICES);
@@ -67,6 +68,7 @@ async function fill(database: Database): Promise<void> {
       );
     for (const [index, id] of DEVICES.entries())
       await unit.run("INSERT INTO device_owners (device_id, node_id, epoch) VALUES (?, 'n1', ?)", id, index);
+    for (const id of DEVICES) await unit.run('INSERT INTO device_presence (device_id, last_seen_at) VALUES (?, 2)', id);
     for (const event of EVENTS) {
       for (const id of DEVICES)
         await unit.run('INSERT INTO device_events (device_id, event_id, received_at) VALUES (?, ?, 2)', id, event);
@@ -111,6 +113,7 @@ const dump = async (unit: UnitOfWork): Promise<unknown[]> => [
   await unit.all('SELECT * FROM devices ORDER BY device_id'),
   await unit.all('SELECT * FROM device_owners ORDER BY device_id'),
   await unit.all('SELECT * FROM device_events ORDER BY device_id, event_id'),
+  await unit.all('SELECT * FROM device_presence ORDER BY device_id'),
   await unit.all('SELECT * FROM device_requests ORDER BY device_id, request_id'),
   await unit.all('SELECT * FROM idempotency_keys ORDER BY application_id, key_hash'),
 ];

@@ -11,6 +11,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import type { Worker } from 'node:worker_threads';
 import Sqlite from 'better-sqlite3';
 import t from 'tap';
 import { readMigrations } from '../../../src/database/migration-files.ts';
@@ -208,6 +209,24 @@ t.test('what looks at many rows is read on a thread of its own', async (t) => {
   await t.rejects(aside.run('DELETE FROM sessions'), { message: 'this connection only reads' });
   t.same(await aside.get(text, '1'), { at: 7 }, 'after an error it goes on');
 });
+
+t.test(
+  'a close waits for a reading thread that still loads: to end it in that moment would abort the process',
+  async (t) => {
+    const said: string[] = [];
+    const listen = (worker: Worker): void => {
+      worker.once('message', () => said.push('open'));
+      worker.once('exit', () => said.push('ended'));
+    };
+    process.on('worker', listen);
+    t.teardown(() => process.off('worker', listen));
+    const database = openSqlite({ folder: t.testdir(), nowMicros: 0 });
+    const asked = t.rejects(database.aside.get('SELECT 1 AS one'), /is closed/);
+    await database.close();
+    await asked;
+    t.same(said, ['open', 'ended']);
+  },
+);
 
 t.test('a close comes to its end, also when the last answer of the reading thread comes meanwhile', async (t) => {
   const program = join(import.meta.dirname, 'aside-close.ts');

@@ -1,0 +1,1 @@
+-- Several processes at one database: PostgreSQL only.

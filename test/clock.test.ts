@@ -1,0 +1,18 @@
+import t from 'tap';
+import { createTime } from '../src/clock.ts';
+
+t.test('time is steady, has leapt when the machine was suspended, and never goes back', async (t) => {
+  const machine = { wall: 1_000_000, steady: 5 };
+  const now = createTime(
+    () => machine.wall,
+    () => machine.steady,
+  );
+  t.equal(now(), 1_000_000_000);
+  machine.steady += 1.5;
+  t.equal(now(), 1_000_001_500, 'microseconds');
+  machine.wall += 3_600_000;
+  t.equal(now(), 1_000_000_000 + 3_600_000_000, 'an hour in which only the wall’s went on');
+  machine.steady += 10;
+  machine.wall -= 7_200_000;
+  t.equal(now(), 1_000_000_000 + 3_600_010_000, 'a clock that is put back is not followed');
+});
