@@ -8,6 +8,11 @@ const DEVICES = 60;
 /** Messages of each device, of which a connection has few in work at a time. */
 const EACH = 32;
 const RINGS = 2;
+const SUBSCRIBES = 8;
+
+/** A SUBSCRIBE of as many filters as one may have, none of which is the device's. */
+const subscriptionsOf = (deviceId: string) =>
+  Array.from({ length: 256 }, (_, index) => ({ topic: `devices/${deviceId}/${index}`, qos: 1 }));
 
 const bytesOf = (packet: Record<string, unknown>): Buffer => mqttPacket.generate(packet as unknown as Packet);
 
@@ -59,4 +64,17 @@ t.test('many devices of one developer, each within its rate, take the turns of o
     const answer = qos === 2 ? 'pubrec' : 'puback';
     for (const { link } of links) for (let index = 0; index < EACH; index += 1) await link.next(answer);
   }
+
+  for (const { deviceId, link } of links) {
+    const packet = bytesOf({ cmd: 'subscribe', messageId: 1, subscriptions: subscriptionsOf(deviceId) });
+    link.socket.write(Buffer.concat(Array.from({ length: SUBSCRIBES }, () => packet)));
+  }
+  const answered = (): number => links.reduce((sum, { link }) => sum + link.pending('suback').length, 0);
+  while (answered() === 0) await new Promise(setImmediate);
+  const before = answered();
+  await neighbour.works('SUBSCRIBE of 256 filters', 1);
+  const between = answered() - before;
+  t.comment(`SUBSCRIBE: ${between} of ${DEVICES * SUBSCRIBES} between a call and its webhook`);
+  t.ok(between < (DEVICES * SUBSCRIBES) / 5, 'SUBSCRIBE of 256 filters');
+  for (const { link } of links) for (let index = 0; index < SUBSCRIBES; index += 1) await link.next('suback');
 });
