@@ -9,7 +9,7 @@ const SECOND = 1_000_000;
 /** Topics on which it is about transactions; what a device tells of itself is its application's, whatever is in it. */
 const TELLS = /\/(commands|acks|requests|responses|errors)$/;
 /** Where a message says which one. */
-const TRANSACTION = /"transactionId"\s*:\s*(\d{1,15})(?!\d)/g;
+const TRANSACTION = /"transactionId"\s*:\s*(\d{1,16})(?!\d)/g;
 /** The number that is no transaction's: a message of one has one. */
 const NOBODYS = 0;
 
