@@ -498,10 +498,6 @@ export type Url = string;
  */
 export type CallEventData = {callId: string} & Record<string, unknown>;
 /**
- * ISO 8601 date-time in UTC with microseconds.
- */
-export type UtcDateTime8 = string;
-/**
  * Data of `custom.` events, which are a device's own (an SOS button, a low battery, tampering): any object of at most 32 KiB as JSON, nested at most 32 levels deep. It is passed on as it is.
  */
 export type CustomEventData = Record<string, unknown>;
@@ -2219,7 +2215,7 @@ export interface BluetoothEventData {
  */
 export interface CancelParameters {}
 /**
- * What a device shall do. `transactionId` and `issuedAt` together are the identity of a command: the device does each pair once and answers a repeated one with the result it had; a transactionId with another `issuedAt` is another command. `cancel` has both of the command that it stops, and needs no answer.
+ * What a device shall do. `transactionId` and `issuedAt` together are the identity of a command, the same in every repetition: the device does each pair once and answers a repeated one with the result it had; a transactionId with another `issuedAt` is another command. `cancel` has both of the command that it stops, and needs no answer.
  */
 export interface Command {
   transactionId: TransactionId;
@@ -2237,7 +2233,7 @@ export interface Command {
     | 'updateFirmware'
     | 'cancel';
   parameters: JsonObject;
-  issuedAt: UtcDateTime8;
+  issuedAt: UtcDateTime;
   /**
    * 1 at first; higher in every repetition.
    */
