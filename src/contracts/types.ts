@@ -2259,7 +2259,7 @@ export interface BluetoothEventData {
  */
 export interface CancelParameters {}
 /**
- * What a device shall do. `transactionId` and `issuedAt` together are the identity of a command: the device does each pair once and answers a repeated one with the result it had; a transactionId with another `issuedAt` is another command. `cancel` has both of the command that it stops, and needs no answer. `issuedAt` is when it was stored: the same in every repetition, and in its cancel.
+ * What a device shall do. `transactionId` and `issuedAt` together are the identity of a command, the same in every repetition: the device does each pair once and answers a repeated one with the result it had; a transactionId with another `issuedAt` is another command. `cancel` has both of the command that it stops, and needs no answer.
  */
 export interface Command {
   transactionId: TransactionId;
