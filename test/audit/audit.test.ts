@@ -191,7 +191,8 @@ t.test('the audit log', async (t) => {
   });
 
   await t.test('what an application is refused again within a minute is counted in the first entry', async (t) => {
-    const wanted = (name: string) => tenant.api.post(`${tenant.path}/packages`, { json: { package: name } });
+    const api = await world.clientOf(tenant.applicationId, tenant.secret);
+    const wanted = (name: string) => api.post(`${tenant.path}/packages`, { json: { package: name } });
     world.clock.advance(60_000);
     const made = await written(async () => {
       await wanted('com.example.counted');
