@@ -221,7 +221,7 @@ export async function createService(
     }),
   );
   const mqtt = parts.add(createMqttAddresses(broker, config));
-  if (cluster) {
+  if (cluster && takeover) {
     const { nodes, bus, heal, ownership, partitions } = cluster;
     for (const kind of ['wake', 'cancel'] as const) bus.on(kind, (deviceId) => transactions.wake(deviceId, kind));
     bus.on('due', (about) => {
@@ -232,8 +232,8 @@ export async function createService(
     heal.add(webhooks.takeUp);
     heal.add(() => ownership.heal(transactions.found));
     numbers.onOther(cluster.startOver);
-    cluster.quietBy((deviceId) => broker.isQuiet(deviceId) && !uploads.isAsking(deviceId));
-    if (takeover) ownership.whenRenamed(takeover.renamed);
+    ownership.whenRenamed(takeover.renamed);
+    cluster.handOverBy({ isQuiet: (id) => broker.isQuiet(id) && !uploads.isAsking(id), prepare: takeover.orphan });
     parts.add(createOrphanedWills({ ...common, nodes, carryOut: broker.carryOutWill }));
   }
 
