@@ -17,7 +17,7 @@ interface Options {
 export async function startFloor({ devices, database = 'sqlite' }: Options): Promise<RunningTarget> {
   const folder = mkdtempSync(join(tmpdir(), 'lapel-floor-'));
   const receiver = await createReceiver();
-  const postgres = database === 'postgres' ? await startPostgres({ fsync: true }) : undefined;
+  const postgres = database === 'postgres' ? await startPostgres({ onDisk: true }) : undefined;
   const place = postgres ? await postgres.createDatabase() : folder;
   const floor = await startProcess(['bench/floor.ts', place, receiver.url]);
   const ids = deviceIds(devices);

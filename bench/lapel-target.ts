@@ -101,7 +101,7 @@ async function logIn(http: string, secret: string): Promise<string> {
 
 /** What the nodes of a cluster share; nothing where there is none. */
 async function startShared(folder: string, stack: AsyncDisposableStack) {
-  const postgres = stack.use(await startPostgres({ fsync: true }));
+  const postgres = stack.use(await startPostgres({ onDisk: true }));
   const store = stack.use(await startObjectStore(folder));
   const env = {
     ...store.env,

@@ -86,7 +86,7 @@ export async function tour(parts: Parts): Promise<void> {
   const back = Promise.all([one, two, three].map(comesBack));
   timeline.note('stopping ...');
   await restartService();
-  timeline.note('started again on the same data');
+  timeline.note('started again on the same data; numbers go on higher, in case it were a backup');
   await promised(back, 'cameras 1, 2 and 3 come back');
   timeline.note('cameras 1, 2 and 3 have reconnected by themselves');
   await readStatus(four, queued, 'queued');

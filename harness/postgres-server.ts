@@ -1,6 +1,6 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statfsSync } from 'node:fs';
 import { chown, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -14,15 +14,18 @@ const run = promisify(execFile);
 /** Where Debian's packages have them, one folder for each version. */
 const DEBIAN = '/usr/lib/postgresql';
 
-// The data are of no worth, so nothing is forced to the disk unless it is asked for: what a killed process has written is
-// there all the same. Everything else is as the service needs it.
+/** Where a folder is in memory, on Linux; data of no worth are there, unless they are to be on the disk. */
+const MEMORY = '/dev/shm';
+/** Bytes that have to be free there. */
+const ROOM = 1024 * 1024 * 1024;
+
+// As the service needs it: it refuses a server that forces nothing to the disk.
 const SETTINGS = {
   listen_addresses: '127.0.0.1',
   max_connections: '200',
   shared_buffers: '64MB',
   wal_level: 'minimal',
   max_wal_senders: '0',
-  full_page_writes: 'off',
   log_min_messages: 'fatal',
 };
 
@@ -53,6 +56,15 @@ export function findPostgres(): string | undefined {
     ...versions.map((name) => join(DEBIAN, name, 'bin')),
   ];
   return folders.find((folder) => existsSync(join(folder, 'postgres')) && existsSync(join(folder, 'initdb')));
+}
+
+function hasRoom(folder: string): boolean {
+  try {
+    const { bavail, bsize } = statfsSync(folder);
+    return bavail * bsize > ROOM;
+  } catch {
+    return false; // there is none
+  }
 }
 
 async function freePort(): Promise<number> {
@@ -117,12 +129,13 @@ async function keep(data: string, kept: string): Promise<void> {
  */
 export async function startPostgres({
   port: wanted,
-  fsync = false,
+  onDisk = false,
   settings: more = {},
   kept,
 }: {
   port?: number;
-  fsync?: boolean;
+  /** Its data are on the disk, as those of a server that is measured. */
+  onDisk?: boolean;
   /** Besides its usual ones. */
   settings?: Record<string, string>;
   /** A folder for new data as they are made, which takes half a second: they are copied from there, if they are there. */
@@ -131,7 +144,7 @@ export async function startPostgres({
   const programs = findPostgres();
   if (!programs) throw new Error('PostgreSQL is not installed on this machine (Debian: apt-get install postgresql)');
   const port = wanted ?? (await freePort());
-  const folder = await mkdtemp(join(tmpdir(), 'lapel-postgres-'));
+  const folder = await mkdtemp(join(onDisk || !hasRoom(MEMORY) ? tmpdir() : MEMORY, 'lapel-postgres-'));
   const data = join(folder, 'data');
   // PostgreSQL refuses to run as root.
   let as: string[] = [];
@@ -169,7 +182,6 @@ export async function startPostgres({
   async function start(): Promise<void> {
     const settings = {
       ...SETTINGS,
-      fsync: fsync ? 'on' : 'off',
       unix_socket_directories: '',
       port: String(port),
       ...more,

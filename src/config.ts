@@ -1,18 +1,6 @@
 import { DomainError } from './errors.ts';
 import { shareOpenFiles } from './open-files.ts';
-
-type Kind =
-  | 'text'
-  | 'port'
-  | 'count'
-  | 'number'
-  | 'flag'
-  | 'url'
-  | 'level'
-  | 'timeZone'
-  | 'release'
-  | 'endpoint'
-  | 'database';
+import { type Kind, LOOPBACK, problemOf } from './setting-values.ts';
 
 interface Setting {
   /** The name in the environment; on the command line it is `--kebab-case` without the prefix. */
@@ -29,13 +17,16 @@ interface Setting {
 // biome-ignore format: a table is read by its rows
 export const SETTINGS = [
   { name: 'LAPEL_DATA_DIR', kind: 'text', fallback: './data', description: 'Folder of the database, the administrator token, the embedded object store with its key, and the lock' },
-  { name: 'LAPEL_DATABASE_URL', kind: 'database', fallback: null, description: 'PostgreSQL instead of the embedded SQLite: `postgres://USER:PASSWORD@HOST:PORT/DATABASE`, with `?sslmode=verify-full` and the like; the database must exist, its tables are made' },
+  { name: 'LAPEL_DATABASE_URL', kind: 'database', fallback: null, description: 'PostgreSQL instead of the embedded SQLite: `postgres://USER:PASSWORD@HOST:PORT/DATABASE`, with `?sslmode=verify-full` and the like; the database must exist, its tables are made. Of several hosts (`HOST:PORT,HOST:PORT`) it is the one that can be written' },
+  { name: 'LAPEL_DATABASE_WAIT', kind: 'number', fallback: '30', description: 'Seconds that a start waits for a PostgreSQL that does not answer, or cannot be written yet; 0 does not wait' },
   { name: 'LAPEL_HOST', kind: 'text', fallback: '127.0.0.1', description: 'Address of the REST API and the token endpoint' },
+  { name: 'LAPEL_ALLOW_PLAIN_HTTP', kind: 'flag', fallback: 'false', description: 'Allows the REST API, administration and the embedded object store on addresses that are not loopback: they have no TLS of their own, so a proxy before them has to' },
   { name: 'LAPEL_HTTP_PORT', kind: 'port', fallback: '8080', description: 'Its port; 0 picks a free one' },
   { name: 'LAPEL_HTTP_MAX_CONNECTIONS', kind: 'count', fallback: null, description: 'Its connections at most; by default an eighth of the limit of open files, 1024 at most' },
   { name: 'LAPEL_HTTP_ADDRESS_CONNECTIONS', kind: 'count', fallback: null, description: 'Of these for one address; by default half of them. Behind a proxy all have its address: as many as there are' },
   { name: 'LAPEL_ADMIN_HOST', kind: 'text', fallback: '127.0.0.1', description: 'Address of administration, `/metrics`, `/healthz` and `/readyz`' },
   { name: 'LAPEL_ADMIN_PORT', kind: 'port', fallback: '8081', description: 'Its port; 0 picks a free one' },
+  { name: 'LAPEL_ADMIN_NAMES', kind: 'hosts', fallback: null, description: 'Names by which administration is called, with commas between them, besides any address, `localhost` and those of `LAPEL_CONSOLE_URL` and `LAPEL_PUBLIC_URL`; requests by another name are refused, but those to `/healthz` and `/readyz`' },
   { name: 'LAPEL_ADMIN_TOKEN', kind: 'text', fallback: null, secret: true, description: 'Administrator token, 32 characters or more; by default made at first start and kept in `admin-token` in the data folder' },
   { name: 'LAPEL_MQTT_HOST', kind: 'text', fallback: '127.0.0.1', description: 'Address of plain MQTT' },
   { name: 'LAPEL_MQTT_PORT', kind: 'port', fallback: '1883', description: 'Its port; 0 picks a free one' },
@@ -50,7 +41,8 @@ export const SETTINGS = [
   { name: 'LAPEL_MQTT_WS_PORT', kind: 'port', fallback: null, description: 'Its port, 8083 by convention; 0 picks a free one; off by default' },
   { name: 'LAPEL_MQTT_MAX_CONNECTIONS', kind: 'count', fallback: null, description: 'Connections of devices at most; by default what the limit of open files leaves' },
   { name: 'LAPEL_MQTT_ADDRESS_LOGINS', kind: 'number', fallback: null, description: 'Connections of one address that have not logged in, at most; by default 1000, and no limit for loopback, where a proxy may be; 0 is no limit' },
-  { name: 'LAPEL_DEVICE_RATE_LIMIT', kind: 'number', fallback: '100', description: 'Messages per second of one device (status, events, requests; one counts once, and once more for each 16 KiB), with a burst of twice that; above it is disconnected and sends the rest later; 0 is no limit' },
+  { name: 'LAPEL_MQTT_LOGIN_SECONDS', kind: 'count', fallback: '10', description: 'Seconds that a connection of a device has for its CONNECT, from its first moment or the end of its TLS handshake; time in which the service itself is late does not count' },
+  { name: 'LAPEL_DEVICE_RATE_LIMIT', kind: 'number', fallback: '100', description: 'Messages per second of one device (status, events, requests, SUBSCRIBE and UNSUBSCRIBE, and as many acks besides those that answer a command; one counts once, and once more for each 16 KiB or 64 filters), with a burst of twice that; above it is disconnected and sends the rest later; 0 is no limit' },
   { name: 'LAPEL_HAND_OVER_RATE', kind: 'number', fallback: '10', description: 'Devices per second that a node hands over, by closing their connections, while it has a tenth more than its share of several nodes; 0 is none' },
   { name: 'LAPEL_DEVICE_EVENT_MIB', kind: 'number', fallback: '16', description: 'MiB of events of one device that are stored at once, and as many more a day; above it events are refused on its errors topic; 0 is no bound' },
   { name: 'LAPEL_APPLICATION_EVENT_MIB', kind: 'number', fallback: '4096', description: 'The same for all devices of one application together' },
@@ -63,8 +55,12 @@ export const SETTINGS = [
   { name: 'LAPEL_S3_REGION', kind: 'text', fallback: 'us-east-1', description: 'Region of the object store' },
   { name: 'LAPEL_S3_BUCKET', kind: 'text', fallback: 'lapel', description: 'Bucket of the object store; it must exist' },
   { name: 'LAPEL_RESERVED_PACKAGE_PREFIX', kind: 'text', fallback: 'com.lapel.', description: '`{reserved_package_prefix}`: packages that developers cannot register' },
+  { name: 'LAPEL_DEVELOPER_PACKAGES', kind: 'number', fallback: '1000', description: 'Packages that a developer may have; 0 is no limit' },
+  { name: 'LAPEL_DEVELOPER_VERSIONS', kind: 'number', fallback: '10000', description: 'Versions of all of them together; 0 is no limit' },
+  { name: 'LAPEL_DEVELOPER_STORED_GIB', kind: 'number', fallback: '100', description: 'GiB of binaries of a developer, those included that an upload URL was given out for; 0 is no limit' },
   { name: 'LAPEL_API_RELEASE', kind: 'release', fallback: '2026-11', description: 'Release of the interface to serve, `YYYY-MM`: what is deprecated is there until the release that removes it' },
   { name: 'LAPEL_RATE_LIMIT', kind: 'number', fallback: '200', description: 'Requests per second of one application, with a burst of twice that; 0 is no limit' },
+  { name: 'LAPEL_FEED_STREAMS', kind: 'count', fallback: '256', description: 'Streams of the feed at a time, of the API and of administration each; where there is no room, the oldest of who has most is ended, by developer, then by application' },
   { name: 'LAPEL_TOKEN_RATE_LIMIT', kind: 'number', fallback: '20', description: 'The same for requests to the token endpoint' },
   { name: 'LAPEL_FAILED_LOGIN_LIMIT', kind: 'number', fallback: '50', description: 'Requests with wrong credentials per second of one address, and in the name of one application, with a burst of twice that; further ones wait a second for a 429, right credentials are never refused; 0 is no limit' },
   { name: 'LAPEL_LEGACY_ISSUER', kind: 'text', fallback: null, description: 'Legacy identity provider whose access tokens are accepted too: the `iss` of its tokens' },
@@ -73,9 +69,10 @@ export const SETTINGS = [
   { name: 'LAPEL_LEGACY_AUDIENCE', kind: 'text', fallback: null, description: 'What `aud` of its tokens must contain; by default a token may have none, or one that names `LAPEL_PUBLIC_URL`' },
   { name: 'LAPEL_TIME_ZONE', kind: 'timeZone', fallback: null, description: 'Time zone of the local date-times in REST bodies; by default the machine’s' },
   { name: 'LAPEL_ALLOW_HTTP_WEBHOOKS', kind: 'flag', fallback: 'false', description: 'Allows `http` webhook URLs on hosts that are not loopback' },
-  { name: 'LAPEL_WEBHOOK_ALLOW_PRIVATE', kind: 'flag', fallback: 'false', description: 'Allows webhook targets that resolve to loopback, private, link-local or metadata addresses' },
+  { name: 'LAPEL_WEBHOOK_ALLOW_PRIVATE', kind: 'flag', fallback: 'false', description: 'Allows webhook targets that resolve to loopback, private or link-local addresses; those where clouds have their metadata are never allowed' },
   { name: 'LAPEL_RETENTION_DAYS', kind: 'number', fallback: '90', description: 'Days after which a finished transaction is removed, unless its webhook or its cancel is still to be delivered; 0 keeps them for ever' },
   { name: 'LAPEL_DELIVERY_RETENTION_DAYS', kind: 'number', fallback: '30', description: 'The same for webhook deliveries that have their outcome: until then they are listed and can be sent again' },
+  { name: 'LAPEL_AUDIT_RETENTION_DAYS', kind: 'number', fallback: '400', description: 'The same for entries of the audit log' },
   { name: 'LAPEL_LOG_LEVEL', kind: 'level', fallback: 'info', description: '`fatal`, `error`, `warn`, `info`, `debug`, `trace` or `silent`' },
 ] as const satisfies readonly Setting[];
 
@@ -95,14 +92,23 @@ export interface Config {
   dataDir: string;
   /** Of PostgreSQL, with its password; null: SQLite in the data folder. */
   databaseUrl: string | null;
+  databaseWaitSeconds: number;
   http: { host: string; port: number; maxConnections: number; addressConnections: number };
-  admin: { host: string; port: number; token: string | null; maxConnections: number };
+  admin: {
+    host: string;
+    port: number;
+    token: string | null;
+    maxConnections: number;
+    /** What it is called, besides by its address. */
+    names: readonly string[];
+  };
   mqtt: {
     host: string;
     port: number;
     maxConnections: number;
     /** Null: as the broker thinks fit. */
     addressLogins: number | null;
+    loginSeconds: number;
     messageRate: number;
   };
   /** Null: off. */
@@ -128,16 +134,19 @@ export interface Config {
   /** Null: no legacy tokens. */
   legacy: { issuer: string; jwksUrl: string; scopeBase: string; audience: string | null } | null;
   reservedPackagePrefix: string;
+  /** Of each developer; 0 is no limit. */
+  quotas: { packages: number; versions: number; storedBytes: number };
   apiRelease: string;
   /** Requests per second and application; 0 is no limit. */
   rateLimit: number;
   tokenRateLimit: number;
   failedLoginLimit: number;
+  feedStreams: number;
   timeZone: string;
   /** Devices that a node hands over in a second at most; 0 is none. */
   handOverRate: number;
   /** Days; 0 is for ever. */
-  retention: { transactions: number; deliveries: number };
+  retention: { transactions: number; deliveries: number; audit: number };
   allowHttpWebhooks: boolean;
   webhookAllowPrivate: boolean;
   logLevel: string;
@@ -153,57 +162,10 @@ export const CLIENTS_OWN = [
   'LAPEL_ADMIN_URL',
   'LAPEL_PROFILE',
 ];
-const LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
-const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1|\[::1\])$/;
 const ADMIN_TOKEN_LENGTH = 32;
 
 const invalid = (setting: string, problem: string): DomainError =>
   new DomainError('SETTING_INVALID', { values: { setting, problem } });
-
-/** Nobody on the way may change what it answers. */
-function isEndpoint(value: string): boolean {
-  const url = /^https?:\/\/[^/?#]/.test(value) ? URL.parse(value) : null;
-  return url !== null && url.hash === '' && (url.protocol === 'https:' || LOOPBACK.test(url.hostname));
-}
-
-/** What is wrong with a value, or null. */
-function problemOf(kind: Kind, value: string): string | null {
-  switch (kind) {
-    case 'text':
-      return value === '' ? 'must not be empty' : null;
-    case 'port':
-      return /^\d{1,5}$/.test(value) && Number(value) <= 65535
-        ? null
-        : `must be a port from 0 to 65535, not "${value}"`;
-    case 'count':
-      return /^[1-9]\d{0,8}$/.test(value) ? null : `must be a whole number above 0, not "${value}"`;
-    case 'number':
-      return /^(0|[1-9]\d{0,8})$/.test(value) ? null : `must be a whole number, not "${value}"`;
-    case 'flag':
-      return value === 'true' || value === 'false' ? null : `must be true or false, not "${value}"`;
-    case 'url':
-      return /^https?:\/\/[^/?#]+[^?#]*$/.test(value) && URL.canParse(value)
-        ? null
-        : `must be an absolute http or https URL without query, not "${value}"`;
-    case 'endpoint':
-      return isEndpoint(value) ? null : `must be an absolute https URL (or http on loopback), not "${value}"`;
-    case 'database': // never named in the answer: it holds a password
-      return /^postgres(ql)?:\/\/[^/?#]*\/[^/?#]+/.test(value) && URL.canParse(value.replace('@/', '@localhost/'))
-        ? null
-        : 'must be a URL like postgres://USER:PASSWORD@HOST:PORT/DATABASE';
-    case 'level':
-      return LEVELS.includes(value) ? null : `must be one of ${LEVELS.join(', ')}, not "${value}"`;
-    case 'release':
-      return /^\d{4}-(0[1-9]|1[0-2])$/.test(value) ? null : `must be a release like 2026-11, not "${value}"`;
-    case 'timeZone':
-      try {
-        new Intl.DateTimeFormat('en-US', { timeZone: value });
-        return null;
-      } catch {
-        return `must be an IANA time zone, not "${value}"`;
-      }
-  }
-}
 
 /** The settings of the legacy issuer go together, or not at all. */
 function readLegacy(optional: (name: SettingName) => string | null, publicUrl: string): Config['legacy'] {
@@ -285,6 +247,12 @@ export function readConfig({ env, options = {}, openFiles = 4096 }: Source): Con
       `${mqttWs.host} is not loopback: there it needs LAPEL_TLS_CERT, or LAPEL_ALLOW_PLAIN_MQTT=true`,
     );
   }
+  const plain: SettingName[] = ['LAPEL_HOST', 'LAPEL_ADMIN_HOST', 'LAPEL_OBJECTS_HOST'];
+  const isOpen = (name: SettingName): boolean => !LOOPBACK.test(text(name));
+  const open = flag('LAPEL_ALLOW_PLAIN_HTTP') ? undefined : plain.find(isOpen);
+  if (open !== undefined) {
+    throw invalid(open, `${text(open)} is not loopback: plain HTTP there needs LAPEL_ALLOW_PLAIN_HTTP=true`);
+  }
   const token = optional('LAPEL_ADMIN_TOKEN');
   if (token !== null && token.length < ADMIN_TOKEN_LENGTH) {
     throw invalid('LAPEL_ADMIN_TOKEN', `must have ${ADMIN_TOKEN_LENGTH} characters or more`);
@@ -306,6 +274,7 @@ export function readConfig({ env, options = {}, openFiles = 4096 }: Source): Con
   return {
     dataDir: text('LAPEL_DATA_DIR'),
     databaseUrl: optional('LAPEL_DATABASE_URL'),
+    databaseWaitSeconds: Number(text('LAPEL_DATABASE_WAIT')),
     http: {
       host: text('LAPEL_HOST'),
       port: Number(text('LAPEL_HTTP_PORT')),
@@ -319,6 +288,11 @@ export function readConfig({ env, options = {}, openFiles = 4096 }: Source): Con
       port: Number(text('LAPEL_ADMIN_PORT')),
       token,
       maxConnections: shares.admin,
+      names: [
+        text('LAPEL_ADMIN_HOST'),
+        ...text('LAPEL_ADMIN_NAMES').split(','),
+        ...[publicUrl, optional('LAPEL_CONSOLE_URL')].map((url) => (url === null ? '' : new URL(url).hostname)),
+      ].filter((name) => name !== ''),
     },
     mqtts,
     mqttWs,
@@ -328,6 +302,7 @@ export function readConfig({ env, options = {}, openFiles = 4096 }: Source): Con
       port: Number(text('LAPEL_MQTT_PORT')),
       maxConnections: connections('LAPEL_MQTT_MAX_CONNECTIONS', shares.mqtt),
       addressLogins: addressLogins === null ? null : Number(addressLogins),
+      loginSeconds: Number(text('LAPEL_MQTT_LOGIN_SECONDS')),
       messageRate: Number(text('LAPEL_DEVICE_RATE_LIMIT')),
     },
     handOverRate: Number(text('LAPEL_HAND_OVER_RATE')),
@@ -348,14 +323,21 @@ export function readConfig({ env, options = {}, openFiles = 4096 }: Source): Con
     },
     legacy: readLegacy(optional, publicUrl ?? `http://${text('LAPEL_HOST')}:${text('LAPEL_HTTP_PORT')}`),
     reservedPackagePrefix: text('LAPEL_RESERVED_PACKAGE_PREFIX'),
+    quotas: {
+      packages: Number(text('LAPEL_DEVELOPER_PACKAGES')),
+      versions: Number(text('LAPEL_DEVELOPER_VERSIONS')),
+      storedBytes: Number(text('LAPEL_DEVELOPER_STORED_GIB')) * 1024 ** 3,
+    },
     apiRelease: text('LAPEL_API_RELEASE'),
     rateLimit: Number(text('LAPEL_RATE_LIMIT')),
     tokenRateLimit: Number(text('LAPEL_TOKEN_RATE_LIMIT')),
     failedLoginLimit: Number(text('LAPEL_FAILED_LOGIN_LIMIT')),
+    feedStreams: Number(text('LAPEL_FEED_STREAMS')),
     timeZone: optional('LAPEL_TIME_ZONE') ?? Intl.DateTimeFormat().resolvedOptions().timeZone,
     retention: {
       transactions: Number(text('LAPEL_RETENTION_DAYS')),
       deliveries: Number(text('LAPEL_DELIVERY_RETENTION_DAYS')),
+      audit: Number(text('LAPEL_AUDIT_RETENTION_DAYS')),
     },
     allowHttpWebhooks: flag('LAPEL_ALLOW_HTTP_WEBHOOKS'),
     webhookAllowPrivate: flag('LAPEL_WEBHOOK_ALLOW_PRIVATE'),

@@ -34,6 +34,7 @@ export function createMetrics() {
     httpSeconds: histogram('http_request_duration_seconds', 'Time from request to answer', ['listener', 'route']),
     httpRefused: counter('http_refused_total', 'Requests refused by a bound', ['bound']),
     feedStreams: labelled('console_feeds', 'Streams of the console that are open', ['listener']),
+    feedsEvicted: counter('console_feeds_evicted_total', 'Streams that were ended because others had none'),
     feedMessagesDropped: counter(
       'console_messages_dropped_total',
       'Messages of devices that the console left out: more a second than anybody can read',
@@ -95,6 +96,10 @@ export function createMetrics() {
     ]),
     eventsRefused: counter('device_events_refused_total', 'Events refused by a bound of stored bytes', ['bound']),
     eventsRepeated: counter('device_events_repeated_total', 'Events that had come before'),
+    deviceRequests: counter('device_requests_total', 'Requests of devices that have their answer, by what it was', [
+      'outcome',
+    ]),
+    deviceRequestsRunning: gauge('device_requests_running', 'Requests of devices that are carried out'),
     uploadUrlRequests: counter('upload_url_requests_total', 'Upload URLs that devices asked for, by outcome', [
       'type',
       'outcome',
@@ -103,6 +108,11 @@ export function createMetrics() {
       'bound',
     ]),
     uploadUrlSeconds: histogram('upload_url_attempt_duration_seconds', 'Time of one request to a customer’s URL'),
+    quotaRefused: counter(
+      'quota_refused_total',
+      'Packages, versions and uploads refused by a quota of their developer',
+      ['quota'],
+    ),
     objectRequests: counter('object_requests_total', 'Requests answered by the embedded object store', [
       'method',
       'status',
@@ -130,6 +140,7 @@ export function createMetrics() {
       'cluster_nodes',
       'Nodes that live at the database, as this one sees it; 0 for a process that is alone',
     ),
+    clusterHealAge: gauge('cluster_heal_age_seconds', 'Since when what hints speak of was not looked at as a whole'),
     clusterLease: gauge('cluster_lease_seconds', 'How much of the lease of this node is left; 0 when it is lost'),
     clusterHints: counter('cluster_hints_total', 'Hints between nodes', ['kind', 'outcome']),
     clusterFenced: counter('cluster_fenced_total', 'Connections closed because their device is connected elsewhere'),

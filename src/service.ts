@@ -1,20 +1,24 @@
 import { createAdminServer } from './admin/admin-server.ts';
 import { keyedReceiver } from './admin/fleet-deliveries.ts';
 import { summaryOf } from './admin/fleet-figures.ts';
+import { createMetricsText } from './admin/metrics-text.ts';
 import { createSurvey } from './admin/survey.ts';
 import { createApiServer } from './api/api-server.ts';
 import { createAccessTokens } from './applications/access-tokens.ts';
 import { createApplications } from './applications/applications.ts';
 import { createDevelopers } from './applications/developers.ts';
 import { createLegacyTokens } from './applications/legacy-tokens.ts';
+import { createAsking } from './asking.ts';
 import { createAudit } from './audit/audit.ts';
 import { auditSweep } from './audit/audit-sweep.ts';
 import { createRaisedNumbers } from './audit/raised-numbers.ts';
 import { createMqttAddresses } from './broker/addresses.ts';
 import { createBroker } from './broker/broker.ts';
 import { createDeviceMessages } from './broker/device-messages.ts';
+import { createRevoke } from './broker/revoke.ts';
 import { type Clock, createLocalTime, createLocalTimeReader, systemClock } from './clock.ts';
 import { type ClusterOverrides, openCluster, SINGLE } from './cluster/open-cluster.ts';
+import { serveHints } from './cluster/serve-hints.ts';
 import type { Config } from './config.ts';
 import { createFeed } from './console/feed.ts';
 import { createFeedSources } from './console/feed-sources.ts';
@@ -29,15 +33,15 @@ import { openDatabase } from './database/open-database.ts';
 import { createDatabaseCheck } from './database/sqlite/database-check.ts';
 import { createDeprecations } from './deprecations.ts';
 import { hasActivatedDevice, hasDevices } from './devices/device-repository.ts';
-import { createDevices, type Revoke } from './devices/devices.ts';
+import { createDevices } from './devices/devices.ts';
 import { deviceRow } from './devices/fleet-list.ts';
 import { createStatuses } from './devices/statuses.ts';
 import { createDocs } from './docs/docs.ts';
+import { createAnswering } from './events/answering.ts';
 import { createDeviceEvents } from './events/device-events.ts';
 import { createEventBytes } from './events/event-bytes.ts';
 import { deleteEvents } from './events/event-repository.ts';
 import { eventSweep } from './events/event-sweep.ts';
-import { createUploadUrls } from './events/upload-urls.ts';
 import { createFleetFigures } from './fleet/figures.ts';
 import { createFleetHistory } from './fleet/history.ts';
 import { historySweep } from './fleet/history-sweep.ts';
@@ -50,16 +54,21 @@ import { createLogLimit } from './log-limit.ts';
 import { commitMetrics, createMetrics } from './metrics.ts';
 import { openObjects } from './objects/open-objects.ts';
 import { watchOpenFiles } from './open-files.ts';
+import { createOwners } from './owners.ts';
 import { createParts } from './parts.ts';
 import { createReadiness } from './readiness.ts';
+import { deleteRequests } from './requests/request-repository.ts';
+import { requestSweep } from './requests/request-sweep.ts';
 import { createRetention } from './retention/retention.ts';
 import { createConnectionView } from './sessions/connection-view.ts';
 import { createOrphanedWills } from './sessions/orphaned-wills.ts';
 import { createPresence } from './sessions/presence.ts';
+import { renameBroker } from './sessions/session-repository.ts';
 import { createSessions } from './sessions/sessions.ts';
-import { createTakeover, type Takeover } from './sessions/takeover.ts';
-import { ownerOfObject } from './software/owner.ts';
+import { createTakeover } from './sessions/takeover.ts';
+import { aboutObjects } from './software/owner.ts';
 import { hasPackages } from './software/package-repository.ts';
+import { createQuotas } from './software/quotas.ts';
 import { createSoftware } from './software/software.ts';
 import { createCancellation } from './transactions/cancellation.ts';
 import { idempotencySweep } from './transactions/idempotency-sweep.ts';
@@ -68,8 +77,6 @@ import { transactionSweep } from './transactions/transaction-sweep.ts';
 import { createTransactions } from './transactions/transactions.ts';
 import { Watch } from './watch.ts';
 import { createAllDeliveries } from './webhooks/all-deliveries.ts';
-import { createCustomerRequests } from './webhooks/customer-requests.ts';
-import type { ReceiverName } from './webhooks/delivery.ts';
 import { createDeliveryLog } from './webhooks/delivery-log.ts';
 import { surveyPending } from './webhooks/delivery-repository.ts';
 import { findApplicationOfDelivery } from './webhooks/delivery-row-repository.ts';
@@ -86,6 +93,8 @@ interface Overrides {
   cluster?: ClusterOverrides;
   /** Whether it writes down figures of the fleet every ten seconds; it does, unless told. */
   keepsHistory?: boolean;
+  /** Whether it answers `/metrics` from what it keeps for a second; it does, unless told. */
+  keepsMetrics?: boolean;
 }
 
 export type Service = Awaited<ReturnType<typeof createService>>;
@@ -104,7 +113,7 @@ export async function createService(
   const logLimit = createLogLimit({ clock });
   const formatTime = createLocalTime(config.timeZone);
   const deprecations = createDeprecations(config.apiRelease);
-  const { allowHttpWebhooks: allowHttp, webhookAllowPrivate: allowPrivate } = config;
+  const { allowHttpWebhooks: allowHttp, webhookAllowPrivate: allowPrivate, failedLoginLimit } = config;
   const urlFault = createSettingUrlRule({ allowHttp, allowPrivate });
   const contracts = loadContracts({ urlFault, serves: deprecations.serves });
   const adminUrl = (): string => admin.url();
@@ -114,13 +123,16 @@ export async function createService(
   parts.add(watchOpenFiles({ clock, log, logLimit, metrics }));
   const commits = commitMetrics(metrics);
   const numbers = createRaisedNumbers({ clock, ids, log, metrics });
+  const [owners, asking] = [createOwners(), createAsking()];
   const database = await openDatabase({
     url: config.databaseUrl,
+    waitMs: config.databaseWaitSeconds * 1000,
     folder: config.dataDir,
     nowMicros: clock.now(),
     ...numbers.opening,
     onCommit: commits.observe,
     ...databaseWords(log),
+    ownerOf: owners.of,
   });
   parts.add({ idle: database.idle, [Symbol.asyncDispose]: database.close });
   // What PostgreSQL holds, PostgreSQL checks.
@@ -144,25 +156,27 @@ export async function createService(
     urlFault,
     isInUse: hasActivatedDevice,
     changed: (about) => cluster?.bus.broadcast({ kind: 'changed', about }),
+    forgotten: (about) => feed.recheck(about),
   });
   cluster?.bus.on('changed', applications.changedElsewhere);
   cluster?.bus.onGap(applications.changedElsewhere);
   const findApplication = applications.findIn;
   const webhooks = parts.add(
-    createWebhooks({ ...common, endpointOf: applications.endpointOf, share: cluster?.partitions, allowPrivate }),
+    createWebhooks({
+      ...common,
+      endpointOf: applications.endpointOf,
+      findApplication,
+      share: cluster?.partitions,
+      allowPrivate,
+    }),
   );
   /** Where pages of the console are. */
   const consoleUrls: string[] = [];
-  const objects = parts.add(
-    await openObjects({
-      ...common,
-      config,
-      ownerOf: (key) => ownerOfObject(database.read, key),
-      pages: () => consoleUrls,
-    }),
-  );
+  const quotas = createQuotas({ ...common, limits: config.quotas });
+  const ofObjects = { ...aboutObjects(database.read), admits: quotas.admits };
+  const objects = parts.add(await openObjects({ ...common, ...ofObjects, config, pages: () => consoleUrls }));
   const software = parts.add(
-    createSoftware({ ...common, objects: objects.store, reservedPrefix: config.reservedPackagePrefix }),
+    createSoftware({ ...common, quotas, objects: objects.store, reservedPrefix: config.reservedPackagePrefix }),
   );
   const transactions = parts.add(
     createTransactions({
@@ -179,32 +193,25 @@ export async function createService(
   const presence = parts.add(createPresence(common));
   const devices = createDevices({
     ...common,
+    owners,
     requireDeveloper: developers.find,
-    revoke(unit, deviceId, will) {
-      if (takeover) return revokeAnywhere(unit, deviceId, will, takeover);
-      unit.onCommit(() => broker.disconnect(deviceId, will));
-      return undefined;
-    },
-    forgetting: [sessions.remove, presence.remove, deleteEvents],
+    revoke: createRevoke(takeover, () => broker),
+    forgetting: [sessions.remove, presence.remove, deleteEvents, deleteRequests],
     removed: cluster?.ownership.remove,
     endTransactions: transactions.endAll,
   });
-  const revokeAnywhere = async (...[unit, deviceId, will, by]: [...Parameters<Revoke>, Takeover]): Promise<void> => {
-    const left = await by.revoke(unit, deviceId);
-    if (left && will === 'kept') unit.onCommit(() => void broker.carryOutWill(left));
-  };
   const connectedHere = (ids: readonly string[]) => new Set(ids.filter((deviceId) => broker.isConnected(deviceId)));
   const connected = cluster?.ownership.connected ?? connectedHere;
   const statuses = createStatuses({ ...common, presence, connected });
   const connectedIds = cluster?.ownership.connectedIds ?? ((most: number) => broker.connectedIds(most));
-  const { versionsOf } = statuses;
-  const watched = { ...common, presence, connected, connectedIds, versionsOf };
+  const watched = { ...common, presence, connected, connectedIds, versionsOf: statuses.versionsOf };
   const looks = createLooks({ ...watched, aside: database.aside });
   const { device: deviceMebibytes, application: applicationMebibytes } = config.eventMebibytes;
   const bytes = createEventBytes({ clock, metrics, deviceMebibytes, applicationMebibytes, nodes });
   const events = createDeviceEvents({ ...common, deprecations, findApplication, record: webhooks.record, bytes });
-  const requests = createCustomerRequests({ clock, allowPrivate });
-  const uploads = parts.add(createUploadUrls({ ...common, requests, findApplication, raise: events.raise, allowHttp }));
+  const requests = parts.add(
+    createAnswering({ ...common, ...events, ...transactions, findApplication, allowHttp, allowPrivate }),
+  );
 
   const broker = parts.add(
     await createBroker({
@@ -214,27 +221,20 @@ export async function createService(
       sessions,
       presence,
       authenticate: devices.authenticate,
+      ownerOf: owners.of,
       takeover,
       nodeId: cluster?.nodes.id,
       open: transactions.open,
-      handlers: createDeviceMessages({ contracts, metrics, transactions, statuses, events, uploads }),
+      openResponses: requests.open,
+      handlers: createDeviceMessages({ transactions, statuses, events, requests }),
     }),
   );
   const mqtt = parts.add(createMqttAddresses(broker, config));
   if (cluster && takeover) {
-    const { nodes, bus, heal, ownership, partitions } = cluster;
-    for (const kind of ['wake', 'cancel'] as const) bus.on(kind, (deviceId) => transactions.wake(deviceId, kind));
-    bus.on('due', (about) => {
-      const { receiver, passedOn } = partitions.readHint(about);
-      webhooks.due(receiver as ReceiverName, passedOn ? 'passed on' : 'by another');
-    });
-    partitions.serve({ adopt: webhooks.takeUp, drain: webhooks.drain, letGo: webhooks.letGo });
-    heal.add(webhooks.takeUp);
-    heal.add(() => ownership.heal(transactions.found));
+    serveHints(cluster, { commands: transactions, webhooks, renamed: renameBroker });
     numbers.onOther(cluster.startOver);
-    ownership.whenRenamed(takeover.renamed);
-    cluster.handOverBy({ isQuiet: (id) => broker.isQuiet(id) && !uploads.isAsking(id), prepare: takeover.orphan });
-    parts.add(createOrphanedWills({ ...common, nodes, carryOut: broker.carryOutWill }));
+    cluster.handOverBy({ isQuiet: broker.isQuiet, prepare: takeover.orphan });
+    parts.add(createOrphanedWills({ ...common, nodes: cluster.nodes, carryOut: broker.carryOutWill }));
   }
 
   const readiness = createReadiness({ clock });
@@ -243,7 +243,7 @@ export async function createService(
     'database',
     async () => check?.trouble() ?? ((await database.healthy()) ? undefined : 'does not answer'),
   );
-  if (cluster) readiness.set('node', cluster.nodes.trouble);
+  if (cluster) readiness.set('node', () => cluster.nodes.trouble() ?? cluster.heal.trouble());
   readiness.set('files', () => openFileFault(config.dataDir));
   const kept = createKept({ clock });
   const receivers = createReceiverStates({ ...common, kept, urls: applications.settingsOfAll });
@@ -267,6 +267,7 @@ export async function createService(
   const ofFleet = { figures, history, vitals: { commitP99: commits.p99, nodes } };
   const feed = createFeed({
     ...common,
+    mostStreams: config.feedStreams,
     sources: createFeedSources({
       hasOthers: database.shared,
       fleetDevices: looks.fleet,
@@ -279,19 +280,16 @@ export async function createService(
   });
   const audit = numbers.writtenTo(createAudit(common));
   const deliveryLog = createDeliveryLog({ ...common, webhooks, findApplication });
-  const edge = {
+  const tenants = { applications, developers, devices, statuses, software, quotas };
+  const edge = { ...common, ...tenants, audit, formatTime, failedLoginLimit, feed, shares: cluster?.shares.of };
+  const survey = createSurvey({
     ...common,
-    audit,
-    nodes,
-    applications,
-    developers,
-    devices,
-    statuses,
-    software,
-    formatTime,
-    failedLoginLimit: config.failedLoginLimit,
-    feed,
-  };
+    due: () => surveyDue(database.aside),
+    pending: () => surveyPending(database.aside),
+    databaseSize: database.size,
+    cluster: () => cluster && { lease: cluster.nodes.left(), healAge: cluster.heal.age() },
+    objects: objects.usage,
+  });
   const consoleSessions = createConsoleSessions({ ...common, administratorToken: token });
   consoleSessions.onEnd(feed.endSession);
   const consoleParts = {
@@ -308,6 +306,7 @@ export async function createService(
         ...looks,
         connections: { perAddress: config.admin.maxConnections, total: config.admin.maxConnections },
         administratorToken: token,
+        names: config.admin.names,
         sessions: consoleSessions,
         pages: createConsolePages({ ...consoleParts, role: 'operator' }),
         adminUrl,
@@ -324,14 +323,7 @@ export async function createService(
           nodeOf: cluster?.ownership.nodeOf,
         }),
         readiness,
-        survey: createSurvey({
-          ...common,
-          due: () => surveyDue(database.aside),
-          pending: () => surveyPending(database.aside),
-          databaseSize: database.size,
-          lease: () => cluster?.nodes.left(),
-          objects: objects.usage,
-        }),
+        metricsText: createMetricsText({ ...common, survey, isKept: overrides.keepsMetrics ?? true }),
       }),
     ),
   );
@@ -346,8 +338,9 @@ export async function createService(
       createApiServer({
         ...edge,
         connections: { perAddress: config.http.addressConnections, total: config.http.maxConnections },
+        asking,
         // One question of theirs at a time, so that who watches over all of them gets an answer.
-        ...createLooks({ ...watched, aside: inTurn(database.aside) }),
+        ...createLooks({ ...watched, aside: inTurn(database.aside, asking.whose) }),
         transactions,
         accessTokens,
         deliveryLog,
@@ -366,9 +359,10 @@ export async function createService(
     deliverySweep({ keptDays: config.retention.deliveries }),
     transactionSweep({ keptDays: config.retention.transactions, pendingBefore: findPendingTransactions }),
     eventSweep(),
+    requestSweep(),
     idempotencySweep(),
     sessionSweep(),
-    auditSweep(),
+    auditSweep({ keptDays: config.retention.audit }),
     historySweep(),
   ];
   parts.add(createRetention({ ...common, sweeps, sweepObjects: software.sweepObjects, leads }));

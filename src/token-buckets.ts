@@ -22,15 +22,30 @@ interface Limits {
   perSecond: number;
   /** What may be taken at once. */
   size?: number;
-  /** How many processes share the limit: each has its part of it. */
+  /** How many processes share the limit: each has an equal part of it. */
   nodes?: () => number;
+  /** Where they share it by what each of them lets through. */
+  share?: LimitShare | undefined;
 }
+
+/** What a process may let through of a limit that others have, too. */
+export interface LimitShare {
+  nodes(): number;
+  /** Of an owner. */
+  perSecond(owner: string): number;
+  /** So much was let through. */
+  took(owner: string, cost: number): void;
+}
+
+/** The shares of limits, by their names. */
+export type LimitShares = (name: string, perSecond: number) => LimitShare;
 
 const ONE = (): number => 1;
 
 /** A token bucket for each owner: `perSecond` on average, by default twice that at once. Nothing is limited when it is 0. */
 export function createTokenBuckets(limits: Limits) {
-  const { clock, perSecond: ofAll, size: sizeOfAll = ofAll * BURST_SECONDS, nodes = ONE } = limits;
+  const { clock, perSecond: ofAll, size: sizeOfAll = ofAll * BURST_SECONDS, share } = limits;
+  const { nodes = share?.nodes ?? ONE } = limits;
   const buckets = new Map<string, { tokens: number; at: number }>();
   // Goes along with the map: all that it has passed is deleted, so its next one is the oldest. To begin anew each time
   // would mean to pass all those again.
@@ -38,13 +53,14 @@ export function createTokenBuckets(limits: Limits) {
 
   function take(owner: string, cost: number): Take {
     const now = clock.now();
-    const perSecond = ofAll / nodes();
+    const perSecond = share ? share.perSecond(owner) : ofAll / nodes();
     const size = sizeOfAll / nodes();
     const before = buckets.get(owner) ?? { tokens: size, at: now };
     const refilled = before.tokens + ((now - before.at) / 1_000_000) * perSecond;
     const tokens = Math.min(size, Math.max(before.tokens, refilled));
     const allowed = tokens >= cost;
     const left = allowed ? tokens - cost : tokens;
+    if (allowed) share?.took(owner, cost);
     buckets.delete(owner); // to the end: the order is that of the last request
     buckets.set(owner, { tokens: left, at: now });
     if (buckets.size > KEPT_BUCKETS) {

@@ -1,19 +1,22 @@
+import { createFairQueue } from './fair-queue.ts';
+
+const ANYBODY: readonly string[] = [''];
+
 /**
  * Shares the event loop with everything else: of the pieces of work that ask, at most `perTurn` begin in one turn of it.
- * However many transfers run, and however fast the disk is, a command waits for no more than that.
+ * However many transfers run, and however fast the disk is, a command waits for no more than that. Those that wait go in
+ * turns by whose they are, a path of a fair queue; those of one in their order.
  */
-export function createTurns(perTurn: number): () => Promise<void> {
+export function createTurns(perTurn: number): (whose?: readonly string[]) => Promise<void> {
+  const waiting = createFairQueue<() => void>();
   let begun = 0;
   let scheduled = false;
-  let waiting: (() => void)[] = [];
 
   function nextTurn(): void {
     scheduled = false;
-    const resumed = waiting.slice(0, perTurn);
-    waiting = waiting.slice(perTurn);
-    begun = resumed.length;
+    begun = Math.min(perTurn, waiting.size());
     if (begun > 0) schedule();
-    for (const resume of resumed) resume();
+    for (let count = 0; count < begun; count += 1) waiting.take()?.();
   }
   function schedule(): void {
     if (scheduled) return;
@@ -21,12 +24,12 @@ export function createTurns(perTurn: number): () => Promise<void> {
     setImmediate(nextTurn);
   }
 
-  return () => {
+  return (whose = ANYBODY) => {
     schedule();
     if (begun < perTurn) {
       begun += 1;
       return Promise.resolve();
     }
-    return new Promise((resolve) => waiting.push(resolve));
+    return new Promise((resolve) => waiting.put(whose, resolve));
   };
 }

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { createLogLimit, KEPT_SOURCES } from '../src/log-limit.ts';
+import { createLogLimit, KEPT_OF_OWNER, KEPT_SOURCES } from '../src/log-limit.ts';
 import { createFakeClock } from './fake-clock.ts';
 
 t.test('a source has a line a minute, and the next one says how many were left out', async (t) => {
@@ -21,4 +21,17 @@ t.test('sources without end make no more lines than its bound, and one for all o
   t.equal(limit('0'), undefined, 'the first are still known');
   clock.advance(60_000);
   t.equal(limit('new'), 0, 'those that were quiet for a minute make room');
+});
+
+t.test('sources without end of one owner take no line of another', async (t) => {
+  const clock = createFakeClock();
+  const limit = createLogLimit({ clock });
+  let lines = 0;
+  for (let source = 0; source < 3 * KEPT_SOURCES; source += 1)
+    lines += limit(`many ${source}`, 'many') === undefined ? 0 : 1;
+  t.equal(lines, KEPT_OF_OWNER + 1, 'and one for all others of that owner');
+  for (let source = 0; source < 50; source += 1) t.equal(limit(`few ${source}`, 'few'), 0);
+  clock.advance(60_000);
+  t.equal(limit('many 0', 'many'), 0);
+  t.equal(limit('many 2999', 'many'), 0, 'those that were quiet make room');
 });

@@ -47,9 +47,13 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     about: 'the state machine, submission, settlement, cancel',
     rooms: ['contracts', 'database', 'applications', 'devices', 'software', 'webhooks', 'outbox', 'cluster'],
   },
+  requests: {
+    about: 'requests of devices: stored before their PUBACK, answered until the device has it',
+    rooms: ['database', 'devices', 'cluster'],
+  },
   events: {
     about: 'events of devices, upload URLs that devices ask customers for',
-    rooms: ['contracts', 'database', 'applications', 'devices', 'webhooks', 'cluster'],
+    rooms: ['contracts', 'database', 'applications', 'devices', 'webhooks', 'cluster', 'requests'],
   },
   cluster: {
     about: 'several processes at one database: nodes with leases, hints, who has a device, who sends to a receiver',
@@ -80,7 +84,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   broker: {
     about: 'the MQTT edge: login, access rules, inbound, outbound, bounds of connections',
-    rooms: ['contracts', 'devices', 'sessions', 'outbox', 'transactions', 'events', 'cluster'],
+    rooms: ['contracts', 'devices', 'sessions', 'outbox', 'transactions', 'events', 'requests', 'cluster'],
     owns: ['aedes', 'ws'],
   },
   api: {
@@ -152,11 +156,14 @@ export const CLI_ROOMS: Readonly<Record<string, Room>> = {
 
 /** The files directly in src/ that every room may import: a closed list, each with the one thing that it is about. */
 export const LEAVES: Readonly<Record<string, string>> = {
+  asking: 'who asks, for those who take turns',
   clock: 'time, and the formats that it has in bodies',
   config: 'the settings',
+  'database-hosts': 'the hosts of a PostgreSQL URL',
   'data-folder': 'the folder of the data, and the administrator token in it',
   deprecations: 'what is deprecated, and until which release it is served',
   errors: 'every error, with its status and its text',
+  'fair-queue': 'what is shared, in turns by developer, application and device',
   idle: 'waiting until a part has nothing to do',
   ids: 'randomness',
   listening: 'an address that cannot be had',
@@ -164,14 +171,18 @@ export const LEAVES: Readonly<Record<string, string>> = {
   'log-limit': 'one line a minute for what anybody can cause',
   metrics: 'every metric',
   'open-files': 'how many of the open files each listener may have',
+  owners: 'whose the devices are that have logged in',
   parts: 'the parts of the service: registered once, started in order, stopped in reverse',
   readiness: 'what `/readyz` asks',
+  'secret-names': 'which names are those of secrets: one list for all who show or write something',
   'secret-hash': 'how secrets of devices, applications and sessions are kept',
+  'setting-values': 'what a setting may be',
   'socket-bounds': 'bounds of connections',
   'token-buckets': 'how rates are limited, of callers and of devices',
   watch: 'what happens, for who looks at it live',
   turns: 'how long work shares the event loop',
   version: 'which Lapel this is',
+  'without-secrets': 'values and texts without what is secret in them',
 };
 
 /** The rooms of the simulator; its leaf files are for all of them. */
@@ -223,10 +234,12 @@ export const RULES: readonly string[] = [
   'console/own-page',
   'console/redact-payload',
   'events/event-setting',
+  'secret-names',
   'software/distribution-date',
   'software/firmware-state',
   'software/version',
   'transactions/firmware-warning',
   'transactions/transaction',
   'webhooks/retry-schedule',
+  'without-secrets',
 ];

@@ -28,6 +28,8 @@ interface WorldOptions {
   nodes?: number;
   /** Whether they write down figures of the fleet every ten seconds; not, unless told. */
   keepsHistory?: boolean;
+  /** Whether `/metrics` is answered from what is kept for a second; not, unless told. */
+  keepsMetrics?: boolean;
   /** What each of them has otherwise. */
   cluster?: (node: number) => ClusterOverrides;
 }
@@ -90,6 +92,7 @@ export async function startWorld(t: Test, options: WorldOptions = {}) {
       clock,
       ids,
       keepsHistory: options.keepsHistory ?? false,
+      keepsMetrics: options.keepsMetrics ?? false,
       ...(cluster && { cluster: cluster(node) }),
     });
   };

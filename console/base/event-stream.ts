@@ -10,20 +10,23 @@ export interface StreamEvent {
  */
 export async function* eventsOf(response: Response): AsyncGenerator<StreamEvent> {
   if (!response.body) return;
-  let text = '';
+  /** Of a line whose end has not come. */
+  let pieces: string[] = [];
   let event = 'message';
   let data: string[] = [];
   for await (const piece of response.body.pipeThrough(new TextDecoderStream()) as unknown as AsyncIterable<string>) {
-    text += piece;
-    for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n')) {
-      const line = text.slice(0, end).replace(/\r$/, '');
-      text = text.slice(end + 1);
+    pieces.push(piece);
+    if (!piece.includes('\n')) continue; // a long line is put together once
+    const lines = pieces.join('').split('\n');
+    pieces = [lines.pop() ?? ''];
+    for (const ended of lines) {
+      const line = ended.endsWith('\r') ? ended.slice(0, -1) : ended;
       if (line === '') {
         if (data.length > 0) yield { event, data: data.join('\n') };
         event = 'message';
         data = [];
       } else if (line.startsWith('event:')) event = line.slice(6).trim();
-      else if (line.startsWith('data:')) data.push(line.slice(5).replace(/^ /, ''));
+      else if (line.startsWith('data:')) data.push(line.slice(line[5] === ' ' ? 6 : 5));
     }
   }
 }

@@ -19,7 +19,7 @@ export interface Watcher {
 
 /** `live`: what is shown is true now. `away`: the service is not reached, and is tried again. `hidden`: nobody looks. */
 export const feedState = signal<'off' | 'opening' | 'live' | 'away' | 'full' | 'hidden'>('off');
-/** Rises with every stream after the first: what was shown before may be stale by now. */
+/** Rises with every stream after the first, and when somebody looks again: what was shown before may be stale by now. */
 export const feedRound = signal(0);
 
 const watchers = new Map<Watcher, string>();
@@ -128,6 +128,7 @@ async function follow(wanted: string, stopped: AbortSignal): Promise<void> {
 export function startFeed(): void {
   document.addEventListener('visibilitychange', () => {
     shown.value = !document.hidden;
+    if (!document.hidden) feedRound.value += 1;
   });
   effect(() => {
     const wanted = topics.value;

@@ -22,7 +22,8 @@ interface Place {
   query: Readonly<Record<string, string>>;
 }
 
-function decode(segment: string): string {
+/** A segment of a path, as it is meant; one that cannot be decoded is as it came. */
+export function decode(segment: string): string {
   try {
     return decodeURIComponent(segment);
   } catch {
@@ -37,6 +38,9 @@ function read(): Place {
 
 const current = signal(read());
 export const place = computed(() => current.value);
+
+/** Rises when one goes to another page, or back to one; not when a filter of the page that is shown changes. */
+export const moves = signal(0);
 
 function toSearch(query: Query): string {
   const parameters = new URLSearchParams();
@@ -56,6 +60,7 @@ export function go(address: string, { replace = false } = {}): void {
   else {
     history.pushState(null, '', address);
     scrollTo(0, 0);
+    moves.value = moves.peek() + 1;
   }
   current.value = read();
 }
@@ -70,6 +75,7 @@ export function filter(changes: Query, { keepsPage = false } = {}): void {
 /** Links to pages are followed without loading anything anew; the others, and those for a new tab, are the browser's. */
 export function followLinks(): void {
   addEventListener('popstate', () => {
+    moves.value = moves.peek() + 1;
     current.value = read();
   });
   document.addEventListener('click', (event) => {

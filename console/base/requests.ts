@@ -97,7 +97,7 @@ export interface Page<Row> {
 export async function readPage<Row>(path: string, member: string, options: Options = {}): Promise<Page<Row>> {
   const response = await send('GET', path, options);
   const rows = ((await response.json()) as Record<string, Row[]>)[member] ?? [];
-  const link = /<([^>]+)>; *rel="next"/.exec(response.headers.get('link') ?? '')?.[1];
+  const link = /^<([^>]+)>; ?rel="next"$/.exec(response.headers.get('link') ?? '')?.[1];
   const parameters = link === undefined ? undefined : new URL(link, location.href).searchParams;
   return { rows, next: parameters?.get('after') ?? null };
 }

@@ -12,8 +12,8 @@ import { age, badge, card, fact, id, idLink, nothing, outside } from '../parts/s
 
 function replaceSecret(applicationId: string): void {
   ask({
-    title: 'Give it a new secret?',
-    text: 'The old one stops at once: the application gets no more tokens by it. Tokens that it has stay good until they run out.',
+    title: `Give ${applicationId} a new secret?`,
+    text: 'The old one stops at once, and so does every token that it got.',
     does: 'Make a new one',
     isBad: true,
     async act() {
@@ -27,7 +27,7 @@ function replaceSecret(applicationId: string): void {
 
 function remove({ applicationId, developerId }: ApplicationRow): void {
   ask({
-    title: 'Delete this application?',
+    title: `Delete ${applicationId}?`,
     text: 'Only one without activated devices can be deleted. Its identifier is never given again; its last webhooks still arrive.',
     typed: applicationId,
     does: 'Delete it',

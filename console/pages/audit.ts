@@ -1,7 +1,7 @@
 import { a, code, div, small, use, type VNode } from '../base/elements.ts';
 import { visible } from '../base/format.ts';
 import { useLoad } from '../base/load.ts';
-import { addressOf } from '../base/place.ts';
+import { addressOf, decode } from '../base/place.ts';
 import { readPage } from '../base/requests.ts';
 import type { AuditEntry } from '../base/rows.ts';
 import { asked, type Filter, filterBar, sinceFilter } from '../parts/filters.ts';
@@ -20,7 +20,7 @@ const LIMIT = 50;
 /** The thing that a path is of, when it has a page. */
 function pageFor(resource: string): string | null {
   const found = /^\/admin\/v1\/(devices|developers|applications)\/([^/?]+)/.exec(resource);
-  return found ? addressOf([found[1]!, decodeURIComponent(found[2]!)]) : null;
+  return found ? addressOf([found[1]!, decode(found[2]!)]) : null;
 }
 
 function Audit() {

@@ -1,9 +1,9 @@
 import { a, button, div, dl, p, progress, small, use, type VNode } from '../base/elements.ts';
-import { count } from '../base/format.ts';
+import { bytes, count } from '../base/format.ts';
 import { useLoad } from '../base/load.ts';
 import { addressOf, go } from '../base/place.ts';
 import { at, read, readPage, send } from '../base/requests.ts';
-import type { ApplicationRow, Developer } from '../base/rows.ts';
+import type { ApplicationRow, Developer, DeveloperDetails } from '../base/rows.ts';
 import { ask } from '../parts/dialog.ts';
 import { given, textField, typed } from '../parts/fields.ts';
 import { head } from '../parts/head.ts';
@@ -16,7 +16,7 @@ import { importDevicesOf } from './import-devices.ts';
 
 function change({ developerId, name, deviceLimit }: Developer, done: () => void): void {
   ask({
-    title: 'Change the contract',
+    title: `Change the contract of ${developerId}`,
     fields: [
       textField({ name: 'name', label: 'Name', value: name, required: true }),
       textField(
@@ -35,14 +35,14 @@ function change({ developerId, name, deviceLimit }: Developer, done: () => void)
         json: { name: typed(data, 'name'), deviceLimit: wholeNumber(typed(data, 'deviceLimit')) ?? null },
       });
       done();
-      return 'The contract is changed.';
+      return `The contract of ${developerId} is changed.`;
     },
   });
 }
 
 function addApplication(developerId: string): void {
   ask({
-    title: 'A new application',
+    title: `A new application of ${developerId}`,
     fields: [
       textField({ name: 'name', label: 'Name', required: true }),
       textField({ name: 'applicationId', label: 'applicationId', hint: 'Left empty, one is made.' }),
@@ -64,7 +64,7 @@ function addApplication(developerId: string): void {
 
 function register(developerId: string): void {
   ask({
-    title: 'Register a device',
+    title: `Register a device of ${developerId}`,
     fields: textField(
       { name: 'deviceId', label: 'deviceId', required: true, hint: 'Its IMEI, 15 digits.' },
       { inputMode: 'numeric' },
@@ -86,7 +86,7 @@ function register(developerId: string): void {
 
 function remove(developerId: string): void {
   ask({
-    title: 'Delete this developer?',
+    title: `Delete ${developerId}?`,
     text: 'Only one without applications and devices can be deleted.',
     typed: developerId,
     does: 'Delete',
@@ -114,8 +114,13 @@ function usage({ deviceLimit }: Developer, applications: readonly ApplicationRow
   );
 }
 
+/** How much of a quota is used. */
+const ofQuota = (used: string, most: string | null): string => (most === null ? used : `${used} of ${most}`);
+
 function OneDeveloper({ developerId }: { developerId: string }) {
-  const developer = useLoad(developerId, (signal) => read<Developer>(`/developers${at(developerId)}`, { signal }));
+  const developer = useLoad(developerId, (signal) =>
+    read<DeveloperDetails>(`/developers${at(developerId)}`, { signal }),
+  );
   const applications = useLoad(
     `${developerId} applications`,
     async (signal) =>
@@ -146,7 +151,24 @@ function OneDeveloper({ developerId }: { developerId: string }) {
           { class: 'facts' },
           fact('developerId', one.developerId),
           fact('Devices', a({ href: addressOf(['devices'], { developerId }) }, 'All of its devices')),
-          fact('Packages', a({ href: addressOf(['software'], { developerId }) }, 'All of its packages')),
+          fact(
+            'Packages',
+            a(
+              { href: addressOf(['software'], { developerId }) },
+              ofQuota(count(one.usage.packages), one.quotas.packages === null ? null : count(one.quotas.packages)),
+            ),
+          ),
+          fact(
+            'Versions',
+            ofQuota(count(one.usage.versions), one.quotas.versions === null ? null : count(one.quotas.versions)),
+          ),
+          fact(
+            'Binaries',
+            ofQuota(
+              bytes(one.usage.storedBytes),
+              one.quotas.storedBytes === null ? null : bytes(one.quotas.storedBytes),
+            ),
+          ),
         ),
       ]),
     ),

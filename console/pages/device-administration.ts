@@ -22,18 +22,18 @@ export function administration(
   const path = `/devices${at(deviceId)}`;
   const disconnect = (): void =>
     ask({
-      title: 'Close its connection?',
+      title: `Close the connection of ${deviceId}?`,
       text: 'The device may come back at once. Nothing that is stored for it is lost.',
       does: 'Disconnect',
       async act() {
         await send('DELETE', `${path}/connection`);
         done();
-        return 'The connection is closed.';
+        return `The connection of ${deviceId} is closed.`;
       },
     });
   const block = (): void =>
     ask({
-      title: blocked ? 'Let it connect again?' : 'Block this device?',
+      title: blocked ? `Let ${deviceId} connect again?` : `Block ${deviceId}?`,
       text: blocked
         ? 'Its credential is as good as before.'
         : 'It cannot connect until it is unblocked. What is stored for it stays.',
@@ -42,12 +42,12 @@ export function administration(
       async act() {
         await send('PATCH', path, { json: { blocked: !blocked } });
         done();
-        return blocked ? 'It may connect again.' : 'It is blocked.';
+        return blocked ? `${deviceId} may connect again.` : `${deviceId} is blocked.`;
       },
     });
   const reset = (): void =>
     ask({
-      title: 'Give it a new credential?',
+      title: `Give ${deviceId} a new credential?`,
       text: 'The old one stops at once, and its connection is closed. The device needs the new one to connect.',
       does: 'Make a new one',
       isBad: true,
@@ -56,12 +56,12 @@ export function administration(
           credential: string;
         };
         done();
-        showSecret('The new credential', 'It is shown here only, and never again.', credential);
+        showSecret(`The new credential of ${deviceId}`, 'It is shown here only, and never again.', credential);
       },
     });
   const move = (): void =>
     ask({
-      title: 'Move it to another developer',
+      title: `Move ${deviceId} to another developer`,
       text:
         activation === 'deactivated'
           ? 'From now on that developer’s applications can activate it.'
@@ -76,12 +76,12 @@ export function administration(
       async act(data) {
         await send('PATCH', path, { json: { developerId: typed(data, 'developerId') } });
         done();
-        return 'It is moved.';
+        return `${deviceId} is moved.`;
       },
     });
   const remove = (): void =>
     ask({
-      title: 'Delete this device?',
+      title: `Delete ${deviceId}?`,
       text:
         activation === 'deactivated' && unfinished === 0
           ? 'Its credential, its session and its status are gone. Its history stays as long as any.'

@@ -145,7 +145,7 @@ function askFor(
   done: () => void,
 ): void {
   ask({
-    title: name,
+    title: `${name}: ${deviceId}`,
     text: about,
     fields,
     does: isBad ? name : 'Ask the device',
@@ -165,7 +165,7 @@ function askFor(
 const list = (target: Target, done: () => void): VNode =>
   div(
     null,
-    title('Ask of the device'),
+    title(`Ask of ${target.deviceId}`),
     p({ class: 'soft' }, 'It is stored at once, and done when the device is connected.'),
     ul(
       { class: 'stack tight' },

@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
-import { button, code, div, form, input, label, p, progress, span, use } from '../base/elements.ts';
+import { type DeviceFile, withCredentials } from '../base/device-file.ts';
+import { button, type Child, code, div, form, input, label, p, progress, span, use } from '../base/elements.ts';
 import { counted, visible } from '../base/format.ts';
 import { linesOf } from '../base/lines.ts';
 import { at, send } from '../base/requests.ts';
@@ -19,124 +20,177 @@ interface Progress {
   isDone: boolean;
 }
 
+/** What is to be sent: complete with credentials, and saved under a name first. */
+interface Ready extends DeviceFile {
+  owner: string;
+  name: string;
+  type: string;
+}
+
 /** Faults that are listed; the others are in the file. */
 const MOST_FAULTS = 100;
 /** Milliseconds between two looks of the page at how far it is. */
 const TOLD_EVERY = 200;
 
-/** The service's answer, line by line, as it comes; credentials go into a file and nowhere else. */
-async function follow(response: Response, total: number, told: (progress: Progress) => void): Promise<string[]> {
-  const kept: string[] = [];
+/** The service's answer, line by line, as it comes. Throws when it breaks off. */
+async function follow(response: Response, total: number, told: (progress: Progress) => void): Promise<void> {
   const state: Progress = { lines: 0, total, made: 0, faults: [], isDone: false };
   let last = 0;
-  for await (const text of linesOf(response)) {
-    const line = JSON.parse(text) as ImportedDevice;
-    state.lines += 1;
-    if (line.credential !== undefined && line.deviceId !== undefined) {
-      state.made += 1;
-      kept.push(`${line.deviceId},${line.credential}\n`);
-    } else if (line.error !== undefined)
-      state.faults.push({ line: line.line, words: wordsOf(line.error) ?? 'refused' });
-    if (performance.now() - last > TOLD_EVERY) {
-      last = performance.now();
-      told({ ...state, faults: state.faults.slice(0, MOST_FAULTS) });
+  try {
+    for await (const text of linesOf(response)) {
+      const line = JSON.parse(text) as ImportedDevice;
+      state.lines += 1;
+      if (line.error === undefined) state.made += 1;
+      else state.faults.push({ line: line.line, words: wordsOf(line.error) ?? 'refused' });
+      if (performance.now() - last > TOLD_EVERY) {
+        last = performance.now();
+        told({ ...state, faults: state.faults.slice(0, MOST_FAULTS) });
+      }
     }
+  } catch {
+    throw new Error(`The connection broke off after ${state.lines} of ${total} answers.`);
   }
   told({ ...state, isDone: true });
-  return kept;
 }
 
-const countLines = (text: string): number => text.split('\n').filter((line) => line.trim() !== '').length;
+const save = ({ name, type, text }: Ready): void => keepFile(name, type, [text]);
 
-function Import({ developerId }: { developerId: string | undefined }) {
+/** What stands where the file was chosen, once it is read. */
+const waiting = ({ name, made }: Ready): Child =>
+  div(
+    { class: 'note warn stack tight' },
+    p(
+      null,
+      `${counted(made, 'credential')} ${made === 1 ? 'was' : 'were'} made in this browser, and your browser saves the file `,
+      code(null, visible(name)),
+      ' now. They are nowhere else: look whether you have it, then import.',
+    ),
+    p(null, 'If the import breaks off, import that file again: what is registered already is not changed by it.'),
+  );
+
+const soFar = (now: Progress): Child => [
+  div(
+    { class: 'stack tight', 'aria-live': 'polite' },
+    progress({ max: Math.max(1, now.total), value: now.lines, 'aria-label': 'Lines' }),
+    p(
+      null,
+      `${counted(now.made, 'device')} registered, ${counted(now.faults.length, 'faulty line')}, ${now.lines} of ${now.total} lines`,
+    ),
+  ),
+  now.faults.length > 0
+    ? div(
+        { class: 'note bad stack tight' },
+        now.faults
+          .slice(0, MOST_FAULTS)
+          .map(({ line, words }) => p({ key: line, class: 'wrap' }, code(null, `line ${line}`), ` ${visible(words)}`)),
+      )
+    : null,
+];
+
+const choosing = (developerId: string | undefined): Child => [
+  p(
+    { class: 'soft' },
+    'A CSV file with a column deviceId (and hardwareProperties, credential), or NDJSON of the same fields. A faulty line harms no other. Devices without a credential get one here.',
+  ),
+  div(
+    { class: 'fields' },
+    developerId === undefined
+      ? textField({ name: 'developerId', label: 'Developer', required: true, hint: 'Whose devices they will be.' })
+      : null,
+    label(
+      { class: 'field' },
+      span(null, 'File'),
+      input({ type: 'file', name: 'file', accept: '.csv,.ndjson,.jsonl,text/csv', required: true }),
+    ),
+  ),
+];
+
+interface Of {
+  developerId: string | undefined;
+  /** Whether devices are being registered. */
+  running: { now: boolean };
+}
+
+function Import({ developerId, running }: Of) {
+  const ready = useSignal<Ready | null>(null);
   const state = useSignal<Progress | null>(null);
   const error = useSignal<Error | null>(null);
-  const kept = useRef<string[]>([]);
-  const start = async (event: SubmitEvent): Promise<void> => {
-    event.preventDefault();
-    const data = new FormData(event.currentTarget as HTMLFormElement);
+  const isBusy = useRef(false);
+
+  async function prepare(data: FormData): Promise<void> {
     const file = data.get('file');
     const owner = typed(data, 'developerId') ?? developerId;
     if (!(file instanceof File) || owner === undefined) return;
-    error.value = null;
     const isJson = /\.(ndjson|jsonl|json)$/i.test(file.name);
-    const total = countLines(await file.text()) - (isJson ? 0 : 1);
-    state.value = { lines: 0, total, made: 0, faults: [], isDone: false };
+    const complete = withCredentials(await file.text(), isJson);
+    const time = new Date().toISOString().slice(0, 19).replaceAll(':', '');
+    const name = `devices-with-credentials-${time}.${isJson ? 'ndjson' : 'csv'}`;
+    const type = isJson ? 'application/x-ndjson' : 'text/csv';
+    ready.value = { ...complete, owner, name, type };
+    if (complete.made > 0) save(ready.value);
+    else await run(ready.value);
+  }
+
+  async function run({ owner, text, type, lines }: Ready): Promise<void> {
+    state.value = { lines: 0, total: lines, made: 0, faults: [], isDone: false };
+    running.now = true;
     try {
-      const body = { type: isJson ? 'application/x-ndjson' : 'text/csv', content: file };
+      const body = { type, content: text };
       const response = await send('POST', `/developers${at(owner)}/devices/import`, { body });
-      kept.current = await follow(response, total, (progress) => (state.value = progress));
+      await follow(response, lines, (progress) => (state.value = progress));
+    } finally {
+      running.now = false;
+    }
+  }
+
+  const submit = async (event: SubmitEvent): Promise<void> => {
+    event.preventDefault();
+    if (isBusy.current) return;
+    isBusy.current = true;
+    error.value = null;
+    try {
+      if (ready.value) await run(ready.value);
+      else await prepare(new FormData(event.currentTarget as HTMLFormElement));
     } catch (thrown) {
       error.value = thrown as Error;
     }
+    isBusy.current = false;
   };
-  const keep = (): void => {
-    keepFile(`credentials-${new Date().toISOString().slice(0, 19).replaceAll(':', '')}.csv`, 'text/csv', [
-      'deviceId,credential\n',
-      ...kept.current,
-    ]);
-  };
+
+  const { value: file } = ready;
   const { value: now } = state;
+  const isRunning = now !== null && !now.isDone && error.value === null;
   return form(
-    { onSubmit: (event) => void start(event) },
-    title('Import devices'),
-    p(
-      { class: 'soft' },
-      'A CSV file with a column deviceId (and hardwareProperties, credential), or NDJSON of the same fields. A faulty line harms no other.',
-    ),
-    now
-      ? null
-      : div(
-          { class: 'fields' },
-          developerId === undefined
-            ? textField({
-                name: 'developerId',
-                label: 'Developer',
-                required: true,
-                hint: 'Whose devices they will be.',
-              })
-            : null,
-          label(
-            { class: 'field' },
-            span(null, 'File'),
-            input({ type: 'file', name: 'file', accept: '.csv,.ndjson,.jsonl,text/csv', required: true }),
-          ),
-        ),
-    now
-      ? div(
-          { class: 'stack tight', 'aria-live': 'polite' },
-          progress({ max: Math.max(1, now.total), value: now.lines, 'aria-label': 'Lines' }),
-          p(
-            null,
-            `${counted(now.made, 'device')} registered, ${counted(now.faults.length, 'faulty line')}, ${now.lines} of ${now.total} lines`,
-          ),
-        )
-      : null,
-    now && now.faults.length > 0
-      ? div(
-          { class: 'note bad stack tight' },
-          now.faults
-            .slice(0, MOST_FAULTS)
-            .map(({ line, words }) =>
-              p({ key: line, class: 'wrap' }, code(null, `line ${line}`), ` ${visible(words)}`),
-            ),
-        )
-      : null,
-    now?.isDone && now.made > 0
-      ? p({ class: 'note warn' }, 'The credentials are shown nowhere else and never again: keep the file.')
-      : null,
+    { onSubmit: (event) => void submit(event) },
+    title(developerId === undefined ? 'Import devices' : `Import devices of ${developerId}`),
+    file === null ? choosing(developerId) : null,
+    file !== null && file.made > 0 && now === null ? waiting(file) : null,
+    now ? soFar(now) : null,
     error.value ? trouble(error.value) : null,
+    now && error.value && file && file.made > 0
+      ? p(
+          { class: 'note warn' },
+          'All credentials are in ',
+          code(null, visible(file.name)),
+          ': import that file again.',
+        )
+      : null,
     div(
       { class: 'ends' },
-      button({ type: 'button', onClick: close }, now?.isDone ? 'Close' : 'Back'),
-      now?.isDone && now.made > 0
-        ? button({ type: 'button', class: 'main', onClick: keep }, 'Keep the credentials')
+      button({ type: 'button', onClick: close, disabled: isRunning }, now?.isDone ? 'Close' : 'Back'),
+      file !== null && file.made > 0
+        ? button({ type: 'button', onClick: () => save(file) }, 'Save the credentials once more')
         : null,
-      now ? null : button({ type: 'submit', class: 'main' }, 'Import'),
+      now === null || error.value
+        ? button({ type: 'submit', class: 'main' }, file === null ? 'Go on' : now ? 'Try again' : 'I have it: import')
+        : null,
     ),
   );
 }
 
 /** Asks for a file of devices and registers them; of a developer, or of one that is asked for. */
-export const importDevicesOf = (developerId: string | undefined): void => open(use(Import, { developerId }));
+export function importDevicesOf(developerId: string | undefined): void {
+  const running = { now: false };
+  open(use(Import, { developerId, running }), { holds: () => running.now });
+}
 export const importDevices = (): void => importDevicesOf(undefined);

@@ -36,6 +36,9 @@ interface Version {
 }
 
 const LIMIT = 50;
+/** So often it is asked what is in a file, and milliseconds between. */
+const LOOKS = 40;
+const BETWEEN_LOOKS = 250;
 
 /** What an application is told of a version is in three answers. */
 async function ofApplication(name: string, signal: AbortSignal): Promise<Page<Version>> {
@@ -48,7 +51,7 @@ async function ofApplication(name: string, signal: AbortSignal): Promise<Page<Ve
   const rows = await Promise.all(
     versions.map(async ({ version, description, registerDate, updateDate }): Promise<Version> => {
       const [binary, distribution] = await Promise.all([
-        read<{ appFileExists: boolean; fileSize: number | null; sha256?: string | null; warning?: string | null }>(
+        read<{ appFileExists: boolean; fileSize: number | null; sha256?: string | null; warning: string | null }>(
           `${path}${at(version)}/binaries`,
           { signal },
         ),
@@ -64,7 +67,7 @@ async function ofApplication(name: string, signal: AbortSignal): Promise<Page<Ve
         distributing: distribution.distributable,
         distributionStartedAt: null,
         binary: binary.appFileExists ? { sizeBytes: binary.fileSize, sha256: binary.sha256 ?? null } : null,
-        warning: binary.warning ?? null,
+        warning: binary.warning,
         devices: null,
       };
     }),
@@ -94,6 +97,21 @@ const whereOf = (of: Of, version: string) => async (): Promise<string> => {
   return url;
 };
 
+const nothingWrong = (): Promise<null> => Promise.resolve(null);
+
+/** What the service finds wrong with the file of a version, which it looks into when it is first asked; null when nothing is. */
+const faultOf =
+  (of: Of, version: string) =>
+  async (signal: AbortSignal): Promise<string | null> => {
+    for (let tries = 0; tries < LOOKS && !signal.aborted; tries += 1) {
+      const path = `${pathOf(of, version)}/binaries`;
+      const { inspected, warning } = await read<{ inspected: boolean; warning: string | null }>(path, { signal });
+      if (inspected) return warning;
+      await new Promise((resolve) => setTimeout(resolve, BETWEEN_LOOKS));
+    }
+    return null;
+  };
+
 function addVersion({ name }: Of, done: () => void): void {
   ask({
     title: `A new version of ${name}`,
@@ -107,14 +125,14 @@ function addVersion({ name }: Of, done: () => void): void {
         json: given({ version: typed(data, 'version'), description: typed(data, 'description') }),
       });
       done();
-      return 'The version is there. Upload its file next.';
+      return `${name} has the version. Upload its file next.`;
     },
   });
 }
 
 const distribute = (of: Of, { version, distributing }: Version, done: () => void): void =>
   ask({
-    title: distributing ? `Stop distributing ${version}?` : `Distribute ${version}?`,
+    title: distributing ? `Stop distributing ${of.name} ${version}?` : `Distribute ${of.name} ${version}?`,
     text: distributing
       ? 'It is not offered any more; installations that have begun go on.'
       : 'From now on it can be installed on the application’s devices.',
@@ -122,7 +140,9 @@ const distribute = (of: Of, { version, distributing }: Version, done: () => void
     async act() {
       await send(distributing ? 'DELETE' : 'POST', `${pathOf(of, version)}/distributions`);
       done();
-      return distributing ? `${version} is not distributed any more.` : `${version} is distributed.`;
+      return distributing
+        ? `${of.name} ${version} is not distributed any more.`
+        : `${of.name} ${version} is distributed.`;
     },
   });
 
@@ -191,7 +211,13 @@ function columns(of: Of, ownIsService: boolean, done: () => void): Column<Versio
                   type: 'button',
                   class: 'tiny',
                   onClick: () =>
-                    askForFile({ name: `${of.name} ${row.version}`, where: whereOf(of, row.version), done }),
+                    askForFile({
+                      name: `${of.name} ${row.version}`,
+                      where: whereOf(of, row.version),
+                      fault: ROLE === 'application' ? faultOf(of, row.version) : nothingWrong,
+                      isDistributed: row.binary !== null && row.distributing === true,
+                      done,
+                    }),
                 },
                 row.binary === null ? 'Upload' : 'Replace',
               )

@@ -141,14 +141,14 @@ function OneTransaction({ transactionId }: { transactionId: string }) {
   useEvery(webhookPending ? 1_000 : undefined, transaction.again);
   const cancel = (): void =>
     ask({
-      title: 'Cancel this transaction?',
+      title: `Cancel transaction ${transactionId}?`,
       text: 'If the device has it, it is cancelled there, too. The application is told.',
       does: 'Cancel it',
       isBad: true,
       async act() {
         await send('DELETE', ROLE === 'operator' ? path : `/devices${at(row!.deviceId)}${path}`);
         transaction.again();
-        return 'Cancelled.';
+        return `Transaction ${transactionId} is cancelled.`;
       },
     });
   const redeliver = (): void =>

@@ -52,8 +52,8 @@ export function redeliverRange(applicationId: string, done: () => void): void {
   const local = (time: Date): string =>
     new Date(time.getTime() - time.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
   ask({
-    title: 'Send deliveries again',
-    text: 'Receivers drop repeats by their webhook-id. By default it is what was given up.',
+    title: `Send deliveries of ${applicationId} again`,
+    text: 'Receivers drop repeats by their webhook-id. By default it is what was given up, and what waits for another attempt.',
     fields: [
       textField(
         { name: 'since', label: 'Made from', value: local(new Date(today.getTime() - 86_400_000)), required: true },
@@ -64,7 +64,7 @@ export function redeliverRange(applicationId: string, done: () => void): void {
         { type: 'datetime-local' },
       ),
       choice({ name: 'status', label: 'In state' }, [
-        ['', 'given up (exhausted, gone)'],
+        ['', 'not delivered (exhausted, gone, tried before)'],
         ...STATES.map((state) => [state, state] as const),
       ]),
       choice({ name: 'setting', label: 'Of setting' }, [

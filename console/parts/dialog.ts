@@ -1,23 +1,31 @@
-import { signal, useSignal } from '@preact/signals';
+import { effect, signal, useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { button, type Child, dialog, div, form, h2, input, label, p, span, use, type VNode } from '../base/elements.ts';
+import { moves } from '../base/place.ts';
 import { trouble } from './loaded.ts';
 import { tell } from './toast.ts';
 
 interface Shown {
   id: number;
   content: Child;
+  /** It has what is nowhere else: neither Escape nor another page closes it, only the button that says so. */
+  holds(): boolean;
 }
 
 const shown = signal<Shown | null>(null);
 let last = 0;
 let resume: Element | null = null;
 
-/** Shows something over the page until `close` or Escape; the focus is back where it was afterwards. */
-export function open(content: Child): void {
+const NOTHING = (): boolean => false;
+
+/**
+ * Shows something over the page until `close`, Escape, or another page: what a dialog is about is on the page below it. The
+ * focus is back where it was afterwards.
+ */
+export function open(content: Child, { holds = NOTHING }: { holds?: () => boolean } = {}): void {
   last += 1;
   if (shown.peek() === null) resume = document.activeElement;
-  shown.value = { id: last, content };
+  shown.value = { id: last, content, holds };
 }
 
 export function close(): void {
@@ -26,12 +34,30 @@ export function close(): void {
   resume = null;
 }
 
+const isHeld = (): boolean => shown.peek()?.holds() ?? false;
+let movesBefore = moves.peek();
+effect(() => {
+  if (moves.value !== movesBefore && !isHeld()) shown.value = null;
+  movesBefore = moves.value;
+});
+addEventListener('beforeunload', (event) => {
+  if (isHeld()) event.preventDefault();
+});
+
 function Host({ content }: Shown) {
   const element = useRef<HTMLDialogElement>(null);
   useEffect(() => {
     element.current?.showModal();
   }, []);
-  return dialog({ ref: element, 'aria-labelledby': 'dialog-title', onClose: close }, content);
+  const cancel = (event: Event): void => {
+    if (isHeld()) event.preventDefault();
+  };
+  // A browser closes it all the same when it is told so twice.
+  const closed = (): void => {
+    if (isHeld()) element.current?.showModal();
+    else close();
+  };
+  return dialog({ ref: element, 'aria-labelledby': 'dialog-title', onCancel: cancel, onClose: closed }, content);
 }
 const Dialogs = () => (shown.value ? use(Host, { ...shown.value, key: shown.value.id }) : null);
 export const dialogsHere = (): VNode => use(Dialogs, {});
@@ -67,7 +93,8 @@ function Form({ title: heading, text, fields, does, isBad = false, typed, act }:
       if (shown.peek()?.id === id) close();
       if (told) tell(told);
     } catch (thrown) {
-      error.value = thrown as Error;
+      if (shown.peek()?.id === id) error.value = thrown as Error;
+      else tell(`${heading} ${(thrown as Error).message}`, { isBad: true });
     }
     isBusy.value = false;
   };

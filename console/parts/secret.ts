@@ -19,17 +19,16 @@ function Copy({ text }: { text: string }) {
 }
 export const copy = (text: string): VNode => use(Copy, { text });
 
-/** Shows something that nobody will see again. */
+/** Shows something that nobody will see again: it stays until one says that one has it. */
 export function showSecret(heading: string, text: string, secret: string): void {
-  open(
-    div(
-      null,
-      title(heading),
-      p({ class: 'soft' }, text),
-      div({ class: 'secret' }, code(null, secret), copy(secret)),
-      div({ class: 'ends' }, button({ type: 'button', class: 'main', onClick: close }, 'I have it')),
-    ),
+  const content = div(
+    null,
+    title(heading),
+    p({ class: 'soft' }, text),
+    div({ class: 'secret' }, code(null, secret), copy(secret)),
+    div({ class: 'ends' }, button({ type: 'button', class: 'main', onClick: close }, 'I have it')),
   );
+  open(content, { holds: () => true });
 }
 
 /** Gives the browser a file to keep. */

@@ -6,6 +6,8 @@ import type { AdminServices } from './services.ts';
 
 interface Parts extends ListenerParts, Omit<AdminServices, 'metrics'> {
   administratorToken: string;
+  /** What it is called, besides by its address. */
+  names: readonly string[];
   /** The listener's own URL without a slash at its end; asked per request. */
   adminUrl(): string;
 }

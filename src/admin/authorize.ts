@@ -4,6 +4,7 @@ import { checkOwnChange, checkOwnRead } from '../console/own-page.ts';
 import { sessionSecret } from '../console/session-cookie.ts';
 import type { ConsoleSessions } from '../console/sessions.ts';
 import { DomainError } from '../errors.ts';
+import { behindBearer } from '../http/bearer.ts';
 
 /** Who administers: whoever has the token, or a session of the console. */
 export type Administrator = { kind: 'token' } | { kind: 'session'; sessionId: string };
@@ -14,7 +15,6 @@ interface Parts {
 }
 type Asked = Pick<IncomingMessage, 'headers' | 'method'>;
 
-const BEARER = /^bearer +(.+)$/i;
 const BY_TOKEN: Administrator = { kind: 'token' };
 const READS: ReadonlySet<string | undefined> = new Set(['GET', 'HEAD']);
 const digest = (text: string): Buffer => createHash('sha256').update(text, 'utf8').digest();
@@ -37,7 +37,7 @@ export function createAuthorize({ administratorToken, sessions }: Parts) {
     const { authorization, cookie } = asked.headers;
     const secret = authorization === undefined ? sessionSecret(cookie) : undefined;
     if (secret !== undefined) return bySession(asked, secret);
-    const given = BEARER.exec(authorization ?? '')?.[1] ?? '';
+    const given = behindBearer(authorization) ?? '';
     if (!timingSafeEqual(digest(given), wanted)) throw new DomainError('ADMIN_TOKEN_INVALID');
     return BY_TOKEN;
   };

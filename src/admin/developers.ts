@@ -1,3 +1,4 @@
+import type { SchemaTypes } from '../contracts/types.ts';
 import { nextPage } from '../http/paging.ts';
 import type { Answer } from '../http/route.ts';
 import type { AdminServices, At, List } from './services.ts';
@@ -14,8 +15,19 @@ export async function listDevelopers({ developers }: AdminServices, input: List)
   return { status: 200, headers: nextPage(input, input.query, body.total), body };
 }
 
-export async function readDeveloper({ developers }: AdminServices, { params }: At<'developerId'>): Promise<Answer> {
-  return { status: 200, body: await developers.find(params.developerId) };
+/** With what it has, and may have, of what has a quota. */
+export async function readDeveloper(
+  { developers, quotas }: AdminServices,
+  { params }: At<'developerId'>,
+): Promise<Answer> {
+  const developer = await developers.find(params.developerId);
+  const { packages, versions, storedBytes } = quotas.limits;
+  const body: SchemaTypes['admin/developer-details'] = {
+    ...developer,
+    usage: await quotas.usageOf(developer.developerId),
+    quotas: { packages: packages || null, versions: versions || null, storedBytes: storedBytes || null },
+  };
+  return { status: 200, body };
 }
 
 export async function deleteDeveloper({ developers }: AdminServices, { params }: At<'developerId'>): Promise<Answer> {

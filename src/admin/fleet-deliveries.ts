@@ -7,6 +7,7 @@ import type { Answer } from '../http/route.ts';
 import { deliveryDetail } from '../webhooks/delivery-detail.ts';
 import { deliveryRow } from '../webhooks/delivery-row.ts';
 import type { ReceiverState } from '../webhooks/receiver-states.ts';
+import { textWithoutSecrets, withoutSecrets } from '../without-secrets.ts';
 import type { AdminServices, At } from './services.ts';
 
 type AtDelivery = At<'applicationId' | 'deliveryId'>;
@@ -54,10 +55,16 @@ export async function listAllDeliveries(
   return { status: 200, headers: { ...NO_STORE, ...link }, body };
 }
 
-/** One with what is sent, and what came of its failed attempts. */
+/** One with what is sent, but for what is secret in it, and what came of its failed attempts. */
 export async function readDelivery({ deliveryLog }: AdminServices, { params }: AtDelivery): Promise<Answer> {
   const delivery = await deliveryLog.find(params.applicationId, params.deliveryId);
-  return { status: 200, headers: NO_STORE, body: deliveryDetail(delivery) };
+  const { body: sent, failedAttempts, ...about } = deliveryDetail(delivery);
+  const body: SchemaTypes['common/delivery-detail'] = {
+    ...about,
+    body: textWithoutSecrets(sent),
+    failedAttempts: failedAttempts.map((attempt) => withoutSecrets(attempt)),
+  };
+  return { status: 200, headers: NO_STORE, body };
 }
 
 /** Sends one again. */

@@ -3,10 +3,8 @@ import type { Answer } from '../http/route.ts';
 import type { AdminServices } from './services.ts';
 
 /** What Prometheus collects. */
-export async function readMetrics({ metrics, survey }: AdminServices): Promise<Answer> {
-  const { registry } = metrics;
-  await survey();
-  return { status: 200, headers: { 'Content-Type': registry.contentType }, body: await registry.metrics() };
+export async function readMetrics({ metrics, metricsText }: AdminServices): Promise<Answer> {
+  return { status: 200, headers: { 'Content-Type': metrics.registry.contentType }, body: await metricsText() };
 }
 
 /** The process is alive: it answers. */

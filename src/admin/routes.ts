@@ -114,6 +114,6 @@ export const ROUTES = [
   route('GET',    '/admin/v1/search', A, { query: 'admin/search-query' }, search),
 
   route('GET',    '/metrics', null, {}, readMetrics),
-  route('GET',    '/healthz', null, {}, readHealth),
-  route('GET',    '/readyz', null, {}, readReadiness),
+  route('GET',    '/healthz', null, { anyHost: true }, readHealth),
+  route('GET',    '/readyz', null, { anyHost: true }, readReadiness),
 ];

@@ -18,6 +18,7 @@ import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Readiness } from '../readiness.ts';
 import type { FindConnection } from '../sessions/connection-view.ts';
+import type { Quotas } from '../software/quotas.ts';
 import type { Software } from '../software/software.ts';
 import type { Cancellation } from '../transactions/cancellation.ts';
 import type { Installations } from '../transactions/installations.ts';
@@ -33,6 +34,7 @@ export interface AdminServices {
     Applications,
     'create' | 'list' | 'replaceSecret' | 'remove' | 'listAll' | 'findCounted' | 'search'
   >;
+  quotas: Pick<Quotas, 'limits' | 'usageOf'>;
   devices: Pick<
     Devices,
     'register' | 'registerOnce' | 'list' | 'find' | 'update' | 'remove' | 'replaceCredential' | 'disconnect'
@@ -71,8 +73,8 @@ export interface AdminServices {
   clock: Clock;
   log: Log;
   metrics: Pick<Metrics, 'registry'>;
-  /** Brings the metrics of queues and sizes up to date. */
-  survey(): Promise<void>;
+  /** What Prometheus collects. */
+  metricsText(): Promise<string>;
   /** Microseconds as a local date-time. */
   formatTime(micros: number): string;
   /** What `/readyz` asks. */

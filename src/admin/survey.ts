@@ -17,8 +17,8 @@ interface Parts {
   pending(): Promise<{ count: number; earliestDueAt: number | null }>;
   /** Bytes. */
   databaseSize(): Promise<{ database: number; log: number; free: number }>;
-  /** Seconds of this node's lease that are left; undefined where there are no other nodes. */
-  lease(): number | undefined;
+  /** Seconds of this node's lease that are left, and since what hints speak of was looked at; undefined where there are no other nodes. */
+  cluster(): { lease: number; healAge: number } | undefined;
   /** Bytes of stored objects, and that the disk has left; undefined when the store is not ours. */
   objects(): Promise<{ stored: number; free: number } | undefined>;
 }
@@ -56,7 +56,9 @@ export function createSurvey(parts: Parts) {
 
   /** Brings the figures up to date, or leaves those of the last look. */
   return async function refresh(): Promise<void> {
-    metrics.clusterLease.set(parts.lease() ?? 0);
+    const cluster = parts.cluster();
+    metrics.clusterLease.set(cluster?.lease ?? 0);
+    metrics.clusterHealAge.set(cluster?.healAge ?? 0);
     if (clock.now() - lookedAt < KEPT) return;
     looking ??= look();
     const { promise, resolve } = Promise.withResolvers<void>();

@@ -18,8 +18,8 @@ interface Parts extends ListenerParts, Omit<ApiServices, 'metrics' | 'tokenLimit
 
 /** The application API, the token endpoint and the documents of the token service, on one listener. */
 export function createApiServer(parts: Parts): HttpServer {
-  const { clock, publicUrl, rateLimit, tokenRateLimit, nodes } = parts;
-  const shared = { clock, ...(nodes && { nodes }) };
+  const { clock, publicUrl, rateLimit, tokenRateLimit, shares } = parts;
+  const shared = { clock, shares };
   const requests = createRateLimit({ ...shared, name: 'requests', perSecond: rateLimit });
   const tokenLimit = createRateLimit({ ...shared, name: 'tokens', perSecond: tokenRateLimit });
   return createListener({
@@ -31,6 +31,7 @@ export function createApiServer(parts: Parts): HttpServer {
     authorize: createAuthorize(parts),
     changes: createApiChanges(parts.audit),
     applicationOf: ({ applicationId }) => applicationId,
+    developerOf: ({ developerId }) => developerId,
     limit: ({ applicationId }) => requests.take(applicationId),
     baseUrl: publicUrl,
   });

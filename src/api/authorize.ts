@@ -6,7 +6,7 @@ import type { ApiServices } from './services.ts';
 
 /**
  * The first three checks of a request (contract, section 1): the token, its scope, and that it is of the application in
- * the path. The application is looked up each time, so deleting it ends its tokens at once. Throws TOKEN_MISSING,
+ * the path. The application is looked up each time, so deleting it, or replacing its secret, ends its tokens at once. Throws TOKEN_MISSING,
  * TOKEN_INVALID, SCOPE_INSUFFICIENT, APPLICATION_FOREIGN, APPLICATION_UNREGISTERED.
  */
 export function createAuthorize({ accessTokens, applications }: Pick<ApiServices, 'accessTokens' | 'applications'>) {
@@ -15,10 +15,16 @@ export function createAuthorize({ accessTokens, applications }: Pick<ApiServices
     scope: string,
     params: Record<string, string>,
   ): Promise<Application> => {
-    const { applicationId, scopes } = await accessTokens.verify(bearerToken(authorization));
+    const { applicationId, scopes, secretMark } = await accessTokens.verify(bearerToken(authorization));
+    const application = await applications.findLive(applicationId);
+    // Of the service's own: those of a legacy issuer, and of releases before this one, say nothing of a secret.
+    if (application && secretMark !== undefined && secretMark !== application.secretMark) {
+      throw new DomainError('TOKEN_INVALID', { cause: new Error('the secret that got the token was replaced') });
+    }
     if (!scopes.has(scope)) throw new DomainError('SCOPE_INSUFFICIENT', { values: { scope } });
     const { applicationId: named = applicationId } = params;
     if (named !== applicationId) throw new DomainError('APPLICATION_FOREIGN');
-    return applications.find(applicationId);
+    if (!application) throw new DomainError('APPLICATION_UNREGISTERED');
+    return application;
   };
 }

@@ -15,6 +15,8 @@ export async function readBinary(
     appFileExists: stored !== undefined,
     fileSize: stored?.size ?? null,
     uploadDate: stored ? formatTime(stored.uploadedAt) : null,
+    inspected: stored?.inspected ?? false,
+    warning: stored?.warning ?? null,
   };
   return { status: 200, body };
 }

@@ -1,18 +1,27 @@
 import { FEED_HEADERS } from '../console/feed-stream.ts';
-import { readTopics } from '../console/feed-topics.ts';
+import { type FeedTopics, readTopics } from '../console/feed-topics.ts';
 import { DomainError } from '../errors.ts';
 import type { Answer } from '../http/route.ts';
 import { createAuthorize } from './authorize.ts';
 import type { ApiServices, AtApplication } from './services.ts';
 
-/** What the feed tells needs this scope, as reading devices does. */
-export const FEED_SCOPE = 'svc:device:read';
+const DEVICES = 'svc:device:read';
+const APPLICATION = 'svc:application:read';
 
-/** What happens to an application's own devices and transactions, live, for as long as its token is good. */
-export function readFeed(
+/** What the lists want that the topics repeat; the feed itself wants DEVICES. */
+function scopesOf({ transactions, receivers, software }: FeedTopics): string[] {
+  const isMore = receivers || software.size > 0 || transactions === 'all' || transactions.size > 0;
+  return isMore ? [DEVICES, APPLICATION] : [DEVICES];
+}
+
+/**
+ * What happens to an application's own devices and transactions, live, for as long as its token is good. Throws
+ * REQUEST_INVALID, and SCOPE_INSUFFICIENT for a topic whose list the token may not read.
+ */
+export async function readFeed(
   { feed, accessTokens, applications }: Pick<ApiServices, 'feed' | 'accessTokens' | 'applications'>,
-  { params, query, headers }: AtApplication<never, 'common/feed-query'>,
-): Answer {
+  { params, query, headers, caller }: AtApplication<never, 'common/feed-query'>,
+): Promise<Answer> {
   const { applicationId } = params;
   const topics = readTopics(query.topics);
   if (topics.fleet) {
@@ -20,11 +29,16 @@ export function readFeed(
     throw DomainError.invalid({ loc: ['query', 'topics'], msg, type: 'enum' });
   }
   const authorize = createAuthorize({ accessTokens, applications });
+  const scopes = scopesOf(topics);
+  const authorizeAll = async (): Promise<void> => {
+    for (const scope of scopes) await authorize({ headers }, scope, { ...params });
+  };
+  await authorizeAll();
   const isGood = (): Promise<boolean> =>
-    authorize({ headers }, FEED_SCOPE, { ...params }).then(
+    authorizeAll().then(
       () => true,
       (error: unknown) => !(error instanceof DomainError) || error.code === 'DATABASE_UNAVAILABLE',
     );
-  const body = feed.open({ listener: 'api', topics, applicationId, isGood });
+  const body = feed.open({ listener: 'api', topics, applicationId, developerId: caller.developerId, isGood });
   return { status: 200, headers: FEED_HEADERS, endless: true, body };
 }

@@ -22,7 +22,7 @@ import type { DeliveryLog } from '../webhooks/delivery-log.ts';
 
 /** What the handlers of the application API act on; each one names the parts that it needs. */
 export interface ApiServices {
-  applications: Pick<Applications, 'find' | 'updateSettings' | 'issueKey' | 'authenticateClient'>;
+  applications: Pick<Applications, 'find' | 'findLive' | 'updateSettings' | 'issueKey' | 'authenticateClient'>;
   accessTokens: Pick<AccessTokens, 'issue' | 'verify' | 'jwks'>;
   /** Of requests to the token endpoint, by application. */
   tokenLimit: RateLimit;

@@ -21,7 +21,8 @@ export async function issueToken(
   const client = basicCredentials(headers.authorization);
   if (!client) throw wrongClient('client authentication is missing or malformed');
   const { applicationId, secret } = client;
-  if (!(await applications.authenticateClient(applicationId, secret))) {
+  const secretMark = await applications.authenticateClient(applicationId, secret);
+  if (secretMark === undefined) {
     throw wrongClient('unknown application or wrong secret', { applicationId });
   }
   const verdict = tokenLimit.take(applicationId);
@@ -41,7 +42,7 @@ export async function issueToken(
   }
   const scopes = parseScopes(scopeTexts[0] ?? '');
   if (!scopes) throw refused('invalid_scope', `scope should be some of ${Object.keys(SCOPES).join(' ')}`);
-  const { accessToken, expiresIn, scope } = await accessTokens.issue(applicationId, scopes);
+  const { accessToken, expiresIn, scope } = await accessTokens.issue({ applicationId, secretMark }, scopes);
   metrics.tokensIssued.inc();
   const token = { access_token: accessToken, token_type: 'bearer', expires_in: expiresIn, scope };
   return { status: 200, headers: NO_STORE, body: token };

@@ -10,6 +10,8 @@ import { createSigningKeys } from './signing-keys.ts';
 
 /** Seconds. */
 const TOKEN_LIFETIME = 3600;
+/** Seconds by which the clock of another node may be ahead. */
+const CLOCKS_APART = 300;
 // A verified token is about 1 KiB here. Above the bound the one that was verified first goes, and is verified anew when it comes again.
 const CACHED_TOKENS = 10_000;
 
@@ -27,6 +29,8 @@ interface Options {
 interface VerifiedToken {
   applicationId: string;
   scopes: ReadonlySet<string>;
+  /** Which of the application's secrets got it; undefined when it does not say so. */
+  secretMark?: string;
 }
 
 interface Cached extends VerifiedToken {
@@ -38,7 +42,7 @@ export type AccessTokens = ReturnType<typeof createAccessTokens>;
 
 /**
  * Access tokens: ES256 JWTs that live one hour and cannot be taken back one by one. Replacing an application's secret
- * revokes nothing that was issued; deleting the application does, because edges look it up on every request.
+ * ends all that it got, and deleting the application does: edges look it up on every request.
  */
 export function createAccessTokens({ database, clock, ids, log, issuer, legacy }: Options) {
   const keys = createSigningKeys({ database, clock, ids, log });
@@ -68,9 +72,14 @@ export function createAccessTokens({ database, clock, ids, log, issuer, legacy }
         currentDate: new Date(clock.now() / 1000),
       },
     );
-    const { sub = '', scope, exp = 0 } = payload;
+    const { sub = '', scope, exp = 0, secret_mark: secretMark } = payload;
     if (typeof scope !== 'string') throw new Error('the claim "scope" is no string');
-    return { applicationId: sub, scopes: new Set(scope.split(' ')), expiresAt: exp * 1_000_000 };
+    // Whoever has the keys of a node, or of a backup, makes no token that outlives them.
+    if (exp * 1_000_000 - clock.now() > (TOKEN_LIFETIME + CLOCKS_APART) * 1_000_000) {
+      throw new Error('the token lives longer than any that is issued');
+    }
+    const mark = typeof secretMark === 'string' ? { secretMark } : {};
+    return { applicationId: sub, scopes: new Set(scope.split(' ')), expiresAt: exp * 1_000_000, ...mark };
   }
 
   const check = (token: string): Promise<Cached> =>
@@ -85,13 +94,13 @@ export function createAccessTokens({ database, clock, ids, log, issuer, legacy }
 
     /** A token for these scopes only. `expiresIn` is in seconds, `scope` the scopes separated by spaces (RFC 6749 5.1). */
     async issue(
-      applicationId: string,
+      { applicationId, secretMark }: { applicationId: string; secretMark: string },
       scopes: readonly Scope[],
     ): Promise<{ accessToken: string; expiresIn: number; scope: string }> {
       const { keyId, privateKey } = keys.current();
       const scope = scopes.join(' ');
       const issuedAt = Math.floor(clock.now() / 1_000_000);
-      const accessToken = await new SignJWT({ scope })
+      const accessToken = await new SignJWT({ scope, secret_mark: secretMark })
         .setProtectedHeader({ alg: 'ES256', typ: 'JWT', kid: keyId })
         .setIssuer(issuer())
         .setSubject(applicationId)

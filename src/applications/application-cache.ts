@@ -13,6 +13,8 @@ interface Parts {
   shared: boolean;
   /** An application was changed here: others may remember it as it was. */
   changed(applicationId: string): void;
+  /** One is not remembered any more, because it was changed, here or elsewhere; without a name, none is. */
+  forgotten(applicationId?: string): void;
 }
 
 /**
@@ -20,7 +22,7 @@ interface Parts {
  * While a unit of work changes an application, all questions for it go to the database on the asker's own connection,
  * so a unit sees what units before it in the same commit did, and nobody else sees what may yet be rolled back.
  */
-export function createApplicationCache({ clock, shared, changed }: Parts) {
+export function createApplicationCache({ clock, shared, changed, forgotten }: Parts) {
   const known = new Map<string, { application: Application; until: number }>();
   const changing = new Map<string, number>();
   // Rises with every change, so that a read that was under way meanwhile is not remembered.
@@ -39,6 +41,7 @@ export function createApplicationCache({ clock, shared, changed }: Parts) {
     version += 1;
     if (applicationId === undefined) known.clear();
     else known.delete(applicationId);
+    forgotten(applicationId);
   }
 
   return {
@@ -59,6 +62,7 @@ export function createApplicationCache({ clock, shared, changed }: Parts) {
       unit.onCommit(() => {
         forget(applicationId, -1);
         changed(applicationId);
+        forgotten(applicationId);
       });
       unit.onRollback(() => forget(applicationId, -1));
     },

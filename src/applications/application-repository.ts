@@ -1,5 +1,6 @@
 import { containing, ESCAPE } from '../database/like.ts';
 import type { Lock, Sql, SqlValue } from '../database/sql.ts';
+import { secretMarkOf } from '../secret-hash.ts';
 
 /** The URLs that an application can set (specification, "Application settings"), and the columns that hold them. */
 const SETTING_COLUMNS = {
@@ -26,16 +27,18 @@ export interface Application {
   formerAuthenticationKey: string | null;
   keyReplacedAt: number | null;
   settings: Settings;
+  /** Which secret it has: access tokens that another one got are worth nothing. */
+  secretMark: string;
   createdAt: number;
   /** Null while it lives; a deleted application keeps its row, so that its id is never given again. */
   deletedAt: number | null;
 }
 
-type Row = Omit<Application, 'settings'> & Settings;
+type Row = Omit<Application, 'settings' | 'secretMark'> & Settings & { secretHash: Buffer };
 
 const COLUMNS = `application_id AS "applicationId", developer_id AS "developerId", name,
   authentication_key AS "authenticationKey", former_authentication_key AS "formerAuthenticationKey",
-  key_replaced_at AS "keyReplacedAt", created_at AS "createdAt", deleted_at AS "deletedAt",
+  key_replaced_at AS "keyReplacedAt", secret_hash AS "secretHash", created_at AS "createdAt", deleted_at AS "deletedAt",
   ${SETTING_NAMES.map((name) => `${SETTING_COLUMNS[name]} AS "${name}"`).join(', ')}`;
 
 function toApplication(row: Row): Application {
@@ -55,6 +58,7 @@ function toApplication(row: Row): Application {
       fileUploadGetUrl: row.fileUploadGetUrl,
       remoteSupportEvent: row.remoteSupportEvent,
     },
+    secretMark: secretMarkOf(row.secretHash),
     createdAt: row.createdAt,
     deletedAt: row.deletedAt,
   };

@@ -2,7 +2,7 @@ import type { Clock } from '../clock.ts';
 import type { Database, Sql, UnitOfWork } from '../database/sql.ts';
 import { DomainError, type Fault } from '../errors.ts';
 import type { Ids } from '../ids.ts';
-import { hashSecret, matchesSecret } from '../secret-hash.ts';
+import { hashSecret, matchesSecret, secretMarkOf } from '../secret-hash.ts';
 import { createApplicationCache } from './application-cache.ts';
 import * as repository from './application-repository.ts';
 import { findDeveloper } from './developer-repository.ts';
@@ -21,13 +21,16 @@ interface Options {
   isInUse(unit: UnitOfWork, applicationId: string): Promise<boolean>;
   /** An application was changed here; see createApplicationCache. */
   changed?(applicationId: string): void;
+  /** One was changed, here or elsewhere; without a name, any may have been. */
+  forgotten?(applicationId?: string): void;
 }
 
 export type Applications = ReturnType<typeof createApplications>;
 
 /** Applications, their secrets, settings and authenticationKeys. Secrets are answered once and stored as SHA-256. */
-export function createApplications({ database, clock, ids, urlFault, isInUse, changed = () => undefined }: Options) {
-  const cache = createApplicationCache({ clock, shared: database.shared, changed });
+export function createApplications({ database, clock, ids, urlFault, isInUse, ...tells }: Options) {
+  const { changed = () => undefined, forgotten = () => undefined } = tells;
+  const cache = createApplicationCache({ clock, shared: database.shared, changed, forgotten });
 
   async function findLive(sql: Sql, applicationId: string): Promise<Application | undefined> {
     const application = await cache.find(sql, applicationId);
@@ -96,6 +99,9 @@ export function createApplications({ database, clock, ids, urlFault, isInUse, ch
     /** A live application (op 1); edges ask on every request. Throws APPLICATION_UNREGISTERED. */
     find: (applicationId: string): Promise<Application> => findIn(database.read, applicationId),
 
+    /** The same; undefined when there is none. */
+    findLive: (applicationId: string): Promise<Application | undefined> => findLive(database.read, applicationId),
+
     /** The same inside a unit of work. */
     findIn,
 
@@ -104,10 +110,11 @@ export function createApplications({ database, clock, ids, urlFault, isInUse, ch
     /** An application, or any of them, was changed by another process. */
     changedElsewhere: cache.forgetElsewhere,
 
-    /** The old secret stops at once; access tokens that were issued with it live on until they expire. Throws APPLICATION_NOT_FOUND. */
+    /** The old secret stops at once, and so do the access tokens and the streams that it got. Throws APPLICATION_NOT_FOUND. */
     async replaceSecret(applicationId: string): Promise<{ secret: string }> {
       const secret = ids.secret();
       return database.transact(async (unit) => {
+        cache.changes(unit, applicationId);
         const known = await repository.updateSecretHash(unit, applicationId, hashSecret(secret));
         if (!known) throw new DomainError('APPLICATION_NOT_FOUND');
         return { secret };
@@ -160,9 +167,11 @@ export function createApplications({ database, clock, ids, urlFault, isInUse, ch
       });
     },
 
-    /** Whether the secret is that of the live application, in constant time. */
-    authenticateClient: async (applicationId: string, secret: string): Promise<boolean> =>
-      matchesSecret(secret, await repository.findSecretHash(database.read, applicationId)),
+    /** The mark of the secret when it is that of the live application, which is told in constant time; else undefined. */
+    async authenticateClient(applicationId: string, secret: string): Promise<string | undefined> {
+      const hash = await repository.findSecretHash(database.read, applicationId);
+      return matchesSecret(secret, hash) && hash ? secretMarkOf(hash) : undefined;
+    },
 
     /** Where webhooks of a setting go now, and the keys that sign them; also of a deleted application. */
     async endpointOf(applicationId: string, setting: SettingName): Promise<{ url: string | null; keys: string[] }> {

@@ -59,6 +59,12 @@ export async function detailEntry(sql: Sql, auditId: number, details: string): P
   await sql.run('UPDATE audit_log SET details = ? WHERE audit_id = ? AND details IS NULL', details, auditId);
 }
 
+/** Of a change that was refused as another one before it: its entry goes, and what that one says of such follows. */
+export async function replaceByCount(sql: Sql, auditId: number, firstId: number, details: string): Promise<void> {
+  await sql.run('DELETE FROM audit_log WHERE audit_id = ?', auditId);
+  await sql.run('UPDATE audit_log SET details = ? WHERE audit_id = ?', details, firstId);
+}
+
 /** A page of what was changed, the newest first. */
 export async function listEntries(
   sql: Sql,

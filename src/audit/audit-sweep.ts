@@ -1,13 +1,10 @@
 import { keptFor, type Sweep } from '../database/sweep.ts';
 import { findOldEntries, findOldestEntry, removeEntry } from './audit-repository.ts';
 
-/** Days: a year, and what it takes to look back at it. */
-const KEPT = 400;
-
-/** What was changed long ago. */
-export const auditSweep = (): Sweep<number> => ({
+/** What was changed long ago. `keptDays`: LAPEL_AUDIT_RETENTION_DAYS. */
+export const auditSweep = ({ keptDays }: { keptDays: number }): Sweep<number> => ({
   kind: 'audit_log',
-  keptFor: keptFor(KEPT),
+  keptFor: keptFor(keptDays),
   async *find(sql, before) {
     for (let after = 0; ; ) {
       const old = await findOldEntries(sql, after, before);

@@ -2,6 +2,7 @@ import type { Clock } from '../clock.ts';
 import type { PageQuery } from '../database/newest-first.ts';
 import type { Database } from '../database/sql.ts';
 import type { Log } from '../log.ts';
+import { withoutSecrets } from '../without-secrets.ts';
 import {
   type Actor,
   type AuditFilter,
@@ -9,8 +10,13 @@ import {
   detailEntry,
   insertEntry,
   listEntries,
+  replaceByCount,
 } from './audit-repository.ts';
 
+/** Microseconds in which refusals of an application, of one route and for one error, are one entry. */
+const COUNTED_FOR = 60_000_000;
+/** Of so many kinds at once; the one that began first is forgotten, and its next refusal has an entry of its own. */
+const KEPT_REFUSALS = 10_000;
 /** Characters of a path that are kept. */
 const LONGEST_RESOURCE = 1024;
 
@@ -41,8 +47,8 @@ interface Note {
 
 /** What is still to be said of it. */
 export interface Begun {
-  /** Its answer has this status; never rejects. */
-  ended(status: number): Promise<void>;
+  /** Its answer has this status, and this error; never rejects. */
+  ended(status: number, code?: string): Promise<void>;
   /** How many it changed, where it is many; never rejects. */
   changed(details: object): Promise<void>;
 }
@@ -51,10 +57,28 @@ export type Audit = ReturnType<typeof createAudit>;
 
 /**
  * Who changed what, and when. The entry is committed before the change is carried out, so there is no change without one,
- * whatever happens to the process; its status follows before the answer is sent. Nothing takes an entry back, and none has a
- * body, so there is no secret in it.
+ * whatever happens to the process; its status follows before the answer is sent. No entry of a change that was carried out is
+ * taken back. What an application is refused again within a minute is counted in the entry of the first: else it could
+ * fill the disk with what it may not do. None has a body, so there is no secret in it.
  */
 export function createAudit({ database, clock, log }: Parts) {
+  /** By application, route and error: the entry of the first, and how often it was refused again. */
+  const refusals = new Map<string, { auditId: number; at: number; repeated: number }>();
+
+  /** The refusal that this one is a repetition of; undefined when it is the first of its minute. */
+  function countRefusal(kind: string, auditId: number) {
+    const now = clock.now();
+    const first = refusals.get(kind);
+    if (first && now - first.at < COUNTED_FOR) {
+      first.repeated += 1;
+      return first;
+    }
+    refusals.delete(kind);
+    refusals.set(kind, { auditId, at: now, repeated: 0 });
+    if (refusals.size > KEPT_REFUSALS) refusals.delete(refusals.keys().next().value as string);
+    return undefined;
+  }
+
   async function add(
     auditId: number,
     write: (sql: Parameters<typeof completeEntry>[0]) => Promise<void>,
@@ -79,8 +103,14 @@ export function createAudit({ database, clock, log }: Parts) {
       };
       const auditId = await database.transact((unit) => insertEntry(unit, row));
       return {
-        ended: (status) => add(auditId, (sql) => completeEntry(sql, auditId, status)),
-        changed: (details) => add(auditId, (sql) => detailEntry(sql, auditId, JSON.stringify(details))),
+        async ended(status, code) {
+          const isCounted = actor.kind === 'application' && code !== undefined && status >= 400 && status < 500;
+          const first = isCounted ? countRefusal(`${actor.name} ${row.action} ${code}`, auditId) : undefined;
+          if (!first) return add(auditId, (sql) => completeEntry(sql, auditId, status));
+          const details = JSON.stringify({ code, repeated: first.repeated });
+          await add(auditId, (sql) => replaceByCount(sql, auditId, first.auditId, details));
+        },
+        changed: (details) => add(auditId, (sql) => detailEntry(sql, auditId, JSON.stringify(withoutSecrets(details)))),
       };
     },
 

@@ -1,10 +1,10 @@
 // All that the service uses of Aedes besides its documented interface, as read in aedes 1.2.0 and mqtt-packet 9.0.2. Look
 // here first when either is updated; nobody else casts an object of Aedes.
 import type { Duplex } from 'node:stream';
-import type { Aedes, AedesPublishPacket, Client, PublishPacket, SubscribePacket } from 'aedes';
+import type { Aedes, AedesPublishPacket, Client, PublishPacket, SubscribePacket, UnsubscribePacket } from 'aedes';
 
 /** A packet of a client, as parsed. */
-export type Packet = PublishPacket | SubscribePacket | { cmd: 'pingreq' };
+export type Packet = PublishPacket | SubscribePacket | UnsubscribePacket | { cmd: 'pingreq' };
 
 interface InnerClient {
   conn: Duplex;

@@ -7,10 +7,11 @@ import type { Log } from '../log.ts';
 import { createLogLimit } from '../log-limit.ts';
 import type { Metrics } from '../metrics.ts';
 import type { DeviceLink } from '../outbox/lane.ts';
+import type { ResponseLink } from '../requests/response-lanes.ts';
 import type { Presence } from '../sessions/presence.ts';
 import type { Sessions, StoredPacket } from '../sessions/sessions.ts';
 import type { Seen, Takeover } from '../sessions/takeover.ts';
-import { createTokenBuckets } from '../token-buckets.ts';
+import { BURST_SECONDS, createTokenBuckets } from '../token-buckets.ts';
 import type { Watch } from '../watch.ts';
 import {
   connectOf,
@@ -30,10 +31,11 @@ import { type Certificate, readRevoked } from './certificates.ts';
 import { createConnections, type Place } from './connections.ts';
 import { createEntries } from './entries.ts';
 import { createExactlyOnce, MOST_UNRELEASED } from './exactly-once.ts';
-import { createInbound, type Handlers } from './inbound.ts';
+import { ACKS_AT_ONCE, createInbound, type Handlers } from './inbound.ts';
 import { createListeners, type Transport } from './listeners.ts';
 import { createLoginThrottle } from './login-throttle.ts';
-import { createLoginTurns } from './login-turns.ts';
+import { createLoginTurns, HANDSHAKES, LOGINS } from './login-turns.ts';
+import { createOpened } from './opened.ts';
 import { createOutbound } from './outbound.ts';
 import { createPacketGuard, type Guarded } from './packet-guard.ts';
 import { createPatience } from './patience.ts';
@@ -51,6 +53,8 @@ interface Parts {
   watch: Watch;
   /** Whether the device is registered and the proof its own; and whether it may connect. Inside of a unit: `sql`. */
   authenticate(deviceId: string, proof: Proof, sql?: Seen): Promise<'good' | 'bad' | 'blocked'>;
+  /** The developer of a device that is logged in, where that is known. */
+  ownerOf(deviceId: string): string | undefined;
   /** Where there are other nodes: how devices come from them, and the name of this one. */
   takeover?: Pick<Takeover, 'enter' | 'left'> | undefined;
   nodeId?: (() => string) | undefined;
@@ -58,12 +62,16 @@ interface Parts {
   handlers: Handlers;
   /** A device is connected and subscribes its commands; the returned function is called when that ends. */
   open(link: DeviceLink): () => void;
+  /** The same for its responses. */
+  openResponses(link: ResponseLink): () => void;
   presence: Pick<Presence, 'heard' | 'left'>;
   /** Commands a second that callers ask for. */
   commands(): number;
   maxConnections: number;
   /** LAPEL_MQTT_ADDRESS_LOGINS; null: not set. */
   addressLogins: number | null;
+  /** LAPEL_MQTT_LOGIN_SECONDS */
+  loginSeconds: number;
   /** LAPEL_DEVICE_RATE_LIMIT: messages per second and device. */
   messageRate: number;
 }
@@ -91,8 +99,8 @@ export type Broker = Awaited<ReturnType<typeof createBroker>>;
 
 /** The MQTT edge: Aedes with the access rules, the sessions and the order of things that the promises need. */
 export async function createBroker(parts: Parts) {
-  const { sessions, clock, ids, log, metrics, watch, authenticate, handlers, open, presence } = parts;
-  const outbound = createOutbound(watch);
+  const { sessions, clock, ids, log, metrics, watch, authenticate, handlers, open, presence, messageRate } = parts;
+  const outbound = createOutbound({ watch, ownerOf: parts.ownerOf });
   const persistence = createPersistence({
     sessions,
     outbound,
@@ -126,7 +134,7 @@ export async function createBroker(parts: Parts) {
     certificateOf: (client) => known.get(client)?.certificate,
     openSession: persistence.openSession,
     enter: takeover && entries.enter,
-    turn: createLoginTurns({ commands: parts.commands }).wait,
+    turn: createLoginTurns({ commands: parts.commands, pace: LOGINS }).wait,
     async throttle(client, ...refusal) {
       const place = known.get(client)?.place;
       place?.refused();
@@ -139,18 +147,25 @@ export async function createBroker(parts: Parts) {
     const sent = outbound.answer(client, topicOf(client.id, kind), JSON.stringify(answer));
     if (!sent) metrics.mqttRefused.inc({ reason: 'answers' });
   }
-  const exactlyOnce = createExactlyOnce({ log, logLimit, metrics, incoming: persistence.incoming });
+  const exactlyOnce = createExactlyOnce({
+    log,
+    logLimit: (key, deviceId) => logLimit(key, parts.ownerOf(deviceId)),
+    metrics,
+    incoming: persistence.incoming,
+  });
   const patience = createPatience({ clock, log, logLimit, metrics });
   const inbound = createInbound({
     exactlyOnce,
     patience,
     contracts: parts.contracts,
-    rate: createTokenBuckets({ clock, perSecond: parts.messageRate }),
+    rate: createTokenBuckets({ clock, perSecond: messageRate }),
+    ackRate: createTokenBuckets({ clock, perSecond: messageRate, size: messageRate * BURST_SECONDS + ACKS_AT_ONCE }),
     log,
     logLimit: createLogLimit({ clock }),
     metrics,
     watch,
     handlers,
+    ownerOf: parts.ownerOf,
     fenceOf: (client) => entries.of(client)?.fence,
     respond: (client, answer) => sendAnswer(client, 'responses', answer),
     reject: (client, answer) => sendAnswer(client, 'errors', answer),
@@ -182,22 +197,23 @@ export async function createBroker(parts: Parts) {
 
   /** Since when, in microseconds. */
   const ready = new Map<Client, number>();
-  const lanes = new Map<Client, () => void>();
-  function openLane(client: Client): void {
-    const topic = topicOf(client.id, 'commands');
-    if (lanes.has(client) || client.closed || !client.connected) return;
-    const close = open({
-      deviceId: client.id,
-      epoch: entries.of(client)?.epoch,
-      publish: (command, acknowledged) => outbound.publish(client, topic, JSON.stringify(command), acknowledged),
-    });
-    lanes.set(client, close);
-  }
-  function closeLane(client: Client): void {
-    lanes.get(client)?.();
-    lanes.delete(client);
-  }
-  const isCommands = (client: Client, topic: string): boolean => outboundKind(client.id, topic) === 'commands';
+  const opened = createOpened({
+    commands: (client) =>
+      open({
+        deviceId: client.id,
+        epoch: entries.of(client)?.epoch,
+        publish(command, acknowledged) {
+          inbound.sent(client.id);
+          outbound.publish(client, topicOf(client.id, 'commands'), JSON.stringify(command), acknowledged);
+        },
+      }),
+    responses: (client) =>
+      parts.openResponses({
+        deviceId: client.id,
+        respond: (payload, acknowledged) =>
+          outbound.publish(client, topicOf(client.id, 'responses'), payload, acknowledged),
+      }),
+  });
 
   broker.on('clientReady', (client) => {
     if (client.closed) return;
@@ -206,18 +222,19 @@ export async function createBroker(parts: Parts) {
     metrics.devicesConnected.set(ready.size);
     if (watch.devices > 0) watch.device(client.id);
     log.debug({ deviceId: client.id, clean: client.clean }, 'device connected');
-    if (Object.keys(subscriptionsOf(client)).some((topic) => isCommands(client, topic))) openLane(client);
+    opened.open(client, Object.keys(subscriptionsOf(client)));
   });
   broker.on('subscribe', (subscriptions: Subscription[], client) => {
-    const granted = subscriptions.some(({ topic, qos }) => isCommands(client, topic) && (qos as number) !== 0x80);
-    if (granted) openLane(client);
+    const granted = subscriptions.filter(({ qos }) => (qos as number) !== 0x80);
+    opened.open(
+      client,
+      granted.map(({ topic }) => topic),
+    );
     subacks.answer(client, subscriptions);
   });
-  broker.on('unsubscribe', (topics, client) => {
-    if (topics.some((topic) => isCommands(client, topic))) closeLane(client);
-  });
+  broker.on('unsubscribe', (topics, client) => opened.close(client, topics));
   broker.on('clientDisconnect', (client) => {
-    closeLane(client);
+    opened.close(client);
     ready.delete(client);
     presence.left(client.id);
     metrics.devicesConnected.set(ready.size);
@@ -236,13 +253,15 @@ export async function createBroker(parts: Parts) {
     log,
     logLimit,
     metrics,
-    messageRate: parts.messageRate,
+    messageRate,
+    ownerOf: parts.ownerOf,
     heard: presence.heard,
+    mayAsk: inbound.mayAsk,
     subscribes: subacks.prepare,
     awaitsPuback: outbound.awaits,
     loginEnded: authentication.loginEnded,
     ending(client) {
-      closeLane(client);
+      opened.close(client);
       leaving.add(client);
     },
   });
@@ -263,8 +282,17 @@ export async function createBroker(parts: Parts) {
     metrics,
     most: parts.maxConnections,
     perAddress: parts.addressLogins,
+    loginSeconds: parts.loginSeconds,
   });
-  const listeners = createListeners({ log, logLimit, metrics, connections, handle });
+  const listeners = createListeners({
+    log,
+    logLimit,
+    metrics,
+    connections,
+    loginSeconds: parts.loginSeconds,
+    turn: createLoginTurns({ commands: parts.commands, pace: HANDSHAKES }).wait,
+    handle,
+  });
 
   return {
     listenTcp: listeners.listenTcp,

@@ -4,9 +4,8 @@ import type { Log } from '../log.ts';
 import type { LogLimit } from '../log-limit.ts';
 import type { Metrics } from '../metrics.ts';
 import { addressGroup } from '../socket-bounds.ts';
+import { createLoginTime } from './login-time.ts';
 
-/** From the first byte of a connection, handshakes included, to the last of its CONNECT. */
-export const LOGIN_MILLISECONDS = 5_000;
 // Who has waited for less than this may still be about to speak, and is not cut off for another of the same address.
 const STALE_MICROSECONDS = 1_000_000;
 /** Connections that have not logged in may take this part of all places. */
@@ -22,6 +21,8 @@ interface Parts {
   most: number;
   /** Connections of one address that have not logged in; 0 is no limit. Null: 1000, and no limit for loopback, where a proxy may be. */
   perAddress: number | null;
+  /** LAPEL_MQTT_LOGIN_SECONDS */
+  loginSeconds: number;
 }
 
 /** One connection, from its first moment, before any handshake. */
@@ -29,6 +30,8 @@ export interface Place {
   readonly address: string;
   /** The address itself; of IPv6 `address` is the network that it is in. */
   readonly remoteAddress: string;
+  /** The handshake has come to its end: the time to log in begins. */
+  secured(): void;
   /** The whole CONNECT has come: what takes time from here on is the service. */
   spoke(): void;
   /** The CONNECT was refused: the connection is about to end, and waits again until it has. */
@@ -40,7 +43,6 @@ interface Waiting {
   socket: Socket;
   address: string;
   since: number;
-  spoke: boolean;
 }
 
 const LOOPBACK = /^(::ffff:)?127\.|^::1$/;
@@ -53,7 +55,7 @@ const first = <Item>(items: Set<Item> | undefined): Item | undefined => items?.v
  * nobody but himself. Of one address there are fewer still, and whoever has just come is let finish: a thousand devices
  * behind one address that come back at once are served one after another.
  */
-export function createConnections({ clock, log, logLimit, metrics, most, perAddress }: Parts) {
+export function createConnections({ clock, log, logLimit, metrics, most, perAddress, loginSeconds }: Parts) {
   const sockets = new Set<Socket>();
   const waiting = new Set<Waiting>();
   const byAddress = new Map<string, Set<Waiting>>();
@@ -91,9 +93,9 @@ export function createConnections({ clock, log, logLimit, metrics, most, perAddr
     one.socket.destroy();
   }
 
-  function expire(one: Waiting): void {
-    if (waiting.has(one) && !one.spoke) cut(one, 'login_time');
-  }
+  const loginTime = createLoginTime<Waiting>({ clock, milliseconds: loginSeconds * 1000 }, (one) =>
+    cut(one, 'login_time'),
+  );
 
   /** Makes room for one more of the address; false when there is none. */
   function makeRoom(address: string, bound: number): boolean {
@@ -115,22 +117,21 @@ export function createConnections({ clock, log, logLimit, metrics, most, perAddr
   }
 
   return {
-    /** Takes a socket in, or closes it and answers undefined. */
-    admit(socket: Socket): Place | undefined {
+    /** Takes a socket in, or closes it and answers undefined. One that has a handshake before it says when it is secured. */
+    admit(socket: Socket, begins: 'handshake' | 'login'): Place | undefined {
       const address = addressGroup(socket.remoteAddress);
       const unbound = LOOPBACK.test(socket.remoteAddress ?? '');
       if (!makeRoom(address, perAddress ?? (unbound ? 0 : PER_ADDRESS))) {
         socket.destroy();
         return undefined;
       }
-      const one: Waiting = { socket, address, since: clock.now(), spoke: false };
-      // A busy service may not have read yet what has come in time: it does so before the next turn.
-      const cancel = clock.after(LOGIN_MILLISECONDS, () => setImmediate(expire, one));
+      const one: Waiting = { socket, address, since: clock.now() };
+      if (begins === 'login') loginTime.begin(one);
       sockets.add(socket);
       wait(one);
       count();
       socket.once('close', () => {
-        cancel();
+        loginTime.end(one);
         waitsNoMore(one);
         sockets.delete(socket);
         count();
@@ -138,9 +139,11 @@ export function createConnections({ clock, log, logLimit, metrics, most, perAddr
       return {
         address,
         remoteAddress: socket.remoteAddress ?? '',
+        secured() {
+          if (sockets.has(socket)) loginTime.begin(one);
+        },
         spoke() {
-          one.spoke = true;
-          cancel();
+          loginTime.end(one);
           waitsNoMore(one);
           count();
         },

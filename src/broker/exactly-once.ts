@@ -8,7 +8,7 @@ export const MOST_UNRELEASED = 100;
 
 interface Parts {
   log: Log;
-  logLimit: LogLimit;
+  logLimit(key: string, deviceId: string): ReturnType<LogLimit>;
   metrics: Metrics;
   /** What the store holds for a device: whether this identifier, and how many. */
   incoming(deviceId: string, messageId: number): Promise<{ known: boolean; held: number }>;
@@ -32,7 +32,7 @@ export function createExactlyOnce({ log, logLimit, metrics, incoming }: Parts) {
     if (known) return null;
     if (held < MOST_UNRELEASED) return carryOut();
     metrics.mqttRefused.inc({ reason: 'qos2' });
-    const leftOut = logLimit(`qos2 ${deviceId}`);
+    const leftOut = logLimit(`qos2 ${deviceId}`, deviceId);
     if (leftOut !== undefined) log.warn({ deviceId, held, leftOut }, 'a device releases none of its messages of QoS 2');
     return new Error(`${held} messages of QoS 2 wait for their PUBREL`);
   }

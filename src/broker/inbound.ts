@@ -8,7 +8,7 @@ import { createWork } from '../idle.ts';
 import type { Log } from '../log.ts';
 import type { LogLimit } from '../log-limit.ts';
 import type { Metrics } from '../metrics.ts';
-import type { TokenBuckets } from '../token-buckets.ts';
+import { BURST_SECONDS, type TokenBuckets } from '../token-buckets.ts';
 import type { Watch } from '../watch.ts';
 import type { createExactlyOnce } from './exactly-once.ts';
 import type { createPatience } from './patience.ts';
@@ -49,10 +49,14 @@ interface Parts {
   watch: Watch;
   handlers: Handlers;
   exactlyOnce: Pick<ReturnType<typeof createExactlyOnce>, 'carryOut'>;
-  /** Of what devices send by themselves: all but acks, which commands bound. */
-  rate: Pick<TokenBuckets, 'take'>;
+  /** Of what devices send by themselves. */
+  rate: Pick<TokenBuckets, 'take' | 'size'>;
+  /** Of acks: a device that answers what it was sent has always enough. */
+  ackRate: Pick<TokenBuckets, 'take'>;
   /** With a database that is away. */
   patience: Pick<ReturnType<typeof createPatience>, 'holds' | 'wait'>;
+  /** The developer of a device that is logged in, where that is known. */
+  ownerOf(deviceId: string): string | undefined;
   /** Of a connection, where there are other nodes. */
   fenceOf(client: Client): Fence | undefined;
   /** Sends what a handler answers. */
@@ -78,6 +82,12 @@ const NOTHING = Buffer.alloc(0);
 const PARTLY = 'parts of the message were left out.';
 // A message counts once, and once more for each so many bytes: large ones cost as much as several.
 const BYTES_PER_COUNT = 16 * 1024;
+// So does a SUBSCRIBE, for each so many filters, as a power of two.
+const FILTERS_PER_COUNT = 6;
+/** Acks that a device may send for each command that it is sent, besides those of its rate: steps, and the result. */
+const ACKS_PER_COMMAND = 4;
+/** Acks beyond its rate that it may have kept while it was away: two of each of a thousand commands. */
+export const ACKS_AT_ONCE = 2_048;
 // Characters; a topic can have 65,535.
 const LONGEST_TOPIC = 256;
 // Characters of the faults on a log line.
@@ -95,8 +105,10 @@ const shortTopic = (topic: string): string => topic.slice(0, LONGEST_TOPIC).toWe
  * failure of ours.
  */
 export function createInbound(parts: Parts) {
-  const { contracts, log, logLimit, metrics, watch, handlers, exactlyOnce, patience, rate, fenceOf, respond, reject } =
-    parts;
+  const { contracts, log, logLimit, metrics, watch, handlers, exactlyOnce, patience, fenceOf, respond, reject } = parts;
+  const { rate, ackRate, ownerOf } = parts;
+  /** No message counts for more than a second: it could never be sent. */
+  const mostCost = Math.max(1, Math.floor(rate.size() / BURST_SECONDS));
   const tails = new WeakMap<Client, Promise<Error | null>>();
   const tooFast = new WeakSet<Client>();
   const work = createWork();
@@ -116,7 +128,7 @@ export function createInbound(parts: Parts) {
     identity: object,
   ): void {
     const { topic, reason, details } = { ...told, topic: shortTopic(told.topic) };
-    const leftOut = logLimit(`${deviceId} ${reason === PARTLY ? 'partly taken' : 'rejected'}`);
+    const leftOut = logLimit(`${deviceId} ${reason === PARTLY ? 'partly taken' : 'rejected'}`, ownerOf(deviceId));
     if (leftOut !== undefined) {
       const faults = faultText(details.slice(0, 3)).slice(0, LONGEST_LINE);
       const line = { deviceId, topic, reason, faults, ...identity, leftOut };
@@ -184,7 +196,7 @@ export function createInbound(parts: Parts) {
   async function drop(deviceId: string, client: Client | null, packet: PublishPacket): Promise<null> {
     metrics.mqttRefused.inc({ reason: 'publish' });
     const topic = shortTopic(packet.topic);
-    const leftOut = logLimit(`${deviceId} publish`);
+    const leftOut = logLimit(`${deviceId} publish`, ownerOf(deviceId));
     if (leftOut !== undefined)
       log.warn({ deviceId, topic, leftOut }, 'a device publishes to a topic that is not its own');
     const { message: reason, details } = new DomainError('TOPIC_FOREIGN');
@@ -198,7 +210,7 @@ export function createInbound(parts: Parts) {
   async function refuseRate(client: Client | null): Promise<Error> {
     if (client && !tooFast.has(client)) {
       tooFast.add(client);
-      const leftOut = logLimit(`${client.id} rate`);
+      const leftOut = logLimit(`${client.id} rate`, ownerOf(client.id));
       if (leftOut !== undefined)
         log.info({ deviceId: client.id, leftOut }, 'a device is cut off: it sends above its rate');
     }
@@ -212,13 +224,13 @@ export function createInbound(parts: Parts) {
     client: Client | null,
     packet: PublishPacket,
   ): Promise<Error | null> {
-    // A will is one per connection and does not come again; Aedes gives it as the CONNECT had it, which is no packet.
+    // A will is one per connection and does not come again: it counts, and is never refused. Aedes gives it as the CONNECT
+    // had it, which is no packet.
     const isWill = (packet as Partial<PublishPacket>).cmd === undefined;
-    const cost = 1 + Math.floor(packet.payload.length / BYTES_PER_COUNT);
-    const isTooFast = client !== null && tooFast.has(client);
-    if (!isWill && (isTooFast || (kind !== 'acks' && rate.take(deviceId, cost)?.allowed === false))) {
-      return refuseRate(client);
-    }
+    const buckets = kind === 'acks' ? ackRate : rate;
+    const cost = Math.min(mostCost, 1 + Math.floor(packet.payload.length / BYTES_PER_COUNT));
+    const isTooFast = !isWill && client !== null && tooFast.has(client);
+    if ((isTooFast || buckets.take(deviceId, cost)?.allowed === false) && !isWill) return refuseRate(client);
     const carryOut = (): Promise<null> =>
       kind ? handle(kind, deviceId, client, packet) : drop(deviceId, client, packet);
     if (packet.qos !== 2 || !client || isWill) return outcomeOf(deviceId, client, carryOut);
@@ -267,6 +279,17 @@ export function createInbound(parts: Parts) {
 
   return {
     authorizePublish,
+
+    /** A command is on its way to the device: it may answer it. */
+    sent: (deviceId: string): void => void ackRate.take(deviceId, -ACKS_PER_COMMAND),
+
+    /** Counts a SUBSCRIBE or UNSUBSCRIBE of so many filters as a message; false when it is above the rate. */
+    mayAsk(client: Client, filters: number): boolean {
+      const cost = Math.min(mostCost, 1 + (filters >> FILTERS_PER_COUNT));
+      if (!tooFast.has(client) && rate.take(client.id, cost)?.allowed !== false) return true;
+      void refuseRate(client);
+      return false;
+    },
 
     /** The will of a connection that ended elsewhere, as it was kept. */
     carryOutWill: (packet: object): Promise<void> =>

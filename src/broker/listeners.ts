@@ -7,8 +7,9 @@ import { listenOn } from '../listening.ts';
 import type { Log } from '../log.ts';
 import type { LogLimit } from '../log-limit.ts';
 import type { Metrics } from '../metrics.ts';
+import { createTurns } from '../turns.ts';
 import { type Certificate, shownCertificate } from './certificates.ts';
-import { type createConnections, LOGIN_MILLISECONDS, type Place } from './connections.ts';
+import type { createConnections, Place } from './connections.ts';
 import type { TlsFiles } from './tls-files.ts';
 import { createWebSockets, offersMqtt } from './web-sockets.ts';
 
@@ -19,12 +20,20 @@ interface Parts {
   logLimit: LogLimit;
   metrics: Metrics;
   connections: ReturnType<typeof createConnections>;
+  /** LAPEL_MQTT_LOGIN_SECONDS */
+  loginSeconds: number;
+  /** Resolves when it is time for one more handshake; undefined: at once. */
+  turn(): Promise<void> | undefined;
   /** A connection speaks MQTT from here on. */
   handle(connection: Duplex, from: { place: Place; transport: Transport; certificate: Certificate | undefined }): void;
 }
 
 // Milliseconds.
 const KEEPALIVE = 60_000;
+/** A device at 600 bytes a second needs ten seconds for a handshake with a chain of certificates. */
+const HANDSHAKE_MILLISECONDS = 30_000;
+/** Handshakes that begin in one turn of the event loop: each takes about a millisecond of it. */
+const HANDSHAKES_PER_TURN = 4;
 // noDelay: without it a command waits for a delayed acknowledgement of TCP. keepAlive: an MQTT keep-alive of 0 never times out.
 const SOCKETS = { noDelay: true, keepAlive: true, keepAliveInitialDelay: KEEPALIVE };
 
@@ -32,13 +41,14 @@ function tlsOptions({ cert, key, clientCa, clientCrl }: TlsFiles): tls.TlsOption
   // Who has no certificate of ours may still log in with its credential.
   const clients = clientCa ? { ca: clientCa, requestCert: true, rejectUnauthorized: false } : {};
   const revoked = clientCrl ? { crl: clientCrl } : {};
-  return { cert, key, minVersion: 'TLSv1.2', handshakeTimeout: LOGIN_MILLISECONDS, ...clients, ...revoked };
+  return { cert, key, minVersion: 'TLSv1.2', handshakeTimeout: HANDSHAKE_MILLISECONDS, ...clients, ...revoked };
 }
 
 /** The listeners for devices: TCP, TLS, WebSocket. */
-export function createListeners({ log, logLimit, metrics, connections, handle }: Parts) {
+export function createListeners({ log, logLimit, metrics, connections, loginSeconds, turn, handle }: Parts) {
   const servers: net.Server[] = [];
   const secured: tls.Server[] = [];
+  const inLoop = createTurns(HANDSHAKES_PER_TURN);
 
   async function listen(server: net.Server, host: string, port: number): Promise<number> {
     servers.push(server);
@@ -57,8 +67,8 @@ export function createListeners({ log, logLimit, metrics, connections, handle }:
     const byPort = new Map<string, Place>();
     const key = (socket: net.Socket): string => `${socket.remoteAddress} ${socket.remotePort}`;
     return {
-      admit(socket: net.Socket): Place | undefined {
-        const place = connections.admit(socket);
+      admit(socket: net.Socket, begins: 'handshake' | 'login'): Place | undefined {
+        const place = connections.admit(socket, begins);
         if (!place) return undefined;
         const name = key(socket);
         byPort.set(name, place);
@@ -69,6 +79,20 @@ export function createListeners({ log, logLimit, metrics, connections, handle }:
       },
       of: (socket: net.Socket): Place | undefined => byPort.get(key(socket)),
     };
+  }
+
+  /** Accepts connections, and hands each on to the server of TLS when it is its turn: a fleet must not stop the event loop. */
+  function inFront(server: tls.Server | https.Server, admit: ReturnType<typeof places>['admit']): net.Server {
+    server.on('tlsClientError', (_error, socket) => socket.destroy());
+    secured.push(server);
+    async function handOn(socket: net.Socket): Promise<void> {
+      socket.on('error', () => undefined);
+      if (!admit(socket, 'handshake')) return;
+      await turn();
+      await inLoop();
+      if (!socket.destroyed) server.emit('connection', socket);
+    }
+    return net.createServer({ ...SOCKETS, pauseOnConnect: true }, (socket) => void handOn(socket));
   }
 
   /** The certificate that a connection has shown. One that is not accepted is told of, and not held against its password. */
@@ -88,7 +112,7 @@ export function createListeners({ log, logLimit, metrics, connections, handle }:
   return {
     listenTcp(host: string, port: number): Promise<number> {
       const server = net.createServer(SOCKETS, (socket) => {
-        const place = connections.admit(socket);
+        const place = connections.admit(socket, 'login');
         if (place) handle(socket, { place, transport: 'mqtt', certificate: undefined });
       });
       return listen(server, host, port);
@@ -97,20 +121,19 @@ export function createListeners({ log, logLimit, metrics, connections, handle }:
     /** A file that is no PEM throws. */
     async listenTls(host: string, port: number, files: TlsFiles): Promise<number> {
       const { admit, of } = places();
-      const server = tls.createServer({ ...SOCKETS, ...tlsOptions(files) }, (socket) => {
+      const server = tls.createServer(tlsOptions(files), (socket) => {
         const place = of(socket);
         if (!place || socket.destroyed) return;
+        place.secured();
         handle(socket, { place, transport: 'mqtts', certificate: certificateOf(socket, place) });
       });
-      server.on('connection', admit);
-      server.on('tlsClientError', (_error, socket) => socket.destroy());
-      secured.push(server);
-      return listen(server, host, port);
+      return listen(inFront(server, admit), host, port);
     },
 
     /** MQTT over WebSocket, over TLS when there are files. */
     async listenWebSocket(host: string, port: number, files: TlsFiles | undefined): Promise<number> {
-      const timeouts = { headersTimeout: LOGIN_MILLISECONDS, requestTimeout: LOGIN_MILLISECONDS };
+      const milliseconds = loginSeconds * 1000;
+      const timeouts = { headersTimeout: milliseconds, requestTimeout: milliseconds };
       const options = { ...SOCKETS, ...timeouts, maxHeaderSize: 8192 };
       const upgradeOnly: http.RequestListener = (_request, response) => {
         response.writeHead(426, { Connection: 'close', Upgrade: 'websocket' }).end();
@@ -120,8 +143,9 @@ export function createListeners({ log, logLimit, metrics, connections, handle }:
       const server = files
         ? https.createServer({ ...options, ...tlsOptions(files) }, upgradeOnly)
         : http.createServer(options, upgradeOnly);
-      if (server instanceof https.Server) secured.push(server);
-      server.on('connection', admit);
+      const front = server instanceof https.Server ? inFront(server, admit) : server;
+      if (server instanceof https.Server) server.on('secureConnection', (socket) => of(socket)?.secured());
+      else server.on('connection', (socket: net.Socket) => admit(socket, 'login'));
       server.on('upgrade', (request, socket: net.Socket, head) => {
         socket.on('error', () => undefined);
         if (!offersMqtt(request)) {
@@ -141,7 +165,7 @@ export function createListeners({ log, logLimit, metrics, connections, handle }:
           handle(stream, { place: { ...place, loggedIn }, transport, certificate: certificateOf(socket, place) });
         });
       });
-      return listen(server, host, port);
+      return listen(front, host, port);
     },
 
     /** From now on new connections are shown these, and judged by them. */

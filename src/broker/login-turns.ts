@@ -1,12 +1,20 @@
-/** Commands a second below which logins are not held back at all. */
+/** How many of a kind go on in a second, beside commands. */
+export interface Pace {
+  /** Those that a service without commands can do. */
+  most: number;
+  /** A command takes, with its result, as long as so many of them, and some time more is left to it. */
+  perCommand: number;
+  /** However many commands there are: about a fifth of the time. */
+  least: number;
+}
+
+export const LOGINS: Pace = { most: 3300, perCommand: 3, least: 600 };
+/** A handshake of TLS takes as long as three logins. */
+export const HANDSHAKES: Pace = { most: 1100, perCommand: 1, least: 200 };
+
+/** Commands a second below which nothing is held back at all. */
 const QUIET = 30;
-/** Logins a second that a service without commands can do. */
-const MOST = 3300;
-/** A command takes, with its result, as long as so many logins, and some time more is left to it. */
-const PER_COMMAND = 3;
-/** Logins a second, however many commands there are: about a fifth of the time. */
-const LEAST = 600;
-/** Milliseconds of waiting that logins may catch up on: timers are late when there is much to do. */
+/** Milliseconds of waiting that may be caught up on: timers are late when there is much to do. */
 const CATCH_UP = 20;
 /** The shortest time of a timer. */
 const TICK = 1;
@@ -14,6 +22,7 @@ const TICK = 1;
 interface Parts {
   /** Commands a second that callers ask for. */
   commands(): number;
+  pace: Pace;
   /** Milliseconds. */
   now?: () => number;
   after?: (milliseconds: number, task: () => void) => void;
@@ -22,10 +31,10 @@ interface Parts {
 const setTimer = (milliseconds: number, task: () => void): void => void setTimeout(task, milliseconds);
 
 /**
- * Turns for logins. A fleet that comes back after an outage would take all the time there is, and commands of everybody else
- * would wait: so logins get the time that commands do not need, and at least a fifth.
+ * Turns for logins, and for the handshakes before them. A fleet that comes back after an outage would take all the time there is, and commands of everybody else
+ * would wait: so they get the time that commands do not need, and at least a fifth.
  */
-export function createLoginTurns({ commands, now = () => performance.now(), after = setTimer }: Parts) {
+export function createLoginTurns({ commands, pace, now = () => performance.now(), after = setTimer }: Parts) {
   /** The order of a Set is the order in which they came. */
   const waiting = new Set<() => void>();
   let dueAt = 0;
@@ -34,7 +43,7 @@ export function createLoginTurns({ commands, now = () => performance.now(), afte
   function go(): void {
     scheduled = false;
     const perSecond = commands();
-    const every = perSecond < QUIET ? 0 : 1000 / Math.max(LEAST, MOST - perSecond * PER_COMMAND);
+    const every = perSecond < QUIET ? 0 : 1000 / Math.max(pace.least, pace.most - perSecond * pace.perCommand);
     const time = now();
     dueAt = Math.max(dueAt, time - CATCH_UP);
     for (const goOn of waiting) {

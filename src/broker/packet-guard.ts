@@ -14,8 +14,10 @@ const PACKET_LIMITS = { beforeLogin: 4 * 1024, afterLogin: 256 * 1024 };
 
 /** Packets of one connection that are in work at a time; the others wait in its socket. */
 const WINDOW = 32;
-/** Bytes of packets that are handed on in one go; a longer one goes alone. */
-const RUN = 8 * 1024;
+/** Packets that are handed on in one go, and their bytes; a longer one goes alone. */
+const RUN = { packets: 8, bytes: 8 * 1024 };
+/** Packets of such a run while other connections wait for their turn. */
+const SHARED_RUN = 4;
 /** A connection may cause so many times the packets that a device may send messages: acks and PUBACKs are packets too. */
 const PACKETS_PER_MESSAGE = 5;
 const BURST_SECONDS = 2;
@@ -40,8 +42,12 @@ interface Parts {
   metrics: Metrics;
   /** LAPEL_DEVICE_RATE_LIMIT: messages per second and device; 0 is no limit. */
   messageRate: number;
+  /** The developer of a device that is logged in, where that is known. */
+  ownerOf(deviceId: string): string | undefined;
   /** A packet of a device that is logged in came, of whatever kind. */
   heard(deviceId: string): void;
+  /** Whether a SUBSCRIBE or UNSUBSCRIBE of so many filters is within the rate of the device; else its connection ends. */
+  mayAsk(client: Client, filters: number): boolean;
   /** A SUBSCRIBE is about to be carried out. */
   subscribes(packet: SubscribePacket): void;
   /** True while a publish to the client with this packet identifier waits for its PUBACK. */
@@ -77,7 +83,20 @@ export interface Guarded {
  * that ends for what it sent gets the answers to all that came before: they would be lost with a socket that is cut off.
  */
 export function createPacketGuard(parts: Parts) {
-  const { clock, log, logLimit, metrics, messageRate, heard, subscribes, awaitsPuback, loginEnded, ending } = parts;
+  const {
+    clock,
+    log,
+    logLimit,
+    metrics,
+    messageRate,
+    ownerOf,
+    heard,
+    mayAsk,
+    subscribes,
+    awaitsPuback,
+    loginEnded,
+    ending,
+  } = parts;
   const packetRate = messageRate * PACKETS_PER_MESSAGE;
   const burst = packetRate * BURST_SECONDS;
   const share = createReadingShare();
@@ -89,13 +108,18 @@ export function createPacketGuard(parts: Parts) {
     return Math.min(packetRate, 1 + size);
   }
 
-  /** Before a packet is carried out. */
-  function packet(parsed: Packet): void {
-    if (parsed.cmd === 'subscribe') subscribes(parsed);
+  /** Before a packet is carried out; why its connection has to end, if it has. */
+  function packet(client: Client, parsed: Packet): string | undefined {
+    if (parsed.cmd === 'subscribe' || parsed.cmd === 'unsubscribe') {
+      const filters = parsed.cmd === 'subscribe' ? parsed.subscriptions : parsed.unsubscriptions;
+      if (parsed.cmd === 'subscribe') subscribes(parsed);
+      return mayAsk(client, filters.length) ? undefined : 'more packets per second than a device may send';
+    }
     // Aedes would end the connection for a topic that is too deep; it is just one more that is not the device's.
-    else if (parsed.cmd === 'publish' && parsed.topic.length > DEEPEST_TOPIC) {
+    if (parsed.cmd === 'publish' && parsed.topic.length > DEEPEST_TOPIC) {
       parsed.topic = parsed.topic.split('/', DEEPEST_TOPIC).join('/');
     }
+    return undefined;
   }
 
   return function guard(client: Client, conn: Duplex, connection: Connection): Guarded {
@@ -113,7 +137,10 @@ export function createPacketGuard(parts: Parts) {
 
     const aedes = takeReading(client, {
       readable: read,
-      packet,
+      packet(parsed) {
+        const reason = packet(client, parsed);
+        if (reason !== undefined) end(reason); // it is the last that is answered
+      },
       connected() {
         if (phase !== 'connecting') return;
         phase = 'open';
@@ -164,7 +191,7 @@ export function createPacketGuard(parts: Parts) {
     function mayHandOn(): boolean {
       if (phase !== 'open' || turn === 'given' || share.free()) return true;
       turn = 'waits';
-      share.wait(resume, reader.length > RUN ? 'long' : 'short');
+      share.wait(resume, { developerId: ownerOf(client.id) ?? '', deviceId: client.id }, reader.length);
       return false;
     }
 
@@ -182,7 +209,9 @@ export function createPacketGuard(parts: Parts) {
       reading = true;
       try {
         while (!client.closed && mayRead()) {
-          if (!handOn()) {
+          const handed = handOn();
+          if (handed === 'a run') continue;
+          if (handed === 'waits') {
             if (inWork > 0 || paused || waitsForTurn() || phase !== 'open') break;
             continue; // all was done at once
           }
@@ -198,15 +227,17 @@ export function createPacketGuard(parts: Parts) {
       }
     }
 
-    /** Hands on whole packets as one run; false when one has come that must wait, or must not. */
-    function handOn(): boolean {
+    /** Hands on whole packets as one run: there may be more; one has come that must wait, or must not; or all is handed on. */
+    function handOn(): 'a run' | 'waits' | 'all' {
       const most = room();
+      let longest = RUN.packets;
       const limit = phase === 'open' ? PACKET_LIMITS.afterLogin : PACKET_LIMITS.beforeLogin;
       let count = 0;
       let releases = 0;
       let cost = 0;
       let bytes = 0;
       let waits = false;
+      let isFull = false;
       let fault: string | undefined;
       for (;;) {
         const found = reader.look(limit);
@@ -227,8 +258,11 @@ export function createPacketGuard(parts: Parts) {
           (type === TYPE.DISCONNECT && inWork + count > 0) ||
           (type === TYPE.PUBREL && (inWork > 0 || count > releases));
         bytes += reader.length;
-        waits ||= count === 0 ? !mayHandOn() : bytes > RUN;
+        waits ||= count === 0 && !mayHandOn();
         if (waits) break;
+        if (turn === 'given') longest = SHARED_RUN;
+        isFull = count > 0 && (count >= longest || bytes > RUN.bytes);
+        if (isFull) break;
         if (type === TYPE.PUBREL) releases += 1;
         cost += costOf(type, reader.length);
         reader.see();
@@ -236,7 +270,8 @@ export function createPacketGuard(parts: Parts) {
       }
       if (count > 0) hand(reader.take(), count, cost);
       if (fault !== undefined) violated(fault);
-      return !waits && fault === undefined;
+      if (waits || fault !== undefined) return 'waits';
+      return isFull ? 'a run' : 'all';
     }
 
     function unreadable(found: Found, limit: number): string {
@@ -265,9 +300,8 @@ export function createPacketGuard(parts: Parts) {
         connection.spoke();
       } else heard(client.id);
       turn = 'none';
-      const startedAt = performance.now();
+      share.begins(phase === 'open' ? ownerOf(client.id) : undefined);
       aedes.feed(run);
-      share.took(performance.now() - startedAt);
     }
 
     function violated(clause: string): void {
@@ -275,7 +309,7 @@ export function createPacketGuard(parts: Parts) {
       const where = { address, ...(open && { deviceId: client.id }), clause };
       metrics.mqttMalformed.inc({ when: open ? 'after_login' : 'before_login' });
       log.debug(where, 'a packet breaks the protocol');
-      const leftOut = logLimit(`packet ${open ? client.id : address}`);
+      const leftOut = logLimit(`packet ${open ? client.id : address}`, open ? ownerOf(client.id) : undefined);
       if (leftOut !== undefined) log.info({ ...where, leftOut }, 'connection ended: a packet breaks the protocol');
       if (clause === UNKNOWN_LEVEL) refuse(UNACCEPTABLE_LEVEL);
       else if (open) end(clause);

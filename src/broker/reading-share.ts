@@ -1,21 +1,41 @@
-/** Milliseconds of one turn of the event loop that the packets of devices may take, over all connections. */
-const PER_TURN = 5;
+import { createFairQueue } from '../fair-queue.ts';
+
+/**
+ * Milliseconds of one turn of the event loop that the packets of devices may take, over all connections: of several
+ * developers, and of one who is alone. Shorter turns leave less time to others' packets, and take more of it for themselves.
+ */
+const PER_TURN = { shared: 2, alone: 5 };
+/** Milliseconds since the packet of another one, after which a developer is alone. */
+const ALONE_AFTER = 1_000;
+/** A packet counts once more for each so many bytes, as a power of two. */
+const BYTES_COUNTED = 10;
 
 /** A connection that waits for its share: it hands on one run of packets, or nothing when it is gone. */
 type Resume = () => void;
 
+/** Calls back when what was begun has come to where it waits for something else: promises that are settled go on first. */
+const afterwards = (next: () => void): void => queueMicrotask(() => process.nextTick(next));
+
 /**
  * Shares the event loop between the packets of all connections and everything else. Rates hold for each device, but a
- * tenant may have many: together they cause more work than there is time for. What packets take is measured; when it is
- * too much for one turn, the connections wait for the next ones and go round, those with little to read and those with much
- * in circles of their own, so that a short acknowledgement does not wait behind a hundred large messages.
+ * developer may have many: together they cause more work than there is time for. What packets take is measured, with what
+ * follows them at once; when it is too much for one turn, the connections wait for the next ones. They go round by developer,
+ * then by device, a few packets each, so that a short acknowledgement waits neither behind a hundred large messages, nor
+ * behind the small ones of another developer's hundreds of devices.
  */
-export function createReadingShare() {
-  const waiting: Record<'short' | 'long', Set<Resume>> = { short: new Set(), long: new Set() };
-  let used = 0;
+export function createReadingShare({ now = () => performance.now() }: { now?: () => number } = {}) {
+  const waiting = createFairQueue<Resume>();
+  /** When the first packet of this turn was handed on. */
+  let began: number | undefined;
   let scheduled = false;
+  let latest: string | undefined;
+  let changedAt = Number.NEGATIVE_INFINITY;
 
-  const none = (): boolean => waiting.short.size + waiting.long.size === 0;
+  function isUsedUp(): boolean {
+    if (began === undefined) return false;
+    const at = now();
+    return at - began >= (at - changedAt < ALONE_AFTER ? PER_TURN.shared : PER_TURN.alone);
+  }
 
   function schedule(): void {
     if (scheduled) return;
@@ -23,36 +43,41 @@ export function createReadingShare() {
     setImmediate(turn);
   }
 
-  /** The first of a circle goes on in any case, the others while there is time. */
-  function goRound(circle: Set<Resume>): void {
-    let first = true;
-    for (const resume of circle) {
-      if (!first && used >= PER_TURN) return;
-      first = false;
-      circle.delete(resume);
-      resume();
-    }
+  function turn(): void {
+    began = undefined;
+    goRound();
   }
 
-  function turn(): void {
+  function goRound(): void {
+    const resume = isUsedUp() ? undefined : waiting.take();
+    if (resume) {
+      resume();
+      afterwards(goRound);
+      return;
+    }
     scheduled = false;
-    used = 0;
-    goRound(waiting.short);
-    goRound(waiting.long);
-    if (used >= PER_TURN || !none()) schedule();
+    if (began !== undefined || waiting.size() > 0) schedule();
   }
 
   return {
-    /** Whether packets may be handed on at once; else it waits. */
-    free: (): boolean => used < PER_TURN && none(),
-    wait(resume: Resume, size: 'short' | 'long'): void {
-      waiting[size].add(resume);
+    /** Whether packets may be handed on at once; else the connection waits. */
+    free: (): boolean => waiting.size() === 0 && !isUsedUp(),
+    /** A connection of a developer's device whose next packet has so many bytes. */
+    wait(resume: Resume, { developerId, deviceId }: { developerId: string; deviceId: string }, bytes: number): void {
+      waiting.put([developerId, deviceId], resume, 1 + (bytes >> BYTES_COUNTED));
       schedule();
     },
-    /** What was handed on took so many milliseconds. */
-    took(milliseconds: number): void {
-      used += milliseconds;
-      if (used >= PER_TURN) schedule();
+    /** Packets are about to be handed on, of a developer's device where that is known. */
+    begins(developerId: string | undefined): void {
+      const at = now();
+      began ??= at;
+      if (developerId === undefined) {
+        schedule();
+        return;
+      }
+      if (latest !== undefined && latest !== developerId) changedAt = at;
+      latest = developerId;
+      schedule();
     },
   };
 }

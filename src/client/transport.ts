@@ -98,7 +98,7 @@ function mayPass({ repeatable }: Request, { status, code }: LapelError): boolean
 }
 
 function nextPage(headers: Headers): URLSearchParams | undefined {
-  const target = /<([^>]*)>; *rel="next"/.exec(headers.get('link') ?? '')?.[1];
+  const target = /^<([^>]*)>; ?rel="next"$/.exec(headers.get('link') ?? '')?.[1];
   return target === undefined ? undefined : new URL(target).searchParams;
 }
 

@@ -12,6 +12,7 @@ import type { Node } from './node-rows.ts';
 import { createNodes, type Lease } from './nodes.ts';
 import { createOwnership } from './ownership.ts';
 import { createPartitions } from './partitions.ts';
+import { createShares } from './shares.ts';
 
 interface Parts {
   database: Database;
@@ -52,6 +53,7 @@ export function createCluster({ database, open, clock, ids, log, metrics, about,
   });
   const ownership = createOwnership({ database, nodes, bus, log, metrics });
   const partitions = createPartitions({ nodes, bus, log, metrics });
+  const shares = createShares({ clock, nodes, bus });
   const heal = createHeal({ clock, log });
   const evening = createEvening({ clock, log, metrics, nodes, ownership, perSecond: handOverRate });
   bus.onGap(heal.now);
@@ -70,6 +72,7 @@ export function createCluster({ database, open, clock, ids, log, metrics, about,
     ownership,
     partitions,
     heal,
+    shares,
 
     /** Comes among the others: from here on this node has a name, and is told things. Throws SETTING_INVALID. */
     async join(): Promise<void> {

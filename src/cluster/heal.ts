@@ -6,27 +6,38 @@ import type { Log } from '../log.ts';
 /** Milliseconds from the end of one look to the next: what a lost hint spoke of is found within five seconds. */
 const BETWEEN = 4_000;
 
+/** Seconds without a whole look, after which other nodes should get the work. */
+const LONGEST = 30;
+
 type Look = () => Promise<void>;
 
 /** Looks at everything that hints speak of, now and then, and when some may have been missed. */
-export function createHeal({ clock, log }: { clock: Clock; log: Log }) {
+export function createHeal({ clock, log }: { clock: Pick<Clock, 'now' | 'after'>; log: Log }) {
   const looks: Look[] = [];
   const work = createWork();
   let looking = false;
   let again = false;
   let cancel = (): void => undefined;
   let stopped = false;
+  let wholeAt = clock.now();
 
   async function lookOnce(): Promise<void> {
+    const begunAt = clock.now();
+    let isWhole = true;
     for (const look of looks) {
       try {
         if (!stopped) await look();
       } catch (err) {
+        isWhole = false;
         if (!isDatabaseAway(err))
           log.warn({ err }, 'what hints speak of could not be looked at; the next look does it');
       }
     }
+    if (isWhole) wholeAt = begunAt;
   }
+
+  /** Seconds since all was looked at the last time. */
+  const age = (): number => Math.max(0, clock.now() - wholeAt) / 1_000_000;
 
   function arm(): void {
     cancel(); // one that is under way may have set it
@@ -55,7 +66,14 @@ export function createHeal({ clock, log }: { clock: Clock; log: Log }) {
     add: (look: Look): void => void looks.push(look),
     /** Looks at once. */
     now,
-    start: async (): Promise<void> => arm(),
+    age,
+    /** Why this node is not ready; undefined when it is. */
+    trouble: (): string | undefined =>
+      age() > LONGEST ? `what hints speak of was not looked at for ${Math.floor(age())} s` : undefined,
+    async start(): Promise<void> {
+      wholeAt = clock.now();
+      arm();
+    },
     idle: work.idle,
     async [Symbol.asyncDispose](): Promise<void> {
       stopped = true;

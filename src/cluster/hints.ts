@@ -7,8 +7,9 @@
  * - changed: an application was changed
  * - due: a webhook is due for a receiver whose partition is there
  * - partitions: a partition can be had
+ * - used: what a node lets through of a limit that all share
  */
-export const HINT_KINDS = ['wake', 'cancel', 'close', 'changed', 'due', 'partitions'] as const;
+export const HINT_KINDS = ['wake', 'cancel', 'close', 'changed', 'due', 'partitions', 'used'] as const;
 export type HintKind = (typeof HINT_KINDS)[number];
 
 export interface Hint {
@@ -27,6 +28,7 @@ const LETTERS: Record<HintKind, string> = {
   changed: 'a',
   due: 'd',
   partitions: 'p',
+  used: 'u',
 };
 const KINDS = new Map(HINT_KINDS.map((kind) => [LETTERS[kind], kind]));
 

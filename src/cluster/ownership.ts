@@ -88,10 +88,24 @@ export function createOwnership({ database, nodes, bus, log, metrics }: Parts) {
     for (const one of kept) one.nodeId = nodeId;
   }
 
+  /** Somebody says that a device is connected elsewhere: it is believed when the database says so. */
+  async function believe(deviceId: string): Promise<void> {
+    const one = held.get(deviceId);
+    if (!one) return;
+    const epoch = await repository.findEpoch(database.prompt, deviceId);
+    if (epoch !== one.epoch && held.get(deviceId) === one) superseded(deviceId, one);
+  }
+
   bus.on('close', (about) => {
     const [deviceId = '', epoch] = about.split(' ');
     const one = held.get(deviceId);
-    if (one && one.epoch < Number(epoch)) superseded(deviceId, one);
+    if (!one || one.epoch >= Number(epoch)) return;
+    work.begun();
+    believe(deviceId)
+      .catch((err: unknown) =>
+        log.debug({ err, deviceId }, 'the owner of a device could not be looked at; the next look does it'),
+      )
+      .finally(work.ended);
   });
   nodes.onLost(() => {
     // A node that was alone keeps its devices: nobody else could have them.
@@ -204,7 +218,7 @@ export function createOwnership({ database, nodes, bus, log, metrics }: Parts) {
       const unheld = new Map<string, number>();
       let after: string | undefined = '';
       while (after !== undefined) {
-        const rows: repository.Owned[] = await repository.ownedBy(database.aside, nodeId, after, PAGE);
+        const rows: repository.Owned[] = await repository.ownedBy(database.prompt, nodeId, after, PAGE);
         for (const row of rows) {
           const one = held.get(row.deviceId);
           seen.add(row.deviceId);

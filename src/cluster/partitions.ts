@@ -10,7 +10,7 @@ import { chosen, PARTITIONS, partitionOf } from './rendezvous.ts';
 /** Before a hint that came to one who has the receiver no more: it is passed on once, and not round and round. */
 const PASSED_ON = '+';
 
-interface Receiver {
+export interface Receiver {
   applicationId: string;
   setting: string;
 }

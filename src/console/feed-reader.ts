@@ -33,6 +33,8 @@ export interface Wanted {
   topics: FeedTopics;
   /** Of whom it sees everything, and of others nothing; undefined sees all. */
   applicationId?: string;
+  /** Whose application it is. */
+  developerId?: string;
   sessionId?: string;
   /** Whether it still may read. */
   isGood(): Promise<boolean>;
@@ -175,7 +177,7 @@ export function createFeedReader({ clock, sources, wanted, onDropped }: Parts) {
     if (seen.length === 0 && dropped === 0 && !isSecond) return;
     const isOwnDevice = await ownDevices();
     const shown = await ownMessages(seen.filter(({ deviceId }) => isOwnDevice(deviceId)));
-    if (shown.length > 0) stream.change(shown.map(({ item }) => item));
+    if (shown.length > 0) stream.change(shown.map(({ item }) => item()));
     tellGap(dropped, isOwnDevice);
   }
 

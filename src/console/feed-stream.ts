@@ -53,7 +53,7 @@ export function createFeedStream(clock: Clock) {
     },
 
     /** Ends it: the reader is told why, and the rest of what waits is still sent. */
-    end(reason: 'stopping' | 'session'): void {
+    end(reason: 'stopping' | 'session' | 'room'): void {
       if (ended) return;
       write('bye', { reason });
       ended = true;

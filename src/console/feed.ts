@@ -1,14 +1,14 @@
 import type { Readable } from 'node:stream';
 import type { Clock } from '../clock.ts';
 import { DomainError, isDatabaseAway } from '../errors.ts';
+import { createFairTurns } from '../fair-queue.ts';
 import { createWork } from '../idle.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Watch } from '../watch.ts';
 import { createFeedReader, type FeedReader, type FeedSources, type Wanted } from './feed-reader.ts';
 
-/** Streams of one listener at a time, and of one application. */
-export const MOST_STREAMS = 16;
+/** Streams of one application at a time. */
 export const MOST_STREAMS_OF_APPLICATION = 8;
 /** Milliseconds between two flushes. */
 export const FLUSH = 250;
@@ -23,9 +23,11 @@ const READ_AT_ONCE = 500;
 interface Parts {
   clock: Clock;
   log: Log;
-  metrics: Pick<Metrics, 'httpRefused' | 'feedStreams' | 'feedMessagesDropped' | 'feedChangesMissed'>;
+  metrics: Pick<Metrics, 'httpRefused' | 'feedStreams' | 'feedsEvicted' | 'feedMessagesDropped' | 'feedChangesMissed'>;
   watch: Watch;
   sources: FeedSources;
+  /** LAPEL_FEED_STREAMS: streams of a listener at a time. */
+  mostStreams: number;
 }
 
 export type Feed = ReturnType<typeof createFeed>;
@@ -35,6 +37,12 @@ function takeFrom<Key>(waiting: Set<Key>, most: number): Key[] {
   const taken = [...waiting.keys().take(most)];
   for (const key of taken) waiting.delete(key);
   return taken;
+}
+
+/** The largest group of those that have something in common, in their order. */
+function largest<Item>(items: readonly Item[], of: (item: Item) => unknown): readonly Item[] {
+  const groups = [...Map.groupBy(items, of).values()];
+  return groups.reduce((most, group) => (group.length > most.length ? group : most), groups[0] ?? []);
 }
 
 /** The same function, which is called once for each key. */
@@ -52,7 +60,7 @@ function once<Key, Value>(ask: (key: Key) => Value): (key: Key) => Value {
  * one change. What this process is not told of (another node's, ages) is found by a look once a second. Nothing of it is
  * done while nobody reads.
  */
-export function createFeed({ clock, log, metrics, watch, sources }: Parts) {
+export function createFeed({ clock, log, metrics, watch, sources, mostStreams }: Parts) {
   const readers = new Set<FeedReader>();
   const changed = { transactions: new Set<number>(), devices: new Set<string>() };
   const work = createWork();
@@ -61,7 +69,7 @@ export function createFeed({ clock, log, metrics, watch, sources }: Parts) {
   let stopped = false;
   let cancel: (() => void) | undefined;
   /** The beginnings of applications' streams, one after another: who watches over all of them waits for one of these at most. */
-  let begun: Promise<void> = Promise.resolve();
+  const turn = createFairTurns();
   /** Changes that readers will not be told of one by one: a snapshot makes up for them. */
   let missed = 0;
 
@@ -104,13 +112,28 @@ export function createFeed({ clock, log, metrics, watch, sources }: Parts) {
     if (readers.delete(reader)) count();
   }
 
-  function makeRoom({ listener, applicationId }: Wanted): void {
-    const own = [...readers].filter((reader) => reader.wanted.listener === listener);
-    const ofApplication = own.filter((reader) => reader.wanted.applicationId === applicationId);
-    const most = applicationId === undefined ? MOST_STREAMS : MOST_STREAMS_OF_APPLICATION;
-    if (own.length < MOST_STREAMS && ofApplication.length < most) return;
+  function refuse(): never {
     metrics.httpRefused.inc({ bound: 'feeds' });
     throw new DomainError('FEEDS_IN_USE');
+  }
+
+  /**
+   * Room for one more. Where there is none, the oldest stream of who has most goes: of the developer that has most, and of
+   * its application that has. Who would have most of them itself is refused.
+   */
+  function makeRoom({ listener, applicationId, developerId }: Wanted): void {
+    const own = [...readers].filter((reader) => reader.wanted.listener === listener);
+    const ofApplication = own.filter((reader) => reader.wanted.applicationId === applicationId);
+    if (applicationId !== undefined && ofApplication.length >= MOST_STREAMS_OF_APPLICATION) refuse();
+    if (own.length < mostStreams) return;
+    const greedy = largest(own, ({ wanted }) => wanted.developerId);
+    const ofDeveloper = own.filter(({ wanted }) => wanted.developerId === developerId);
+    const [oldest] = largest(greedy, ({ wanted }) => wanted.applicationId);
+    // With one more of its own it still has no more than the other has left: else the two would drive out each other.
+    if (!oldest || ofDeveloper.length + 1 >= greedy.length) refuse();
+    metrics.feedsEvicted.inc();
+    oldest.stream.end('room');
+    remove(oldest);
   }
 
   /** Ends those whose reader may not read any more, and those that nobody reads. */
@@ -155,10 +178,9 @@ export function createFeed({ clock, log, metrics, watch, sources }: Parts) {
   }
 
   function begin(reader: FeedReader): Promise<void> {
-    if (reader.wanted.applicationId === undefined) return reader.begin();
-    const turn = begun.then(() => (readers.has(reader) ? reader.begin() : undefined));
-    begun = turn.catch(() => undefined);
-    return turn;
+    const { developerId = '', applicationId } = reader.wanted;
+    if (applicationId === undefined) return reader.begin();
+    return turn([developerId, applicationId], async () => (readers.has(reader) ? reader.begin() : undefined));
   }
 
   return {
@@ -186,6 +208,21 @@ export function createFeed({ clock, log, metrics, watch, sources }: Parts) {
         })
         .finally(work.ended);
       return body;
+    },
+
+    /** Ends the streams of an application, or of all, that may not be read any more: its secret was replaced, say. */
+    recheck(applicationId?: string): void {
+      for (const reader of readers) {
+        const { wanted, stream } = reader;
+        if (wanted.applicationId === undefined) continue;
+        if (applicationId !== undefined && wanted.applicationId !== applicationId) continue;
+        work.begun();
+        wanted
+          .isGood()
+          .then((isGood) => isGood || stream.end('session'))
+          .catch((err: unknown) => log.error({ err }, 'a reader of the feed could not be checked'))
+          .finally(work.ended);
+      }
     },
 
     /** Ends the streams of a session. */

@@ -3,12 +3,13 @@ import { DomainError } from '../errors.ts';
 
 /** What only a script can send, and of another origin only with leave. */
 export const PAGE_HEADER = 'x-lapel-console';
-const LOOPBACK = /^(localhost|.+\.localhost|127(\.\d{1,3}){3}|\[::1\])$/;
+const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
 const forged = (): DomainError => new DomainError('CONSOLE_REQUEST_FORGED');
 
 /** Whether browsers hold an origin for safe from whoever is on the way: they keep `Secure` cookies of it, and say where a request is from. */
-const isTrustworthy = (origin: URL): boolean => origin.protocol === 'https:' || LOOPBACK.test(origin.hostname);
+const isTrustworthy = (origin: URL): boolean =>
+  origin.protocol === 'https:' || LOOPBACK.test(origin.hostname) || origin.hostname.endsWith('.localhost');
 
 /**
  * Refuses what a browser sends with a session without the console having asked for it: a cookie goes along with the

@@ -28,7 +28,7 @@ export const SESSION_IDLE = 30 * MINUTE;
 const USE_GRAIN = MINUTE;
 /** Sessions at a time; one more ends the one that was not used for longest. */
 export const MOST_SESSIONS = 100;
-/** Wrong tokens of one address in a minute, on each node; after these it is refused, whatever it sends. */
+/** Wrong tokens of one address in a minute, on each node, that are told to be wrong; further ones are told to wait. */
 export const LOGIN_TRIES = 5;
 
 interface Parts {
@@ -69,13 +69,15 @@ export function createConsoleSessions({ database, clock, ids, administratorToken
     return { ...session, lastUsedAt: now };
   }
 
-  /** Throws ADMIN_TOKEN_INVALID, or RATE_LIMITED for an address that has sent too many that were wrong. */
+  /**
+   * Throws ADMIN_TOKEN_INVALID, or RATE_LIMITED for an address that has sent too many that were wrong. The token is judged
+   * first: whoever has the right one is let in, whatever others send from the same address.
+   */
   function checkToken(token: string, address: string): void {
-    const group = addressGroup(address);
-    const left = tries.take(group);
+    if (timingSafeEqual(hashSecret(token), wanted)) return;
+    const left = tries.take(addressGroup(address));
     if (left && !left.allowed) throw new DomainError('RATE_LIMITED', { values: { seconds: left.waitSeconds } });
-    if (!timingSafeEqual(hashSecret(token), wanted)) throw new DomainError('ADMIN_TOKEN_INVALID');
-    tries.take(group, -1); // a right one costs nothing
+    throw new DomainError('ADMIN_TOKEN_INVALID');
   }
 
   /** The session of a secret, which is in use now; undefined when it is not good. */

@@ -14,5 +14,8 @@ const TAG = new RegExp(
   'i',
 );
 
+/** Whoever has one that is longer means nobody any good. */
+const LONGEST = 255;
+
 /** True for a well-formed language tag (RFC 5646 2.2.9). Whether its subtags are registered is for the device to know. */
-export const isLanguageTag = (text: string): boolean => TAG.test(text);
+export const isLanguageTag = (text: string): boolean => text.length <= LONGEST && TAG.test(text);

@@ -598,6 +598,7 @@ export interface SchemaTypes {
   'admin/delivery-query': DeliveryQuery;
   'admin/developer': DeveloperAnswer;
   'admin/developer-create': DeveloperCreate;
+  'admin/developer-details': DeveloperDetails;
   'admin/developer-list': DeveloperList;
   'admin/developer-update': DeveloperUpdate;
   'admin/device': DeviceAnswer;
@@ -809,6 +810,7 @@ export interface SchemaTypes {
   'webhooks/bluetooth-event': BluetoothEvent;
   'webhooks/call-event': CallEvent;
   'webhooks/custom-event': CustomEvent;
+  'webhooks/endpoint-event': EndpointEvent;
   'webhooks/envelope': WebhookEnvelope;
   'webhooks/file-upload-failed': FileUploadFailed;
   'webhooks/file-upload-succeeded': FileUploadSucceeded;
@@ -937,7 +939,7 @@ export interface AuditEntry {
    */
   status: number | null;
   /**
-   * How many were changed, where one request changes many; why numbers were raised (`reason`), and behind which transactionId they go on (`to`).
+   * How many were changed, where one request changes many; why numbers were raised (`reason`), and behind which transactionId they go on (`to`); for what an application was refused, how often it was refused the same within a minute (`repeated`), and for which `code`.
    */
   details: {} | null;
   /**
@@ -1078,6 +1080,48 @@ export interface DeveloperCreate {
   developerId?: DeveloperId;
   name: Name;
   deviceLimit?: DeviceLimit;
+}
+/**
+ * A developer, the contract, and what it has of what has a quota.
+ */
+export interface DeveloperDetails {
+  developerId: DeveloperId;
+  name: Name;
+  deviceLimit: DeviceLimit;
+  /**
+   * What it has.
+   */
+  usage: {
+    /**
+     * Packages.
+     */
+    packages: number;
+    /**
+     * Versions of all of them.
+     */
+    versions: number;
+    /**
+     * Bytes of binaries, those included that an upload URL was given out for.
+     */
+    storedBytes: number;
+  };
+  /**
+   * What it may have.
+   */
+  quotas: {
+    /**
+     * Packages, null without a quota.
+     */
+    packages: number | null;
+    /**
+     * Versions of all of them, null without a quota.
+     */
+    versions: number | null;
+    /**
+     * Bytes of binaries, those included that an upload URL was given out for, null without a quota.
+     */
+    storedBytes: number | null;
+  };
 }
 /**
  * A page of developers.
@@ -2713,6 +2757,14 @@ export interface BinaryStatus {
    */
   fileSize: number | null;
   uploadDate: LocalDateTimeOrNull;
+  /**
+   * Whether the service has looked into this upload, which it does when it first sees it; until then `warning` is null.
+   */
+  inspected: boolean;
+  /**
+   * How the binary differs from what was registered: devices will report an error for it. Null when it does not, and without a binary.
+   */
+  warning: string | null;
 }
 /**
  * Body of Bluetooth pairing: the device to pair with, as the connectivity list names it.
@@ -3102,7 +3154,7 @@ export interface Redelivered {
   redelivered: number;
 }
 /**
- * Which deliveries to send again: made from `since` (inclusive) to `until` (exclusive). Without `status`: those given up, exhausted or gone.
+ * Which deliveries to send again: made from `since` (inclusive) to `until` (exclusive). Without `status`: all that are not delivered and were attempted: exhausted, gone, or waiting for another attempt.
  */
 export interface RedeliveryRange {
   since?: LocalDateTime;
@@ -3305,6 +3357,21 @@ export interface CustomEvent {
     eventId: EventId;
     applicationId: ApplicationId;
     deviceId: DeviceId;
+  };
+}
+/**
+ * A receiver of the application fails (for half an hour, or something for it was given up), or is well again. Sent to another setting, whose URL is another one. `since` is the first attempt that failed. Its device does not exist.
+ */
+export interface EndpointEvent {
+  type: 'endpoint.failing' | 'endpoint.recovered';
+  timestamp: UtcDateTime;
+  data: {
+    applicationId: ApplicationId;
+    deviceId: DeviceId;
+    setting: WebhookSetting;
+    since: UtcDateTime;
+    lastStatusCode: number | null;
+    lastError: string;
   };
 }
 /**

@@ -4,6 +4,8 @@ import { openSqlite, type SqliteOptions } from './sqlite/open-sqlite.ts';
 interface DatabaseOptions extends SqliteOptions {
   /** Of PostgreSQL; null: SQLite in the folder. */
   url: string | null;
+  /** Milliseconds that a start waits for it. */
+  waitMs: number;
   /** The database of a server cannot be reached, told once; and that it is there again. */
   onAway(cause: unknown): void;
   onBack(): void;

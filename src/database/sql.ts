@@ -58,11 +58,19 @@ export interface Database {
   readonly read: Sql;
   /** The same on a thread or connection of its own: for what looks at many rows, and no caller waits for. */
   readonly aside: Sql;
+  /** The same for what heals: a server that has gone without a word is given up after seconds. */
+  readonly prompt: Sql;
   /** Bytes of the database and of its write-ahead log; `free` are bytes of the database that are used again. */
   size(): Promise<{ database: number; log: number; free: number }>;
   readonly transact: Transact;
-  /** The same for work that nobody waits for: it joins a commit that others ask for, or gets one after a few milliseconds. */
+  /**
+   * The same for work that nobody waits for. On one connection it joins a commit that others ask for, or gets one after a few
+   * milliseconds; where a statement goes over a network it has a connection and commits of its own, so that nobody waits for it.
+   * It must lock rows in the order in which all others do.
+   */
   readonly transactSoon: Transact;
+  /** The same in the commits of those who wait, everywhere: for what changes the rows that they are about to change. */
+  readonly transactAlong: Transact;
   /** The same for work that can come in crowds, as when a fleet connects: little of it goes at once, much of it shares commits. */
   readonly transactInCrowd: Transact;
   /** Resolves when no unit of work is waiting or running. */

@@ -7,6 +7,7 @@ export interface Sweep<Found = unknown> {
     | 'transactions'
     | 'deliveries'
     | 'device_events'
+    | 'device_requests'
     | 'idempotency_keys'
     | 'console_sessions'
     | 'audit_log'

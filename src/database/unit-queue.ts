@@ -1,8 +1,9 @@
+import { createFairQueue } from '../fair-queue.ts';
 import { createIdle } from '../idle.ts';
 import type { Transact, UnitOfWork } from './sql.ts';
 
-// One commit takes at most so many units, so that a burst cannot hold the event loop for long.
-const UNITS_PER_COMMIT = 256;
+/** One commit takes at most so many units, so that a burst cannot hold up others for long. */
+export const UNITS_PER_COMMIT = 256;
 
 // Where several write at once, so many turns of the event loop are waited for as many units as the last commit had: a turn
 // takes some 50 microseconds, a commit several times that. Whoever writes alone waits for one.
@@ -44,60 +45,92 @@ function createCrowd(): () => boolean {
   };
 }
 
+export interface QueueOptions {
+  /** Units that a commit takes. */
+  perCommit?: () => number;
+  /** Units of one device that a commit takes: where each of them is a way to a server and back, one device with many would hold up all others. */
+  perKey?: number;
+  /** The developer of a device, where that is known. */
+  ownerOf?: ((key: string) => string | undefined) | undefined;
+}
+
 /**
  * Gathers units of work for group commits: units that arrive in one turn of the event loop, or a few, wait for its end
  * (setImmediate), so that requests from many sockets share one commit. `commit` runs them, settles each, never rejects, and
- * answers those that have to go with the next one. `perKey`: units of one device that a commit takes: where each of them is a
- * way to a server and back, one device with many would hold up all others.
+ * answers those that have to go with the next one. What is too much for one commit is shared between developers, then between
+ * devices: those of one developer, however many they are, hold up another's for one commit. Units of one device stay in order.
  */
 export function createUnitQueue(
   commit: (batch: Waiting[]) => Promise<Waiting[] | undefined>,
-  { perKey = Number.POSITIVE_INFINITY }: { perKey?: number } = {},
+  {
+    perCommit = () => UNITS_PER_COMMIT,
+    perKey = Number.POSITIVE_INFINITY,
+    ownerOf = () => undefined,
+  }: QueueOptions = {},
 ) {
-  let waiting: Waiting[] = [];
+  /** Have come since the last commit was gathered. */
+  const fresh: Waiting[] = [];
+  /** Were more than one commit takes. */
+  const backlog = createFairQueue<Waiting>();
+  /** Had their turn, and go with the next commit, before all others. */
+  let first: Waiting[] = [];
   const isCrowd = createCrowd();
   let urgent = 0; // how many of the waiting were asked for by `transact`
   let running = false;
   let lastBatch = 0; // units of the last commit
   let soon: NodeJS.Timeout | undefined;
   let closed = false;
-  const rest = createIdle(() => running || waiting.length > 0);
+  const rest = createIdle(() => running || waiting() > 0);
+
+  const waiting = (): number => fresh.length + first.length + backlog.size();
 
   function take(): Waiting[] {
-    if (waiting.length <= perKey) return waiting.splice(0, UNITS_PER_COMMIT);
-    const batch: Waiting[] = [];
-    const left: Waiting[] = [];
-    const taken = new Map<string, number>();
-    for (const unit of waiting) {
-      const before = unit.key === undefined ? 0 : (taken.get(unit.key) ?? 0);
-      const fits = before < perKey && batch.length < UNITS_PER_COMMIT;
-      (fits ? batch : left).push(unit);
-      // Also when it does not fit: what comes later of the same device comes later.
-      if (unit.key !== undefined) taken.set(unit.key, fits ? before + 1 : perKey);
+    const most = perCommit();
+    if (fresh.length === waiting() && fresh.length <= Math.min(most, perKey)) return fresh.splice(0);
+    for (const unit of fresh.splice(0)) {
+      const { key = '' } = unit;
+      backlog.put([(key && ownerOf(key)) || '', key], unit);
     }
-    waiting = left;
+    const batch: Waiting[] = [];
+    const taken = new Map<string, number>();
+    const before = first;
+    first = [];
+    const add = (unit: Waiting): void => {
+      const { key } = unit;
+      const count = key === undefined ? 0 : (taken.get(key) ?? 0);
+      const fits = count < perKey;
+      (fits ? batch : first).push(unit);
+      // Also when it does not fit: what comes later of the same device comes later.
+      if (key !== undefined) taken.set(key, fits ? count + 1 : perKey);
+    };
+    for (const unit of before) add(unit);
+    while (batch.length < most && first.length < most) {
+      const unit = backlog.take();
+      if (!unit) break;
+      add(unit);
+    }
     return batch;
   }
 
   async function drain(): Promise<void> {
     const batch = take();
     lastBatch = batch.length;
-    urgent = waiting.length; // what did not fit goes next
+    urgent = waiting(); // what did not fit goes next
     const left = await commit(batch);
     if (left) {
-      waiting = [...left, ...waiting];
+      first = [...left, ...first];
       urgent += left.length;
     }
     running = false;
     if (urgent > 0) start();
-    else if (waiting.length > 0) startSoon();
+    else if (waiting() > 0) startSoon();
     else rest.tell();
   }
 
   /** Goes when so many have come as last time, or after so many turns of the event loop without them. */
   function gather(turns: number): void {
     setImmediate(() => {
-      if (turns > 1 && waiting.length < lastBatch) gather(turns - 1);
+      if (turns > 1 && waiting() < lastBatch) gather(turns - 1);
       else void drain();
     });
   }
@@ -122,7 +155,7 @@ export function createUnitQueue(
   ): Promise<Result> {
     if (closed) return Promise.reject(new Error('the database is closed'));
     return new Promise<Result>((resolve, reject) => {
-      waiting.push({ work, resolve: resolve as (value: unknown) => void, reject, key, urgent: isUrgent });
+      fresh.push({ work, resolve: resolve as (value: unknown) => void, reject, key, urgent: isUrgent });
       if (isUrgent) {
         urgent += 1;
         start();
@@ -133,7 +166,7 @@ export function createUnitQueue(
   /** Resolves when nothing waits or runs; what would have waited for company goes now. */
   async function idle(): Promise<void> {
     const rested = rest.idle();
-    if (waiting.length > 0) start();
+    if (waiting() > 0) start();
     await rested;
   }
 

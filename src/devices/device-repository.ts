@@ -56,9 +56,10 @@ export async function findCredentialHash(sql: Sql, deviceId: string): Promise<Bu
 export async function findLogin(
   sql: Sql,
   deviceId: string,
-): Promise<{ hash: Buffer; blocked: boolean; certificate: string | null } | undefined> {
-  const row = await sql.get<{ hash: Buffer; blocked: number; certificate: string | null }>(
-    'SELECT credential_hash AS "hash", blocked, certificate FROM devices WHERE device_id = ?',
+): Promise<{ hash: Buffer; blocked: boolean; certificate: string | null; developerId: string } | undefined> {
+  const row = await sql.get<{ hash: Buffer; blocked: number; certificate: string | null; developerId: string }>(
+    `SELECT credential_hash AS "hash", blocked, certificate, developer_id AS "developerId" FROM devices
+     WHERE device_id = ?`,
     deviceId,
   );
   return row && { ...row, blocked: row.blocked !== 0 };

@@ -2,6 +2,7 @@ import type { Clock } from '../clock.ts';
 import type { Database, Sql, UnitOfWork } from '../database/sql.ts';
 import { DomainError } from '../errors.ts';
 import type { Ids } from '../ids.ts';
+import type { Owners } from '../owners.ts';
 import { hashSecret, matchesSecret } from '../secret-hash.ts';
 import { requireActivatedDevice, requireLinkedDevice } from './activation.ts';
 import {
@@ -29,6 +30,7 @@ interface Parts {
   ids: Ids;
   /** Throws DEVELOPER_NOT_FOUND unless the developer exists. */
   requireDeveloper(developerId: string, sql?: Sql): Promise<unknown>;
+  owners: Pick<Owners, 'learn'>;
   revoke: Revoke;
   /** What others keep of a device, to be forgotten in the unit of work in which it goes. */
   forgetting: ((unit: UnitOfWork, deviceId: string) => Promise<void>)[];
@@ -46,6 +48,7 @@ export function createDevices({
   clock,
   ids,
   requireDeveloper,
+  owners,
   revoke,
   forgetting,
   removed,
@@ -127,6 +130,7 @@ export function createDevices({
         if (changed.developerId !== device.developerId) {
           if (device.activation !== 'deactivated') throw new DomainError('DEVICE_IN_USE');
           await forget(unit, device);
+          unit.onCommit(() => owners.learn(deviceId, changed.developerId));
         }
         await updateDevice(unit, changed);
         if (changed.blocked) await revoke(unit, deviceId, 'dropped');
@@ -191,8 +195,10 @@ export function createDevices({
         'credential' in proof
           ? matchesSecret(proof.credential, login?.hash)
           : login !== undefined && (login.certificate ?? proof.certificateFingerprint) === proof.certificateFingerprint;
-      if (!matches) return 'bad';
-      return login?.blocked ? 'blocked' : 'good';
+      if (!login || !matches) return 'bad';
+      if (login.blocked) return 'blocked';
+      owners.learn(deviceId, login.developerId);
+      return 'good';
     },
 
     /** The device, when it is linked to the developer (op 9). Throws DEVICE_UNAVAILABLE. */

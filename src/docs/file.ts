@@ -31,11 +31,20 @@ export function isKnown(ifNoneMatch: string | undefined, { etag }: Pick<DocsFile
   return ifNoneMatch.split(',').some((tag) => ['*', etag, opaque].includes(tag.trim()));
 }
 
+const WEIGHT = /^q=(0(\.\d{0,3})?|1(\.0{0,3})?)$/i;
+const NO_WEIGHT = /^q=0(\.0*)?$/i;
+const LONGEST_WEIGHT = 'q=0.000'.length;
+
 /** Whether an `Accept-Encoding` takes gzip (RFC 9110 12.5.3); a weight of 0 refuses it. */
 export function takesGzip(acceptEncoding: string | undefined): boolean {
-  return (acceptEncoding ?? '')
-    .split(',')
-    .some((coding) => /^\s*gzip\s*(;\s*q=(1|0?\.\d*[1-9]\d*|1\.0*)\s*)?$/i.test(coding));
+  return (acceptEncoding ?? '').split(',').some((coding) => {
+    const semicolon = coding.indexOf(';');
+    const name = semicolon === -1 ? coding : coding.slice(0, semicolon);
+    if (name.trim().toLowerCase() !== 'gzip') return false;
+    if (semicolon === -1) return true;
+    const weight = coding.slice(semicolon + 1).trim();
+    return weight.length <= LONGEST_WEIGHT && WEIGHT.test(weight) && !NO_WEIGHT.test(weight);
+  });
 }
 
 interface Asked {

@@ -2,8 +2,6 @@ import type { Application } from '../applications/application-repository.ts';
 import type { Applications } from '../applications/applications.ts';
 import { signingKeysOf } from '../applications/signing-keys-of.ts';
 import { type Clock, toUtc } from '../clock.ts';
-import type { Fence } from '../cluster/ownership.ts';
-import { Superseded } from '../cluster/superseded.ts';
 import type { Contracts } from '../contracts/contracts.ts';
 import type { Database } from '../database/sql.ts';
 import { DomainError, faultText, isDatabaseAway } from '../errors.ts';
@@ -13,12 +11,14 @@ import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import type { CustomerRequest, CustomerRequests, Reply } from '../webhooks/customer-requests.ts';
 import type { DeviceEvents } from './device-events.ts';
-import { createInFlight } from './in-flight.ts';
 import { requireOwner } from './owner.ts';
+import { createPlaces } from './places.ts';
 import { UPLOAD_FEATURES, type UploadRequest } from './upload-features.ts';
 
-/** Requests under way: of one device, of all devices of an application, and in all. */
-const UPLOAD_BOUNDS = { device: 4, application: 64, service: 512 };
+/** Requests under way: of all devices of an application, and in all. */
+const UPLOAD_BOUNDS = { application: 64, service: 512 };
+/** Milliseconds that a request waits until others of its developer have come to their end. */
+const PATIENCE = 60_000;
 
 type Code = 'NOT_ACTIVATED' | 'NOT_CONFIGURED' | 'UPLOAD_URL_FAILED' | 'BUSY' | 'INTERNAL';
 type UploadAnswer = { data: object } | { error: { code: Code; message: string } };
@@ -26,10 +26,11 @@ type UploadAnswer = { data: object } | { error: { code: Code; message: string } 
 /** What a device asks for. */
 interface Asked {
   deviceId: string;
+  /** That it was activated for when it asked; null: for none. */
+  applicationId: string | null;
   type: UploadRequest;
   /** Obeys its schema. */
   asked: object;
-  fence: Fence | undefined;
 }
 
 interface Parts {
@@ -55,12 +56,12 @@ const failure = (code: Code, message: string): { error: { code: Code; message: s
 
 /**
  * Upload URLs that devices ask for. The service asks the customer's URL, in one attempt and at most one more, checks what
- * it answers and passes it on; when that fails the device is told why, and the customer by an event. The device's message
- * is acknowledged meanwhile, and its further messages go on.
+ * it answers and passes it on; when that fails the device is told why, and the customer by an event. Requests wait for their
+ * turn where a customer is slow, each for a minute at most.
  */
 export function createUploadUrls(parts: Parts) {
   const { contracts, database, clock, ids, log, metrics, requests, findApplication, raise, allowHttp } = parts;
-  const inFlight = createInFlight(UPLOAD_BOUNDS);
+  const places = createPlaces({ clock, bounds: UPLOAD_BOUNDS, patience: PATIENCE });
   const pauses = new Set<() => void>();
   const work = createWork(); // without those that pause
   let stopped = false;
@@ -131,76 +132,71 @@ export function createUploadUrls(parts: Parts) {
     }
   }
 
-  async function answerFor({ deviceId, type, asked, fence }: Asked): Promise<UploadAnswer | undefined> {
-    // A unit of work, so that it sees what messages before this one did.
-    const application = await database.transact(async (unit) => {
-      if (fence) await fence(unit);
-      return requireOwner(unit, deviceId, findApplication);
-    }, deviceId);
-    const { applicationId } = application;
-    const bound = inFlight.enterApplication(applicationId);
-    if (bound) return busy(bound);
+  /** Whether there is a place before the time is over; while it waits there is nothing that the service could do. */
+  async function enter(holder: { developerId: string; applicationId: string }): Promise<boolean> {
+    const entered = places.enter(holder);
+    if (entered === true) return true;
+    work.ended();
     try {
-      return await askCustomer(application, deviceId, type, asked);
+      return await entered;
     } finally {
-      inFlight.leaveApplication(applicationId);
+      work.begun();
     }
   }
 
-  function busy(bound: 'device' | 'application' | 'service'): UploadAnswer {
-    metrics.uploadUrlRefused.inc({ bound });
-    return failure('BUSY', `too many requests of the ${bound} are under way; ask again later.`);
+  async function answerFor(request: Asked): Promise<UploadAnswer | undefined> {
+    const { deviceId, type, asked } = request;
+    // A unit of work, so that it sees what messages before this one did.
+    const application = await database.transact((unit) => requireOwner(unit, deviceId, findApplication), deviceId);
+    const { applicationId, developerId } = application;
+    // What a device asked for one application is no business of the next one that has it.
+    if (applicationId !== request.applicationId) throw new DomainError('DEVICE_NOT_ACTIVATED');
+    const holder = { developerId, applicationId };
+    if (!(await enter(holder))) {
+      if (stopped) return undefined;
+      metrics.uploadUrlRefused.inc({ bound: 'application' });
+      return failure('BUSY', 'too many requests of the application are under way; ask again later.');
+    }
+    try {
+      return await askCustomer(application, deviceId, type, asked);
+    } finally {
+      places.leave(holder);
+    }
   }
 
   async function carryOut(request: Asked): Promise<UploadAnswer | undefined> {
     const { deviceId } = request;
-    const bound = inFlight.enter(deviceId);
-    if (bound) return busy(bound);
     try {
       return await answerFor(request);
     } catch (thrown) {
       if (thrown instanceof DomainError && thrown.code === 'DEVICE_NOT_ACTIVATED') {
         return failure('NOT_ACTIVATED', thrown.message);
       }
-      if (thrown instanceof Superseded) return undefined;
       if (!isDatabaseAway(thrown))
         log.error({ err: thrown, deviceId }, 'a request for an upload URL could not be carried out');
       return failure('INTERNAL', 'the request could not be carried out; ask again later.');
-    } finally {
-      inFlight.leave(deviceId);
     }
   }
 
   return {
-    /**
-     * Begins with data that obeys its schema, and calls `respond` when the answer is there; never when the service stops
-     * before, or the connection is not the device's any more. Throws REQUEST_INVALID.
-     */
-    ask(request: Asked, respond: (answer: UploadAnswer) => void): void {
-      const { type, asked } = request;
-      UPLOAD_FEATURES[type].check?.(asked);
+    /** Begins with data that obeys its schema; `respond` gets the answer, or undefined when the service stops before. */
+    ask(request: Asked, respond: (answer: UploadAnswer | undefined) => void): void {
       work.begun();
       void carryOut(request).then((answer) => {
-        if (answer) {
-          metrics.uploadUrlRequests.inc({
-            type,
-            outcome: 'error' in answer ? answer.error.code.toLowerCase() : 'answered',
-          });
-          respond(answer);
-        }
+        const outcome = answer && ('error' in answer ? answer.error.code.toLowerCase() : 'answered');
+        if (outcome) metrics.uploadUrlRequests.inc({ type: request.type, outcome });
+        respond(answer);
         work.ended();
       });
     },
 
-    /** True while a device waits for an answer. */
-    isAsking: inFlight.has,
-
     /** Resolves when no attempt is under way; one that pauses before its second waits for the clock. */
     idle: work.idle,
 
-    /** Ends what is under way: its devices get no answer, and ask again when they are back. */
+    /** Ends what is under way: it is carried out again after the next start. */
     async [Symbol.asyncDispose](): Promise<void> {
       stopped = true;
+      places.end();
       for (const resume of pauses) resume();
       requests.abortAll();
       await work.idle();

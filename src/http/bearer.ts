@@ -1,14 +1,17 @@
 import { DomainError, type ErrorCode } from '../errors.ts';
 
 // RFC 6750 2.1; the scheme in any case (RFC 9110 11.1).
-const CREDENTIALS = /^bearer(?: +(.*))?$/i;
+const SCHEME = /^bearer(?= |$)/i;
 const TOKEN = /^[A-Za-z0-9\-._~+/]+=*$/;
+
+/** What is behind the scheme, which may be nothing; undefined with another one. */
+export const behindBearer = (authorization: string | undefined): string | undefined =>
+  authorization !== undefined && SCHEME.test(authorization) ? authorization.slice('bearer'.length).trim() : undefined;
 
 /** The token of an `Authorization` header. Throws TOKEN_MISSING, or TOKEN_INVALID for one that cannot be a token. */
 export function bearerToken(authorization: string | undefined): string {
-  const match = CREDENTIALS.exec(authorization ?? '');
-  if (!match) throw new DomainError('TOKEN_MISSING');
-  const token = match[1] ?? '';
+  const token = behindBearer(authorization);
+  if (token === undefined) throw new DomainError('TOKEN_MISSING');
   if (!TOKEN.test(token)) throw new DomainError('TOKEN_INVALID');
   return token;
 }

@@ -5,7 +5,16 @@ const BODY_BYTES = { perSource: 16 * 1024 ** 2, total: 64 * 1024 ** 2 };
 
 export type BodyBytes = ReturnType<typeof createBodyBytes>;
 
-/** The memory of bodies that are still coming, bounded for each source (an application, an address) first, and for all. */
+/** Whose bodies are: an application or an address, and the developer of the application. */
+export interface BodySource {
+  source: string;
+  developer?: string | undefined;
+}
+
+/**
+ * The memory of bodies that are still coming, bounded for each source (an application, an address) first, and for all. A
+ * developer with many applications gets more only while it leaves as much as it has: there is room for who has none.
+ */
 export function createBodyBytes({ metrics }: { metrics: Pick<Metrics, 'httpRefused'> }) {
   const { perSource, total } = BODY_BYTES;
   const held = new Map<string, number>();
@@ -16,21 +25,29 @@ export function createBodyBytes({ metrics }: { metrics: Pick<Metrics, 'httpRefus
     return bound;
   }
 
+  function change(key: string, by: number): void {
+    const left = (held.get(key) ?? 0) + by;
+    if (left > 0) held.set(key, left);
+    else held.delete(key);
+  }
+
   return {
     /** Takes bytes for a source; the bound that is in the way, or undefined. */
-    take(source: string, bytes: number): 'source' | 'all' | undefined {
+    take({ source, developer }: BodySource, bytes: number): 'source' | 'all' | undefined {
       const own = (held.get(source) ?? 0) + bytes;
-      if (own > perSource) return refuse('source');
+      const key = developer === undefined ? undefined : `developer ${developer}`;
+      const ofDeveloper = key === undefined ? own : (held.get(key) ?? 0) + bytes;
+      if (own > perSource || (ofDeveloper > perSource && ofDeveloper > total - all)) return refuse('source');
       if (all + bytes > total) return refuse('all');
       held.set(source, own);
+      if (key !== undefined) held.set(key, ofDeveloper);
       all += bytes;
       return undefined;
     },
-    giveBack(source: string, bytes: number): void {
+    giveBack({ source, developer }: BodySource, bytes: number): void {
       if (bytes === 0) return;
-      const left = (held.get(source) ?? 0) - bytes;
-      if (left > 0) held.set(source, left);
-      else held.delete(source);
+      change(source, -bytes);
+      if (developer !== undefined) change(`developer ${developer}`, -bytes);
       all -= bytes;
     },
   };

@@ -14,8 +14,8 @@ export interface ChangeAsked<Caller> {
 
 /** A change whose beginning is written. */
 export interface BegunChange {
-  /** Its answer has this status. */
-  ended(status: number): Promise<void>;
+  /** Its answer has this status, and this error. */
+  ended(status: number, code?: string): Promise<void>;
   /** How many it changed, where one request changes many. */
   changed(details: object): Promise<void>;
 }

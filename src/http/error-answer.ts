@@ -12,6 +12,7 @@ const RETRY_AFTER: Partial<Record<DomainError['code'], string>> = {
   FEEDS_IN_USE: '10',
   TOO_MANY_TRANSACTIONS: '60',
   TOO_MUCH_QUEUED: '60',
+  QUOTA_EXCEEDED: '3600',
   LEGACY_ISSUER_UNAVAILABLE: '30',
 };
 

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Context } from 'koa';
+import { type Asking, createAsking } from '../asking.ts';
 import type { Clock } from '../clock.ts';
 import type { Contracts } from '../contracts/contracts.ts';
 import { DomainError, toDomainError } from '../errors.ts';
@@ -7,10 +8,12 @@ import type { Ids } from '../ids.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { addressGroup } from '../socket-bounds.ts';
+import type { LimitShares } from '../token-buckets.ts';
 import { createBodyBytes } from './body-bytes.ts';
 import type { BegunChange, Changes } from './changes.ts';
 import { createCostlyReads } from './costly-reads.ts';
 import { errorAnswer, errorHeaders } from './error-answer.ts';
+import { createHostCheck } from './host-names.ts';
 import { createInFlight } from './in-flight.ts';
 import { linger } from './linger.ts';
 import { createLoginGuard } from './login-guard.ts';
@@ -42,8 +45,10 @@ export interface ListenerParts extends SocketLimits {
   maxInFlightOfSource?: number;
   /** LAPEL_FAILED_LOGIN_LIMIT: requests with wrong credentials per second of one address. */
   failedLoginLimit?: number;
-  /** How many processes share the limits; see createTokenBuckets. */
-  nodes?: () => number;
+  /** Where other processes have the same limits. */
+  shares?: LimitShares | undefined;
+  /** In whose name costly reads ask. */
+  asking?: Asking;
 }
 
 interface Parts<Services, Caller> extends ListenerParts {
@@ -57,10 +62,14 @@ interface Parts<Services, Caller> extends ListenerParts {
   headersFor?(caller: Caller): Record<string, string> | undefined;
   /** The application that calls, where there is one: bounds hold for each. */
   applicationOf?(caller: Caller): string;
+  /** And its developer: what all share is shared by developers first. */
+  developerOf?(caller: Caller): string;
   /** Counts a request of who calls; what it says is on the answer, and when it refuses, the answer is 429. */
   limit?(caller: Caller): RateLimitVerdict | undefined;
   /** Where changes are written down. */
   changes?: Changes<Caller>;
+  /** What the service is called there, besides by its address; without it, anything. */
+  names?: readonly string[];
   /** Paths where another method is answered 405 with `Allow` instead of 403. */
   strictPaths?: readonly string[];
   /** `{base_url}` of the listener. */
@@ -73,6 +82,7 @@ interface Exchange<Services, Caller> {
   target: Target;
   route: Route<Services, Caller> | undefined;
   applicationId: string | undefined;
+  developerId: string | undefined;
   /** Where it is one that is written down. */
   change: BegunChange | undefined;
   /** Of its route. */
@@ -92,15 +102,17 @@ const SOON = { seconds: 1 };
 export function createListener<Services, Caller>(parts: Parts<Services, Caller>): HttpServer {
   const { name, services, authorize, headersFor, applicationOf, contracts, clock, ids, log, metrics, baseUrl } = parts;
   const { maxInFlight = MAX_IN_FLIGHT, maxInFlightOfSource = MAX_IN_FLIGHT_OF_SOURCE } = parts;
-  const { strictPaths = [], changes, limit, requestTimeout, connections, failedLoginLimit = 0, nodes } = parts;
+  const { strictPaths = [], changes, limit, requestTimeout, connections, failedLoginLimit = 0, shares } = parts;
+  const { asking = createAsking(), developerOf } = parts;
   const dispatch = createRouter({ lines: parts.routes, strictPaths, serve: serveLine });
   const work = createInFlight();
   const bytes = createBodyBytes({ metrics });
-  const costly = createCostlyReads({ metrics });
-  const logins = createLoginGuard({ clock, name, perSecond: failedLoginLimit, nodes, metrics });
+  const costly = createCostlyReads({ metrics, asking });
+  const logins = createLoginGuard({ clock, name, perSecond: failedLoginLimit, shares, metrics });
   const send = createSend();
   const requestIdOf = createRequestIds(ids);
   const report = createReport({ name, clock, log, metrics });
+  const checkHost = parts.names && createHostCheck(parts.names);
 
   function admit({ headers }: Exchange<Services, Caller>, caller: Caller): void {
     const verdict = limit?.(caller);
@@ -145,7 +157,7 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
 
   async function readBody(exchange: Exchange<Services, Caller>, route: Route<Services, Caller>): Promise<unknown> {
     const { context } = exchange;
-    const bounds = { limit: BODY_LIMIT, source: sourceOf(exchange), bytes };
+    const bounds = { limit: BODY_LIMIT, source: sourceOf(exchange), developer: exchange.developerId, bytes };
     const body = await patiently(context, () => readJson(context.req, bounds));
     if (body !== undefined) return contracts.check(route.body!, body, 'body');
     if (route.bodyOptional) return {};
@@ -176,12 +188,13 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
     const requestId = exchange.headers['X-Request-Id'] ?? '';
     const about = { headers, address, requestId, baseUrl: baseUrl(), target, changed };
     const input: Input = { params, body, stream: req, readForm, query, caller, ...about };
-    if (route.costly && applicationId !== undefined) {
-      const leave = await costly.enter(applicationId);
+    const answer = (): Answer | Promise<Answer> => route.handler(services, input as Input<never, never, never, Caller>);
+    if (!route.costly || applicationId === undefined || caller === undefined) return answer();
+    const began = (leave: () => void): void => {
       res.once('close', leave);
       if (req.socket.destroyed) leave();
-    }
-    return route.handler(services, input as Input<never, never, never, Caller>);
+    };
+    return costly.read({ developerId: developerOf?.(caller) ?? '', applicationId }, began, answer);
   }
 
   /** Serves a request for a line of the table. Who calls is found out first: bounds hold for each caller, then for all. */
@@ -192,6 +205,7 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
   ): Promise<void> {
     const exchange = context.state['exchange'] as Exchange<Services, Caller>;
     exchange.route = route;
+    if (!route.anyHost) checkHost?.(context.req.headers.host);
     if (route.scope === null) {
       exchange.answer = await serve(exchange, route, { raw, caller: undefined });
       return;
@@ -200,19 +214,27 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
     if (headersFor) Object.assign(exchange.headers, headersFor(caller));
     const applicationId = applicationOf?.(caller);
     exchange.applicationId = applicationId;
+    exchange.developerId = developerOf?.(caller);
     admit(exchange, caller);
     if (changes?.has(route)) await beginChange(exchange, route, caller);
     if (applicationId === undefined) {
       exchange.answer = await serve(exchange, route, { raw, caller });
       return;
     }
+    const developer = `developer ${exchange.developerId ?? ''}`;
     try {
-      if (work.enterOf(applicationId) > maxInFlightOfSource) {
+      const [own, ofDeveloper] = [work.enterOf(applicationId), work.enterOf(developer)];
+      if (own > maxInFlightOfSource) {
         refuse('requests_in_flight_per_application', new DomainError('RATE_LIMITED', { values: SOON }));
+      }
+      // However many applications a developer has, there is a place for who has none.
+      if (ofDeveloper > 1 && ofDeveloper > maxInFlight - work.all()) {
+        refuse('requests_in_flight_per_developer', new DomainError('RATE_LIMITED', { values: SOON }));
       }
       exchange.answer = await serve(exchange, route, { raw, caller });
     } finally {
       work.leaveOf(applicationId);
+      work.leaveOf(developer);
     }
   }
 
@@ -259,6 +281,7 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
       target: readTarget(context.req.url ?? ''),
       route: undefined,
       applicationId: undefined,
+      developerId: undefined,
       change: undefined,
       answer: undefined,
       headers: { 'X-Request-Id': requestId },
@@ -274,7 +297,7 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
     } catch (thrown) {
       ({ error, given } = await answerError(exchange, thrown));
     }
-    if (exchange.change) await exchange.change.ended(given.status);
+    if (exchange.change) await exchange.change.ended(given.status, error?.code);
     // Node closes idle connections by itself; this closes the ones that were in use, after their answer.
     if (sockets.isDraining() || given.endless) exchange.headers['Connection'] = 'close';
     if (given.endless) sockets.lets(context.req.socket);

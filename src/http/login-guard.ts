@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts';
 import { DomainError, type ErrorCode } from '../errors.ts';
 import type { Metrics } from '../metrics.ts';
-import { createTokenBuckets } from '../token-buckets.ts';
+import { createTokenBuckets, type LimitShares } from '../token-buckets.ts';
 
 const WRONG_CREDENTIALS: ReadonlySet<ErrorCode> = new Set([
   'TOKEN_INVALID',
@@ -17,8 +17,8 @@ interface Parts {
   name: string;
   /** Requests with wrong credentials per second of one address, and for one application; 0 is no limit. */
   perSecond: number;
-  /** See createTokenBuckets. */
-  nodes?: (() => number) | undefined;
+  /** Where other processes have the same limit. */
+  shares?: LimitShares | undefined;
   metrics: Pick<Metrics, 'loginFailures' | 'httpRefused'>;
 }
 
@@ -26,10 +26,11 @@ interface Parts {
  * What wrong credentials cost whoever sends many of them. They are judged first, so whoever has the right ones is let in
  * whatever others send, from the same address or in the name of the same application.
  */
-export function createLoginGuard({ clock, name, perSecond, nodes, metrics }: Parts) {
-  const limits = { clock, perSecond, ...(nodes && { nodes }) };
-  const addresses = createTokenBuckets(limits);
-  const applications = createTokenBuckets(limits);
+export function createLoginGuard({ clock, name, perSecond, shares, metrics }: Parts) {
+  const bucketsOf = (whose: string) =>
+    createTokenBuckets({ clock, perSecond, share: shares?.(`${name} failed logins ${whose}`, perSecond) });
+  const addresses = bucketsOf('of an address');
+  const applications = bucketsOf('of an application');
   const held = new Set<() => void>();
   let released = false;
 

@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts';
-import { BURST_SECONDS, createTokenBuckets } from '../token-buckets.ts';
+import { BURST_SECONDS, createTokenBuckets, type LimitShares } from '../token-buckets.ts';
 
 export interface RateLimitVerdict {
   allowed: boolean;
@@ -15,13 +15,13 @@ interface Options {
   clock: Clock;
   name: string;
   perSecond: number;
-  /** See createTokenBuckets. */
-  nodes?: () => number;
+  /** Where other processes have the same limit. */
+  shares?: LimitShares | undefined;
 }
 
 /** The rate limit of callers, and what HTTP says of it. Nothing is limited when `perSecond` is 0. */
-export function createRateLimit({ name, ...limits }: Options) {
-  const buckets = createTokenBuckets(limits);
+export function createRateLimit({ clock, name, perSecond, shares }: Options) {
+  const buckets = createTokenBuckets({ clock, perSecond, share: shares?.(name, perSecond) });
 
   return {
     /** Takes one request of a caller; undefined when nothing is limited. */

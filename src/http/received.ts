@@ -2,17 +2,15 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { TextDecoder } from 'node:util';
 import { DomainError } from '../errors.ts';
-import type { BodyBytes } from './body-bytes.ts';
+import type { BodyBytes, BodySource } from './body-bytes.ts';
 
 // A body above its limit is still read to its end up to so many times the limit and thrown away: the client gets to read
 // its 413, and the connection stays usable. Above this the connection is closed.
 const PATIENCE = 16;
 
-export interface BodyBounds {
+export interface BodyBounds extends BodySource {
   /** Bytes at most. */
   limit: number;
-  /** Whose memory it is: an application, an address. */
-  source: string;
   bytes: BodyBytes;
 }
 
@@ -48,7 +46,7 @@ export interface Received {
  * it takes memory of its source: when there is none left it is ended for whoever reads it, with RATE_LIMITED or
  * OVERLOADED.
  */
-export function watchBody(request: IncomingMessage, { limit, source, bytes }: BodyBounds): Received {
+export function watchBody(request: IncomingMessage, { limit, bytes, ...source }: BodyBounds): Received {
   let size = 0;
   let held = 0;
   let hasMark = false;

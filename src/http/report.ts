@@ -45,7 +45,7 @@ export function createReport({ name, clock, log, metrics }: Parts) {
       log.error({ ...line, err: error.cause ?? error }, 'request failed');
       return;
     }
-    const leftOut = mayLog(`${source} ${error.code} ${method} ${route}`);
+    const leftOut = mayLog(`${source} ${error.code} ${method} ${route}`, source);
     if (leftOut === undefined) log.debug(line, 'request refused');
     else
       log.info({ ...line, ...(leftOut > 0 && { leftOut }), ...(status >= 500 && { err: error }) }, 'request refused');

@@ -63,6 +63,8 @@ interface Options<Body extends SchemaName, Query extends SchemaName> {
   errors?: (error: DomainError) => Answer | undefined;
   /** Also answers HEAD, as it answers GET (RFC 9110 9.3.2). */
   head?: true;
+  /** Asked by who knows the service by any name: it tells nothing but whether it is well. */
+  anyHost?: true;
   /** A page: it answers every path below its own, too, that is not another's, with whatever query. */
   below?: true;
 }

@@ -12,7 +12,7 @@ import { createCors } from './cors.ts';
 import { lingeringClose } from './linger.ts';
 import { createObjectFiles } from './object-files.ts';
 import { readUpload, receiveObject } from './receive-object.ts';
-import { createSignatureCheck, type StoreCredentials } from './request-signature.ts';
+import { createSignatureCheck, readDate, type StoreCredentials } from './request-signature.ts';
 import { errorXml, S3Error, toS3Error } from './s3-error.ts';
 import { readTarget, type S3Target } from './s3-target.ts';
 import { sendObject } from './send-object.ts';
@@ -49,6 +49,10 @@ export interface EmbeddedStoreParts {
   ids?: Ids;
   /** Whose an object is: places for transfers are shared between owners. By default all are the same one's. */
   ownerOf?(key: string): Promise<string>;
+  /** Since when devices get an object (microseconds); null when they do not. By default they never do. */
+  distributedSince?(key: string): Promise<number | null>;
+  /** Whether an upload of so many bytes may come. By default it may. */
+  admits?(key: string, bytes: number): Promise<boolean>;
   limits?: Partial<StoreLimits>;
   /** URLs of the pages that may upload; their origins count. None unless told. */
   pages?(): readonly string[];
@@ -73,6 +77,8 @@ function limitsOf(given: Partial<StoreLimits> = {}): StoreLimits {
   return { ...LIMITS, uploads, downloads, ...given };
 }
 
+/** A signature says its second. */
+const A_SECOND = 1_000_000;
 // Microseconds: to count them, each of a hundred thousand files is looked at.
 const STORED_KEPT = 600_000_000;
 // Milliseconds. A whole request may take as long as a slow device needs, so only silence ends it.
@@ -94,6 +100,7 @@ const KNOWN_HEADER = /^(?!x-amz-)|^x-amz-(?:content-sha256|date|user-agent)$/;
  */
 export function createEmbeddedStore(parts: EmbeddedStoreParts) {
   const { folder, region, bucket, clock, log, metrics, ids = randomIds, ownerOf = async () => '' } = parts;
+  const { distributedSince = async () => null, admits = async () => true } = parts;
   const limits = limitsOf(parts.limits);
   const credentials = parts.credentials ?? embeddedCredentials(folder, ids);
   const signatures = createSignatureCheck({ credentials, region, clock });
@@ -133,9 +140,19 @@ export function createEmbeddedStore(parts: EmbeddedStoreParts) {
     }
   }
 
-  async function put(exchange: Exchange, key: string, sha256: string | undefined): Promise<void> {
+  /** What devices get is replaced by who asks for a URL to replace it, not by one that was made before they got it. */
+  async function checkAge(key: string, { query }: S3Target): Promise<void> {
+    const date = query.get('X-Amz-Date');
+    const since = date === null ? null : await distributedSince(key);
+    if (since === null || since < readDate(date!) + A_SECOND || !(await files.has(key))) return;
+    throw new S3Error('AccessDenied', 'The URL is older than the distribution of the object; ask for another one.');
+  }
+
+  async function put(exchange: Exchange, target: S3Target, sha256: string | undefined): Promise<void> {
+    const { key } = target;
     const { request, response } = exchange;
     const upload = readUpload(key, request, sha256, limits.objectBytes);
+    await checkAge(key, target);
     await placed(uploads, exchange, key, async (moved) => {
       let left = upload.size;
       promised += left;
@@ -144,13 +161,19 @@ export function createEmbeddedStore(parts: EmbeddedStoreParts) {
           metrics.objectsRefused.inc({ bound: 'disk' });
           throw new S3Error('InsufficientStorage', 'The disk is full.');
         }
+        if (!(await admits(key, upload.size))) {
+          metrics.objectsRefused.inc({ bound: 'quota' });
+          throw new S3Error('InsufficientStorage', 'The developer may have no more bytes of binaries.');
+        }
         exchange.proceed();
-        const { etag } = await receiveObject({ files, clock, turn }, upload, request, (count) => {
+        const onBytes = (count: number): void => {
           left -= count;
           promised -= count;
           moved(count);
           metrics.objectBytes.inc({ direction: 'in' }, count);
-        });
+        };
+        const whole = (): Promise<void> => checkAge(key, target);
+        const { etag } = await receiveObject({ files, clock, turn }, upload, request, onBytes, whole);
         response.writeHead(200, { ETag: etag, 'Content-Length': 0 }).end();
       } finally {
         promised -= left;
@@ -181,7 +204,7 @@ export function createEmbeddedStore(parts: EmbeddedStoreParts) {
       if (method !== 'HEAD') throw new S3Error('NotImplemented', 'Operations on buckets are not implemented.');
       response.writeHead(200, { 'x-amz-bucket-region': region }).end();
     } else if (method === 'PUT') {
-      await put(exchange, key, sha256);
+      await put(exchange, target, sha256);
     } else if (method === 'GET' || method === 'HEAD') {
       await placed(downloads, exchange, key, (moved) =>
         sendObject({ files, turn }, key, exchange, (count) => {
@@ -316,7 +339,7 @@ export function createEmbeddedStore(parts: EmbeddedStoreParts) {
       return { stored: await stored.bytes, free: await files.free() };
     },
     /** All objects whose keys begin so, in pages; for the service itself, without a signature. */
-    async *list(prefix: string): AsyncGenerator<{ key: string; uploadedAt: number }[]> {
+    async *list(prefix: string): AsyncGenerator<{ key: string; size: number; uploadedAt: number }[]> {
       for await (const page of files.list()) yield page.filter(({ key }) => key.startsWith(prefix));
     },
     /** Stops accepting, closes idle connections, lets transfers finish within 8 seconds. */

@@ -109,6 +109,16 @@ export function createObjectFiles(folder: string) {
       };
     },
 
+    /** Whether there is an object. */
+    has: (key: string): Promise<boolean> =>
+      stat(fileOf(key)).then(
+        () => true,
+        (error: NodeJS.ErrnoException) => {
+          if (error.code === 'ENOENT') return false;
+          throw error;
+        },
+      ),
+
     async open(key: string): Promise<OpenObject | undefined> {
       let handle: FileHandle;
       try {

@@ -27,7 +27,7 @@ interface ObjectStoreParts {
   /** The ETags of the store are the SHA-256 of its objects, as those of the embedded one are. */
   etagsAreSha256?: boolean;
   /** How a store lists its objects that has no such operation. */
-  listing?(prefix: string): AsyncIterable<{ key: string; uploadedAt: number }[]>;
+  listing?(prefix: string): AsyncIterable<{ key: string; size: number; uploadedAt: number }[]>;
   clock: Clock;
   /**
    * Bounds of one operation: milliseconds of the whole of it and of its connection (0: no bound of its own), attempts within
@@ -181,7 +181,7 @@ export function createObjectStore(parts: ObjectStoreParts) {
       }),
 
     /** All objects whose keys begin so, in pages. */
-    async *list(prefix: string): AsyncGenerator<{ key: string; uploadedAt: number }[]> {
+    async *list(prefix: string): AsyncGenerator<{ key: string; size: number; uploadedAt: number }[]> {
       if (parts.listing) {
         yield* parts.listing(prefix);
         return;
@@ -189,8 +189,8 @@ export function createObjectStore(parts: ObjectStoreParts) {
       for (let token: string | undefined, first = true; first || token !== undefined; first = false) {
         const command = new ListObjectsV2Command({ Bucket, Prefix: prefix, MaxKeys: listed, ContinuationToken: token });
         const page = await within((options) => client.send(command, options));
-        yield (page.Contents ?? []).flatMap(({ Key: key, LastModified: at }) =>
-          key !== undefined && at ? [{ key, uploadedAt: at.getTime() * 1000 }] : [],
+        yield (page.Contents ?? []).flatMap(({ Key: key, Size: size = 0, LastModified: at }) =>
+          key !== undefined && at ? [{ key, size, uploadedAt: at.getTime() * 1000 }] : [],
         );
         token = page.IsTruncated ? page.NextContinuationToken : undefined;
       }

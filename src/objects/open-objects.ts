@@ -15,6 +15,10 @@ interface Parts {
   metrics: Metrics;
   /** Whose the object under a key is: transfers are shared out among owners. */
   ownerOf(key: string): Promise<string>;
+  /** Since when devices get it (microseconds); null when they do not. */
+  distributedSince(key: string): Promise<number | null>;
+  /** Whether an upload of so many bytes may come: its owner has a quota. */
+  admits(key: string, bytes: number): Promise<boolean>;
   /** URLs of the pages that may upload to the embedded store. */
   pages(): readonly string[];
 }
@@ -23,13 +27,14 @@ interface Parts {
  * The object store that the settings name: any S3-compatible one, or else the embedded one, which listens from here on.
  * Throws SETTING_INVALID.
  */
-export async function openObjects({ config, ownerOf, pages, ...parts }: Parts) {
+export async function openObjects({ config, ownerOf, distributedSince, admits, pages, ...parts }: Parts) {
   const { endpoint, region, bucket, host, port, publicUrl, maxConnections } = config.objects;
   await using stack = new AsyncDisposableStack();
 
   async function startEmbedded() {
     const limits = { connections: maxConnections };
-    const made = createEmbeddedStore({ ...parts, folder: config.dataDir, region, bucket, ownerOf, pages, limits });
+    const about = { ownerOf, distributedSince, admits, pages };
+    const made = createEmbeddedStore({ ...parts, ...about, folder: config.dataDir, region, bucket, limits });
     const store = stack.use(made);
     const listen = async (...at: [string, number]): Promise<number> => (await store.listen(...at)).port;
     const url = await listenAt({ setting: 'LAPEL_OBJECTS_PORT', host, port }, listen);

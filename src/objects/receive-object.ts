@@ -52,6 +52,8 @@ export async function receiveObject(
   request: IncomingMessage,
   /** Called with the number of bytes after each part that was written. */
   onBytes: (count: number) => void,
+  /** Called when all of it is there; when it rejects, the object is not replaced. */
+  onWhole: () => Promise<void>,
 ): Promise<ObjectInfo> {
   const draft: Draft = await files.create();
   try {
@@ -76,6 +78,7 @@ export async function receiveObject(
     }
     if (upload.md5 && !md5?.digest().equals(upload.md5))
       throw new S3Error('BadDigest', 'The body is not what Content-MD5 says.');
+    await onWhole();
     const { key, size, contentType } = upload;
     const info: ObjectInfo = { key, size, etag: `"${digest}"`, contentType, uploadedAt: clock.now() };
     await draft.commit(info);

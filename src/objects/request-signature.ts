@@ -197,7 +197,7 @@ export function createSignatureCheck(parts: { credentials: StoreCredentials; reg
 const UNSIGNED_BODY = {};
 
 /** `20261120T093000Z` in microseconds. */
-function readDate(text: string): number {
+export function readDate(text: string): number {
   const match = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/.exec(text);
   const [, year, month, day, hours, minutes, seconds] = match ?? [];
   const at = Date.parse(`${year}-${month}-${day}T${hours}:${minutes}:${seconds}Z`);

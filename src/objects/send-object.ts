@@ -40,6 +40,8 @@ export async function sendObject(
       'Content-Length': end - start + 1,
       // What was uploaded is never a page of ours.
       'X-Content-Type-Options': 'nosniff',
+      'Content-Disposition': 'attachment',
+      'Content-Security-Policy': "default-src 'none'; sandbox",
       ...(range && { 'Content-Range': `bytes ${start}-${end}/${size}` }),
     });
     if (request.method === 'HEAD' || size === 0) {

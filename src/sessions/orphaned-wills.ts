@@ -32,7 +32,7 @@ export function createOrphanedWills({ database, clock, log, nodes, carryOut }: P
     const live = nodes.live().map(({ nodeId }) => nodeId);
     const found = new Set<string>();
     for (let after: string | undefined = ''; after !== undefined && !stopped; ) {
-      const wills = await willsOfOthers(database.aside, live, after, PAGE);
+      const wills = await willsOfOthers(database.prompt, live, after, PAGE);
       for (const { clientId, brokerId } of wills) {
         found.add(brokerId);
         if (!dead.has(brokerId)) continue;

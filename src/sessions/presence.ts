@@ -6,8 +6,8 @@ import { deletePresence, saveLastSeen } from './presence-repository.ts';
 
 // What a crash can lose: so long after it was heard of, a device's time is on the disk.
 const GATHER_MILLISECONDS = 60_000;
-// Where other nodes are asked for it too: so much older it is there.
-const SHARED_MILLISECONDS = 5_000;
+// Where other nodes are asked for it too: so much older it is there, and so seldom a device is written that goes on talking.
+const SHARED_MILLISECONDS = 15_000;
 // Devices that leave are written sooner, but together: a whole fleet can leave at once.
 const LEFT_MILLISECONDS = 1_000;
 const ROWS_PER_UNIT = 256;
@@ -29,33 +29,40 @@ export type Presence = ReturnType<typeof createPresence>;
  */
 export function createPresence({ database, clock, log }: Parts) {
   const newer = new Map<string, number>();
-  let cancel: (() => void) | undefined;
-  let dueAt = Number.POSITIVE_INFINITY;
-  let writing = false;
+  /** Those of them that have left. */
+  const left = new Set<string>();
   const gather = database.shared ? SHARED_MILLISECONDS : GATHER_MILLISECONDS;
+  const ofAll = createTimer(() => newer.keys());
+  const ofLeft = createTimer(() => left.keys());
+  let writing = false;
 
-  function arm(milliseconds: number): void {
-    const at = clock.now() + milliseconds * 1000;
-    if (at >= dueAt) return;
-    disarm();
-    dueAt = at;
-    cancel = clock.after(milliseconds, () => {
+  /** Writes some of them after a time, the soonest that was asked for. */
+  function createTimer(due: () => Iterable<string>) {
+    let cancel: (() => void) | undefined;
+    let dueAt = Number.POSITIVE_INFINITY;
+    function disarm(): void {
+      cancel?.();
+      cancel = undefined;
+      dueAt = Number.POSITIVE_INFINITY;
+    }
+    function arm(milliseconds: number): void {
+      const at = clock.now() + milliseconds * 1000;
+      if (at >= dueAt) return;
       disarm();
-      flush().catch((err: unknown) => {
-        if (!isDatabaseAway(err)) log.error({ err }, 'when devices were last seen could not be written; trying again');
-        arm(gather);
+      dueAt = at;
+      cancel = clock.after(milliseconds, () => {
+        disarm();
+        flush([...due()]).catch((err: unknown) => {
+          if (!isDatabaseAway(err))
+            log.error({ err }, 'when devices were last seen could not be written; trying again');
+          arm(gather);
+        });
       });
-    });
+    }
+    return { arm, disarm, isArmed: (): boolean => cancel !== undefined };
   }
 
-  function disarm(): void {
-    cancel?.();
-    cancel = undefined;
-    dueAt = Number.POSITIVE_INFINITY;
-  }
-
-  async function flush(transact: Transact = database.transactSoon): Promise<void> {
-    const due = [...newer.keys()];
+  async function flush(due: readonly string[], transact: Transact = database.transactSoon): Promise<void> {
     writing = true;
     try {
       for (let start = 0; start < due.length; start += ROWS_PER_UNIT) {
@@ -68,28 +75,36 @@ export function createPresence({ database, clock, log }: Parts) {
     }
   }
 
-  async function write(unit: UnitOfWork, deviceIds: string[]): Promise<void> {
+  async function write(unit: UnitOfWork, deviceIds: readonly string[]): Promise<void> {
+    const heard: { deviceId: string; at: number }[] = [];
     for (const deviceId of deviceIds) {
       const at = newer.get(deviceId);
-      if (at === undefined) continue; // removed meanwhile
-      await saveLastSeen(unit, deviceId, at);
-      unit.onCommit(() => {
-        if (newer.get(deviceId) === at) newer.delete(deviceId); // else it has been heard of again
-      });
+      if (at !== undefined) heard.push({ deviceId, at }); // else it was removed meanwhile
     }
+    await saveLastSeen(unit, heard);
+    unit.onCommit(() => {
+      // Who has been heard of again stays.
+      for (const { deviceId, at } of heard) {
+        if (newer.get(deviceId) !== at) continue;
+        newer.delete(deviceId);
+        left.delete(deviceId);
+      }
+    });
   }
 
   return {
     /** A packet came from the device. */
     heard(deviceId: string): void {
       newer.set(deviceId, clock.now());
-      if (cancel === undefined) arm(gather);
-      if (newer.size > BOUND && !writing) arm(0);
+      if (!ofAll.isArmed()) ofAll.arm(gather);
+      if (newer.size > BOUND && !writing) ofAll.arm(0);
     },
 
     /** The device's connection has ended. */
     left(deviceId: string): void {
-      if (newer.has(deviceId)) arm(LEFT_MILLISECONDS);
+      if (!newer.has(deviceId)) return;
+      left.add(deviceId);
+      ofLeft.arm(LEFT_MILLISECONDS);
     },
 
     /** Microseconds; undefined when the database has the newest. */
@@ -99,6 +114,7 @@ export function createPresence({ database, clock, log }: Parts) {
     async remove(unit: UnitOfWork, deviceId: string): Promise<void> {
       const at = newer.get(deviceId);
       newer.delete(deviceId); // at once: a batch in the same commit must not write it again
+      left.delete(deviceId);
       unit.onRollback(() => {
         if (at !== undefined && !newer.has(deviceId)) newer.set(deviceId, at);
       });
@@ -106,9 +122,10 @@ export function createPresence({ database, clock, log }: Parts) {
     },
 
     async [Symbol.asyncDispose](): Promise<void> {
-      disarm();
-      await flush(database.transact); // nobody else's commits come any more
-      disarm();
+      ofAll.disarm();
+      ofLeft.disarm();
+      await flush([...newer.keys()], database.transact); // nobody else's commits come any more
+      ofAll.disarm();
     },
   };
 }

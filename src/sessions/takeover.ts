@@ -57,9 +57,6 @@ export function createTakeover({ database, clock, ownership }: Parts) {
     /** The connection of that epoch has ended. */
     left: ownership.left,
 
-    /** The node has another name, and has kept its connections: so are the wills under that name. */
-    renamed: repository.renameBroker as (unit: UnitOfWork, from: string, to: string) => Promise<unknown>,
-
     /** The connection of that epoch will be ended: its will is as that of a node that is dead, until the device is back. */
     orphan: (deviceId: string, epoch: number): Promise<number> =>
       database.transactInCrowd((unit) => repository.orphanWill(unit, deviceId, `handed over ${epoch}`), deviceId),

@@ -18,6 +18,8 @@ export interface ObjectStore {
 
 export interface ListedObject {
   key: string;
+  /** Bytes. */
+  size: number;
   /** Microseconds since the epoch. */
   uploadedAt: number;
 }

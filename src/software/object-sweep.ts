@@ -4,6 +4,7 @@ import type { Log } from '../log.ts';
 import { binaryIdOf, objectKey } from './binary.ts';
 import type { ListedObject, ObjectStore } from './object-store.ts';
 import { forgetBinary, forgetOrphan, isReferred, listOrphans, rememberOrphan } from './orphan-repository.ts';
+import type { Quotas } from './quotas.ts';
 
 /** Microseconds: longer than an upload URL is valid, by far. */
 const DAY = 86_400_000_000;
@@ -20,6 +21,7 @@ interface Parts {
   clock: Clock;
   log: Log;
   objects: Pick<ObjectStore, 'list' | 'remove'>;
+  quotas: Pick<Quotas, 'seen'>;
 }
 
 type Pace = (workedMs: number) => Promise<boolean>;
@@ -28,18 +30,20 @@ type Pace = (workedMs: number) => Promise<boolean>;
  * Objects that no version refers to: the version went, and its binary came afterwards by a URL that was still valid, or
  * could not be removed with it. They are walked through in pages, four times a day. One is removed when it was uploaded and
  * found without a version a day ago or longer: by then nobody can have a URL for it, and no version will ever have its
- * identifier again. Answers how many were removed; undefined when it was not time to walk.
+ * identifier again. What is there is counted to its developer. Answers how many were removed; undefined when it was not time to walk.
  */
-export function createObjectSweep({ database, clock, log, objects }: Parts) {
+export function createObjectSweep({ database, clock, log, objects, quotas }: Parts) {
   let nextAt = Number.NEGATIVE_INFINITY;
 
   async function take(page: readonly ListedObject[], known: Map<string, number>): Promise<number> {
     const now = clock.now();
     const found: string[] = [];
     let removed = 0;
-    for (const { key, uploadedAt } of page) {
+    for (const { key, size, uploadedAt } of page) {
       const binaryId = binaryIdOf(key);
-      if (binaryId === undefined || !OWN.test(binaryId) || uploadedAt > now - DAY) continue;
+      if (binaryId === undefined || !OWN.test(binaryId)) continue;
+      await quotas.seen(binaryId, size);
+      if (uploadedAt > now - DAY) continue;
       const foundAt = known.get(binaryId);
       if (await isReferred(database.read, binaryId)) continue; // stays among the known, if it was: that is forgotten
       known.delete(binaryId);

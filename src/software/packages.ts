@@ -3,6 +3,7 @@ import type { Database } from '../database/sql.ts';
 import { DomainError } from '../errors.ts';
 import { requirePackage } from './ownership.ts';
 import * as repository from './package-repository.ts';
+import type { Quotas } from './quotas.ts';
 import { requireUnreserved } from './reserved.ts';
 import { hasVersions } from './version-repository.ts';
 
@@ -11,18 +12,19 @@ type Package = repository.Package;
 interface Parts {
   database: Database;
   clock: Clock;
+  quotas: Pick<Quotas, 'require' | 'count'>;
   /** LAPEL_RESERVED_PACKAGE_PREFIX: names that begin with it are the service's own. */
   reservedPrefix: string;
 }
 
 /** The packages of developers (ops 12 to 15). All but `list` throw PACKAGE_NOT_FOUND for names that are not the developer's. */
-export function createPackages({ database, clock, reservedPrefix }: Parts) {
+export function createPackages({ database, clock, quotas, reservedPrefix }: Parts) {
   return {
     /** Op 12: by name. */
     list: (developerId: string, page: { offset: number; limit: number }) =>
       repository.listPackages(database.read, developerId, page),
 
-    /** Op 13: every application of the developer may distribute it. Throws REQUEST_INVALID (reserved), PACKAGE_EXISTS. */
+    /** Op 13: every application of the developer may distribute it. Throws REQUEST_INVALID (reserved), PACKAGE_EXISTS, QUOTA_EXCEEDED. */
     async register(developerId: string, wanted: { package: string; displayName?: string | null }): Promise<Package> {
       requireUnreserved(wanted.package, reservedPrefix);
       const now = clock.now();
@@ -34,8 +36,10 @@ export function createPackages({ database, clock, reservedPrefix }: Parts) {
         updatedAt: now,
       };
       return database.transact(async (unit) => {
+        await quotas.require(unit, developerId, { packages: 1 });
         const inserted = await repository.insertPackage(unit, 'software', { ...row, forAll: true });
         if (!inserted) throw new DomainError('PACKAGE_EXISTS');
+        await quotas.count(unit, developerId, { packages: 1 });
         return row;
       });
     },
@@ -57,6 +61,7 @@ export function createPackages({ database, clock, reservedPrefix }: Parts) {
         await requirePackage(unit, developerId, name, unit.forUpdate);
         if (await hasVersions(unit, 'software', name)) throw new DomainError('PACKAGE_IN_USE');
         await repository.deletePackage(unit, 'software', name);
+        await quotas.count(unit, developerId, { packages: -1 });
       });
     },
   };

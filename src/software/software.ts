@@ -12,6 +12,7 @@ import type { ObjectStore } from './object-store.ts';
 import { createObjectSweep } from './object-sweep.ts';
 import { createSoftwareOverview } from './overview.ts';
 import { createPackages } from './packages.ts';
+import type { Quotas } from './quotas.ts';
 import { createServiceSoftware } from './service-software.ts';
 import { createUploads } from './uploads.ts';
 import { createVersions } from './versions.ts';
@@ -22,6 +23,7 @@ interface Parts {
   ids: Ids;
   log: Log;
   objects: ObjectStore;
+  quotas: Quotas;
   /** LAPEL_RESERVED_PACKAGE_PREFIX: names that begin with it are the service's own. */
   reservedPrefix: string;
 }

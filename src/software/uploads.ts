@@ -4,8 +4,10 @@ import { DomainError } from '../errors.ts';
 import type { Ids } from '../ids.ts';
 import { objectKey, UPLOAD_SECONDS, type UploadTicket, uploadTicket } from './binary.ts';
 import type { ObjectStore } from './object-store.ts';
-import { findOrInsertPackage, permitApplication } from './package-repository.ts';
+import { findOrInsertPackage, findPackage, permitApplication } from './package-repository.ts';
+import type { Quotas } from './quotas.ts';
 import { requireUnreserved } from './reserved.ts';
+import { setStoredBytes } from './usage-repository.ts';
 import { findVersion, insertVersion } from './version-repository.ts';
 import { newVersion } from './versions.ts';
 
@@ -14,6 +16,7 @@ interface Parts {
   clock: Clock;
   ids: Ids;
   objects: ObjectStore;
+  quotas: Pick<Quotas, 'require' | 'count'>;
   reservedPrefix: string;
 }
 
@@ -25,9 +28,9 @@ export interface Upload extends UploadTicket {
 
 /**
  * Op 23: registers package and version when missing, permits the calling application to distribute them, and makes an
- * upload URL for a binary of exactly so many bytes. Throws REQUEST_INVALID (reserved), PACKAGE_FOREIGN.
+ * upload URL for a binary of exactly so many bytes. Throws REQUEST_INVALID (reserved), PACKAGE_FOREIGN, QUOTA_EXCEEDED.
  */
-export function createUploads({ database, clock, ids, objects, reservedPrefix }: Parts) {
+export function createUploads({ database, clock, ids, objects, quotas, reservedPrefix }: Parts) {
   return async function upload(
     caller: { developerId: string; applicationId: string },
     wanted: { package: string; version: string; fileSize: number },
@@ -37,14 +40,24 @@ export function createUploads({ database, clock, ids, objects, reservedPrefix }:
     const { developerId } = caller;
     const binaryId = await database.transact(async (unit) => {
       const now = clock.now();
-      const made = { package: name, developerId, displayName: null, createdAt: now, updatedAt: now };
-      const known = await findOrInsertPackage(unit, 'software', { ...made, forAll: false });
+      const made = { package: name, developerId, displayName: null, createdAt: now, updatedAt: now, forAll: false };
+      const before = await findPackage(unit, 'software', name, unit.forUpdate);
+      if (before && before.developerId !== developerId) throw new DomainError('PACKAGE_FOREIGN');
+      const registered = before && (await findVersion(unit, 'software', name, version));
+      const wanted = {
+        packages: before ? 0 : 1,
+        versions: registered ? 0 : 1,
+        storedBytes: Math.max(0, fileSize - (registered?.storedBytes ?? 0)),
+      };
+      await quotas.require(unit, developerId, wanted);
+      const known = before ?? (await findOrInsertPackage(unit, 'software', made));
       if (known.developerId !== developerId) throw new DomainError('PACKAGE_FOREIGN');
+      await quotas.count(unit, developerId, { ...wanted, packages: known === made ? 1 : 0 });
       await permitApplication(unit, name, caller.applicationId);
-      const registered = await findVersion(unit, 'software', name, version);
-      if (registered) return registered.binaryId;
-      const row = newVersion({ package: name, version }, { clock, ids });
-      await insertVersion(unit, 'software', row);
+      const row = registered ?? newVersion({ package: name, version }, { clock, ids });
+      const storedBytes = row.storedBytes + wanted.storedBytes;
+      if (!registered) await insertVersion(unit, 'software', { ...row, storedBytes });
+      else if (wanted.storedBytes > 0) await setStoredBytes(unit, row, storedBytes);
       return row.binaryId;
     });
     const key = objectKey(binaryId);

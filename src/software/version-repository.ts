@@ -8,13 +8,15 @@ export interface Version {
   description: string | null;
   /** Names the object of the binary; another one when the version is registered anew. */
   binaryId: string;
+  /** Of the binary, as far as it was seen, or that an upload URL was given out for. */
+  storedBytes: number;
   /** Microseconds; null: not distributing. */
   distributionStartedAt: number | null;
   createdAt: number;
   updatedAt: number;
 }
 
-const COLUMNS = `package, version, description, binary_id AS "binaryId",
+const COLUMNS = `package, version, description, binary_id AS "binaryId", stored_bytes AS "storedBytes",
   distribution_started_at AS "distributionStartedAt", created_at AS "createdAt", updated_at AS "updatedAt"`;
 
 export async function findVersion(
@@ -76,14 +78,15 @@ export async function hasVersions(sql: Sql, catalogue: Catalogue, name: string):
 export async function insertVersion(sql: Sql, catalogue: Catalogue, row: Version): Promise<boolean> {
   const inserted = await sql.run(
     `INSERT INTO versions
-       (line, package, version, sort_key, description, binary_id, distribution_started_at, created_at, updated_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (line, package, version) DO NOTHING`,
+       (line, package, version, sort_key, description, binary_id, stored_bytes, distribution_started_at, created_at, updated_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (line, package, version) DO NOTHING`,
     catalogue,
     row.package,
     row.version,
     versionSortKey(row.version),
     row.description,
     row.binaryId,
+    row.storedBytes,
     row.distributionStartedAt,
     row.createdAt,
     row.updatedAt,
@@ -107,6 +110,15 @@ export async function updateVersion(sql: Sql, catalogue: Catalogue, row: Version
 
 export async function deleteVersion(sql: Sql, catalogue: Catalogue, name: string, version: string): Promise<void> {
   await sql.run('DELETE FROM versions WHERE line = ? AND package = ? AND version = ?', catalogue, name, version);
+}
+
+/** Since when the version that the binary is of is distributed (microseconds); null when it is not. */
+export async function findDistributionOfBinary(sql: Sql, binaryId: string): Promise<number | null> {
+  const row = await sql.get<{ since: number | null }>(
+    'SELECT distribution_started_at AS since FROM versions WHERE binary_id = ?',
+    binaryId,
+  );
+  return row?.since ?? null;
 }
 
 /** The developer whose version the binary is of; null for the service's own, and when no version names it. */

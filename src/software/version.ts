@@ -4,6 +4,9 @@ const IDENTIFIER = '(?:0|[1-9][0-9]*|[0-9]*[A-Za-z-][0-9A-Za-z-]*)';
 const BUILD = '(?:\\+[0-9A-Za-z-]+(?:\\.[0-9A-Za-z-]+)*)?';
 const SEMVER = new RegExp(`^${NUMBER}\\.${NUMBER}\\.${NUMBER}(?:-(${IDENTIFIER}(?:\\.${IDENTIFIER})*))?${BUILD}$`);
 
+/** Longer than any version of the interface. */
+const LONGEST = 255;
+
 // Lower than any character of an identifier, so that `alpha` comes before `alpha-` and `alpha1`.
 const END = '!';
 
@@ -16,7 +19,7 @@ const END = '!';
  * their runs of digits (as numbers) and letters (as text), a number being newer than letters, more runs than fewer.
  */
 export function versionSortKey(version: string): string {
-  const match = SEMVER.exec(version);
+  const match = version.length <= LONGEST && SEMVER.exec(version);
   if (!match) return `0${otherKey(version)}`;
   const [, major = '', minor = '', patch = '', preRelease] = match;
   const core = `1${numberKey(major)}${numberKey(minor)}${numberKey(patch)}`;

@@ -6,6 +6,7 @@ import { objectKey } from './binary.ts';
 import type { ObjectStore } from './object-store.ts';
 import { forgetBinary } from './orphan-repository.ts';
 import { requirePackage, requireVersion, type VersionName } from './ownership.ts';
+import type { Quotas } from './quotas.ts';
 import * as repository from './version-repository.ts';
 
 type Version = repository.Version;
@@ -15,10 +16,11 @@ interface Parts {
   clock: Clock;
   ids: Ids;
   objects: ObjectStore;
+  quotas: Pick<Quotas, 'require' | 'count'>;
 }
 
 /** The versions of developers' packages (ops 16 to 19). All throw PACKAGE_NOT_FOUND and, with a version, VERSION_NOT_FOUND. */
-export function createVersions({ database, clock, ids, objects }: Parts) {
+export function createVersions({ database, clock, ids, objects, quotas }: Parts) {
   return {
     find: (developerId: string, name: VersionName): Promise<Version> =>
       requireVersion(database.read, developerId, name),
@@ -29,7 +31,7 @@ export function createVersions({ database, clock, ids, objects }: Parts) {
       return repository.listVersions(database.read, 'software', name, page);
     },
 
-    /** Op 17. Throws VERSION_EXISTS. */
+    /** Op 17. Throws VERSION_EXISTS, QUOTA_EXCEEDED. */
     async register(
       developerId: string,
       name: string,
@@ -37,10 +39,12 @@ export function createVersions({ database, clock, ids, objects }: Parts) {
     ): Promise<Version> {
       return database.transact(async (unit) => {
         await requirePackage(unit, developerId, name, unit.forUpdate);
+        await quotas.require(unit, developerId, { versions: 1 });
         const row = newVersion({ package: name, version: wanted.version }, { clock, ids });
         const described = { ...row, description: wanted.description ?? null };
         const inserted = await repository.insertVersion(unit, 'software', described);
         if (!inserted) throw new DomainError('VERSION_EXISTS');
+        await quotas.count(unit, developerId, { versions: 1 });
         return described;
       });
     },
@@ -67,6 +71,7 @@ export function createVersions({ database, clock, ids, objects }: Parts) {
         if (hasBinary || known.distributionStartedAt !== null) throw new DomainError('VERSION_IN_USE');
         await repository.deleteVersion(unit, 'software', name.package, name.version);
         await forgetBinary(unit, known.binaryId);
+        await quotas.count(unit, developerId, { versions: -1, storedBytes: -known.storedBytes });
       });
     },
   };
@@ -76,5 +81,13 @@ export function createVersions({ database, clock, ids, objects }: Parts) {
 export function newVersion(name: VersionName, { clock, ids }: { clock: Clock; ids: Ids }): Version {
   const now = clock.now();
   const binaryId = ids.next('bin', now);
-  return { ...name, description: null, binaryId, distributionStartedAt: null, createdAt: now, updatedAt: now };
+  return {
+    ...name,
+    description: null,
+    binaryId,
+    storedBytes: 0,
+    distributionStartedAt: null,
+    createdAt: now,
+    updatedAt: now,
+  };
 }

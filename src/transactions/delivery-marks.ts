@@ -42,7 +42,7 @@ export function createDeliveryMarks({ database, clock, log, watch }: Parts) {
 
   async function flush(): Promise<void> {
     if (delivered.size === 0 && cancelled.size === 0) return;
-    await database.transactSoon(async (unit) => {
+    await database.transactAlong(async (unit) => {
       const marks = delivered;
       const cancels = cancelled;
       delivered = new Map();

@@ -57,6 +57,9 @@ interface Parts {
 }
 
 /** Operations whose success changes how many activated devices an application has. */
+/** Transactions that are cancelled by statements over sets. */
+const CANCELLED_AT_ONCE = 256;
+
 const changesActivation = (operation: Operation): boolean => operation === 'activate' || operation === 'deactivate';
 
 const NO_REASON = { code: 'INTERNAL', message: 'the device gave no reason.' };
@@ -76,8 +79,11 @@ export function createSettlement({ database, clock, metrics, watch, marks, recor
     deactivate: {
       async succeeded(unit, { transactionId, deviceId, applicationId }) {
         await releaseActivation(unit, deviceId);
-        for (const other of await unfinishedOf(unit, deviceId, applicationId))
-          if (other.transactionId !== transactionId) await cancelIn(unit, other);
+        const unfinished = await unfinishedOf(unit, deviceId, applicationId);
+        await cancelAllIn(
+          unit,
+          unfinished.filter((other) => other.transactionId !== transactionId),
+        );
       },
     },
   };
@@ -116,6 +122,12 @@ export function createSettlement({ database, clock, metrics, watch, marks, recor
     const mayHaveArrived = record.attempts > 0;
     await finishIn(unit, cancelled, mayHaveArrived);
     if (mayHaveArrived) await parts.cancelled(unit, record.deviceId, record.transactionId);
+  }
+
+  /** The same for many of one device: a server is asked for all of them in a few goes. */
+  async function cancelAllIn(unit: UnitOfWork, records: readonly TransactionRecord[]): Promise<void> {
+    for (let from = 0; from < records.length; from += CANCELLED_AT_ONCE)
+      await inOneGo(...records.slice(from, from + CANCELLED_AT_ONCE).map((record) => cancelIn(unit, record)));
   }
 
   /** A deactivation that nobody has to wait for; as any command it is stored under the lock of its device. */
@@ -233,7 +245,7 @@ export function createSettlement({ database, clock, metrics, watch, marks, recor
       const { deviceId, applicationId } = device;
       if (device.activation === 'activated' && applicationId !== null)
         await deactivateIn(unit, deviceId, applicationId);
-      for (const record of await unfinishedOf(unit, deviceId)) await cancelIn(unit, record);
+      await cancelAllIn(unit, await unfinishedOf(unit, deviceId));
       await clearDue(unit, deviceId);
     },
 

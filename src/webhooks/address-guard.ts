@@ -12,16 +12,55 @@ const EMBEDDED: { prefix: [ipaddr.IPv6, number]; at: number }[] = [
 const COMPATIBLE: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('::'), 96];
 // The identifier of an interface that is an IPv4 address (ISATAP, RFC 5214 6.1), in whatever network.
 const ISATAP = [0x00, 0x02].map((first) => Buffer.from([first, 0x00, 0x5e, 0xfe]));
+// For local use (RFC 8215).
+const LOCAL_NAT64: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('64:ff9b:1::'), 48];
 const GLOBAL_UNICAST: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('2000::'), 3];
 
 /**
- * Why a webhook must not go to this IP address (a word such as `loopback`, `private`, `linkLocal`), or undefined when
- * it may: only global unicast addresses pass. So metadata services (169.254.169.254, fd00:ec2::254) do not, and an
- * IPv6 address that leads to an IPv4 one is judged by that.
+ * Where clouds tell a machine its credentials, and are told who it is, by nothing but the address: AWS (and its containers),
+ * Azure, Google and most others, Alibaba, Oracle, Scaleway. No customer has a receiver there, so they are refused also where
+ * private addresses are allowed.
  */
-export function refusedAddress(text: string): string | undefined {
+const METADATA: ReadonlySet<string> = new Set(
+  (
+    '169.254.169.254 169.254.169.253 169.254.169.123 169.254.170.2 169.254.170.23 169.254.42.42 ' +
+    '100.100.100.200 168.63.129.16 192.0.0.192 ' +
+    'fd00:ec2::254 fd00:ec2::253 fd00:ec2::123 fd00:ec2::23 fd20:ce::254 fd00:42::42'
+  )
+    .split(' ')
+    .map((text) => ipaddr.parse(text).toNormalizedString()),
+);
+
+/**
+ * Why a webhook must not go to this IP address (a word such as `loopback`, `private`, `linkLocal`), or undefined when
+ * it may: only global unicast addresses pass, and none where a cloud has its metadata. An IPv6 address that leads to an IPv4
+ * one is judged by that. With `allowPrivate` all pass but those of metadata.
+ */
+export function refusedAddress(text: string, { allowPrivate = false } = {}): string | undefined {
   if (!ipaddr.isValid(text)) return 'not an IP address';
-  return judge(ipaddr.parse(text));
+  const address = ipaddr.parse(text);
+  if (isMetadata(address)) return 'metadata';
+  return allowPrivate ? undefined : judge(address);
+}
+
+/** The IPv4 addresses that an IPv6 address may lead to. */
+function embeddedIn(address: ipaddr.IPv6): ipaddr.IPv4[] {
+  const found = EMBEDDED.filter(({ prefix }) => address.match(prefix)).map(({ at }) => bytesOf(address, at));
+  if (address.match(COMPATIBLE) || address.match(LOCAL_NAT64) || isIsatap(address)) found.push(bytesOf(address, 12));
+  return found;
+}
+
+function isMetadata(address: ipaddr.IPv4 | ipaddr.IPv6): boolean {
+  const all = address instanceof ipaddr.IPv4 ? [address] : [address, ...embeddedIn(address)];
+  return all.some((one) => {
+    const bare = one instanceof ipaddr.IPv6 ? new ipaddr.IPv6(one.parts) : one; // without a zone
+    return METADATA.has(bare.toNormalizedString());
+  });
+}
+
+function isIsatap(address: ipaddr.IPv6): boolean {
+  const identifier = Buffer.from(address.toByteArray().slice(8, 12));
+  return ISATAP.some((each) => each.equals(identifier));
 }
 
 function judge(address: ipaddr.IPv4 | ipaddr.IPv6): string | undefined {
@@ -32,14 +71,13 @@ function judge(address: ipaddr.IPv4 | ipaddr.IPv6): string | undefined {
   }
   if (address.match(COMPATIBLE) && range !== 'loopback' && range !== 'unspecified') return judge(bytesOf(address, 12));
   if (range !== 'unicast') return range;
-  const identifier = Buffer.from(address.toByteArray().slice(8, 12));
-  if (ISATAP.some((each) => each.equals(identifier))) return judge(bytesOf(address, 12));
+  if (isIsatap(address)) return judge(bytesOf(address, 12));
   return address.match(GLOBAL_UNICAST) ? undefined : 'reserved';
 }
 
 /** Whether a host of a URL is an address that is refused, or the name of this machine; other names lead where they lead. */
-export function refusedHost(hostname: string): boolean {
+export function refusedHost(hostname: string, { allowPrivate = false } = {}): boolean {
   const address = hostname.replace(/^\[|\]$/g, '');
-  if (ipaddr.isValid(address)) return refusedAddress(address) !== undefined;
-  return /^(?:.+\.)?localhost\.?$/.test(hostname);
+  if (ipaddr.isValid(address)) return refusedAddress(address, { allowPrivate }) !== undefined;
+  return !allowPrivate && /^(?:.+\.)?localhost\.?$/.test(hostname);
 }

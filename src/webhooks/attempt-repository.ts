@@ -1,6 +1,6 @@
 import { inSets } from '../database/set-form.ts';
 import type { Sql, UnitOfWork } from '../database/sql.ts';
-import type { DeliveryKey, ReceiverName, WebhookSetting } from './delivery.ts';
+import type { DeliveryKey, ReceiverName } from './delivery.ts';
 
 /** An attempt that failed. Times are microseconds. */
 export interface FailedAttempt {
@@ -70,10 +70,15 @@ export interface FailingReceiver extends ReceiverName {
   failedAt: number;
   statusCode: number | null;
   error: string;
+  /** When its application was told; null: not yet. */
+  toldAt: number | null;
 }
 
+const FAILING = `application_id AS "applicationId", setting, since, failed_at AS "failedAt", status_code AS "statusCode", error,
+  told_at AS "toldAt"`;
+
 /** Its last attempt failed; since when it fails stays as it is. */
-export async function saveFailing(sql: Sql, failing: FailingReceiver): Promise<void> {
+export async function saveFailing(sql: Sql, failing: Omit<FailingReceiver, 'toldAt'>): Promise<void> {
   await sql.run(
     `INSERT INTO failing_receivers (application_id, setting, since, failed_at, status_code, error)
      VALUES (?, ?, ?, ?, ?, ?)
@@ -88,13 +93,22 @@ export async function saveFailing(sql: Sql, failing: FailingReceiver): Promise<v
   );
 }
 
+/** Its application is told. */
+export async function saveTold(sql: Sql, { applicationId, setting }: ReceiverName, at: number): Promise<void> {
+  const text = 'UPDATE failing_receivers SET told_at = ? WHERE application_id = ? AND setting = ?';
+  await sql.run(text, at, applicationId, setting);
+}
+
 /** Its last attempt was good. */
 export async function removeFailing(sql: Sql, { applicationId, setting }: ReceiverName): Promise<void> {
   await sql.run('DELETE FROM failing_receivers WHERE application_id = ? AND setting = ?', applicationId, setting);
 }
 
-export const listFailing = (sql: Sql): Promise<(FailingReceiver & { setting: WebhookSetting })[]> =>
-  sql.all(
-    `SELECT application_id AS "applicationId", setting, since, failed_at AS "failedAt", status_code AS "statusCode", error
-     FROM failing_receivers`,
-  );
+export const findFailing = (sql: Sql, { applicationId, setting }: ReceiverName): Promise<FailingReceiver | undefined> =>
+  sql.get(`SELECT ${FAILING} FROM failing_receivers WHERE application_id = ? AND setting = ?`, applicationId, setting);
+
+export const listFailingOf = (sql: Sql, applicationId: string): Promise<FailingReceiver[]> =>
+  sql.all(`SELECT ${FAILING} FROM failing_receivers WHERE application_id = ?`, applicationId);
+
+export const listFailing = (sql: Sql): Promise<FailingReceiver[]> =>
+  sql.all(`SELECT ${FAILING} FROM failing_receivers`);

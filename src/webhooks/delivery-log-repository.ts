@@ -20,8 +20,9 @@ export interface DeliveryFilter {
 }
 
 /** What is made due of an application: in one status, of one setting or all, made in [since, until). */
-export interface DueRange extends DeliveryFilter {
-  status: DeliveryStatus;
+export interface DueRange extends Omit<DeliveryFilter, 'status'> {
+  /** `waiting`: pending, and attempted before. */
+  status: DeliveryStatus | 'waiting';
   since: number;
   until: number;
 }
@@ -29,11 +30,15 @@ export interface DueRange extends DeliveryFilter {
 // Written out, as `pending` is below, so that the index of such deliveries is used.
 const GIVEN_UP = `status IN ('exhausted', 'gone')`;
 
-function condition(applicationId: string, { status, setting }: DeliveryFilter): { where: string; values: SqlValue[] } {
+function condition(
+  applicationId: string,
+  { status, setting }: Partial<Pick<DueRange, 'status' | 'setting'>>,
+): { where: string; values: SqlValue[] } {
   const values: SqlValue[] = [applicationId];
   let where = 'application_id = ?';
   if (status === 'exhausted' || status === 'gone') where += ` AND ${GIVEN_UP}`;
   if (status === 'pending') where += ` AND status = 'pending'`;
+  else if (status === 'waiting') where += ` AND status = 'pending' AND attempts > 0`;
   else if (status !== undefined) {
     where += ' AND status = ?';
     values.push(status);
@@ -121,6 +126,12 @@ export async function makeDue(
     deliveryId,
   );
   return row?.setting;
+}
+
+/** Whether deliveries of an application wait for another attempt; found in the index of what is pending. */
+export async function hasWaiting(sql: Sql, applicationId: string): Promise<boolean> {
+  const text = `SELECT 1 AS "one" FROM deliveries WHERE status = 'pending' AND application_id = ? AND attempts > 0 LIMIT 1`;
+  return (await sql.get(text, applicationId)) !== undefined;
 }
 
 /**

@@ -4,12 +4,13 @@ import type { Database, UnitOfWork } from '../database/sql.ts';
 import { DomainError } from '../errors.ts';
 import { idsFrom } from '../ids.ts';
 import { listAttempts } from './attempt-repository.ts';
-import type { WebhookSetting } from './delivery.ts';
+import { NO_DEVICE, type WebhookSetting } from './delivery.ts';
 import {
   type DeliveryFilter,
   type DeliveryListFilter,
   type DueRange,
   findDelivery,
+  hasWaiting,
   listDeliveries,
   makeDue,
   makeRangeDue,
@@ -18,10 +19,8 @@ import type { Webhooks } from './webhooks.ts';
 
 /** Rows that one unit of work looks at, and makes due: others get their turn in between. */
 const ROWS_PER_UNIT = 500;
-/** The device of a `test` event: none has this IMEI. */
-const NO_DEVICE = '000000000000000';
-// In this order: what is sent again can be gone at once, but exhausted only after days.
-const GIVEN_UP = ['gone', 'exhausted'] as const;
+// In this order: what is sent again can wait or be gone at once, but exhausted only after days.
+const UNDELIVERED = ['waiting', 'gone', 'exhausted'] as const;
 /** Microseconds; identifiers are no finer. */
 const MILLISECOND = 1000;
 
@@ -36,7 +35,7 @@ interface Parts {
   ): Promise<{ authenticationKey: string | null; settings: Record<WebhookSetting, string | null> }>;
 }
 
-/** `status` left out: what was given up. */
+/** `status` left out: what was given up, and what waits for another attempt. */
 type Redelivery = Omit<DueRange, 'status'> & DeliveryFilter;
 
 export type DeliveryLog = ReturnType<typeof createDeliveryLog>;
@@ -82,11 +81,12 @@ export function createDeliveryLog({ database, clock, webhooks, findApplication }
       });
     },
 
-    /** The same for a range (without a status: what was given up); answers how many. Each that matched when this began is sent again once. */
+    /** The same for a range (without a status: all that is not delivered and was attempted); answers how many. Each that matched when this began is sent again once. */
     async redeliverRange(applicationId: string, range: Redelivery): Promise<number> {
       const until = Math.min(range.until, clock.now() + 1);
       let count = 0;
-      for (const status of range.status === undefined ? GIVEN_UP : [range.status]) {
+      for (const status of range.status === undefined ? UNDELIVERED : [range.status]) {
+        if (status === 'waiting' && !(await hasWaiting(database.read, applicationId))) continue;
         count += await makeAllDue(applicationId, { ...range, status, until });
       }
       return count;

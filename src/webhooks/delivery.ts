@@ -7,6 +7,12 @@ export type WebhookSetting =
   | 'fileUploadEvent'
   | 'fileUploadGetUrl';
 
+/** Settings whose URLs get webhooks; the others are asked. */
+export const EVENT_SETTINGS = ['deviceEvent', 'callEvent', 'callFileSendEvent', 'fileUploadEvent'] as const;
+
+/** The device of a webhook that is about none: no device has this IMEI. */
+export const NO_DEVICE = '000000000000000';
+
 export interface ReceiverName {
   applicationId: string;
   setting: WebhookSetting;
@@ -19,4 +25,14 @@ export type DeliveryStatus = 'pending' | 'delivered' | 'exhausted' | 'gone';
 export interface DeliveryKey {
   applicationId: string;
   deliveryId: string;
+}
+
+/** Something that a webhook tells of. */
+export interface WebhookEvent extends ReceiverName {
+  deviceId: string;
+  transactionId?: number;
+  type: string;
+  /** Microseconds. */
+  occurredAt: number;
+  data: object;
 }

@@ -1,10 +1,8 @@
-import type { Clock } from '../clock.ts';
 import type { Database, UnitOfWork } from '../database/sql.ts';
-import type { Metrics } from '../metrics.ts';
-import { createTokenBuckets } from '../token-buckets.ts';
-import { insertAttempt, listFailing, removeFailing, saveFailing } from './attempt-repository.ts';
+import { insertAttempt, listFailing, saveFailing } from './attempt-repository.ts';
 import type { ReceiverName } from './delivery.ts';
 import type { Outcome } from './delivery-repository.ts';
+import { type EndpointEvents, FAILING_FOR } from './endpoint-events.ts';
 
 /** What is known of an attempt that failed, beside its outcome. */
 export interface Failure {
@@ -15,14 +13,9 @@ export interface Failure {
   answer: string | null;
 }
 
-/** Bytes of answers that are kept for an application at once, and as many more a day: its receivers decide how long they are. */
-export const ANSWER_BYTES = 4 * 1024 * 1024;
-const DAY_SECONDS = 86_400;
-
 interface Parts {
   database: Database;
-  clock: Clock;
-  metrics: Pick<Metrics, 'answersDropped'>;
+  endpoints: EndpointEvents;
 }
 
 interface Concluded extends Outcome {
@@ -33,43 +26,34 @@ interface Concluded extends Outcome {
 
 const keyOf = ({ applicationId, setting }: ReceiverName): string => `${applicationId} ${setting}`;
 
-/** Bytes of an answer as text: what is no UTF-8 becomes U+FFFD, and a character that was cut at the end is left out. */
-export const textOf = (bytes: Buffer | undefined): string | null =>
-  bytes === undefined ? null : new TextDecoder().decode(bytes, { stream: true });
-
 /**
  * Keeps what came of failed attempts, and which receivers fail, also over a restart: in the unit of work that writes the outcomes. A
  * good one has nothing to write, unless its receiver failed before.
  */
-export function createFailures({ database, clock, metrics }: Parts) {
-  const room = createTokenBuckets({ clock, perSecond: ANSWER_BYTES / DAY_SECONDS, size: ANSWER_BYTES });
-  /** Receivers that have a row, at least. */
-  const failing = new Set<string>();
+export function createFailures({ database, endpoints }: Parts) {
+  /** Receivers that have a row, at least, and since when they fail. */
+  const failing = new Map<string, number>();
 
-  async function saveState(unit: UnitOfWork, { receiver, failure, statusCode, at }: Concluded): Promise<void> {
+  async function saveState(unit: UnitOfWork, { receiver, failure, statusCode, at, status }: Concluded): Promise<void> {
     const key = keyOf(receiver);
     const { applicationId, setting } = receiver;
+    const since = failing.get(key);
     if (failure) {
-      failing.add(key);
+      if (since === undefined) failing.set(key, at);
       await saveFailing(unit, { applicationId, setting, since: at, failedAt: at, statusCode, error: failure.error });
-    } else if (failing.delete(key)) {
-      unit.onRollback(() => failing.add(key));
-      await removeFailing(unit, receiver);
+      const isLong = since !== undefined && at - since >= FAILING_FOR;
+      if (isLong || status !== 'pending') await endpoints.failing(unit, receiver);
+    } else if (since !== undefined) {
+      failing.delete(key);
+      unit.onRollback(() => failing.set(key, since));
+      await endpoints.recovered(unit, receiver);
     }
   }
 
   return {
-    /** How an answer began, as text, while its application has room for it. */
-    keep({ applicationId }: ReceiverName, beginning: Buffer | undefined): string | null {
-      if (beginning === undefined || room.take(applicationId, beginning.length)?.allowed !== false)
-        return textOf(beginning);
-      metrics.answersDropped.inc();
-      return null;
-    },
-
     /** Learns which receivers fail: of those that another process had, too. */
     async load(): Promise<void> {
-      for (const receiver of await listFailing(database.read)) failing.add(keyOf(receiver));
+      for (const receiver of await listFailing(database.read)) failing.set(keyOf(receiver), receiver.since);
     },
 
     /** Outcomes in the order in which they came. */

@@ -14,12 +14,12 @@ class AddressRefused extends Error {
 const systemLookup: LookupFunction = (hostname, options, callback) => dns.lookup(hostname, options, callback);
 
 /** A look-up that hands on an answer only when every address in it may be connected to. */
-export function guardLookup(lookup: LookupFunction): LookupFunction {
+export function guardLookup(lookup: LookupFunction, { allowPrivate = false } = {}): LookupFunction {
   return (hostname, options, callback) =>
     lookup(hostname, options, (cause, address, family) => {
       const found = typeof address === 'string' ? [address] : (address ?? []).map((each) => each.address);
       for (const each of cause ? [] : found) {
-        if (refusedAddress(each) !== undefined) return callback(new AddressRefused(), '', 0);
+        if (refusedAddress(each, { allowPrivate }) !== undefined) return callback(new AddressRefused(), '', 0);
       }
       return callback(cause, address, family);
     });
@@ -35,10 +35,10 @@ export function createConnector(options: { allowPrivate: boolean; timeoutMs: num
   const connect = buildConnector({
     allowH2: false, // one request per connection at a time: the bounds count requests
     timeout: timeoutMs,
-    lookup: allowPrivate ? lookup : guardLookup(lookup),
+    lookup: guardLookup(lookup, { allowPrivate }),
   });
   const guarded: typeof connect = (target, callback) => {
-    const refused = !allowPrivate && isIP(target.hostname) > 0 && refusedAddress(target.hostname) !== undefined;
+    const refused = isIP(target.hostname) > 0 && refusedAddress(target.hostname, { allowPrivate }) !== undefined;
     if (refused) return callback(new AddressRefused(), null);
     return connect(target, (cause, socket) => {
       if (!socket) return callback(cause as Error, null);

@@ -2,14 +2,13 @@ import type { Clock } from '../clock.ts';
 import type { WebhookSetting } from '../contracts/types.ts';
 import type { Database } from '../database/sql.ts';
 import { type FailingReceiver, listFailing } from './attempt-repository.ts';
+import { EVENT_SETTINGS } from './delivery.ts';
 import { countPending, type PendingOf } from './receiver-states-repository.ts';
 
 /** Microseconds: what is due for longer says that its receiver does not keep pace. */
 const PACE = 30_000_000;
 /** Receivers in a feed at most. */
 const WATCHED = 200;
-/** Settings whose URLs get webhooks; the others are asked. */
-const EVENTS = ['deviceEvent', 'callEvent', 'callFileSendEvent', 'fileUploadEvent'] as const;
 
 export const RECEIVER_STATES = ['healthy', 'slow', 'failing'] as const;
 
@@ -77,7 +76,7 @@ export function createReceiverStates({ database: { aside }, clock, urls, kept }:
     const urlOf = new Map<string, string | null>();
     const names = new Map<string, Name>();
     for (const { applicationId, settings } of applications)
-      for (const setting of EVENTS) {
+      for (const setting of EVENT_SETTINGS) {
         const name = { applicationId, setting };
         urlOf.set(keyOf(name), settings[setting]);
         if (settings[setting] !== null) names.set(keyOf(name), name);

@@ -30,7 +30,7 @@ export function webhookUrlFault(name: string, text: string, allowHttp: boolean, 
 export function createSettingUrlRule({ allowHttp, allowPrivate }: { allowHttp: boolean; allowPrivate: boolean }) {
   return (text: string, name = ''): Fault | undefined => {
     const fault = webhookUrlFault(name, text, allowHttp);
-    if (fault || allowPrivate || !refusedHost(new URL(text).hostname)) return fault;
+    if (fault || !refusedHost(new URL(text).hostname, { allowPrivate })) return fault;
     const msg = 'Host should be a public one: webhooks go to no loopback, private or link-local address';
     return { loc: ['body', name], msg, type: 'url_parsing' };
   };

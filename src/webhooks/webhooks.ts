@@ -7,9 +7,11 @@ import { createIdle } from '../idle.ts';
 import type { Ids } from '../ids.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
-import type { ReceiverName, WebhookSetting } from './delivery.ts';
+import type { ReceiverName, WebhookEvent, WebhookSetting } from './delivery.ts';
 import * as repository from './delivery-repository.ts';
+import { createEndpointEvents } from './endpoint-events.ts';
 import { createFailures, type Failure } from './failures.ts';
+import { createKeptAnswers } from './kept-answers.ts';
 import { createOutcomeWriter } from './outcome-writer.ts';
 import { createPlaces, type Place, QUICK } from './places.ts';
 import { failed, holds, late, letGo, type Receiver, roomIn, succeeded, wantsMore } from './receiver.ts';
@@ -26,15 +28,6 @@ const WAKE_GAP = 50_000;
 /** Microseconds before a failed read is tried again. */
 const READ_PAUSE = 1_000_000;
 
-export interface WebhookEvent extends ReceiverName {
-  deviceId: string;
-  transactionId?: number;
-  type: string;
-  /** Microseconds. */
-  occurredAt: number;
-  data: object;
-}
-
 interface Options {
   database: Database;
   clock: Clock;
@@ -43,6 +36,8 @@ interface Options {
   metrics: Metrics;
   /** Where the receiver is and the keys that sign, asked at every attempt. */
   endpointOf(applicationId: string, setting: WebhookSetting): Promise<Endpoint>;
+  /** Whom events about a failing receiver may go to. Throws APPLICATION_UNREGISTERED. */
+  findApplication: Parameters<typeof createEndpointEvents>[0]['findApplication'];
   /** Which receivers are this node's, where there are other nodes. */
   share?: ReceiverShare | undefined;
   /** LAPEL_WEBHOOK_ALLOW_PRIVATE */
@@ -81,10 +76,11 @@ const unanswered = (error: string): Answer => ({ statusCode: null, retryAfter: n
  * recorded for another node's is told to that one.
  */
 export function createWebhooks(options: Options) {
-  const { database, clock, ids, log, metrics, endpointOf, share, allowPrivate } = options;
+  const { database, clock, ids, log, metrics, endpointOf, findApplication, share, allowPrivate } = options;
   const { timeoutMs = 15_000, drainMs = 3_000 } = options;
   const sender = createSender({ clock, allowPrivate, timeoutMs, ...(options.lookup && { lookup: options.lookup }) });
-  const failures = createFailures({ database, clock, metrics });
+  const failures = createFailures({ database, endpoints: createEndpointEvents({ clock, findApplication, record }) });
+  const keepAnswer = createKeptAnswers({ clock, metrics });
   const writer = createOutcomeWriter<Written>({ database, clock, log, also: failures.write, written, rested: tell });
   const places = createPlaces<Receiver>({
     clock,
@@ -237,9 +233,7 @@ export function createWebhooks(options: Options) {
     if (ok) succeeded(receiver, at - startedAt <= QUICK && !places.isLate(receiver), receiver.inFlight);
     else failed(receiver);
     const failure =
-      error === null
-        ? undefined
-        : { error, duration: at - startedAt, answer: failures.keep(receiver, answer.beginning) };
+      error === null ? undefined : { error, duration: at - startedAt, answer: keepAnswer(receiver, answer.beginning) };
     const outcome = { receiver, applicationId, deliveryId, round, ...verdict, attempts: made, url, statusCode, error };
     writer.add({ ...outcome, at, failure });
     metrics.deliverySeconds.observe((at - startedAt) / 1_000_000);
@@ -297,7 +291,7 @@ export function createWebhooks(options: Options) {
   async function takeUp(): Promise<void> {
     if (!running) return;
     await failures.load();
-    if (share) return (await repository.findReceivers(database.aside)).forEach(takeUpOne);
+    if (share) return (await repository.findReceivers(database.prompt)).forEach(takeUpOne);
     let found = await repository.findNextReceiver(database.read, { applicationId: '', setting: '' });
     while (found) {
       takeUpOne(found);
@@ -334,15 +328,17 @@ export function createWebhooks(options: Options) {
     return { deliveryId, written };
   }
 
+  /** The same for who has nothing else to write meanwhile; answers the deliveryId. */
+  async function record(unit: UnitOfWork, event: WebhookEvent): Promise<string> {
+    const { deliveryId, written } = begin(unit, event);
+    await written;
+    return deliveryId;
+  }
+
   return {
     begin,
 
-    /** The same for who has nothing else to write meanwhile; answers the deliveryId. */
-    async record(unit: UnitOfWork, event: WebhookEvent): Promise<string> {
-      const { deliveryId, written } = begin(unit, event);
-      await written;
-      return deliveryId;
-    },
+    record,
 
     /** Rows of a receiver came due that were not recorded just now. Called after their commit; or another node says so. */
     due(name: ReceiverName, told: 'here' | 'by another' | 'passed on' = 'here'): void {

@@ -65,9 +65,14 @@ t.test('webhooks in administration', async (t) => {
     const transactionId = transactionIdOf(await one.api.put(`${device.path}/settings/wifi`, { json: WIFI }));
     t.same(await list(`transactionId=${transactionId}`), []);
     await device.link.command();
-    await device.link.ack({ transactionId, status: 'succeeded' });
+    await device.link.ack({ transactionId, status: 'succeeded', result: { psk: 'horse', text: '{"pin":"secret"}' } });
     const { headers } = await one.event();
     await world.idle();
+    const deliveryId = String(headers['webhook-id']);
+    const shown = await admin.get(`/admin/v1/applications/${one.applicationId}/deliveries/${deliveryId}`);
+    t.notMatch(shown.body.body, /horse|secret/, 'administration is not shown what is secret');
+    const sent = await one.api.get(`${one.path}/webhooks/deliveries/${deliveryId}`);
+    t.match(sent.body.body, /horse.*secret/, 'its application is shown what is sent');
     const [row] = await list(`transactionId=${transactionId}`);
     t.match(row, { deliveryId: headers['webhook-id'], transactionId, deviceId: device.deviceId, status: 'delivered' });
     await (await world.raw()).exec('UPDATE transactions SET delivery_id = NULL'); // as those of a former release

@@ -285,7 +285,7 @@ t.test('applications, packages and what devices have, of everybody', async (t) =
     const values = new Map(shown.map(({ name, value }) => [name, value]));
     t.equal(values.get('LAPEL_ADMIN_TOKEN'), '••••');
     t.equal(values.get('LAPEL_DATABASE_URL'), 'postgres://lapel:••••@db:5432/lapel?sslmode=require&sslpassword=••••');
-    t.equal(values.get('LAPEL_LEGACY_JWKS_URL'), 'https://user:••••@issuer/keys?token=••••');
+    t.equal(values.get('LAPEL_LEGACY_JWKS_URL'), 'https://user:••••@issuer/keys?••••');
     t.equal(values.get('LAPEL_LEGACY_SCOPE_BASE'), 'https://issuer');
   });
 

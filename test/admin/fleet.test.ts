@@ -264,7 +264,9 @@ t.test('transactions of everybody', async (t) => {
   });
   await tenant.event();
   const apn = transactionIdOf(
-    await other.api.put(`${two.path}/settings/apn`, { json: [{ name: 'a', apn: 'b', user: 'u', password: 'hidden' }] }),
+    await other.api.put(`${two.path}/settings/apn`, {
+      json: [{ name: 'a', apn: 'b', user: '••••', password: 'hidden' }],
+    }),
   );
   const state = transactionIdOf(await other.api.get(`${two.path}/connectivity/state?type=bluetooth`));
   await world.idle();
@@ -329,7 +331,7 @@ t.test('transactions of everybody', async (t) => {
     t.match(waiting, { status: 'queued', publishedAt: null, webhook: null, deliveryId: null });
     t.same(
       waiting.parameters,
-      { apns: [{ name: 'a', apn: 'b', user: 'u', password: '••••' }] },
+      { apns: [{ name: 'a', apn: 'b', user: '••••', password: '••••' }] },
       'no password is shown',
     );
     const { body: sent } = await admin.get(`/admin/v1/transactions/${wifi}`);

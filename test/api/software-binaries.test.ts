@@ -11,7 +11,15 @@ t.test('binaries', async (t) => {
   const { api, path, second, versionPath, put } = software;
   await software.register(CAMERA, '1.0.0', '1.1.0');
   const at = `${versionPath(CAMERA, '1.0.0')}/binaries`;
-  const none = { package: CAMERA, version: '1.0.0', appFileExists: false, fileSize: null, uploadDate: null };
+  const none = {
+    package: CAMERA,
+    version: '1.0.0',
+    appFileExists: false,
+    fileSize: null,
+    uploadDate: null,
+    inspected: false,
+    warning: null,
+  };
 
   t.test('op 22 answers one URL for an hour; op 20 tells what was sent to it', async (t) => {
     t.same((await api.get(at)).body, none);
@@ -32,6 +40,21 @@ t.test('binaries', async (t) => {
     t.equal(await put(answer, 'second one'), 200, 'without a content type, and again');
     t.match((await api.get(at)).body, { fileSize: 10 });
     t.match((await api.get(`${versionPath(CAMERA, '1.1.0')}/binaries`)).body, { appFileExists: false });
+  });
+
+  t.test('what devices get is not replaced by a URL from before; a new one replaces it', async (t) => {
+    const version = versionPath(CAMERA, '1.1.0');
+    const before = await api.post(`${version}/binaries`);
+    clock.advance(2_000);
+    await api.post(`${version}/distributions`);
+    t.equal(await put(before, 'the first'), 200, 'there was none yet');
+    t.equal(await put(before, 'another one'), 403);
+    t.match((await api.get(`${version}/binaries`)).body, { fileSize: 'the first'.length });
+    const fresh = await api.post(`${version}/binaries`);
+    t.equal(await put(fresh, 'another one'), 200);
+    await api.delete(`${version}/distributions`);
+    t.equal(await put(before, 'not distributed'), 200);
+    await api.delete(`${version}/binaries`);
   });
 
   t.test('the URL is of no use after an hour', async (t) => {

@@ -132,7 +132,7 @@ t.test('the delivery log of an application', async (t) => {
     t.match((await list()).deliveries[0], { status: 'delivered', attempts: 2 });
   });
 
-  t.test('a range is sent again: by default what was given up in it', async (t) => {
+  t.test('a range is sent again: by default what was given up in it, or waits for another attempt', async (t) => {
     tenant.receiver.forget();
     tenant.receiver.answer({ status: 410 });
     const since = (await list()).deliveries[0].createdAt as string;
@@ -159,6 +159,15 @@ t.test('the delivery log of an application', async (t) => {
     await world.idle();
     const nothing = await tenant.api.post(`${deliveries}/redeliver`, { json: { since, status: 'exhausted' } });
     t.match(nothing.body, { redelivered: 0 });
+    tenant.receiver.answer({ status: 503 });
+    await finish();
+    const { headers } = await tenant.event();
+    await world.idle();
+    tenant.receiver.answer({ status: 204 });
+    const again = await tenant.api.post(`${deliveries}/redeliver`, { json: { since: until } });
+    t.match(again.body, { redelivered: 1 }, 'one that is pending after a failed attempt');
+    t.equal((await tenant.event()).headers['webhook-id'], headers['webhook-id']);
+    await world.idle();
     for (const time of ['2026-13-45T99:99:99.000000', '2026-02-30T00:00:00.000000', '2026-01-01T24:00:00.000000']) {
       const wrong = await tenant.api.post(`${deliveries}/redeliver`, { json: { until: time } });
       t.same([wrong.status, faultsOf(wrong)], [400, ['body.until string_pattern_mismatch']], time);

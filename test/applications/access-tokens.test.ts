@@ -32,7 +32,10 @@ const invalid = (reason: RegExp) => ({ code: 'TOKEN_INVALID', cause: { message: 
 
 void t.test('a token carries the claims of the contract, by the injected clock', async (t) => {
   const { tokens, clock } = await createTokens(t);
-  const issued = await tokens.issue('app-1', ['svc:device:read', 'svc:device:write']);
+  const issued = await tokens.issue({ applicationId: 'app-1', secretMark: 'mark' }, [
+    'svc:device:read',
+    'svc:device:write',
+  ]);
   const iat = Math.floor(clock.now() / 1_000_000);
   t.strictSame(
     { ...issued, accessToken: typeof issued.accessToken },
@@ -42,7 +45,15 @@ void t.test('a token carries the claims of the contract, by the injected clock',
   t.match(claims.jti, /^[0-9a-f-]{36}$/);
   t.strictSame(
     { ...claims, jti: '' },
-    { iss: issuer, sub: 'app-1', scope: 'svc:device:read svc:device:write', iat, exp: iat + 3600, jti: '' },
+    {
+      iss: issuer,
+      sub: 'app-1',
+      scope: 'svc:device:read svc:device:write',
+      secret_mark: 'mark',
+      iat,
+      exp: iat + 3600,
+      jti: '',
+    },
   );
   const { kid } = (await tokens.jwks()).keys[0] ?? {};
   t.strictSame(decodeProtectedHeader(issued.accessToken), { alg: 'ES256', typ: 'JWT', kid });
@@ -53,7 +64,7 @@ void t.test('a token carries the claims of the contract, by the injected clock',
 
 void t.test('a token lives one hour to the second, whether it was verified before or not', async (t) => {
   const { tokens, clock, open } = await createTokens(t);
-  const { accessToken } = await tokens.issue('app-1', ['svc:device:read']);
+  const { accessToken } = await tokens.issue({ applicationId: 'app-1', secretMark: 'mark' }, ['svc:device:read']);
   clock.advance(HOUR - 1000);
   await tokens.verify(accessToken);
   clock.advance(1000);
@@ -78,6 +89,7 @@ void t.test('forged tokens are invalid, each with its cause', async (t) => {
   await t.rejects(tokens.verify(await sign(claims, { typ: undefined })), invalid(/typ/));
   await t.rejects(tokens.verify(await sign({ ...claims, iss: 'https://evil.example' })), invalid(/iss/));
   await t.rejects(tokens.verify(await sign({ ...claims, exp: undefined })), invalid(/exp/));
+  await t.rejects(tokens.verify(await sign({ ...claims, exp: now + 3901 })), invalid(/lives longer/));
   await t.rejects(tokens.verify(await sign({ ...claims, nbf: now + 60 })), invalid(/nbf/));
   await t.rejects(tokens.verify(await sign({ ...claims, scope: ['svc:device:write'] })), invalid(/scope/));
   await t.rejects(tokens.verify(await sign({ ...claims, scope: undefined })), invalid(/scope/));
@@ -95,7 +107,7 @@ void t.test('forged tokens are invalid, each with its cause', async (t) => {
 void t.test('a token of another issuer with the same keys is invalid', async (t) => {
   const { tokens, open } = await createTokens(t);
   const foreign = await open('https://other.example');
-  const { accessToken } = await foreign.issue('app-1', ['svc:device:read']);
+  const { accessToken } = await foreign.issue({ applicationId: 'app-1', secretMark: 'mark' }, ['svc:device:read']);
   await t.rejects(tokens.verify(accessToken), invalid(/iss/));
 });
 
@@ -108,7 +120,7 @@ void t.test('only public halves are published', async (t) => {
 
 void t.test('keys and tokens survive a restart', async (t) => {
   const { tokens, open } = await createTokens(t);
-  const { accessToken } = await tokens.issue('app-1', ['svc:device:read']);
+  const { accessToken } = await tokens.issue({ applicationId: 'app-1', secretMark: 'mark' }, ['svc:device:read']);
   const again = await open();
   t.strictSame(await again.jwks(), await tokens.jwks());
   t.equal((await again.verify(accessToken)).applicationId, 'app-1');
@@ -127,9 +139,14 @@ void t.test(
     const [second, ...older] = (await tokens.jwks()).keys;
     t.not(second?.kid, first?.kid);
     t.strictSame(older, [first]);
-    const signs = async () => decodeProtectedHeader((await tokens.issue('app-1', ['svc:device:read'])).accessToken).kid;
+    const signs = async () =>
+      decodeProtectedHeader(
+        (await tokens.issue({ applicationId: 'app-1', secretMark: 'mark' }, ['svc:device:read'])).accessToken,
+      ).kid;
     clock.advance(10 * 60_000 - 1);
-    const { accessToken: last } = await tokens.issue('app-1', ['svc:device:read']);
+    const { accessToken: last } = await tokens.issue({ applicationId: 'app-1', secretMark: 'mark' }, [
+      'svc:device:read',
+    ]);
     t.equal(await signs(), first?.kid, 'nobody needs a key yet that may not be known to him');
     clock.advance(1);
     t.equal(await signs(), second?.kid);
@@ -158,7 +175,7 @@ void t.test('a service that was down for long rotates at its start', async (t) =
 void t.test('a cached token is not verified twice, and the cache is bounded', async (t) => {
   const { tokens, database, clock } = await createTokens(t);
   const { kid, jwk } = await signingKey(database);
-  const { accessToken } = await tokens.issue('app-1', ['svc:device:read']);
+  const { accessToken } = await tokens.issue({ applicationId: 'app-1', secretMark: 'mark' }, ['svc:device:read']);
   const first = await tokens.verify(accessToken);
   t.equal(await tokens.verify(accessToken), first, 'the very same object');
   const now = Math.floor(clock.now() / 1_000_000);

@@ -6,7 +6,9 @@ import { createTenant } from './tenant.ts';
 void t.test('a new application has no settings and no key', async (t) => {
   const { applications, clock } = await createTenant(t);
   await applications.create('dev-1', { applicationId: 'app-1', name: 'Camera' });
-  t.strictSame(await applications.find('app-1'), {
+  const { secretMark, ...application } = await applications.find('app-1');
+  t.match(secretMark, /^[\w-]{16}$/);
+  t.strictSame(application, {
     applicationId: 'app-1',
     developerId: 'dev-1',
     name: 'Camera',
@@ -35,18 +37,18 @@ void t.test('a client authenticates with the secret of its own application only'
   const { applications } = await createTenant(t);
   const one = await applications.create('dev-1', { applicationId: 'one', name: '1' });
   const two = await applications.create('dev-1', { applicationId: 'two', name: '2' });
-  t.equal(await applications.authenticateClient('one', one.secret), true);
-  t.equal(await applications.authenticateClient('one', two.secret), false);
-  t.equal(await applications.authenticateClient('one', ''), false);
-  t.equal(await applications.authenticateClient('nobody', one.secret), false);
+  t.type(await applications.authenticateClient('one', one.secret), 'string');
+  t.equal(await applications.authenticateClient('one', two.secret), undefined);
+  t.equal(await applications.authenticateClient('one', ''), undefined);
+  t.equal(await applications.authenticateClient('nobody', one.secret), undefined);
 });
 
 void t.test('a replaced secret stops at once', async (t) => {
   const { applications } = await createTenant(t);
   const { secret: old } = await applications.create('dev-1', { applicationId: 'one', name: '1' });
   const { secret } = await applications.replaceSecret('one');
-  t.equal(await applications.authenticateClient('one', old), false);
-  t.equal(await applications.authenticateClient('one', secret), true);
+  t.equal(await applications.authenticateClient('one', old), undefined);
+  t.type(await applications.authenticateClient('one', secret), 'string');
   await t.rejects(applications.replaceSecret('nobody'), { code: 'APPLICATION_NOT_FOUND' });
 });
 
@@ -71,7 +73,7 @@ void t.test('a deleted application is gone but for its id and its last webhooks'
   await t.rejects(applications.replaceSecret('one'), { code: 'APPLICATION_NOT_FOUND' });
   await t.rejects(applications.remove('one'), { code: 'APPLICATION_NOT_FOUND' });
   await t.rejects(applications.create('dev-1', { applicationId: 'one', name: '1' }), { code: 'APPLICATION_EXISTS' });
-  t.equal(await applications.authenticateClient('one', secret), false);
+  t.equal(await applications.authenticateClient('one', secret), undefined);
   t.equal((await applications.list('dev-1', { offset: 0, limit: 10 })).total, 0);
   t.strictSame(await applications.endpointOf('one', 'deviceEvent'), {
     url: 'https://example.com/',

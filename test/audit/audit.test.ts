@@ -190,6 +190,29 @@ t.test('the audit log', async (t) => {
     t.match((await admin.get('/admin/v1/audit?limit=1')).body.entries, [{ status: null }]);
   });
 
+  await t.test('what an application is refused again within a minute is counted in the first entry', async (t) => {
+    const api = await world.clientOf(tenant.applicationId, tenant.secret);
+    const wanted = (name: string) => api.post(`${tenant.path}/packages`, { json: { package: name } });
+    world.clock.advance(60_000);
+    const made = await written(async () => {
+      await wanted('com.example.counted');
+      await Promise.all(Array.from({ length: 20 }, () => wanted('com.example.counted')));
+      for (let count = 0; count < 3; count += 1) await wanted('com.lapel.reserved');
+    });
+    t.same(
+      made.map(({ status }) => status),
+      [201, 409, 400],
+    );
+    const newest = async () => (await admin.get('/admin/v1/audit?limit=2')).body.entries as object[];
+    t.match(await newest(), [
+      { status: 400, details: { code: 'REQUEST_INVALID', repeated: 2 } },
+      { status: 409, details: { code: 'PACKAGE_EXISTS', repeated: 19 } },
+    ]);
+    world.clock.advance(60_000);
+    const later = await written(() => wanted('com.example.counted'));
+    t.match(later, [{ status: 409 }], 'a minute later there is one again');
+  });
+
   await t.test('what has served its time is looked for with all else', async (t) => {
     const { values } = await world.service.metrics.retentionRemoved.get();
     t.ok(values.some(({ labels }) => labels.kind === 'audit_log'));
@@ -198,7 +221,7 @@ t.test('the audit log', async (t) => {
 
 t.test('an entry goes after 400 days', async (t) => {
   const { database } = openTestDatabase(t);
-  const sweep = auditSweep();
+  const sweep = auditSweep({ keptDays: 400 });
   const now = 500 * DAY * 1000;
   for (const days of [401, 400.5, 399, 0]) {
     const entry = { actorKind: 'token', actorName: null, action: 'GET /', resource: '/', requestId: 'r' } as const;

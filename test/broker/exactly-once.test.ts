@@ -3,12 +3,12 @@ import t from 'tap';
 import type { RawDevice } from '../raw-device.ts';
 import { startWorld, type World } from '../world.ts';
 
-/** A request that the service answers each time that it carries it out. */
-const requestOf = (deviceId: string, messageId: number, size = 0): Buffer =>
+/** An event that the service refuses, and says so, each time that it carries it out. */
+const eventOf = (deviceId: string, messageId: number, size = 0): Buffer =>
   mqttPacket.generate({
     cmd: 'publish',
-    topic: `devices/${deviceId}/requests`,
-    payload: JSON.stringify({ requestId: `r-${messageId}`, type: 'weather', data: { padding: 'x'.repeat(size) } }),
+    topic: `devices/${deviceId}/events`,
+    payload: JSON.stringify({ padding: 'x'.repeat(size) }),
     qos: 2,
     messageId,
     dup: false,
@@ -27,7 +27,7 @@ t.test('a message of QoS 2 that comes again before its PUBREL is carried out onc
   await world.createTenant();
   const device = await world.registerDevice();
   const link = await world.connect(device);
-  link.socket.write(Buffer.concat([1, 2, 1, 1, 2].map((id) => requestOf(device.deviceId, id))));
+  link.socket.write(Buffer.concat([1, 2, 1, 1, 2].map((id) => eventOf(device.deviceId, id))));
   for (let count = 0; count < 5; count += 1) await link.next('pubrec');
   t.equal(await answersOf(world, link), 2);
   await link.drop();
@@ -38,14 +38,14 @@ t.test('a message of QoS 2 that comes again before its PUBREL is carried out onc
   await world.idle();
 
   const again = await world.connect(device);
-  again.socket.write(Buffer.concat([1, 2].map((id) => requestOf(device.deviceId, id))));
+  again.socket.write(Buffer.concat([1, 2].map((id) => eventOf(device.deviceId, id))));
   for (let count = 0; count < 2; count += 1) await again.next('pubrec');
   t.equal(await answersOf(world, again), 0, 'nor on the next connection');
   for (const messageId of [1, 2]) {
     again.send({ cmd: 'pubrel', messageId });
     await again.next('pubcomp');
   }
-  again.socket.write(requestOf(device.deviceId, 1));
+  again.socket.write(eventOf(device.deviceId, 1));
   await again.next('pubrec');
   t.equal(await answersOf(world, again), 1, 'after PUBREL it is another message');
 });
@@ -57,12 +57,12 @@ t.test('a PUBREL that comes together with its message releases it', async (t) =>
   const link = await world.connect(device);
   const release = mqttPacket.generate({ cmd: 'pubrel', messageId: 1 });
   for (let round = 1; round <= 3; round += 1) {
-    link.socket.write(Buffer.concat([requestOf(device.deviceId, 1), release]));
+    link.socket.write(Buffer.concat([eventOf(device.deviceId, 1), release]));
     await link.next('pubrec');
     await link.next('pubcomp');
     t.equal(await answersOf(world, link), round, 'each time it is another message');
   }
-  link.socket.write(Buffer.concat([1, 2, 3].map((id) => requestOf(device.deviceId, id))));
+  link.socket.write(Buffer.concat([1, 2, 3].map((id) => eventOf(device.deviceId, id))));
   for (let count = 0; count < 3; count += 1) await link.next('pubrec');
   link.socket.write(Buffer.concat([1, 2, 3].map((messageId) => mqttPacket.generate({ cmd: 'pubrel', messageId }))));
   for (let count = 0; count < 3; count += 1) await link.next('pubcomp');
@@ -78,7 +78,7 @@ t.test(
     for (let round = 0; round < 3; round += 1) {
       const link = await world.connect(device);
       const ids = Array.from({ length: 120 }, (_, index) => round * 200 + index + 1);
-      link.socket.write(Buffer.concat(ids.map((id) => requestOf(device.deviceId, id, 20_000))));
+      link.socket.write(Buffer.concat(ids.map((id) => eventOf(device.deviceId, id, 20_000))));
       await link.closed;
       t.equal(link.pending('pubrec').length, round === 0 ? 100 : 0);
     }
@@ -89,7 +89,7 @@ t.test(
     const link = await world.connect(device);
     link.send({ cmd: 'pubrel', messageId: 7 });
     await link.next('pubcomp');
-    link.socket.write(requestOf(device.deviceId, 1000));
+    link.socket.write(eventOf(device.deviceId, 1000));
     t.equal((await link.next('pubrec')).messageId, 1000, 'what is released makes room');
   },
 );

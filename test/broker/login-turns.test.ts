@@ -1,5 +1,5 @@
 import t from 'tap';
-import { createLoginTurns } from '../../src/broker/login-turns.ts';
+import { createLoginTurns, LOGINS } from '../../src/broker/login-turns.ts';
 import { createDemand } from '../../src/transactions/demand.ts';
 
 /** Turns on a clock that stands still but when it is moved. */
@@ -9,6 +9,7 @@ function startTurns(perSecond: number) {
   const work = { perSecond };
   const turns = createLoginTurns({
     commands: () => work.perSecond,
+    pace: LOGINS,
     now: () => time,
     after(milliseconds, run) {
       task = { at: time + milliseconds, run };

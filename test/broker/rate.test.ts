@@ -15,6 +15,7 @@ t.test('a device that sends more than its rate is cut off, and what it sends aga
     data: { macAddress: 'AA:BB:CC:DD:EE:FF', name: null },
   });
 
+  world.clock.advance(1000); // its subscriptions counted, too
   for (let number = 0; number < 15; number += 1) link.publish('events', event(number));
   await link.closed;
   t.equal(link.pending('puback').length, 10, 'twice the rate at once is acknowledged, and no more');
@@ -34,12 +35,59 @@ t.test('a device that sends more than its rate is cut off, and what it sends aga
     t.equal((await tenant.event()).data['eventId' as never], `event ${number}`);
   }
 
-  const acks = 30;
-  for (let number = 0; number < acks; number += 1) again.publish('acks', { transactionId: 1, status: 'succeeded' });
-  for (let number = 0; number < acks; number += 1) await again.next('puback');
-  t.pass('acks are not counted: commands bound them');
   const text = (await world.anonymousAdmin().get('/metrics')).body as string;
   t.match(text, /lapel_mqtt_refused_total\{reason="rate"\} [1-9]/);
+});
+
+t.test('acks count, and a device that answers what it was sent is never cut off for it', async (t) => {
+  const world = await startWorld(t, { env: { LAPEL_DEVICE_RATE_LIMIT: '400' } });
+  const KEPT = 2_048 + 2 * 400 - 1; // what it may have kept while it was away, and what it may send at once
+  const tenant = await world.createTenant();
+  const { link, path, deviceId, credential } = await world.activatedDevice(tenant);
+  const repeated = { transactionId: 1, status: 'succeeded' };
+  for (let number = 0; number < KEPT; number += 1) link.publish('acks', repeated);
+  for (let number = 0; number < KEPT; number += 1) await link.next('puback');
+
+  for (let number = 0; number < 12; number += 1) {
+    await tenant.api.put(`${path}/settings/lang`, { json: { lang: 'ja' } });
+    const { packet, transactionId } = await link.command();
+    link.puback(packet);
+    for (const progress of [10, 50, 90]) link.publish('acks', { transactionId, status: 'processing', progress });
+    link.publish('acks', { transactionId, status: 'succeeded' });
+    for (let count = 0; count < 4; count += 1) await link.next('puback');
+    t.equal((await tenant.event()).type, 'transaction.succeeded');
+  }
+
+  for (let number = 0; number < 50; number += 1) link.publish('acks', repeated);
+  await link.closed;
+  t.ok(link.pending('puback').length < 50, 'those that answer nothing have the rate of messages');
+  world.clock.advance(5000);
+  const again = await world.connect({ deviceId, credential });
+  await again.ack(repeated);
+});
+
+t.test('SUBSCRIBE and UNSUBSCRIBE count as messages', async (t) => {
+  const world = await startWorld(t, { env: { LAPEL_DEVICE_RATE_LIMIT: '5' } });
+  const tenant = await world.createTenant('dev', { key: false, deviceEvent: false });
+  const device = await world.registerDevice(tenant.developerId);
+  const topic = `devices/${device.deviceId}/commands`;
+  const packets = {
+    suback: { cmd: 'subscribe', subscriptions: [{ topic, qos: 1 }] },
+    unsuback: { cmd: 'unsubscribe', unsubscriptions: [topic] },
+  } as const;
+  for (const [answer, packet] of Object.entries(packets)) {
+    world.clock.advance(10_000);
+    const link = await world.connect({ ...device, clean: true });
+    for (let messageId = 101; messageId <= 120; messageId += 1) link.send({ ...packet, messageId });
+    await link.closed;
+    const answered = link.pending(answer).length;
+    t.ok(answered >= 9 && answered < 20, `${answered} of 20 ${answer}`);
+  }
+  world.clock.advance(10_000);
+  const link = await world.connect({ ...device, clean: true });
+  link.publish('status', { lang: 'en', unknown: 'x'.repeat(250_000) });
+  await link.next('puback');
+  t.pass('one that counts for more than a device may send at once is taken all the same');
 });
 
 t.test('the will of a device that is cut off for its rate is carried out', async (t) => {

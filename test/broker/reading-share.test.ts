@@ -2,30 +2,76 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import t from 'tap';
 import { createReadingShare } from '../../src/broker/reading-share.ts';
 
-t.test('what is too much for one turn goes round in the next ones', async (t) => {
-  const share = createReadingShare();
+/** A share, whose time goes by as told, and connections that have runs to hand on. */
+function createWorld() {
+  let time = 0;
+  const share = createReadingShare({ now: () => time });
   const order: string[] = [];
-  /** A connection that has so many runs to hand on, each of which takes so long. */
-  function connection(name: string, size: 'short' | 'long', milliseconds: number, runs: number): void {
+  const work = (milliseconds: number, developerId = 'dev'): void => {
+    share.begins(developerId);
+    time += milliseconds;
+  };
+  /** A connection of a device that has so many runs to hand on, each of so many bytes, which takes so long. */
+  function connection(developerId: string, deviceId: string, runs: number, milliseconds = 20, bytes = 100): void {
     const resume = (): void => {
-      order.push(name);
-      share.took(milliseconds);
+      order.push(deviceId);
+      work(milliseconds, developerId);
       runs -= 1;
-      if (runs > 0) share.wait(resume, size);
+      if (runs > 0) share.wait(resume, { developerId, deviceId }, bytes);
     };
-    share.wait(resume, size);
+    share.wait(resume, { developerId, deviceId }, bytes);
   }
-  t.ok(share.free());
-  share.took(100);
-  t.notOk(share.free(), 'nothing more in this turn');
+  async function turns(count: number): Promise<void> {
+    for (let index = 0; index < count; index += 1) await nextTurn();
+  }
+  return { share, order, work, connection, turns };
+}
 
-  connection('long 1', 'long', 20, 2);
-  connection('long 2', 'long', 20, 2);
-  connection('short 1', 'short', 1, 1);
-  connection('short 2', 'short', 1, 2);
-  await nextTurn();
-  t.same(order, ['short 1', 'short 2', 'short 2', 'long 1'], 'short ones go first, and a long one goes in each turn');
-  for (let count = 0; count < 5; count += 1) await nextTurn();
-  t.same(order.slice(4), ['long 2', 'long 1', 'long 2'], 'and no connection goes twice before another');
+t.test('what is too much for one turn goes round in the next ones, one for each developer', async (t) => {
+  const { share, order, work, connection, turns } = createWorld();
+  t.ok(share.free());
+  work(100);
+  t.notOk(share.free(), 'nothing more in this turn');
+  for (let index = 0; index < 30; index += 1) connection('many', `many ${index}`, 3);
+  connection('few', 'few', 3);
+  await turns(8);
+  t.same(
+    order.slice(0, 6).filter((device) => device === 'few'),
+    ['few', 'few', 'few'],
+    'who has one connection has as many turns as who has thirty',
+  );
+  await turns(120);
+  t.equal(order.length, 93);
   t.ok(share.free(), 'then packets are handed on at once again');
+});
+
+t.test('what takes little time goes on in the same turn', async (t) => {
+  const { order, connection, turns } = createWorld();
+  for (let index = 0; index < 10; index += 1) connection('dev', `device ${index}`, 1, 0.1);
+  await turns(1);
+  t.equal(order.length, 10);
+});
+
+t.test('a developer who is alone has longer turns, until another one comes', async (t) => {
+  const { order, work, connection, turns } = createWorld();
+  for (let index = 0; index < 40; index += 1) connection('dev', `device ${index}`, 1, 1);
+  await turns(1);
+  t.equal(order.length, 5);
+  work(2, 'another');
+  await turns(1);
+  t.equal(order.length, 7);
+  work(1_000, 'dev');
+  await turns(1);
+  const before = order.length;
+  await turns(1);
+  t.equal(order.length - before, 5);
+});
+
+t.test('a short message waits behind no more than one large one of its developer', async (t) => {
+  const { order, connection, turns } = createWorld();
+  for (let index = 0; index < 5; index += 1) connection('dev', `large ${index}`, 4, 20, 100_000);
+  connection('dev', 'short', 3, 20);
+  await turns(40);
+  t.equal(order.filter((device) => device === 'short').length, 3);
+  t.ok(order.lastIndexOf('short') < 9, 'it has gone three times before any of these goes again');
 });

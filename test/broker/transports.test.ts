@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { connect as connectTcp } from 'node:net';
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
@@ -5,7 +6,7 @@ import { connect as connectTls } from 'node:tls';
 import t from 'tap';
 import { WebSocket } from 'ws';
 import { readConfig } from '../../src/config.ts';
-import { openRawDevice } from '../raw-device.ts';
+import { connectBytes, openRawDevice } from '../raw-device.ts';
 import { deviceIdOf, startWorld } from '../world.ts';
 import { createAuthority, skip } from './authority.ts';
 import { startSecured } from './secured-world.ts';
@@ -170,6 +171,17 @@ t.test('settings of TLS that do not go together are named', async (t) => {
   t.match(problem(open), 'LAPEL_MQTT_WS_HOST: 0.0.0.0 is not loopback');
   t.equal(problem({ ...open, ...files }), 'none');
   t.equal(problem({ ...open, LAPEL_ALLOW_PLAIN_MQTT: 'true' }), 'none');
+  for (const name of ['LAPEL_HOST', 'LAPEL_ADMIN_HOST', 'LAPEL_OBJECTS_HOST']) {
+    for (const host of ['0.0.0.0', '::', '10.0.0.1', 'lapel.example', '127.0.0.1.example', 'localhost.example']) {
+      t.match(
+        problem({ [name]: host }),
+        `${name}: ${host} is not loopback: plain HTTP there needs LAPEL_ALLOW_PLAIN_HTTP`,
+      );
+      t.equal(problem({ [name]: host, LAPEL_ALLOW_PLAIN_HTTP: 'true' }), 'none');
+    }
+    for (const host of ['127.0.0.1', '127.1.2.3', '::1', 'localhost']) t.equal(problem({ [name]: host }), 'none');
+  }
+  t.match(problem({ LAPEL_ADMIN_NAMES: 'a.example, b.example' }), 'LAPEL_ADMIN_NAMES: must be names of hosts');
 });
 
 t.test('files of TLS that cannot be used are named', { skip }, async (t) => {
@@ -190,4 +202,32 @@ t.test('files of TLS that cannot be used are named', { skip }, async (t) => {
     const started = startWorld(t, { dataDir: join(folder, 'data'), env });
     await t.rejects(started, { message: new RegExp(`^${setting}: cannot use ${file} \\(`) });
   }
+});
+
+t.test('the time to log in begins when the handshake of TLS is done', { skip }, async (t) => {
+  const { world, ca, mqtts } = await startSecured(t);
+  await world.createTenant();
+  const device = await world.registerDevice();
+  const slow = connectTcp({ host: '127.0.0.1', port: Number(new URL(mqtts).port) });
+  t.teardown(() => slow.destroy());
+  const waiting = async () => (await world.service.metrics.mqttWaiting.get()).values[0]?.value;
+  while ((await waiting()) !== 1) await turn();
+  world.clock.advance(60_000); // a handshake over a slow line
+  const socket = connectTls({ socket: slow, ca, servername: 'localhost', checkServerIdentity: () => undefined });
+  await once(socket, 'secureConnect');
+  socket.write(connectBytes(device));
+  const [connack] = (await once(socket, 'data')) as [Buffer];
+  t.same([...connack], [0x20, 2, 0, 0]);
+  const silent = connectTls({ host: '127.0.0.1', port: Number(new URL(mqtts).port), ca });
+  t.teardown(() => silent.destroy());
+  let ended = false;
+  silent.once('close', () => {
+    ended = true;
+  });
+  await once(silent, 'secureConnect');
+  while (!ended) {
+    await turn(); // in which the end of the handshake arrives
+    world.clock.advance(10_000);
+  }
+  t.pass('who says nothing behind it is cut off');
 });

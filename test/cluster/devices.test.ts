@@ -113,8 +113,11 @@ t.test(
 );
 
 t.test('what ends a device’s right to its connection ends it at whichever node it is', { skip }, async (t) => {
-  const { world, tenant, device } = await twoNodes(t);
+  const { world, tenant, device, elsewhere } = await twoNodes(t);
   const admin = world.admin({ node: 1 });
+  t.equal((await elsewhere.get(tenant.path)).status, 200);
+  await world.admin().post(`/admin/v1/applications/${tenant.applicationId}/secret`);
+  while ((await elsewhere.get(tenant.path)).status === 200) await world.idle(); // its clock stands still: a hint it is
   await admin.patch(`/admin/v1/devices/${device.deviceId}`, { json: { blocked: true } });
   await device.link.closed;
   await admin.patch(`/admin/v1/devices/${device.deviceId}`, { json: { blocked: false } });

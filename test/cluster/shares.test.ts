@@ -57,6 +57,36 @@ t.test(
   },
 );
 
+t.test('a limit is divided by use: what other nodes do not use is for who does', { skip }, async (t) => {
+  const LIMIT = 20;
+  const { world, tenant, elsewhere } = await twoNodes(t, { env: { LAPEL_RATE_LIMIT: String(LIMIT) } });
+  /** How many requests are let through at once. */
+  async function drain(api: typeof elsewhere): Promise<number> {
+    for (let count = 0; ; count += 1) if ((await api.get(tenant.path)).status === 429) return count;
+  }
+  const told = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 150)); // by the next beat of a lease
+  /** What each of these lets through in one second, when all of it is asked for; when the nodes have heard of one another. */
+  async function until(apis: (typeof elsewhere)[], fits: (counts: number[]) => boolean): Promise<number[]> {
+    let counts: number[] = [];
+    for (let tries = 0; tries < 20; tries += 1) {
+      world.clock.advance(1_000);
+      await told();
+      counts = [];
+      for (const api of apis) counts.push(await drain(api));
+      if (fits(counts)) break;
+    }
+    return counts;
+  }
+  await drain(tenant.api);
+  t.same(await until([tenant.api], ([one = 0]) => one >= LIMIT - 1), [LIMIT], 'one node alone lets all of it through');
+  const both = await until(
+    [tenant.api, elsewhere],
+    (counts) => Math.min(...counts) >= LIMIT / 2 - 1 && counts[0]! < LIMIT,
+  );
+  t.ok(both[0]! + both[1]! <= LIMIT + 2, `both: ${both.join(', ')}`);
+  t.ok(Math.min(...both) >= LIMIT / 2 - 1, 'and each has its part');
+});
+
 t.test('a node tells how it is among the others', { skip }, async (t) => {
   const { world } = await twoNodes(t);
   t.equal((await world.anonymousAdmin().get('/readyz')).status, 200);

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { readTopics } from '../../src/console/feed-topics.ts';
-import { SHOWN, shownPayload } from '../../src/console/redact-payload.ts';
+import { beginningOf, SHOWN, shownPayload } from '../../src/console/redact-payload.ts';
 import { toDomainError } from '../../src/errors.ts';
 import { deviceIdOf } from '../world.ts';
 
@@ -56,29 +56,61 @@ t.test('what is no topic is refused', async (t) => {
   }
 });
 
+const shown = (payload: string | Buffer) => shownPayload(beginningOf(payload));
+
 t.test('of a message neither passwords nor signatures are shown', async (t) => {
   const url = 'https://store.example/lapel/a?X-Amz-Signature=0123&X-Amz-Date=1';
   const wifi = { networks: [{ ssid: 'office', password: 'correct "horse"', security: 'WPA2' }], url, n: 1 };
-  t.same(JSON.parse(shownPayload(JSON.stringify(wifi)).payload), {
+  t.same(JSON.parse(shown(JSON.stringify(wifi)).payload), {
     networks: [{ ssid: 'office', password: '••••', security: 'WPA2' }],
     url: 'https://store.example/lapel/a?••••',
     n: 1,
   });
   for (const value of ['"correct horse"', '["correct horse"]', '{"a":"correct horse"}', '12345horse'])
     for (const text of [`{"wifiPassword" : ${value}, "x": `, `x "secret":${value}`]) {
-      const { payload } = shownPayload(Buffer.from(text));
+      const { payload } = shown(Buffer.from(text));
       t.notMatch(payload, /horse/, text);
       t.match(payload, /••••/);
     }
-  t.notMatch(shownPayload(`not JSON: ${url}`).payload, /0123/);
-  t.same(shownPayload('plain <b>text</b>'), { payload: 'plain <b>text</b>', truncated: false });
+  t.notMatch(shown(`not JSON: ${url}`).payload, /0123/);
+  t.same(shown('plain <b>text</b>'), { payload: 'plain <b>text</b>', truncated: false });
+});
+
+t.test('one list says what is secret, wherever in a message it is, and however it is written', async (t) => {
+  const names = ['psk', 'wifi_psk', 'pin', 'simPin', 'SIM-PUK', 'apiKey', 'X-Api-Key', 'cookie', 'Set-Cookie', 'user'];
+  names.push(
+    'authenticationKey',
+    'Authorization',
+    'refresh_token',
+    'privateKey',
+    'wepKey',
+    'passcode',
+    'p\\u0061ssword',
+  );
+  for (const name of names) {
+    const json = JSON.stringify({ a: 1, NAME: 'the "horse" \\', b: 2 }).replace('NAME', name);
+    const inText = JSON.stringify({ payload: json, b: 2 });
+    const texts = [json, inText, JSON.stringify({ inText, b: 2 }), json.slice(0, -8), inText.slice(0, -12)];
+    texts.push(`{"${name}":["horse","]",{"a":"}"}],"b":2}`, `{"${name}":{"a":"horse"},"b":2}`);
+    for (const text of texts) {
+      const { payload } = shown(text);
+      t.notMatch(payload, /horse/, text);
+      if (text.includes('b":2}') || text.includes('b\\":2}')) t.match(payload, /b\\*":2/, text);
+    }
+    if (!name.includes('\\')) t.notMatch(shown(`GET /\n${name}: horse a horse\nb: 2`).payload, /horse/, name);
+    if (!name.includes('\\')) t.equal(shown(`${name}=horse&b=2`).payload, `${name}=••••&b=2`);
+  }
+  for (const kept of ['{"spinning":1}', '{"keyboard":"a","passed":2}', '{"password":null}', '{"bearer":"LTE"}', 'a: b'])
+    t.equal(shown(kept).payload, kept);
+  t.equal(shown('{"url":"https:\\/\\/a.example\\/b?sign=1"}').payload, '{"url":"https:\\/\\/a.example\\/b?••••"}');
+  t.equal(shown('see ftp://me:horse@host/a').payload, 'see ftp://me:••••@host/a');
 });
 
 t.test('what is long is cut, and said to be', async (t) => {
-  t.same(shownPayload('x'.repeat(SHOWN)), { payload: 'x'.repeat(SHOWN), truncated: false });
-  t.same(shownPayload('x'.repeat(SHOWN + 1)), { payload: 'x'.repeat(SHOWN), truncated: true });
+  t.same(shown('x'.repeat(SHOWN)), { payload: 'x'.repeat(SHOWN), truncated: false });
+  t.same(shown('x'.repeat(SHOWN + 1)), { payload: 'x'.repeat(SHOWN), truncated: true });
   const large = JSON.stringify({ password: 'correct horse', rest: 'y'.repeat(300_000) });
-  const { payload, truncated } = shownPayload(Buffer.from(large));
+  const { payload, truncated } = shown(Buffer.from(large));
   t.ok(truncated);
   t.notMatch(payload, /horse/);
   t.equal(payload.length, SHOWN);

@@ -39,7 +39,14 @@ function startFeed({ hasOthers = false } = {}) {
     receivers: async () => [],
     software: async () => undefined,
   };
-  const feed = createFeed({ clock, watch, metrics, sources, log: createLog({ level: 'silent', pretty: false }) });
+  const feed = createFeed({
+    mostStreams: 16,
+    clock,
+    watch,
+    metrics,
+    sources,
+    log: createLog({ level: 'silent', pretty: false }),
+  });
   const isGood = async (): Promise<boolean> => true;
   return {
     feed,

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import t, { type Test } from 'tap';
 import { request } from 'undici';
-import { MOST_STREAMS, MOST_STREAMS_OF_APPLICATION } from '../../src/console/feed.ts';
+import { MOST_STREAMS_OF_APPLICATION } from '../../src/console/feed.ts';
 import { NO_POSTGRES as skip } from '../postgres/databases.ts';
 import { startWorld, transactionIdOf, WIFI, type World } from '../world.ts';
 import { type Item, open, type reader } from './feed-client.ts';
@@ -36,7 +36,8 @@ const asAdmin = (t: Test, world: World, topics: string) =>
   });
 
 t.test('the feed', async (t) => {
-  const world = await startWorld(t);
+  const MOST_STREAMS = 16;
+  const world = await startWorld(t, { env: { LAPEL_FEED_STREAMS: String(MOST_STREAMS) } });
   const tenant = await world.createTenant();
   const device = await world.activatedDevice(tenant);
   const { deviceId } = device;
@@ -273,7 +274,9 @@ t.test('the feed', async (t) => {
     for (let count = 0; count < MOST_STREAMS_OF_APPLICATION; count += 1)
       feeds.push(await asApplication('transactions'));
     t.equal((await asApplication('transactions')).status, 429, 'of one application');
-    t.equal((await asApplication('transactions', other)).status, 200, 'but not of another one');
+    const another = await asApplication('transactions', other);
+    t.equal(another.status, 200, 'but not of another one');
+    feeds.push(another);
     await world.idle();
     t.pass('the service has nothing to do');
     const text = String((await world.anonymousAdmin().get('/metrics')).body);
@@ -285,13 +288,47 @@ t.test('the feed', async (t) => {
     }
   });
 
+  await t.test('who has most streams gives one to who has fewer, and is told', async (t) => {
+    const second = await world.admin().post(`/admin/v1/developers/${tenant.developerId}/applications`, {
+      json: { applicationId: 'second', name: 'second' },
+    });
+    const greedy = { ...tenant, path: '/v1/applications/second', applicationId: 'second', secret: second.body.secret };
+    const metrics = async (): Promise<string> => String((await world.anonymousAdmin().get('/metrics')).body);
+    while (/^lapel_console_feeds.*"api"} [1-9]/m.test(await metrics())) await written();
+    const feeds: Awaited<ReturnType<typeof asApplication>>[] = [];
+    for (let count = 0; count < MOST_STREAMS_OF_APPLICATION; count += 1) {
+      feeds.push(await asApplication('transactions', tenant));
+      feeds.push(await asApplication('transactions', greedy));
+    }
+    t.same(
+      feeds.map(({ status }) => status),
+      feeds.map(() => 200),
+      'two applications of one developer have all streams',
+    );
+    const others = [];
+    for (let count = 0; count < MOST_STREAMS_OF_APPLICATION - 1; count += 1)
+      others.push(await asApplication('transactions', other));
+    t.same(
+      others.map(({ status }) => status),
+      others.map(() => 200),
+    );
+    t.same(await feeds[0]?.next('bye'), { reason: 'room' });
+    const ended = (): number => feeds.filter(({ events }) => events.some(({ event }) => event === 'bye')).length;
+    while (ended() < others.length - 1) await written(); // the first was taken above
+    t.match(await metrics(), `lapel_console_feeds_evicted_total ${others.length}`);
+    t.equal((await asApplication('transactions')).status, 429, 'who has most gets no other’s');
+    t.equal((await asAdmin(t, world, 'transactions')).status, 200, 'administration has its own');
+    for (const feed of [...feeds, ...others]) feed.stop();
+    while ((await asApplication('transactions')).status !== 200) await written();
+  });
+
   await t.test('one that goes before it has an answer leaves no stream behind', async (t) => {
     const { hostname, port } = new URL(world.service.addresses.http);
     const token = await world.tokenOf(tenant.applicationId, tenant.secret);
     const streams = async (): Promise<string> =>
       /^lapel_console_feeds.*"api"} .*$/m.exec(String((await world.anonymousAdmin().get('/metrics')).body))?.[0] ?? '';
     const before = await streams();
-    const head = `GET ${tenant.path}/feed?topics=transactions HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n\r\n`;
+    const head = `GET ${tenant.path}/feed?topics=transactions HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\n\r\n`;
     for (let turns = 0; turns < 24; turns += 1) {
       const socket = connect(Number(port), hostname);
       await once(socket, 'connect');
@@ -312,7 +349,7 @@ t.test('the feed', async (t) => {
     socket.on('error', () => undefined);
     socket.pause();
     socket.write(
-      `GET /admin/v1/feed?topics=device:${deviceId} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${world.service.adminToken}\r\n\r\n`,
+      `GET /admin/v1/feed?topics=device:${deviceId} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${world.service.adminToken}\r\n\r\n`,
     );
     const refused = async (): Promise<boolean> =>
       String((await world.anonymousAdmin().get('/metrics')).body).includes('{bound="feed_progress"}');

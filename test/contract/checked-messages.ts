@@ -15,6 +15,7 @@ export function checkMessage(topic: string, payload: string | Buffer): Record<st
 /** The documented message of a webhook's type. */
 const WEBHOOKS: [RegExp, string][] = [
   [/^test$/, 'testEvent'],
+  [/^endpoint\./, 'endpointEvent'],
   [/^transaction\./, 'transactionResult'],
   [/^bluetooth\./, 'bluetoothEvent'],
   [/^custom\./, 'customEvent'],

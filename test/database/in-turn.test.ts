@@ -1,4 +1,5 @@
 import t from 'tap';
+import { createAsking } from '../../src/asking.ts';
 import { inTurn } from '../../src/database/in-turn.ts';
 import { openTestDatabase } from '../applications/tenant.ts';
 
@@ -28,3 +29,27 @@ t.test('one that fails holds up none of the others', async (t) => {
   t.match(right, { status: 'fulfilled', value: { counted: 5 } });
   await t.rejects(sql.run('DELETE FROM devices'), /only reads/);
 });
+
+t.test(
+  'who asks little waits for one question of another developer, however many applications that one has',
+  async (t) => {
+    const { database } = openTestDatabase(t);
+    const asking = createAsking();
+    const sql = inTurn(database.aside, asking.whose);
+    const answered: string[] = [];
+    /** A list of so many questions, one after another, in the name of an application. */
+    const list = (developerId: string, applicationId: string, questions: number): Promise<void> =>
+      asking.run(developerId, applicationId, async () => {
+        for (let question = 0; question < questions; question += 1) {
+          await sql.get(COUNT, 1_000);
+          answered.push(developerId);
+        }
+      });
+    const many = Array.from({ length: 16 }, (_, index) => list('many', `many ${index % 8}`, 5));
+    await Promise.resolve(); // the first is on its way
+    await list('few', 'few', 4);
+    t.ok(answered.length <= 9, `${answered.length} questions were answered until its four were`);
+    await Promise.all(many);
+    t.equal(answered.length, 84);
+  },
+);

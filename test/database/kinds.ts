@@ -7,6 +7,7 @@ import { createDatabase, type DatabaseKind, NO_POSTGRES } from '../postgres/data
 interface Told {
   nowMicros?: number;
   onCommit?(commit: { seconds: number; committed: number; rolledBack: number }): void;
+  ownerOf?(key: string): string | undefined;
 }
 
 /** Opens a new database of a kind; it ends with the test. */

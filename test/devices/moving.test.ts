@@ -33,6 +33,8 @@ t.test('a device that moves to another developer shows nothing of what it said b
   const link = await world.connect({ ...device, connect: { will } });
   link.publish('status', STATUS, { qos: 2 });
   await link.next('pubrec');
+  link.publish('requests', { requestId: 'r', type: 'softwareDownloadUrl', data: { transactionId: 1 } });
+  await link.next('puback');
 
   t.equal((await world.admin().patch(own, { json: { developerId: 'latter' } })).status, 200);
   await link.closed;
@@ -42,7 +44,7 @@ t.test('a device that moves to another developer shows nothing of what it said b
   t.match((await latter.api.get(at(latter, ''))).body, { status: 'deactivated' });
   // When it was last seen is asked of activated devices only, and those have been heard of since: so on the disk.
   const database = await world.raw();
-  for (const table of ['device_status', 'device_presence', 'device_events']) {
+  for (const table of ['device_status', 'device_presence', 'device_events', 'device_requests']) {
     t.same(await database.all(`SELECT * FROM ${table} WHERE device_id = ?`, deviceId), [], table);
   }
 

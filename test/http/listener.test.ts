@@ -249,6 +249,28 @@ t.test('one application has its own bound of requests in work, and leaves the ot
   t.match(await first, { status: 200 });
 });
 
+t.test('a developer with many applications has no more requests in work than it leaves places', async (t) => {
+  let asked = 0;
+  const { port, held, metrics } = await start(t, undefined, {
+    maxInFlight: 4,
+    applicationOf: () => {
+      asked += 1;
+      return `application ${asked}`;
+    },
+    developerOf: () => (asked > 3 ? 'other' : 'many'),
+  });
+  const ask = (): Promise<string> => raw(port, 'GET /own HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
+  const first = [ask(), ask()];
+  while (asked < 2) await new Promise(setImmediate);
+  t.match(await ask(), /^HTTP\/1.1 429 .*Retry-After: 1\r\n/s);
+  t.match(await metrics.registry.metrics(), 'bound="requests_in_flight_per_developer"} 1');
+  const other = ask();
+  while (asked < 4) await new Promise(setImmediate);
+  held.resolve();
+  t.match(await other, /^HTTP\/1.1 200 /, 'another developer has a place');
+  for (const one of first) t.match(await one, /^HTTP\/1.1 200 /);
+});
+
 t.test('a long list arrives whole, and one that breaks off is no whole answer', async (t) => {
   const { request, port, lines } = await start(t);
   const { body } = await request('GET', '/long');

@@ -222,6 +222,11 @@ await t.test('who reads an object that is replaced or removed goes on reading th
   const { url: download } = await store.downloadUrl(KEY, { expiresIn: 60 });
   for (const change of [() => put(url, 'new'), () => store.remove(KEY)]) {
     const answer = await fetch(download);
+    t.match(Object.fromEntries(answer.headers), {
+      'content-disposition': 'attachment',
+      'content-security-policy': "default-src 'none'; sandbox",
+      'x-content-type-options': 'nosniff',
+    });
     const reader = answer.body!.getReader();
     const hash = createHash('sha256').update((await reader.read()).value!);
     await change();

@@ -127,6 +127,8 @@ await t.test('while the process is busy its own store is slow, and there all the
     log: createLog({ level: 'silent', pretty: false }),
     metrics: createMetrics(),
     ownerOf: async () => '',
+    distributedSince: async () => null,
+    admits: async () => true,
     pages: () => [],
   });
   t.teardown(() => objects[Symbol.asyncDispose]());

@@ -35,7 +35,7 @@ function clients(
   t: Test,
   address: Address,
   idle: () => Promise<void>,
-  own: { listing?: (prefix: string) => AsyncIterable<{ key: string; uploadedAt: number }[]> } = {},
+  own: { listing?: (prefix: string) => AsyncIterable<{ key: string; size: number; uploadedAt: number }[]> } = {},
 ): RunningStore {
   const as: RunningStore['as'] = ({ aheadMs = 0, region = address.region, ...credentials }) => {
     const store = createObjectStore({

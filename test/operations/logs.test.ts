@@ -28,14 +28,15 @@ t.test('no secret is ever on the log, at the level trace, whatever goes well or 
   const { log, text, lines } = listen();
   const world = await startWorld(t, { log });
   const tenant = await world.createTenant();
-  const { applicationId, secret, api } = tenant;
+  const { applicationId, secret } = tenant;
   const token = await world.tokenOf(applicationId, secret);
   const marked = 'wi-fi-password-mark';
   const hookToken = 'receiver-token-mark';
   const wifi = [{ ...WIFI[0], password: marked }];
-  await api.patch(tenant.path, { json: { deviceEvent: `${tenant.receiver.url}?token=${hookToken}` } });
+  await tenant.api.patch(tenant.path, { json: { deviceEvent: `${tenant.receiver.url}?token=${hookToken}` } });
   const device = await world.activatedDevice(tenant);
   const replaced = (await world.admin().post(`/admin/v1/applications/${applicationId}/secret`)).body.secret;
+  const api = await world.clientOf(applicationId, replaced);
   const key = (await api.post(`${tenant.path}/refresh_authkey`)).body.authenticationKey;
   const basic = Buffer.from(`${applicationId}:${replaced}`).toString('base64');
 
@@ -173,9 +174,24 @@ t.test('at the level info an ordinary day is silent', async (t) => {
 
 t.test('what is named as a secret is redacted if it ever gets to the log', async (t) => {
   const { log, lines } = listen();
-  const names = ['password', 'secret', 'credential', 'authenticationKey', 'authorization', 'token', 'parameters'];
+  const names = [
+    'password',
+    'psk',
+    'simPin',
+    'apiKey',
+    'Cookie',
+    'authenticationKey',
+    'authorization',
+    'token',
+    'parameters',
+  ];
   const secrets = Object.fromEntries(names.map((name) => [name, 'open']));
-  log.info({ ...secrets, inside: secrets, deeper: { inside: secrets }, name: 'kept' }, 'line');
-  const redacted = Object.fromEntries(names.map((name) => [name, '[redacted]']));
-  t.match(lines()[0], { ...redacted, inside: redacted, deeper: { inside: redacted }, name: 'kept', msg: 'line' });
+  const text = 'said {"password":"open","n":1} to https://a.example/b?sign=open';
+  const err = Object.assign(new Error('no luck with psk=open'), { detail: { credential: 'open' } });
+  log.info({ ...secrets, inside: secrets, deeper: [{ inside: { secrets } }], text, err, name: 'kept' }, 'line');
+  const redacted = Object.fromEntries(names.map((name) => [name, '••••']));
+  const [line] = lines();
+  t.match(line, { ...redacted, inside: redacted, name: 'kept', msg: 'line' });
+  t.equal(line?.['text'], 'said {"password":"••••","n":1} to https://a.example/b?••••');
+  t.notMatch(JSON.stringify(line), /open/);
 });

@@ -1,5 +1,6 @@
 import { connect } from 'node:net';
 import t from 'tap';
+import { request } from 'undici';
 import { startWorld } from '../world.ts';
 
 t.test('probes and metrics want no token and take GET alone', async (t) => {
@@ -56,4 +57,32 @@ t.test('while it drains the service is alive and not ready, and finishes what it
   await world.restart();
   await tenant.renew();
   t.match((await tenant.api.get(tenant.path)).body, { callEvent: 'https://a.example' }, 'and nothing of it is lost');
+});
+
+t.test('administration answers to its own names; a stranger’s name that leads to it gets nothing', async (t) => {
+  const world = await startWorld(t, {
+    env: { LAPEL_ADMIN_NAMES: 'admin.internal,LAPEL', LAPEL_CONSOLE_URL: 'https://console.example/lapel' },
+  });
+  const admin = world.admin();
+  const statuses = async (host: string): Promise<number[]> => {
+    const paths = ['/admin/v1/developers', '/metrics', '/healthz', '/readyz'];
+    const answers = await Promise.all(paths.map((path) => admin.get(path, { headers: { host } })));
+    const page = await request(`${world.service.addresses.admin}/console`, { headers: { host } });
+    await page.body.dump();
+    return [page.statusCode, ...answers.map(({ status }) => status)];
+  };
+  const own = ['localhost', 'LocalHost:1', 'a.localhost', 'admin.internal', 'lapel:8081', 'console.example', 'lapel.'];
+  const addresses = ['127.0.0.1:8081', '10.1.2.3', '[::1]:8081', '[fd00::1]', '192.0.2.1:80'];
+  for (const host of [...own, ...addresses]) t.same(await statuses(host), [200, 200, 200, 200, 200], host);
+  const strangers = [
+    'evil.example',
+    'evil.example:8081',
+    '127.0.0.1.evil.example',
+    'localhost.evil.example',
+    '[evil]',
+    '2130706433',
+  ];
+  for (const host of strangers) t.same(await statuses(host), [403, 403, 403, 200, 200], host);
+  const refused = await admin.get('/admin/v1/developers', { headers: { host: 'evil.example' } });
+  t.equal(refused.headers['lapel-error-code'], 'HOST_UNKNOWN');
 });

@@ -2,7 +2,9 @@ import t from 'tap';
 import type { DomainError } from '../../src/errors.ts';
 import { randomIds } from '../../src/ids.ts';
 import { createLog } from '../../src/log.ts';
+import { createMetrics } from '../../src/metrics.ts';
 import type { StoredObject } from '../../src/software/object-store.ts';
+import { createQuotas } from '../../src/software/quotas.ts';
 import { createSoftware } from '../../src/software/software.ts';
 import { openTestDatabase } from '../applications/tenant.ts';
 
@@ -29,7 +31,15 @@ t.test('what an install asks of software', async (t) => {
     },
   };
   const log = createLog({ level: 'silent', pretty: false });
-  const software = createSoftware({ log, database, clock, ids: randomIds, objects, reservedPrefix: 'com.lapel.' });
+  const software = createSoftware({
+    log,
+    database,
+    clock,
+    ids: randomIds,
+    objects,
+    quotas: createQuotas({ database, metrics: createMetrics(), limits: { packages: 0, versions: 0, storedBytes: 0 } }),
+    reservedPrefix: 'com.lapel.',
+  });
   const { installs } = software;
   for (const developerId of ['mine', 'theirs']) {
     const text = 'INSERT INTO developers (developer_id, name, created_at) VALUES (?, ?, 0)';

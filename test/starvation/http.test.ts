@@ -1,3 +1,4 @@
+import { Gauge } from 'prom-client';
 import t, { type Test } from 'tap';
 import { startWorld, type World } from '../world.ts';
 import { openMany, until } from './many-sockets.ts';
@@ -124,4 +125,27 @@ t.test('wrong credentials above a rate wait for their answer; right ones never d
   t.match(api.received.join(''), /HTTP\/1.1 429 .*?Retry-After: \d+\r\n.*?Lapel-Error-Code: RATE_LIMITED/s);
   t.ok((await refused(world, 'login_failures')) >= 34);
   t.ok((await metric(world, 'lapel_login_failures_total{listener="admin"}')) >= 10);
+});
+
+t.test('eight that scrape the metrics without end cost what one does: they are written once a second', async (t) => {
+  const world = await startWorld(t, { keepsMetrics: true });
+  const neighbour = await createNeighbour(t, world);
+  const { addresses, metrics } = world.service;
+  let written = 0;
+  new Gauge({
+    name: 'test_looks',
+    help: 'How often all of them were looked at',
+    registers: [metrics.registry],
+    collect: () => {
+      written += 1;
+    },
+  });
+  const text = 'GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(10);
+  const scrapers = await openMany(t, addresses.admin, 8, { text: () => text, reads: true });
+  await neighbour.works('eight scrapers of /metrics', 10);
+  await until(() => scrapers.answers.every((count) => count > 0));
+  t.equal(written, 1);
+  world.clock.advance(1_000);
+  await world.anonymousAdmin().get('/metrics');
+  t.equal(written, 2, 'and a second later once more');
 });

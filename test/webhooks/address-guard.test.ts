@@ -6,7 +6,7 @@ const REFUSED = {
   unspecified: ['0.0.0.0', '0.1.2.3', '::'],
   private: ['10.0.0.1', '172.16.0.1', '172.31.255.255', '192.168.0.1', 'fc00::1', 'fd12:3456::1'],
   'link-local': ['169.254.0.1', 'fe80::1', 'fe80::1%eth0', 'fec0::1'],
-  metadata: ['169.254.169.254', 'fd00:ec2::254', '::ffff:169.254.169.254', '64:ff9b::a9fe:a9fe'],
+  metadata: ['169.254.169.254', 'fd00:ec2::254', '168.63.129.16', '::ffff:168.63.129.16', '64:ff9b::a83f:8110'],
   'carrier-grade NAT': ['100.64.0.1', '100.127.255.255'],
   multicast: ['224.0.0.1', '239.255.255.255', 'ff02::1'],
   'broadcast and reserved': ['255.255.255.255', '240.0.0.1', '192.0.2.1', '198.18.0.1', '198.51.100.1', '203.0.113.1'],
@@ -37,6 +37,31 @@ void t.test('only global unicast addresses may be connected to', async (t) => {
     for (const address of addresses) t.type(refusedAddress(address), 'string', `${kind}: ${address}`);
   for (const [kind, addresses] of Object.entries(ALLOWED))
     for (const address of addresses) t.equal(refusedAddress(address), undefined, `${kind}: ${address}`);
+});
+
+void t.test('where private addresses are allowed, those of clouds’ metadata are not', async (t) => {
+  const metadata = [
+    '169.254.169.254',
+    '169.254.170.2',
+    '100.100.100.200',
+    '168.63.129.16',
+    '192.0.0.192',
+    'fd00:ec2::254',
+  ];
+  metadata.push(
+    'fd20:ce::254',
+    'fd00:ec2::254%eth0',
+    '::ffff:169.254.169.254',
+    '64:ff9b::a9fe:a9fe',
+    '2002:a9fe:a9fe::1',
+  );
+  metadata.push('::a9fe:a9fe', '64:ff9b:1::a9fe:a9fe', 'fe80::5efe:a9fe:a9fe', '2606:4700::5efe:168.63.129.16');
+  for (const address of metadata) t.equal(refusedAddress(address, { allowPrivate: true }), 'metadata', address);
+  for (const address of ['127.0.0.1', '10.0.0.1', '169.254.0.1', 'fd00::1', '::1', '::ffff:127.0.0.1'])
+    t.equal(refusedAddress(address, { allowPrivate: true }), undefined, address);
+  t.ok(refusedHost('169.254.169.254', { allowPrivate: true }));
+  t.ok(refusedHost('[fd00:ec2::254]', { allowPrivate: true }));
+  t.notOk(refusedHost('localhost', { allowPrivate: true }));
 });
 
 void t.test('a host of a URL is refused when it is such an address, or a name of this machine', async (t) => {

@@ -67,6 +67,14 @@ void t.test(
     await record();
     await webhooks.idle();
     t.equal(receiver.requests.length, 1, 'the same name is fine where private addresses are allowed');
+    const metadata = await open({ allowPrivate: true, lookup: resolver(['127.0.0.1', '::ffff:169.254.169.254']) });
+    const deliveryId = await metadata.record();
+    await metadata.webhooks.idle();
+    t.match(
+      (await row(deliveryId)).error,
+      /^the host leads to no public address$/,
+      'but not one of a cloud’s metadata',
+    );
   },
 );
 

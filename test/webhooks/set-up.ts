@@ -4,7 +4,8 @@ import type { Database } from '../../src/database/sql.ts';
 import { type Ids, randomIds } from '../../src/ids.ts';
 import { createLog } from '../../src/log.ts';
 import { createMetrics } from '../../src/metrics.ts';
-import { createWebhooks, type WebhookEvent } from '../../src/webhooks/webhooks.ts';
+import type { WebhookEvent } from '../../src/webhooks/delivery.ts';
+import { createWebhooks } from '../../src/webhooks/webhooks.ts';
 import { createTenant } from '../applications/tenant.ts';
 
 // Four bytes that make the random number 0.5: no jitter.
@@ -40,6 +41,7 @@ export async function createSetUp(t: Test, url: string | null) {
       log: choices.log ?? createLog({ level: 'silent', pretty: false }),
       metrics,
       endpointOf: applications.endpointOf,
+      findApplication: applications.findIn,
       allowPrivate: choices.allowPrivate ?? true,
       ...(choices.lookup && { lookup: choices.lookup }),
     });

@@ -112,7 +112,7 @@ export function checkPositionals(positionals: readonly string[], names: readonly
 
 /** The base address in an option. Throws a UsageError. */
 export function readUrl(option: string, text: string): string {
-  if (!/^https?:\/\/[^/?#]+[^?#]*$/.test(text) || !URL.canParse(text)) {
+  if (!/^https?:\/\/[^/?#][^?#]*$/.test(text) || !URL.canParse(text)) {
     throw new UsageError(`--${option}`, `"${text}" is no http or https URL`);
   }
   return text.replace(/\/+$/, '');

@@ -19,7 +19,7 @@ const REDRAW_MILLISECONDS = 100;
 /** Reads S3's XML error. */
 async function refused(response: IncomingMessage): Promise<Failure> {
   const body = await text(response).catch(() => '');
-  const element = (name: string): string => new RegExp(`<${name}>([^<]*)</${name}>`).exec(body)?.[1] ?? '';
+  const element = (name: string): string => body.split(`<${name}>`, 2)[1]?.split('<', 1)[0] ?? '';
   const words = [element('Code'), element('Message')].filter((word) => word !== '').join(': ');
   const status = response.statusCode ?? 0;
   return new Failure(`cannot upload the file: the object store says ${status} ${words}`.trimEnd(), {

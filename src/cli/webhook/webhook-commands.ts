@@ -82,9 +82,9 @@ const show: Command = {
 const redeliver: Command = {
   name: 'webhook redeliver',
   arguments: [{ name: 'DELIVERY', optional: true }],
-  summary: 'Sends a webhook again; or all that were given up, in a range of time',
+  summary: 'Sends a webhook again; or all that were not delivered, in a range of time',
   about: `Without DELIVERY: all that were made from --since (inclusive) to --until (exclusive), local date-times as the service
-shows them, and that are exhausted or gone, unless --status says otherwise.`,
+shows them, and that are exhausted, gone or wait for another attempt, unless --status says otherwise.`,
   options: {
     since: { value: 'TIME', text: '2026-11-20T09:30:00.000000, or a beginning of it' },
     until: { value: 'TIME', text: 'the same' },

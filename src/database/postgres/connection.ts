@@ -35,10 +35,42 @@ export const SHORT: Bounds = { byIndex: true, statement: 4_000, lock: 500, silen
 // that others wait for finds its rows by an index, so that is asked for; what looks at many rows is planned as usual.
 const BY_INDEX = { enable_seqscan: 'off', enable_bitmapscan: 'off', enable_hashjoin: 'off', enable_mergejoin: 'off' };
 
+// What a database, a role or a pooler could set otherwise, and the service could not do with: a command would stand still for
+// ever, a connection that rests would be ended.
+const PINNED = {
+  default_transaction_isolation: 'read committed',
+  default_transaction_deferrable: 'off',
+  standard_conforming_strings: 'on',
+  bytea_output: 'hex',
+  idle_session_timeout: '0',
+};
+
+// As a statement: a pooler passes none on that stands in the start of a connection. A version that lacks one does without.
+const PIN = `SELECT set_config(name, value, false) FROM unnest($1::text[], $2::text[]) AS given (name, value)
+  JOIN (SELECT name FROM pg_settings) AS known USING (name)`;
+
+async function pin(client: Client, { byIndex, keepsPlans, readOnly, statement, lock }: Bounds): Promise<void> {
+  const settings = {
+    statement_timeout: String(statement),
+    lock_timeout: String(lock),
+    idle_in_transaction_session_timeout: String(IDLE_IN_TRANSACTION),
+    jit: 'off',
+    ...(byIndex && BY_INDEX),
+    ...(keepsPlans && { plan_cache_mode: 'force_generic_plan' }),
+    ...PINNED,
+    default_transaction_read_only: readOnly ? 'on' : 'off',
+  };
+  await client.query(PIN, [Object.keys(settings), Object.values(settings)]);
+}
+
 const CONNECT = 3_000;
 /** A process that is frozen in a transaction holds its locks; others wait for no longer than this. */
 const IDLE_IN_TRANSACTION = 1_000;
 const LOOK = 250;
+/** Until a connection that is ended has its end. */
+const GOODBYE = 1_000;
+/** Of a connection that rests. */
+const KEEP_ALIVE = 5_000;
 
 export interface Connection {
   /** Rejects with ConnectionLost, or what PostgreSQL says. What is asked in one turn goes out together, and is answered in order. */
@@ -46,8 +78,10 @@ export interface Connection {
   /** What is asked meanwhile is written to the socket at once. */
   together(ask: () => void): void;
   /** Statements in one text, without parameters and unprepared. */
-  script(text: string): Promise<unknown>;
+  script(text: string): Promise<QueryResult>;
   alive(): boolean;
+  /** The server's process, as it was told at the start. */
+  process(): number;
   /** Gives it up: nothing that was asked is answered any more. */
   destroy(cause: Error): void;
   end(): Promise<void>;
@@ -64,18 +98,8 @@ export async function openConnection(
     application_name: 'lapel',
     pipeline: true,
     keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE,
     connectionTimeoutMillis: CONNECT,
-    statement_timeout: bounds.statement,
-    lock_timeout: bounds.lock,
-    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION,
-    options: Object.entries({
-      jit: 'off',
-      ...(bounds.byIndex && BY_INDEX),
-      ...(bounds.keepsPlans && { plan_cache_mode: 'force_generic_plan' }),
-      default_transaction_read_only: bounds.readOnly ? 'on' : 'off',
-    })
-      .map(([name, value]) => `-c ${name}=${value}`)
-      .join(' '),
     types: TYPES,
   });
   let alive = true;
@@ -110,6 +134,7 @@ export async function openConnection(
   client.on('error', lost);
   client.on('end', () => lost(new Error('the connection was closed')));
   await client.connect();
+  await pin(client, bounds);
   timer = setInterval(look, LOOK).unref();
 
   function asked(): void {
@@ -149,11 +174,15 @@ export async function openConnection(
     },
     script: (text) => send({ text }),
     alive: () => alive,
+    process: () => (client as unknown as { processID: number }).processID, // not in its types
     destroy,
     async end() {
       ended = true;
       clearInterval(timer);
+      // A server that has gone without a word does not say goodbye either.
+      const late = setTimeout(() => stream().destroy(), GOODBYE);
       if (alive) await client.end();
+      clearTimeout(late);
       alive = false;
     },
   };

@@ -1,7 +1,8 @@
+import { atHosts, placeOf } from '../../database-hosts.ts';
 import { type Connection, openConnection, SHORT } from './connection.ts';
 import { missingMigrations } from './migrations.ts';
 import { judgeLife } from './place.ts';
-import { checkSettings, placeOf } from './server-check.ts';
+import { checkSettings } from './server-check.ts';
 
 interface Examined {
   /** `PostgreSQL 15.13 at db.example:5432/lapel`. */
@@ -37,7 +38,8 @@ export async function examinePostgres(url: string): Promise<Examined> {
     notes: [],
   };
   try {
-    const connection = await openConnection(url, { ...SHORT, readOnly: true }, () => undefined); // whoever asks is told
+    const open = (host: string) => openConnection(host, { ...SHORT, readOnly: true }, () => undefined); // whoever asks is told
+    const connection = await atHosts(url)(open);
     try {
       await checkSettings(connection);
       const { rows } = await connection.query(

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createEffects } from '../effects.ts';
-import { createUnitQueue, type Waiting } from '../unit-queue.ts';
+import { createUnitQueue, type QueueOptions, type Waiting } from '../unit-queue.ts';
 import type { Link } from './link.ts';
 import { createTransaction, FateUnknown, type Transaction } from './transaction.ts';
 import { ConnectionLost, isOvertaken, isPassing, told } from './trouble.ts';
@@ -19,7 +19,7 @@ const BUSY_DEVICES = `SELECT device_id FROM devices WHERE device_id = ANY(?) AND
 /** Units without a key that have a transaction of their own before those with a key get their turn again. */
 const ALONE_PER_TURN = 16;
 
-interface Options {
+interface Options extends Pick<QueueOptions, 'ownerOf'> {
   link: Link;
   identities: ReadonlyMap<string, string>;
   /** `failed`: a transaction could not be made. */
@@ -36,7 +36,7 @@ interface Options {
  * do so out of order beside others. A transaction that others were in the way of is run again; so is one whose
  * connection was lost before its COMMIT was sent. Afterwards its fate is unknown, and its units are told that.
  */
-export function createPostgresGroupCommit({ link, identities, observe, onEffectError }: Options) {
+export function createPostgresGroupCommit({ link, identities, observe, onEffectError, ownerOf }: Options) {
   const effects = createEffects(onEffectError);
   /** How often units had a transaction of their own. */
   const tries = new WeakMap<Waiting, number>();
@@ -142,5 +142,5 @@ export function createPostgresGroupCommit({ link, identities, observe, onEffectE
     return left;
   }
 
-  return createUnitQueue(commit, { perKey: PER_DEVICE });
+  return createUnitQueue(commit, { perKey: PER_DEVICE, ownerOf });
 }

@@ -1,3 +1,4 @@
+import { atHosts } from '../../database-hosts.ts';
 import { type Bounds, type Connection, openConnection } from './connection.ts';
 import { ConnectionLost } from './trouble.ts';
 
@@ -7,8 +8,8 @@ const LONGEST_PAUSE = 1_000;
 
 interface Options {
   url: string;
-  /** Runs on each connection before it is used; what it throws is as if there were none. */
-  prepare(connection: Connection, bounds: Bounds): Promise<void>;
+  /** Runs on each connection before it is used; what it throws is as if there were none. `another`: to the same host. */
+  prepare(connection: Connection, bounds: Bounds, another: () => Promise<Connection>): Promise<void>;
   /** A connection was lost, or could not be had: told once until all are there again. */
   onAway(cause: unknown): void;
   onBack(): void;
@@ -25,6 +26,7 @@ export function createLinks({ url, prepare, onAway, onBack }: Options) {
   const away = new Set<object>();
   let turn: Promise<unknown> = Promise.resolve();
   let pause = 0;
+  const atAny = atHosts(url);
 
   function sleep(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -37,18 +39,26 @@ export function createLinks({ url, prepare, onAway, onBack }: Options) {
     return promise.finally(() => closing.signal.removeEventListener('abort', giveUp));
   }
 
+  async function openAt(host: string, bounds: Bounds, onLost: (cause: unknown) => void): Promise<Connection> {
+    const connection = await openConnection(host, bounds, onLost);
+    try {
+      await prepare(connection, bounds, () => openConnection(host, bounds, () => undefined));
+      return connection;
+    } catch (cause) {
+      await connection.end();
+      throw cause;
+    }
+  }
+
   async function attempt(bounds: Bounds, onLost: (cause: unknown) => void): Promise<Connection> {
     if (pause > 0) await sleep();
     closing.signal.throwIfAborted();
-    let connection: Connection | undefined;
     try {
-      connection = await openConnection(url, bounds, onLost);
-      await prepare(connection, bounds);
+      const connection = await atAny((host) => openAt(host, bounds, onLost));
       pause = 0;
       return connection;
     } catch (cause) {
       pause = Math.min(Math.max(FIRST_PAUSE, pause * 2), LONGEST_PAUSE);
-      await connection?.end();
       throw cause;
     }
   }

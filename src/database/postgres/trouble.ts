@@ -1,5 +1,6 @@
 import { DatabaseError } from 'pg';
 import { DomainError } from '../../errors.ts';
+import { Unfit } from './unfit.ts';
 
 // SQLSTATE (PostgreSQL, appendix A). What another try can mend: serialization_failure, deadlock_detected, lock_not_available.
 const PASSING = new Set(['40001', '40P01', '55P03']);
@@ -37,3 +38,9 @@ export function told(cause: unknown): unknown {
   const isAway = cause instanceof ConnectionLost || AWAY.test(codeOf(cause)) || isPassing(cause);
   return isAway ? new DomainError('DATABASE_UNAVAILABLE', { cause }) : cause;
 }
+
+/** Nobody is there yet, or not the one that can be written; what the server itself refuses does not pass. */
+export const isAwayAtStart = (cause: unknown): boolean => {
+  const code = codeOf(cause);
+  return code === '' ? !(cause instanceof Unfit) : AWAY.test(code);
+};

@@ -1,7 +1,7 @@
 import type SqliteDatabase from 'better-sqlite3';
 import { createEffects } from '../effects.ts';
 import type { UnitOfWork } from '../sql.ts';
-import { createUnitQueue, type Waiting } from '../unit-queue.ts';
+import { createUnitQueue, type QueueOptions, UNITS_PER_COMMIT, type Waiting } from '../unit-queue.ts';
 import { createStatements } from './statements.ts';
 import { isOfGround, unavailable } from './trouble.ts';
 
@@ -11,7 +11,33 @@ interface Done extends Waiting {
   onRollback: (() => void)[];
 }
 
-interface Options {
+/**
+ * Milliseconds for which the units of a commit may run: everybody shares the event loop with them. They may take as long as
+ * the disk does for the commit itself, or there would be more waiting than work.
+ */
+const RUN_MILLISECONDS = { least: 4, most: 8 };
+/** And so many units at least. */
+const FEWEST = 16;
+/** What a new measurement counts. */
+const WEIGHT = 0.2;
+
+/** How many units a commit takes, by how long they and the disk took before. */
+function createBatchSize() {
+  let unitMs = 0.05;
+  let diskMs = 0;
+  return {
+    most(): number {
+      const runMs = Math.min(RUN_MILLISECONDS.most, Math.max(RUN_MILLISECONDS.least, diskMs));
+      return Math.max(FEWEST, Math.min(UNITS_PER_COMMIT, Math.floor(runMs / unitMs)));
+    },
+    took(units: number, runMs: number, commitMs: number): void {
+      unitMs += WEIGHT * (Math.max(0.001, runMs / units) - unitMs);
+      diskMs += WEIGHT * (commitMs - diskMs);
+    },
+  };
+}
+
+interface Options extends Pick<QueueOptions, 'ownerOf'> {
   connection: SqliteDatabase.Database;
   observe(commit: { seconds: number; committed: number; rolledBack: number }): void;
   /** A commit as a whole could not be made. */
@@ -33,7 +59,8 @@ const failureOf = (done: Done[]): { cause: unknown } | undefined => {
  * the units' effects in order, then the answers. A COMMIT that fails rolls all of them back and rejects every one with
  * DATABASE_UNAVAILABLE; so does a statement for which the disk has no room.
  */
-export function createGroupCommit({ connection, observe, onFailed, onEffectError }: Options) {
+export function createGroupCommit({ connection, observe, onFailed, onEffectError, ownerOf }: Options) {
+  const size = createBatchSize();
   let changed = false; // by the unit that runs
   const sql = createStatements(connection, {
     changed: () => {
@@ -96,11 +123,13 @@ export function createGroupCommit({ connection, observe, onFailed, onEffectError
   async function commitOnce(batch: Waiting[]): Promise<undefined> {
     const started = performance.now();
     const done: Done[] = [];
+    let ranAt = started;
     try {
       if (!(await runAll(batch, done, false))) {
         takeBack(done);
         await runAll(batch, done, true);
       }
+      ranAt = performance.now();
       commit.run();
     } catch (cause) {
       takeBack(done);
@@ -109,6 +138,7 @@ export function createGroupCommit({ connection, observe, onFailed, onEffectError
       observe({ seconds: (performance.now() - started) / 1000, committed: 0, rolledBack: batch.length });
       return undefined;
     }
+    size.took(batch.length, ranAt - started, performance.now() - ranAt);
     for (const unit of done) effects(unit.onCommit);
     let rolledBack = 0;
     for (const unit of done) {
@@ -126,5 +156,5 @@ export function createGroupCommit({ connection, observe, onFailed, onEffectError
     return undefined;
   }
 
-  return createUnitQueue(commitOnce);
+  return createUnitQueue(commitOnce, { perCommit: size.most, ownerOf });
 }

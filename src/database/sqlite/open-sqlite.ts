@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import type { NewLife, Raised } from '../number-floor.ts';
 import type { Database, Sql } from '../sql.ts';
+import type { QueueOptions } from '../unit-queue.ts';
 import { createAside } from './aside.ts';
 import { lockFolder } from './folder-lock.ts';
 import { createGroupCommit } from './group-commit.ts';
@@ -29,6 +30,8 @@ export interface SqliteOptions {
   onBack?(): void;
   /** Milliseconds without a commit after which the write-ahead log is emptied. */
   quietMs?: number;
+  /** The developer of a device, where that is known. */
+  ownerOf?: QueueOptions['ownerOf'];
 }
 
 // name -> the value that must be read back; a build of SQLite that ignores one would break a promise in silence.
@@ -69,7 +72,7 @@ function createReading({ writer, reader }: { writer: Sqlite.Database; reader: Sq
 
 /** Opens (and creates, migrates, looks at) the database: the same time for any size. Throws with a clear message when it must not be used. */
 export function openSqlite(options: SqliteOptions): Database {
-  const { folder, nowMicros, onCommit, onEffectError = rethrow, quietMs } = options;
+  const { folder, nowMicros, onCommit, onEffectError = rethrow, quietMs, ownerOf } = options;
   const { onAway = () => undefined, onBack = () => undefined } = options;
   const unlock = lockFolder(folder);
   const opened: Sqlite.Database[] = [];
@@ -105,6 +108,7 @@ export function openSqlite(options: SqliteOptions): Database {
       },
       onFailed: writable.failed,
       onEffectError,
+      ownerOf,
     });
     const truncation = createLogTruncation({
       connection: writer,
@@ -121,9 +125,11 @@ export function openSqlite(options: SqliteOptions): Database {
       read: createReading({ writer, reader }),
       transact: group.transact,
       transactSoon: group.transactSoon,
+      transactAlong: group.transactSoon,
       transactInCrowd: group.transactInCrowd,
       idle: group.idle,
       aside: aside.sql,
+      prompt: aside.sql,
       size: async () => ({ database: bytesOf(file), log: bytesOf(`${file}-wal`), free: freePages() * pageSize }),
       async healthy() {
         await writable.check();

@@ -22,6 +22,9 @@ let unique = 0;
 /** A value for a parameter, by what is compared with it, or written to: so that most calls find something. */
 function valueFor(type: ParameterType, column: string): SqlValue {
   if (column === 'event_id') return one(EVENTS);
+  if (column === 'request_id') return one(EVENTS);
+  if (column === 'received_at') return one([2, 3]);
+  if (column === 'last_seen_at') return one([1, 2, 3]);
   if (column === 'key_hash') return Buffer.from(one(EVENTS));
   if (type === 'bytea') return Buffer.from([0, 0x5c, Math.floor(random() * 256)]);
   if (column === 'device_id') return one(DEVICES);
@@ -65,9 +68,16 @@ async function fill(database: Database): Promise<void> {
       );
     for (const [index, id] of DEVICES.entries())
       await unit.run("INSERT INTO device_owners (device_id, node_id, epoch) VALUES (?, 'n1', ?)", id, index);
+    for (const id of DEVICES) await unit.run('INSERT INTO device_presence (device_id, last_seen_at) VALUES (?, 2)', id);
     for (const event of EVENTS) {
       for (const id of DEVICES)
         await unit.run('INSERT INTO device_events (device_id, event_id, received_at) VALUES (?, ?, 2)', id, event);
+      for (const id of DEVICES)
+        await unit.run(
+          "INSERT INTO device_requests (device_id, request_id, received_at, type, data) VALUES (?, ?, 2, 't', '{}')",
+          id,
+          event,
+        );
       for (const id of APPLICATIONS)
         await unit.run(
           `INSERT INTO idempotency_keys VALUES (?, ?, ?, '{}', 2)`,
@@ -103,6 +113,8 @@ const dump = async (unit: UnitOfWork): Promise<unknown[]> => [
   await unit.all('SELECT * FROM devices ORDER BY device_id'),
   await unit.all('SELECT * FROM device_owners ORDER BY device_id'),
   await unit.all('SELECT * FROM device_events ORDER BY device_id, event_id'),
+  await unit.all('SELECT * FROM device_presence ORDER BY device_id'),
+  await unit.all('SELECT * FROM device_requests ORDER BY device_id, request_id'),
   await unit.all('SELECT * FROM idempotency_keys ORDER BY application_id, key_hash'),
 ];
 

@@ -1,0 +1,69 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { stripTypeScriptTypes } from 'node:module';
+import { join } from 'node:path';
+import { type Options, parse, type Token } from 'acorn';
+
+export interface Pattern {
+  /** From the root of the project. */
+  file: string;
+  source: string;
+  flags: string;
+}
+
+const ROOT = join(import.meta.dirname, '..');
+
+const filesIn = (folder: string, ending: string): string[] =>
+  readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith(ending) && !name.endsWith('.d.ts'))
+    .map((name) => `${folder}/${name}`)
+    .sort();
+
+/** Those that are written as literals. */
+function literalsIn(file: string): Pattern[] {
+  const found: Pattern[] = [];
+  const onToken = ({ value }: Token & { value?: { pattern?: string; flags?: string } }): void => {
+    if (value?.pattern !== undefined) found.push({ file, source: value.pattern, flags: value.flags ?? '' });
+  };
+  const options: Options = { ecmaVersion: 'latest', sourceType: 'module', allowHashBang: true, onToken };
+  parse(stripTypeScriptTypes(readFileSync(join(ROOT, file), 'utf8')), options);
+  return found;
+}
+
+/** Those that a file puts together while it is loaded; one that does so later is nobody's to look at. */
+async function constructedIn(file: string): Promise<Pattern[]> {
+  if (!/\bRegExp\(/.test(readFileSync(join(ROOT, file), 'utf8'))) return [];
+  const found: Pattern[] = [];
+  const Usual = globalThis.RegExp;
+  globalThis.RegExp = new Proxy(Usual, {
+    construct(target, [source, flags = '']: [string, string?]) {
+      // Libraries that it imports make some, too.
+      if (new Error().stack?.includes(file)) found.push({ file, source: String(source), flags });
+      return new target(source, flags);
+    },
+  });
+  try {
+    await import(join(ROOT, file));
+  } finally {
+    globalThis.RegExp = Usual;
+  }
+  if (found.length === 0) throw new Error(`${file} makes a pattern in a function: write it as a literal`);
+  return found;
+}
+
+/** The `pattern`s of a schema, as Ajv compiles them. */
+function patternsOf(file: string, node: unknown): Pattern[] {
+  if (typeof node !== 'object' || node === null) return [];
+  return Object.entries(node).flatMap(([name, value]: [string, unknown]) =>
+    name === 'pattern' && typeof value === 'string' ? [{ file, source: value, flags: 'u' }] : patternsOf(file, value),
+  );
+}
+
+/** Every pattern of the service, its pages and its schemas. */
+export async function allPatterns(): Promise<Pattern[]> {
+  const code = [...filesIn('src', '.ts'), ...filesIn('console', '.ts')];
+  const schemas = filesIn('schemas', '.json');
+  const found = code.flatMap(literalsIn);
+  for (const file of code.filter((name) => name.startsWith('src/'))) found.push(...(await constructedIn(file)));
+  for (const file of schemas) found.push(...patternsOf(file, JSON.parse(readFileSync(join(ROOT, file), 'utf8'))));
+  return found;
+}

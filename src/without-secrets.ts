@@ -1,0 +1,231 @@
+import { HIDDEN, isSecretName } from './secret-names.ts';
+
+/** Levels of a value that are looked at; what is deeper is hidden. */
+const DEEPEST = 100;
+
+const isSpace = (sign: string | undefined): boolean => sign === ' ' || sign === '\t' || sign === '\n' || sign === '\r';
+const isQuote = (sign: string | undefined): boolean => sign === '"' || sign === "'";
+
+function isNameSign(text: string, at: number): boolean {
+  const code = text.charCodeAt(at);
+  const letter = code | 0x20;
+  return (letter >= 0x61 && letter <= 0x7a) || (code >= 0x30 && code <= 0x39) || code === 0x5f || code === 0x2d;
+}
+
+function skip(text: string, at: number, is: (sign: string) => boolean): number {
+  let end = at;
+  while (end < text.length && is(text[end]!)) end += 1;
+  return end;
+}
+const skipSpaces = (text: string, at: number): number => skip(text, at, isSpace);
+const skipBackslashes = (text: string, at: number): number => skip(text, at, (sign) => sign === '\\');
+const isLineEnd = (sign: string): boolean => sign === '\n' || sign === '\r';
+const endsUrl = (sign: string): boolean => isSpace(sign) || isQuote(sign) || sign === '<' || sign === '>';
+
+/** The last character of a name may be an escape of JSON, and so may all others. */
+const nameOf = (text: string): string =>
+  text.includes('\\u')
+    ? text.replaceAll(/\\u([0-9a-fA-F]{4})/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
+    : text;
+
+/**
+ * Behind the closing quote of a text whose opening one has so many backslashes: JSON inside a text of JSON has one before
+ * each quote, and JSON inside that three. Where the text around it ends, it ends, too.
+ */
+function endOfQuoted(text: string, from: number, sign: string, escapes: number): number {
+  let at = from;
+  while (at < text.length) {
+    const end = skipBackslashes(text, at);
+    const backslashes = end - at;
+    if (text[end] === sign && (backslashes < escapes || backslashes % (2 * (escapes + 1)) === escapes)) {
+      return backslashes < escapes ? at : end + 1;
+    }
+    at = end + 1;
+  }
+  return text.length;
+}
+
+/** Behind an object or a list, which may be cut off. */
+function endOfNested(text: string, from: number): number {
+  let depth = 0;
+  let at = from;
+  while (at < text.length) {
+    const quote = skipBackslashes(text, at);
+    if (isQuote(text[quote])) {
+      at = endOfQuoted(text, quote + 1, text[quote]!, quote - at);
+      continue;
+    }
+    at = Math.max(quote, at);
+    if (text[at] === '[' || text[at] === '{') depth += 1;
+    if (text[at] === ']' || text[at] === '}') depth -= 1;
+    at += 1;
+    if (depth <= 0) return at;
+  }
+  return text.length;
+}
+
+/**
+ * Writes a text anew without what is secret in it, from left to right; each character is looked at a bounded number of times, whatever
+ * the text is: JSON, the beginning of it, JSON in texts of JSON, parameters, headers, none of them.
+ */
+class Scan {
+  readonly #text: string;
+  readonly #most: number;
+  #at = 0;
+  /** Up to here it is written. */
+  #written = 0;
+  #out = '';
+  /** Behind the last quote. */
+  #quoted = 0;
+
+  constructor(text: string, most: number) {
+    this.#text = text;
+    this.#most = most;
+  }
+
+  /** `instead` stands for what is from here to there. */
+  #replace(from: number, to: number, instead: string): void {
+    this.#out += this.#text.slice(this.#written, from) + instead;
+    this.#written = to;
+    this.#at = to;
+  }
+
+  /** The value of a secret name: behind its colon or equals sign. */
+  #hideValue(behind: number, quote: string, isParameter: boolean): void {
+    const text = this.#text;
+    const from = skipSpaces(text, behind);
+    const opening = skipBackslashes(text, from);
+    const sign = text[opening];
+    this.#at = from;
+    if (from === text.length) return;
+    if (isQuote(sign)) {
+      const opened = text.slice(from, opening + 1);
+      const end = endOfQuoted(text, opening + 1, sign!, opening - from);
+      this.#replace(from, end, `${opened}${HIDDEN}${opened}`);
+    } else if (sign === '[' || sign === '{') {
+      this.#replace(from, endOfNested(text, from), `${quote}${HIDDEN}${quote}`);
+    } else if (!text.startsWith('null', from) || isNameSign(text, from + 4)) {
+      this.#replace(from, this.#endOfBare(from, quote, isParameter), `${quote}${HIDDEN}${quote}`);
+    } else {
+      this.#at = from + 4;
+    }
+  }
+
+  /** A bare member of an object ends where the next begins, a parameter also at a space; of a header all is its value. */
+  #endOfBare(from: number, quote: string, isParameter: boolean): number {
+    const isBehind = (sign: string): boolean => {
+      if (isLineEnd(sign) || isQuote(sign)) return true;
+      if (quote !== '') return sign === ',' || sign === '}' || sign === ']';
+      return isParameter && (isSpace(sign) || sign === '&' || sign === ';' || sign === ',');
+    };
+    const end = skip(this.#text, from, (sign) => !isBehind(sign));
+    return isQuote(this.#text[end]) ? this.#withoutBackslashes(from, end) : end;
+  }
+
+  #withoutBackslashes(from: number, end: number): number {
+    let before = end;
+    while (before > from && this.#text[before - 1] === '\\') before -= 1;
+    return before;
+  }
+
+  /** At a quote, which may end the name of a member. */
+  #quote(backslashes: number): void {
+    const text = this.#text;
+    const end = this.#at + backslashes + 1;
+    const colon = skipSpaces(text, end);
+    const name = text[colon] === ':' ? nameOf(text.slice(this.#quoted, this.#at)) : '';
+    const quote = text.slice(this.#at, end);
+    this.#quoted = end;
+    this.#at = end;
+    if (name !== '' && isSecretName(name)) {
+      this.#hideValue(colon + 1, quote, false);
+      this.#quoted = this.#at;
+    }
+  }
+
+  /** At a word, which may be a bare name or the scheme of a URL. */
+  #word(): void {
+    const text = this.#text;
+    const from = this.#at;
+    let end = from + 1;
+    while (isNameSign(text, end)) end += 1;
+    this.#at = end;
+    if (text[end] === ':') {
+      const host = this.#behindSlashes(end + 1);
+      if (host > 0) {
+        this.#url(host, /^https?$/i.test(text.slice(from, end)));
+        return;
+      }
+    }
+    const behind = skipSpaces(text, end);
+    const sign = text[behind];
+    if ((sign === ':' || sign === '=') && isSecretName(text.slice(from, end))) {
+      this.#hideValue(behind + 1, '', sign === '=');
+    }
+  }
+
+  /** Behind `//`, with or without the backslashes that some write before them in JSON; 0 where there are none. */
+  #behindSlashes(from: number): number {
+    const first = skipBackslashes(this.#text, from);
+    if (this.#text[first] !== '/') return 0;
+    const second = skipBackslashes(this.#text, first + 1);
+    return this.#text[second] === '/' ? second + 1 : 0;
+  }
+
+  /** The password of a URL, and of one of the web its query, which is where signatures are. */
+  #url(host: number, isWeb: boolean): void {
+    const text = this.#text;
+    const authority = skip(text, host, (sign) => !endsUrl(sign) && sign !== '/' && sign !== '?' && sign !== '#');
+    const name = text.slice(host, authority);
+    const colon = name.indexOf(':');
+    const sign = name.lastIndexOf('@');
+    if (colon !== -1 && sign > colon) this.#replace(host + colon + 1, host + sign, HIDDEN);
+    this.#at = authority;
+    if (!isWeb) return;
+    const path = skip(text, authority, (sign) => !endsUrl(sign) && sign !== '?');
+    this.#at = this.#withoutBackslashes(authority, path);
+    if (text[path] !== '?') return;
+    const end = this.#withoutBackslashes(
+      path + 1,
+      skip(text, path + 1, (sign) => !endsUrl(sign)),
+    );
+    this.#replace(path + 1, end, HIDDEN);
+  }
+
+  run(): string {
+    const text = this.#text;
+    while (this.#at < text.length && this.#out.length + (this.#at - this.#written) < this.#most) {
+      if (isNameSign(text, this.#at)) {
+        this.#word();
+        continue;
+      }
+      const backslashes = text[this.#at] === '\\' ? skipBackslashes(text, this.#at) - this.#at : 0;
+      if (isQuote(text[this.#at + backslashes])) this.#quote(backslashes);
+      else this.#at += backslashes || 1;
+    }
+    return this.#out + text.slice(this.#written, this.#at);
+  }
+}
+
+/** A text without what is secret in it: values of secret names, passwords and queries of URLs; about `most` characters of it at most. */
+export const textWithoutSecrets = (text: string, most: number = Number.POSITIVE_INFINITY): string =>
+  new Scan(text, most).run();
+
+/**
+ * The same of a value as JSON has it, at any depth: what has a name that `isSecret` is hidden. What is neither a list nor a
+ * bare object is as it was.
+ */
+export function withoutSecrets<Value>(value: Value, isSecret = isSecretName, depth = 0): Value {
+  if (typeof value === 'string') return textWithoutSecrets(value) as Value;
+  if (typeof value !== 'object' || value === null) return value;
+  const isList = Array.isArray(value);
+  const prototype: unknown = isList ? null : Object.getPrototypeOf(value);
+  if (!isList && prototype !== null && prototype !== Object.prototype) return value;
+  if (depth >= DEEPEST) return HIDDEN as Value;
+  if (isList) return value.map((item: unknown) => withoutSecrets(item, isSecret, depth + 1)) as Value;
+  const members = Object.entries(value).map(([name, member]: [string, unknown]) => [
+    name,
+    isSecret(name) && member !== null ? HIDDEN : withoutSecrets(member, isSecret, depth + 1),
+  ]);
+  return Object.fromEntries(members) as Value;
+}

@@ -1,0 +1,188 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import type { Test } from 'tap';
+import { deviceIdOf, type Tenant, transactionIdOf, type World } from '../world.ts';
+import type { Watched } from './browser.ts';
+
+interface Walk {
+  world: World;
+  tenant: Tenant;
+  /** Of the operator, who is signed in. */
+  watched: Watched;
+}
+
+const dialogOf = (page: Page) => page.getByRole('dialog');
+
+/** A dialog is of the page below it: it goes with that page, and says what it is about. */
+export async function dialogsGoWithTheirPage(t: Test, { world, watched }: Walk): Promise<void> {
+  const { page } = watched;
+  const [first, second] = [await world.registerDevice(), await world.registerDevice()];
+  await page.goto(`/console/devices/${first.deviceId}`);
+  await watched.settled();
+  await page.evaluate(
+    `history.pushState(null, '', '${second.deviceId}'); dispatchEvent(new PopStateEvent('popstate'))`,
+  );
+  await page.getByRole('heading', { level: 1, name: second.deviceId }).waitFor();
+  await page.getByRole('button', { name: 'Block', exact: true }).click();
+  await dialogOf(page).getByText(`Block ${second.deviceId}?`).waitFor();
+  await page.goBack();
+  await page.getByRole('heading', { level: 1, name: first.deviceId }).waitFor();
+  await dialogOf(page).waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: 'Delete', exact: true }).click();
+  t.match(await dialogOf(page).innerText(), first.deviceId);
+  await page.keyboard.press('Escape');
+  await dialogOf(page).waitFor({ state: 'detached' });
+}
+
+/** What is shown once stays until somebody says that it is kept. */
+export async function secretsStay(t: Test, { world, watched }: Walk): Promise<void> {
+  const { page } = watched;
+  const { deviceId } = await world.registerDevice();
+  await page.goto('/console/devices');
+  await watched.settled();
+  await page.goto(`/console/devices/${deviceId}`);
+  await page.getByRole('button', { name: 'New credential' }).click();
+  await dialogOf(page).getByRole('button', { name: 'Make a new one' }).click();
+  await dialogOf(page).getByText(`The new credential of ${deviceId}`).waitFor();
+  const credential = await dialogOf(page).locator('.secret code').innerText();
+  for (let presses = 0; presses < 3; presses += 1) await page.keyboard.press('Escape');
+  await page.evaluate(`history.pushState(null, '', '/console/audit'); dispatchEvent(new PopStateEvent('popstate'))`);
+  await page.getByRole('heading', { level: 1, name: 'Audit log', includeHidden: true }).waitFor();
+  t.match(await dialogOf(page).innerText(), credential);
+  await dialogOf(page).getByRole('button', { name: 'I have it' }).click();
+  await dialogOf(page).waitFor({ state: 'detached' });
+  await world.connect({ deviceId, credential });
+}
+
+/** An import whose answer never comes costs no credential: all of them are in a file before the first is sent. */
+export async function brokenImport(t: Test, { world, watched }: Walk): Promise<void> {
+  const { page } = watched;
+  const file = join(world.dataDir, 'broken.csv');
+  const ids = [deviceIdOf(7_000), deviceIdOf(7_001), deviceIdOf(7_002)];
+  const own = 'c'.repeat(40);
+  const rows = [`${ids[0]},"a, ""quoted"" name",`, `${ids[1]},,${own}`, `"${ids[2]}",,`];
+  writeFileSync(file, ['deviceId,hardwareProperties.model.name,credential', ...rows, ''].join('\r\n'));
+  await page.goto('/console/developers/dev');
+  await page.getByRole('button', { name: /Import/ }).click();
+  const dialog = dialogOf(page);
+  await dialog.locator('input[type=file]').setInputFiles(file);
+  const download = page.waitForEvent('download');
+  await dialog.getByRole('button', { name: 'Go on' }).click();
+  const kept = await (await download).path();
+  const credentials = new Map(
+    readFileSync(kept, 'utf8')
+      .split('\n')
+      .map((line) => [line.split(',')[0]?.replaceAll('"', ''), line.split(',').at(-1)]),
+  );
+  t.equal(credentials.get(ids[1]), own, 'one that was in the file stays');
+  t.equal((await world.admin().get(`/admin/v1/devices/${ids[0]}`)).status, 404, 'nothing was sent yet');
+
+  let arrived = 0;
+  await page.route('**/import', async (route) => {
+    arrived += 1;
+    const headers = { 'content-type': 'text/csv' };
+    const text = route.request().postData() ?? '';
+    await world.admin().post('/admin/v1/developers/dev/devices/import', { headers, text });
+    await route.abort();
+  });
+  await dialog.getByRole('button', { name: 'I have it: import' }).click();
+  await dialog.getByText('All credentials are in').waitFor();
+  t.ok(watched.expected(/ERR_FAILED/));
+  t.equal(arrived, 1);
+  const deviceId = String(ids[2]);
+  await world.connect({ deviceId, credential: String(credentials.get(deviceId)) });
+  await page.unroute('**/import');
+  await dialog.getByRole('button', { name: 'Try again' }).click();
+  await dialog.getByText('3 devices registered, 0 faulty lines, 3 of 3 lines').waitFor();
+  await dialog.getByRole('button', { name: 'Close' }).click();
+}
+
+const setHidden = (page: Page, hidden: boolean): Promise<unknown> =>
+  page.evaluate(`
+    Object.defineProperty(document, 'hidden', { configurable: true, value: ${hidden} });
+    Object.defineProperty(document, 'visibilityState', { configurable: true, value: '${hidden ? 'hidden' : 'visible'}' });
+    document.dispatchEvent(new Event('visibilitychange'));`);
+
+/** Who looks again sees what is true now. */
+export async function hiddenTab(_: Test, { tenant, watched, world }: Walk): Promise<void> {
+  const { page } = watched;
+  const { deviceId } = await world.registerDevice();
+  await page.goto('/console/transactions');
+  await watched.settled();
+  const words = page.locator('.live');
+  await words.getByText('Live', { exact: true }).waitFor();
+  await setHidden(page, true);
+  await words.getByText('Paused').waitFor();
+  const answer = await tenant.api.post(`${tenant.path}/devices/${deviceId}`, { json: {} });
+  await setHidden(page, false);
+  await words.getByText('Live', { exact: true }).waitFor();
+  await page.getByLabel(`Choose transaction ${transactionIdOf(answer)}`, { exact: true }).waitFor();
+
+  const device = await world.activatedDevice(tenant);
+  const watches = page.waitForResponse((answer) =>
+    decodeURIComponent(decodeURIComponent(answer.url())).includes(`device:${device.deviceId}`),
+  );
+  await page.goto(`/console/devices/${device.deviceId}`);
+  await watches;
+  await words.getByText('Live', { exact: true }).waitFor();
+  const messages = page.getByRole('log', { name: 'Messages' });
+  device.link.publish('status', { lang: 'ja' });
+  await messages.getByText('"ja"').waitFor();
+  await setHidden(page, true);
+  await words.getByText('Paused').waitFor();
+  await setHidden(page, false);
+  await messages.getByText('What came while nobody looked').waitFor();
+}
+
+/** Over a line that is slower than what it is asked again by, a page shows what is true, later. */
+export async function slowLine(
+  t: Test,
+  { watched }: Walk,
+  { transactionId }: { transactionId: number },
+): Promise<void> {
+  const { page } = watched;
+  let answers = 0;
+  await page.route(`**/admin/v1/transactions/${transactionId}`, async (route) => {
+    const answer = await route.fetch();
+    const json = (await answer.json()) as { webhook: object };
+    answers += 1;
+    if (answers === 1) json.webhook = { ...json.webhook, status: 'pending' };
+    // Longer than the second after which the page asks again.
+    await new Promise((resolve) => setTimeout(resolve, 1_100));
+    await route.fulfill({ response: answer, json }).catch(() => undefined);
+  });
+  await page.goto(`/console/transactions/${transactionId}`);
+  const webhook = page.getByRole('listitem').filter({ hasText: 'Webhook' });
+  await webhook.getByText('delivered').waitFor();
+  await page.unroute(`**/admin/v1/transactions/${transactionId}`);
+  t.ok(answers > 1);
+}
+
+/** Who uploads a file is told what is wrong with it there, and asked before a file is replaced that devices get. */
+export async function wrongFile(t: Test, page: Page, settled: () => Promise<void>): Promise<void> {
+  const apk = (name: string): string => join(import.meta.dirname, '../apks', name);
+  await page
+    .getByRole('button', { name: /^(Upload|Replace)$/ })
+    .first()
+    .click();
+  const dialog = dialogOf(page);
+  await dialog.locator('input[type=file]').setInputFiles(apk('camera-claims-1.2.0-embeds-9.9.9.apk'));
+  await dialog.getByRole('button', { name: 'Upload' }).click();
+  await dialog
+    .getByRole('alert')
+    .getByText(/version name 9\.9\.9/)
+    .waitFor();
+  await dialog.getByRole('button', { name: 'Leave it' }).click();
+  await settled();
+  await page.getByRole('button', { name: 'Distribute' }).click();
+  await dialog.getByRole('button', { name: 'Distribute it' }).click();
+  await page.getByText('distributed', { exact: true }).waitFor();
+  await page.getByRole('button', { name: 'Replace' }).click();
+  await dialog.locator('input[type=file]').setInputFiles(apk('camera-1.0.0.apk'));
+  await dialog.getByRole('button', { name: 'Upload' }).click();
+  t.match(await page.evaluate('document.activeElement.name'), 'replaces', 'it asks');
+  await dialog.getByLabel('Replace the file of the distributed version').check();
+  await dialog.getByRole('button', { name: 'Upload' }).click();
+  await dialog.waitFor({ state: 'detached' });
+}

@@ -1,0 +1,240 @@
+import { spawn } from 'node:child_process';
+import { existsSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client } from 'pg';
+import t, { type Test } from 'tap';
+import { readConfig } from '../../../src/config.ts';
+import { openConnection, SHORT } from '../../../src/database/postgres/connection.ts';
+import { migrate } from '../../../src/database/postgres/migrations.ts';
+import { openPostgres } from '../../../src/database/postgres/open-postgres.ts';
+import { createDatabase, NO_POSTGRES, startTestPostgres } from '../../postgres/databases.ts';
+import { createSlowWay } from '../../postgres/slow-way.ts';
+
+const skip = NO_POSTGRES && { skip: NO_POSTGRES };
+const POOLER = '/usr/sbin/pgbouncer';
+
+async function ask<Row extends object>(url: string, ...texts: string[]): Promise<Row[]> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    let rows: Row[] = [];
+    for (const text of texts) rows = (await client.query(text)).rows as Row[];
+    return rows;
+  } finally {
+    await client.end();
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+/** A pooler before a database; answers the URL that leads through it. */
+async function startPooler(t: Test, url: string, mode: 'session' | 'transaction'): Promise<string> {
+  const { hostname, port, pathname } = new URL(url);
+  const name = pathname.slice(1);
+  const own = await freePort();
+  const folder = t.testdir();
+  const lines = [
+    '[databases]',
+    `${name} = host=${hostname} port=${port} dbname=${name}`,
+    '[pgbouncer]',
+    'listen_addr = 127.0.0.1',
+    `listen_port = ${own}`,
+    'unix_socket_dir =',
+    'auth_type = any',
+    `pool_mode = ${mode}`,
+    'default_pool_size = 40',
+  ];
+  writeFileSync(join(folder, 'pooler.ini'), lines.join('\n').replace('dbname=', 'user=lapel dbname='), { mode: 0o644 });
+  const asRoot = process.getuid?.() === 0;
+  const command = asRoot ? ['setpriv', '--reuid=postgres', '--regid=postgres', '--clear-groups', POOLER] : [POOLER];
+  const pooler = spawn(command[0] as string, [...command.slice(1), '-q', join(folder, 'pooler.ini')], {
+    stdio: 'ignore',
+  });
+  t.teardown(() => pooler.kill('SIGKILL'));
+  const through = `postgres://lapel@127.0.0.1:${own}/${name}`;
+  for (let tries = 0; tries < 200; tries += 1) {
+    const there = await ask(through, 'SELECT 1').then(
+      () => true,
+      () => false,
+    );
+    if (there) return through;
+    await sleep(20);
+  }
+  throw new Error('the pooler does not start');
+}
+
+void t.test('a PostgreSQL that the promises cannot rest on', { ...skip }, async (t) => {
+  const url = await createDatabase(t);
+  const name = new URL(url).pathname.slice(1);
+  const refused = (wrong: string, message: RegExp) =>
+    t.rejects(openPostgres({ url: wrong, nowMicros: 0 }), { code: 'SETTING_INVALID', message });
+
+  await t.test('what a database or a role sets otherwise is pinned', async (t) => {
+    const others = [
+      'default_transaction_isolation TO "repeatable read"',
+      "idle_session_timeout TO '1s'",
+      'bytea_output TO escape',
+    ];
+    await ask(url, ...others.map((other) => `ALTER DATABASE ${name} SET ${other}`));
+    const database = await openPostgres({ url, nowMicros: 0 });
+    for (const sql of [database.read, database.aside, database.prompt])
+      t.match(
+        await sql.get(
+          `SELECT current_setting('transaction_isolation') AS isolation, current_setting('idle_session_timeout') AS idle`,
+        ),
+        {
+          isolation: 'read committed',
+          idle: '0',
+        },
+      );
+    const text = `SELECT current_setting('transaction_isolation') AS isolation`;
+    for (const transact of [database.transact, database.transactSoon])
+      t.same(await transact((unit) => unit.get(text)), { isolation: 'read committed' });
+    await database.close();
+  });
+
+  await t.test('what cannot be pinned is refused in a sentence', async () => {
+    await ask(url, `ALTER DATABASE ${name} SET synchronous_commit = 'off'`);
+    await refused(url, /^LAPEL_DATABASE_URL: PostgreSQL has synchronous_commit = off: a commit must be on the disk/);
+    await ask(url, `ALTER DATABASE ${name} RESET synchronous_commit`);
+    for (const [setting, said] of [
+      ['fsync', /fsync = off/],
+      ['full_page_writes', /full_page_writes = off/],
+    ] as const) {
+      await ask(url, `ALTER SYSTEM SET ${setting} = off`, 'SELECT pg_reload_conf()', 'SELECT pg_sleep(0.1)');
+      await refused(url, said);
+      await ask(url, `ALTER SYSTEM RESET ${setting}`, 'SELECT pg_reload_conf()', 'SELECT pg_sleep(0.1)');
+    }
+  });
+
+  await t.test(
+    'a pooler must keep sessions',
+    { skip: existsSync(POOLER) ? false : 'pgbouncer is not installed' },
+    async (t) => {
+      await refused(
+        await startPooler(t, url, 'transaction'),
+        /the pooler before PostgreSQL shares its connections: it needs pool_mode = session/,
+      );
+      const database = await openPostgres({ url: await startPooler(t, url, 'session'), nowMicros: 0 });
+      t.same(await database.transact((unit) => unit.get('SELECT 1 AS one')), { one: 1 });
+      await database.close();
+    },
+  );
+});
+
+void t.test('of several hosts the one that can be written is used', { ...skip }, async (t) => {
+  const url = await createDatabase(t);
+  const { host, pathname } = new URL(url);
+  const database = await openPostgres({
+    url: `postgres://lapel@127.0.0.1:1,${host}${pathname}?target_session_attrs=read-write`,
+    nowMicros: 0,
+  });
+  t.same(await database.read.get('SELECT 1 AS one'), { one: 1 });
+  await database.close();
+  const both = { message: /the database 127\.0\.0\.1:1\/\w+, 127\.0\.0\.1:2\/\w+ cannot be used: .*ECONNREFUSED/ };
+  await t.rejects(
+    openPostgres({ url: `postgres://lapel:horse@127.0.0.1:1,127.0.0.1:2${pathname}`, nowMicros: 0 }),
+    both,
+  );
+  const config = (value: string) => () => readConfig({ env: { LAPEL_DATABASE_URL: value } });
+  t.doesNotThrow(config('postgres://u:p@one:5432,two,three:1/name?sslmode=verify-full'));
+  t.throws(config('postgres://u:p@one,two/name?target_session_attrs=standby'), { code: 'SETTING_INVALID' });
+  t.throws(config('postgres://u:p@one,two'), { code: 'SETTING_INVALID' });
+});
+
+void t.test('a start waits for its database', { ...skip }, async (t) => {
+  const server = await startTestPostgres();
+  t.teardown(() => server[Symbol.asyncDispose]());
+  const url = await server.createDatabase();
+  await server.stop('fast');
+  await t.rejects(openPostgres({ url, nowMicros: 0 }), /cannot be used/);
+  const told: string[] = [];
+  const away = Promise.withResolvers<void>();
+  const opening = openPostgres({
+    url,
+    nowMicros: 0,
+    waitMs: 60_000,
+    onAway() {
+      told.push('away');
+      away.resolve();
+    },
+    onBack: () => told.push('back'),
+  });
+  await away.promise;
+  await server.start();
+  const database = await opening;
+  t.same(told, ['away', 'back'], 'and says so, once');
+  await database.close();
+  const nowhere = server.url('nowhere');
+  await t.rejects(
+    openPostgres({ url: nowhere, nowMicros: 0, waitMs: 60_000 }),
+    /does not exist/,
+    'it does not wait for what will not come',
+  );
+});
+
+void t.test('what heals gives a machine up that has gone without a word', { ...skip }, async (t) => {
+  const way = await createSlowWay(t, await createDatabase(t));
+  const bounds = { ...SHORT, silence: 300 };
+  const database = await openPostgres({ url: way.url, nowMicros: 0, bounds });
+  t.same(await database.prompt.get('SELECT 1 AS one'), { one: 1 });
+  way.goSilent();
+  await t.rejects(database.prompt.get('SELECT 2 AS two'), { code: 'DATABASE_UNAVAILABLE' });
+  await database.close();
+});
+
+void t.test(
+  'a migration of a large table lets others go on, and is made whole after a crash',
+  { ...skip },
+  async (t) => {
+    const url = await createDatabase(t);
+    const connection = await openConnection(url, SHORT, () => undefined);
+    t.teardown(() => connection.end());
+    const [{ n }] = (await ask<{ n: number }>(url, 'SELECT count(*)::int AS n FROM migrations')) as [{ n: number }];
+    const known = await ask<{ number: number; name: string; sha256: string }>(
+      url,
+      'SELECT number, name, sha256 FROM migrations ORDER BY number',
+    );
+    const text = `-- Each statement is a commit of its own.
+    ALTER TABLE developers ADD COLUMN IF NOT EXISTS colour TEXT;
+    CREATE UNIQUE INDEX CONCURRENTLY IF NOT EXISTS developers_by_colour ON developers (colour);`;
+    const wanted = [
+      ...known.map((one) => ({ ...one, text: '' })),
+      { number: n + 1, name: 'large.sql', sha256: 'x', text },
+    ];
+
+    // As a crash leaves it: the column is there, the index is not valid.
+    const insert = (id: string) =>
+      `INSERT INTO developers (developer_id, name, created_at, colour) VALUES ('${id}', 'x', 0, 'red')`;
+    await ask(url, 'ALTER TABLE developers ADD COLUMN colour TEXT', insert('a'), insert('b'));
+    await t.rejects(ask(url, 'CREATE UNIQUE INDEX CONCURRENTLY developers_by_colour ON developers (colour)'));
+    await ask(url, `UPDATE developers SET colour = 'blue' WHERE developer_id = 'b'`);
+
+    // One of another release writes all the while.
+    const other = new Client({ connectionString: url });
+    await other.connect();
+    await other.query('BEGIN');
+    await other.query(insert('c').replace('red', 'green'));
+    const both = [migrate(connection, 1, wanted)];
+    const second = await openConnection(url, SHORT, () => undefined);
+    t.teardown(() => second.end());
+    both.push(migrate(second, 1, wanted)); // another node that starts
+    await ask(url, insert('d').replace('red', 'white'));
+    await other.query('COMMIT');
+    await other.end();
+    await Promise.all(both);
+    t.match(
+      await ask(url, `SELECT indisvalid AS valid FROM pg_index WHERE indexrelid = 'developers_by_colour'::regclass`),
+      [{ valid: true }],
+    );
+    t.match(await ask(url, 'SELECT count(*)::int AS n FROM migrations'), [{ n: n + 1 }]);
+  },
+);

@@ -1,0 +1,205 @@
+import t, { type Test } from 'tap';
+import { STORED } from '../../src/requests/device-requests.ts';
+import { RESPONSE_WINDOW } from '../../src/requests/response-lanes.ts';
+import { checkMessage } from '../contract/checked-messages.ts';
+import type { RawDevice } from '../raw-device.ts';
+import { createTestReceiver } from '../webhooks/test-receiver.ts';
+import { startWorld } from '../world.ts';
+
+interface Response {
+  requestId: string;
+  data?: { uploadUrl: string };
+  error?: { code: string };
+}
+
+const fileOf = (name: string) => ({ fileId: name, name: `${name}.jpg`, size: 3, contentType: 'image/jpeg' });
+
+/** A device whose customer answers a URL of its own to each request, when `answers` says so. */
+async function setUp(t: Test) {
+  const world = await startWorld(t);
+  const tenant = await world.createTenant();
+  const device = await world.activatedDevice(tenant);
+  const customer = await createTestReceiver(t);
+  await tenant.api.patch(tenant.path, { json: { fileUploadGetUrl: customer.url, fileUploadEvent: customer.url } });
+  let given = 0;
+  const answers = (): void =>
+    customer.answer(() => {
+      given += 1;
+      return {
+        headers: { 'content-type': 'application/json' },
+        body: `{"uploadUrl":"https://store.example/${given}"}`,
+      };
+    });
+  answers();
+  return { world, tenant, device, customer, answers };
+}
+
+const ask = (link: RawDevice, requestId: string, type = 'fileUploadUrl'): number =>
+  link.publish('requests', { requestId, type, data: fileOf(requestId) });
+
+async function response(link: RawDevice): Promise<{ body: Response; puback(): void }> {
+  const packet = await link.next('publish');
+  return { body: checkMessage(packet.topic, packet.payload) as unknown as Response, puback: () => link.puback(packet) };
+}
+
+async function acknowledged(link: RawDevice): Promise<Response> {
+  const { body, puback } = await response(link);
+  puback();
+  return body;
+}
+
+t.test('what a device asks is answered', async (t) => {
+  const { world, tenant, device, customer, answers } = await setUp(t);
+  let { link } = device;
+  /** All that the device has sent is carried out. */
+  async function settled(on = link): Promise<void> {
+    on.publish('status', { lang: 'ja' });
+    await on.next('puback');
+    await world.idle();
+  }
+  /** The connection ends and the service with it; both are there again. */
+  async function again(): Promise<void> {
+    await link.drop();
+    await world.restart();
+    link = await world.connect(device);
+  }
+
+  t.test('150 requests in one burst get 150 answers, a few at a time without PUBACK', async (t) => {
+    const wanted = Array.from({ length: 150 }, (_, index) => `burst ${index}`);
+    for (const requestId of wanted) ask(link, requestId, 'somethingElse');
+    for (const _ of wanted) await link.next('puback');
+    await world.idle();
+    t.equal(link.pending('publish').length, RESPONSE_WINDOW);
+    const got: string[] = [];
+    while (got.length < wanted.length) got.push((await acknowledged(link)).requestId);
+    t.same(got, wanted, 'in the order in which they were asked');
+    await settled();
+    t.same(link.pending('publish'), [], 'each of them once');
+  });
+
+  t.test('requests beyond four at a time wait for their turn, and are asked of the customer', async (t) => {
+    const before = customer.requests.length;
+    for (const requestId of ['1', '2', '3', '4', '5', '6', '7', '8', '9']) ask(link, requestId);
+    const got = new Set<string>();
+    while (got.size < 9) {
+      const { requestId, data } = await acknowledged(link);
+      t.match(data, { uploadUrl: /^https:/ });
+      got.add(requestId);
+    }
+    t.equal(customer.requests.length, before + 9);
+  });
+
+  t.test('an answer without PUBACK comes again with the next connection, and is the same one', async (t) => {
+    ask(link, 'unacknowledged');
+    const first = await response(link);
+    await again();
+    t.same(await acknowledged(link), first.body);
+    await settled();
+    await again();
+    await settled();
+    t.same(link.pending('publish'), [], 'with its PUBACK it is done');
+  });
+
+  t.test('what the service was stopped in is carried out after its start, once', async (t) => {
+    customer.answer({ hang: true });
+    const before = customer.requests.length;
+    for (const requestId of ['hangs 1', 'hangs 2', 'hangs 3', 'hangs 4', 'waits']) ask(link, requestId);
+    for (let count = 0; count < 5; count += 1) await link.next('puback');
+    while (customer.requests.length < before + 4) await new Promise((resolve) => setImmediate(resolve));
+    answers();
+    await again();
+    const got: string[] = [];
+    while (got.length < 5) got.push((await acknowledged(link)).requestId);
+    t.same(got.toSorted(), ['hangs 1', 'hangs 2', 'hangs 3', 'hangs 4', 'waits']);
+    await settled();
+    t.same(link.pending('publish'), []);
+  });
+
+  t.test(
+    'a request of QoS 2 that comes again after a crash has one answer, and its identifier is no way around that',
+    async (t) => {
+      const publish = (requestId: string, messageId: number, dup: boolean): void =>
+        link.send({
+          cmd: 'publish',
+          topic: `devices/${device.deviceId}/requests`,
+          payload: JSON.stringify({ requestId, type: 'fileUploadUrl', data: fileOf(requestId) }),
+          qos: 2,
+          messageId,
+          dup,
+        });
+      publish('twice', 900, false);
+      await link.next('pubrec');
+      const first = await response(link);
+      await again();
+      publish('twice', 900, true);
+      await link.next('pubrec');
+      t.same(await acknowledged(link), first.body, 'the answer that there was');
+      await settled();
+      t.same(link.pending('publish'), [], 'once');
+      publish('twice', 901, false); // the PUBREC was lost, and so was the identifier
+      await link.next('pubrec');
+      t.same(await acknowledged(link), first.body, 'and again the same');
+      for (const messageId of [900, 901]) {
+        link.send({ cmd: 'pubrel', messageId });
+        await link.next('pubcomp');
+      }
+    },
+  );
+
+  t.test('an identifier that is used for another request is another request', async (t) => {
+    ask(link, 'same');
+    const first = await acknowledged(link);
+    link.publish('requests', { requestId: 'same', type: 'fileUploadUrl', data: fileOf('other') });
+    t.not((await acknowledged(link)).data?.uploadUrl, first.data?.uploadUrl);
+    world.clock.advance(61_000);
+    ask(link, 'late');
+    const before = await acknowledged(link);
+    await settled();
+    world.clock.advance(61_000);
+    ask(link, 'late');
+    t.not(
+      (await acknowledged(link)).data?.uploadUrl,
+      before.data?.uploadUrl,
+      'and so is one that comes a minute later',
+    );
+  });
+
+  t.test('a device that takes no answers is told to ask later, and its other messages go on', async (t) => {
+    await tenant.renew();
+    const other = await world.activatedDevice(tenant);
+    for (let count = 0; count < STORED.requests + 1; count += 1) ask(other.link, `unread ${count}`, 'somethingElse');
+    const got: Response[] = [];
+    for (let count = 0; count < STORED.requests + 1; count += 1) await other.link.next('puback');
+    for (let count = 0; count < RESPONSE_WINDOW + 1; count += 1) got.push((await response(other.link)).body);
+    t.match(
+      got.find(({ error }) => error?.code === 'BUSY'),
+      { requestId: `unread ${STORED.requests}` },
+    );
+    await settled(other.link);
+  });
+
+  t.test('a request that still waits when its device is deactivated is asked of nobody', async (t) => {
+    const other = await world.activatedDevice(tenant);
+    customer.answer({ hang: true });
+    const before = customer.requests.length;
+    for (const requestId of ['a', 'b', 'c', 'd', 'waits']) ask(other.link, requestId);
+    for (let count = 0; count < 5; count += 1) await other.link.next('puback');
+    while (customer.requests.length < before + 4) await new Promise((resolve) => setImmediate(resolve));
+    await tenant.renew();
+    await tenant.api.delete(`${tenant.path}/devices/${other.deviceId}`);
+    const command = await other.link.command();
+    other.link.puback(command.packet);
+    await other.link.ack({ transactionId: command.transactionId, status: 'succeeded' });
+    answers();
+    world.clock.advance(10_000);
+    await world.idle();
+    world.clock.advance(1_000);
+    const got = new Map<string, Response>();
+    while (got.size < 5) {
+      const one = await acknowledged(other.link);
+      got.set(one.requestId, one);
+    }
+    t.match(got.get('waits'), { error: { code: 'NOT_ACTIVATED' } });
+    t.equal(customer.requests.length, before + 8);
+  });
+});

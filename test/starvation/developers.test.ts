@@ -1,0 +1,62 @@
+import mqttPacket, { type Packet } from 'mqtt-packet';
+import t from 'tap';
+import type { RawDevice } from '../raw-device.ts';
+import { startWorld, type World } from '../world.ts';
+import { createNeighbour } from './neighbour.ts';
+
+const DEVICES = 60;
+/** Messages of each device, of which a connection has few in work at a time. */
+const EACH = 32;
+const RINGS = 2;
+
+const bytesOf = (packet: Record<string, unknown>): Buffer => mqttPacket.generate(packet as unknown as Packet);
+
+async function messagesOf(world: World): Promise<number> {
+  const { values } = await world.service.metrics.mqttMessages.get();
+  return values.reduce((sum, { value }) => sum + value, 0);
+}
+
+t.test('many devices of one developer, each within its rate, take the turns of one developer', async (t) => {
+  const world = await startWorld(t);
+  const neighbour = await createNeighbour(t, world);
+  await world.createTenant('attacker', { key: false, deviceEvent: false });
+  const links: { deviceId: string; link: RawDevice }[] = [];
+  for (let count = 0; count < DEVICES; count += 1) {
+    const { deviceId, credential } = await world.registerDevice('attacker');
+    const link = await world.open({ deviceId, credential, clean: true });
+    t.equal((await link.login()).returnCode, 0);
+    links.push({ deviceId, link });
+  }
+  const software = Array.from({ length: 150 }, (_, index) => ({ package: `com.example.a${index}`, version: '1.0.0' }));
+  const payloads: Record<string, [kind: string, payload: string, qos: 1 | 2]> = {
+    'wrong events': ['events', '{"eventId":"a b","type":"nope","occurredAt":"x","data":{}}', 1],
+    'acks of foreign transactions': ['acks', '{"transactionId":1,"status":"succeeded"}', 1],
+    'events of devices that are not activated': [
+      'events',
+      '{"eventId":"e","type":"custom.x","occurredAt":"2026-11-20T09:30:00Z","data":{}}',
+      1,
+    ],
+    'statuses of 12 KB': ['status', JSON.stringify({ software }), 1],
+    'QoS 2 without PUBREL': ['events', '{"eventId":"a b","type":"nope","occurredAt":"x","data":{}}', 2],
+  };
+  for (const [title, [kind, payload, qos]] of Object.entries(payloads)) {
+    const before = await messagesOf(world);
+    for (const { deviceId, link } of links) {
+      const publish = { cmd: 'publish', topic: `devices/${deviceId}/${kind}`, payload, qos, dup: false, retain: false };
+      const packets = Array.from({ length: EACH }, (_, index) => bytesOf({ ...publish, messageId: index + 1 }));
+      link.socket.write(Buffer.concat(packets));
+    }
+    while ((await messagesOf(world)) === before) await new Promise(setImmediate);
+    const between: number[] = [];
+    for (let ring = 0; ring < RINGS; ring += 1) {
+      const began = await messagesOf(world);
+      await neighbour.works(title, 1);
+      between.push((await messagesOf(world)) - began);
+    }
+    const total = DEVICES * EACH;
+    t.comment(`${title}: ${between.join(', ')} of ${total} messages between a call and its webhook`);
+    t.ok(Math.max(...between) < (total * 2) / 3, `${title}: few of them come before another developer’s command`);
+    const answer = qos === 2 ? 'pubrec' : 'puback';
+    for (const { link } of links) for (let index = 0; index < EACH; index += 1) await link.next(answer);
+  }
+});
