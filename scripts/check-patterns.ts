@@ -13,6 +13,8 @@ const OWN_TEXTS: Record<string, string> = {
   'src/client/lapel-client.ts': 'paths of its own table',
   'src/client/transport.ts': 'the address of the service that it is given',
   'src/config.ts': 'settings',
+  'src/database-hosts.ts': 'settings',
+  'src/database/postgres/migrations.ts': 'migrations of the service',
   'src/database/postgres/sets.ts': 'statements of the service',
   'src/database/postgres/statements.ts': 'statements of the service',
   'src/database/sqlite/check-pieces.ts': 'statements of the service',

@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
-import { useRef } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import { button, code, div, input, label, p, span, use, type VNode } from '../base/elements.ts';
+import { feedRound } from '../base/feed.ts';
 import { count, visible } from '../base/format.ts';
 import { useWatch } from '../base/watching.ts';
 import { close, open, title } from './dialog.ts';
@@ -18,8 +19,8 @@ interface Message {
 }
 interface Line {
   key: number;
-  /** A gap: so many were left out. */
-  message: Message | { dropped: number };
+  /** A gap: so many were left out; null: nobody knows how many, because nobody looked. */
+  message: Message | { dropped: number | null };
 }
 
 /** What is kept; older ones go. */
@@ -76,7 +77,7 @@ function LiveMessages({ deviceId }: { deviceId: string }) {
   };
   const add = (message: Line['message']): void => {
     if (isPaused.peek()) {
-      missed.value += 'dropped' in message ? message.dropped : 1;
+      missed.value += 'dropped' in message ? (message.dropped ?? 0) : 1;
       return;
     }
     last.current += 1;
@@ -88,6 +89,11 @@ function LiveMessages({ deviceId }: { deviceId: string }) {
     ({ value }) => add(value as Message),
     (dropped) => add({ dropped }),
   );
+  const since = useRef(feedRound.peek());
+  useEffect(() => {
+    if (since.current !== feedRound.value && lines.peek().length > 0) add({ dropped: null });
+    since.current = feedRound.value;
+  }, [feedRound.value]);
 
   const pause = (): void => {
     isPaused.value = !isPaused.value;
@@ -152,7 +158,9 @@ function LiveMessages({ deviceId }: { deviceId: string }) {
               'dropped' in message
                 ? div(
                     { class: 'gap', key },
-                    `${count(message.dropped)} messages are left out: more came than can be read`,
+                    message.dropped === null
+                      ? 'What came while nobody looked, or the service was away, is not here'
+                      : `${count(message.dropped)} messages are left out: more came than can be read`,
                   )
                 : button(
                     { type: 'button', class: `line is-${message.direction}`, key, onClick: () => show(message) },

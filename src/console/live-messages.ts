@@ -10,7 +10,7 @@ const SECOND = 1_000_000;
 const TELLS = /\/(commands|acks|requests|responses|errors)$/;
 /** Where a message says which one. */
 const TRANSACTION = Buffer.from('"transactionId"');
-const MOST_DIGITS = 15;
+const MOST_DIGITS = 16;
 /** The number that is no transaction's: a message of one has one. */
 const NOBODYS = 0;
 

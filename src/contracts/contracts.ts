@@ -175,7 +175,7 @@ function readQuery(query: string, document: SchemaDocument, integers: ReadonlySe
   return value;
 }
 
-/** The text itself when it is no integer, for the schema to refuse. 15 digits are exact in a double. */
+/** The text itself when it is no integer that a double has exactly, for the schema to refuse. */
 export function readInteger(text: string): number | string {
-  return /^-?\d{1,15}$/.test(text) ? Number(text) : text;
+  return /^-?\d{1,16}$/.test(text) && Number.isSafeInteger(Number(text)) ? Number(text) : text;
 }

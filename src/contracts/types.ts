@@ -498,10 +498,6 @@ export type Url = string;
  */
 export type CallEventData = {callId: string} & Record<string, unknown>;
 /**
- * ISO 8601 date-time in UTC with microseconds.
- */
-export type UtcDateTime8 = string;
-/**
  * Data of `custom.` events, which are a device's own (an SOS button, a low battery, tampering): any object of at most 32 KiB as JSON, nested at most 32 levels deep. It is passed on as it is.
  */
 export type CustomEventData = Record<string, unknown>;
@@ -576,10 +572,6 @@ export type Duration4 = string;
  * @maxItems 100
  */
 export type WifiSettings = WifiEntry[];
-/**
- * ISO 8601 date-time in UTC with microseconds.
- */
-export type UtcDateTime9 = string;
 
 /**
  * The type of every schema, by its name: `rest/wifi-settings` is `schemas/rest/wifi-settings.json`.
@@ -2267,7 +2259,7 @@ export interface BluetoothEventData {
  */
 export interface CancelParameters {}
 /**
- * What a device shall do. `transactionId` and `issuedAt` together are the identity of a command: the device does each pair once and answers a repeated one with the result it had; a transactionId with another `issuedAt` is another command. `cancel` has both of the command that it stops, and needs no answer.
+ * What a device shall do. `transactionId` and `issuedAt` together are the identity of a command, the same in every repetition: the device does each pair once and answers a repeated one with the result it had; a transactionId with another `issuedAt` is another command. `cancel` has both of the command that it stops, and needs no answer.
  */
 export interface Command {
   transactionId: TransactionId;
@@ -2285,7 +2277,7 @@ export interface Command {
     | 'updateFirmware'
     | 'cancel';
   parameters: JsonObject;
-  issuedAt: UtcDateTime8;
+  issuedAt: UtcDateTime;
   /**
    * 1 at first; higher in every repetition.
    */
@@ -3368,7 +3360,7 @@ export interface CustomEvent {
   };
 }
 /**
- * A receiver of the application fails (for half an hour, or something for it was given up), or is well again. Sent to another setting, whose URL is another one. Its device does not exist.
+ * A receiver of the application fails (for half an hour, or something for it was given up), or is well again. Sent to another setting, whose URL is another one. `since` is the first attempt that failed. Its device does not exist.
  */
 export interface EndpointEvent {
   type: 'endpoint.failing' | 'endpoint.recovered';
@@ -3377,7 +3369,7 @@ export interface EndpointEvent {
     applicationId: ApplicationId;
     deviceId: DeviceId;
     setting: WebhookSetting;
-    since: UtcDateTime9;
+    since: UtcDateTime;
     lastStatusCode: number | null;
     lastError: string;
   };

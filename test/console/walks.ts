@@ -118,6 +118,21 @@ export async function hiddenTab(_: Test, { tenant, watched, world }: Walk): Prom
   await setHidden(page, false);
   await words.getByText('Live', { exact: true }).waitFor();
   await page.getByLabel(`Choose transaction ${transactionIdOf(answer)}`, { exact: true }).waitFor();
+
+  const device = await world.activatedDevice(tenant);
+  const watches = page.waitForResponse((answer) =>
+    decodeURIComponent(decodeURIComponent(answer.url())).includes(`device:${device.deviceId}`),
+  );
+  await page.goto(`/console/devices/${device.deviceId}`);
+  await watches;
+  await words.getByText('Live', { exact: true }).waitFor();
+  const messages = page.getByRole('log', { name: 'Messages' });
+  device.link.publish('status', { lang: 'ja' });
+  await messages.getByText('"ja"').waitFor();
+  await setHidden(page, true);
+  await words.getByText('Paused').waitFor();
+  await setHidden(page, false);
+  await messages.getByText('What came while nobody looked').waitFor();
 }
 
 /** Over a line that is slower than what it is asked again by, a page shows what is true, later. */

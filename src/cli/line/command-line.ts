@@ -120,7 +120,8 @@ export function readUrl(option: string, text: string): string {
 
 /** A whole number in an option. Throws a UsageError. */
 export function readWhole(option: string, text: string): number {
-  if (!/^\d{1,15}$/.test(text)) throw new UsageError(`--${option}`, `"${text}" is no whole number`);
+  if (!/^\d{1,16}$/.test(text) || !Number.isSafeInteger(Number(text)))
+    throw new UsageError(`--${option}`, `"${text}" is no whole number`);
   return Number(text);
 }
 

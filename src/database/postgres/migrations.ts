@@ -85,7 +85,7 @@ async function makeApart(connection: Connection, migration: Migration, nowMicros
      WHERE NOT i.indisvalid AND c.relnamespace = current_schema()::regnamespace`,
   );
   for (const { name } of rows as { name: string }[])
-    if (new RegExp(`\\b${name}\\b`).test(migration.text)) await connection.script(`DROP INDEX CONCURRENTLY "${name}"`);
+    if (migration.text.includes(` ${name} `)) await connection.script(`DROP INDEX CONCURRENTLY "${name}"`);
   const statements = migration.text.replace(/--.*$/gm, '').split(';');
   for (const statement of statements) if (statement.trim() !== '') await connection.script(statement);
   await record(connection, migration, nowMicros);

@@ -1,20 +1,36 @@
-import { closeSync, fstatSync, fsyncSync, openSync, readFileSync, renameSync, statSync, writeSync } from 'node:fs';
+import {
+  type BigIntStats,
+  closeSync,
+  fstatSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import type { RaiseReason } from '../number-floor.ts';
 
 /**
- * Beside the database, so that a file which was exchanged is noticed; it names its own inode, so that a copy of the whole
- * folder is noticed too. Snapshots of a disk look like the original: nothing rests on this file.
+ * Beside the database, so that a file which was exchanged is noticed; it names its own inode and when it was made, so that a
+ * copy of the whole folder is noticed too: there both are others. Snapshots of a disk look like the original: nothing rests
+ * on this file.
  */
 const NAME = 'life.json';
 
 interface LifeFile {
   lifeId: string;
   inode: string;
+  /** Nanoseconds; some file systems give inodes anew. */
+  made: string;
 }
 
 const fileOf = (folder: string): string => join(folder, NAME);
-const inodeOf = (folder: string): string => String(statSync(fileOf(folder), { bigint: true }).ino);
+const marksOf = ({ ino, birthtimeNs }: BigIntStats): Pick<LifeFile, 'inode' | 'made'> => ({
+  inode: String(ino),
+  made: String(birthtimeNs),
+});
 
 function readLifeFile(folder: string): Partial<LifeFile> | undefined {
   try {
@@ -31,7 +47,8 @@ export function judgeFolder(
 ): Extract<RaiseReason, 'start' | 'copied_folder' | 'other_file'> {
   const file = readLifeFile(folder);
   if (file?.lifeId !== lifeId) return 'other_file';
-  return file.inode === inodeOf(folder) ? 'start' : 'copied_folder';
+  const { inode, made } = marksOf(statSync(fileOf(folder), { bigint: true }));
+  return file.inode === inode || file.made === made ? 'start' : 'copied_folder';
 }
 
 /** Says in the folder which life its database is in. */
@@ -39,7 +56,7 @@ export function writeLifeFile(folder: string, lifeId: string): void {
   const made = `${fileOf(folder)}.new`;
   const descriptor = openSync(made, 'w', 0o600);
   try {
-    const file: LifeFile = { lifeId, inode: String(fstatSync(descriptor, { bigint: true }).ino) };
+    const file: LifeFile = { lifeId, ...marksOf(fstatSync(descriptor, { bigint: true })) };
     writeSync(descriptor, `${JSON.stringify(file)}\n`);
     fsyncSync(descriptor);
   } finally {
