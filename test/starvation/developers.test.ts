@@ -22,7 +22,8 @@ async function messagesOf(world: World): Promise<number> {
 }
 
 t.test('many devices of one developer, each within its rate, take the turns of one developer', async (t) => {
-  const world = await startWorld(t);
+  // A ring is some ways to a server, in which it has done all of this: test/database/units-of-work.test.ts shows its turns.
+  const world = await startWorld(t, { database: 'sqlite' });
   const neighbour = await createNeighbour(t, world);
   await world.createTenant('attacker', { key: false, deviceEvent: false });
   const links: { deviceId: string; link: RawDevice }[] = [];
