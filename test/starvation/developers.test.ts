@@ -47,9 +47,10 @@ t.test('many devices of one developer, each within its rate, take the turns of o
   };
   for (const [title, [kind, payload, qos]] of Object.entries(payloads)) {
     const before = await messagesOf(world);
+    const each = kind === 'status' ? EACH / 4 : EACH; // of the large ones a few are as much work
     for (const { deviceId, link } of links) {
       const publish = { cmd: 'publish', topic: `devices/${deviceId}/${kind}`, payload, qos, dup: false, retain: false };
-      const packets = Array.from({ length: EACH }, (_, index) => bytesOf({ ...publish, messageId: index + 1 }));
+      const packets = Array.from({ length: each }, (_, index) => bytesOf({ ...publish, messageId: index + 1 }));
       link.socket.write(Buffer.concat(packets));
     }
     while ((await messagesOf(world)) === before) await new Promise(setImmediate);
@@ -59,11 +60,11 @@ t.test('many devices of one developer, each within its rate, take the turns of o
       await neighbour.works(title, 1);
       between.push((await messagesOf(world)) - began);
     }
-    const total = DEVICES * EACH;
+    const total = DEVICES * each;
     t.comment(`${title}: ${between.join(', ')} of ${total} messages between a call and its webhook`);
     t.ok(Math.max(...between) < (total * 2) / 3, `${title}: few of them come before another developer’s command`);
     const answer = qos === 2 ? 'pubrec' : 'puback';
-    for (const { link } of links) for (let index = 0; index < EACH; index += 1) await link.next(answer);
+    for (const { link } of links) for (let index = 0; index < each; index += 1) await link.next(answer);
   }
 
   for (const { deviceId, link } of links) {
