@@ -149,8 +149,10 @@ export function createDeviceRequests({ database, clock, log, metrics, handlers }
     try {
       while (!stopped && ofDevice.backlog && ofDevice.running.size < AT_ONCE) {
         ofDevice.backlog = false; // a request that comes while they are read raises it again
+        // Also those that are answered while this reads: what is read may be older than that.
+        const before = new Set(ofDevice.running);
         const found = await repository.findUnanswered(database.read, deviceId, 2 * AT_ONCE);
-        const wanted = found.filter((one) => !ofDevice.running.has(nameOf(one)));
+        const wanted = found.filter((one) => !before.has(nameOf(one)) && !ofDevice.running.has(nameOf(one)));
         const room = AT_ONCE - ofDevice.running.size;
         if (wanted.length > room) ofDevice.backlog = true;
         for (const one of wanted.slice(0, room)) run(one, ofDevice);

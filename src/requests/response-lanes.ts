@@ -62,8 +62,10 @@ export function createResponseLanes({ read, done, failed }: Parts) {
       while (lane.open && lane.backlog && lane.written < RESPONSE_WINDOW) {
         lane.backlog = false; // an answer that comes while they are read raises it again
         const limit = lane.taken.size + RESPONSE_WINDOW;
+        // Also those that are done while this reads: what is read may be older than that.
+        const before = new Set(lane.taken);
         const found = await read(lane.link.deviceId, limit);
-        const wanted = found.filter((one) => !lane.taken.has(nameOf(one)));
+        const wanted = found.filter((one) => !before.has(nameOf(one)) && !lane.taken.has(nameOf(one)));
         const room = lane.open ? RESPONSE_WINDOW - lane.written : 0;
         if (wanted.length > room || found.length === limit) lane.backlog = true;
         for (const one of wanted.slice(0, room)) write(lane, one, one.answer ?? '');
