@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { basename } from 'node:path';
 import t from 'tap';
+import { folderInMemory } from './folder-in-memory.ts';
 import { filesOf } from './groups.ts';
 
 /** Milliseconds that one test may take; 0: as long as it likes. The process has no bound besides. */
@@ -10,6 +11,8 @@ const LONGEST = Number(process.env['TAP_TIMEOUT'] ?? 30) * 1000;
 export async function runGroup(path: string): Promise<void> {
   // Counted from the start of the process: the runner holds all of its time against the last bound that it was told.
   if (LONGEST > 0) t.on('subtestStart', () => t.setTimeout(performance.now() + LONGEST));
+  const folder = folderInMemory();
+  if (folder !== undefined) t.testdirName = folder;
   for (const file of filesOf(basename(path, '.ts'))) {
     const env = { ...process.env };
     await import(`../${file}`);
