@@ -5,8 +5,10 @@ import { join } from 'node:path';
 const MEMORY = '/dev/shm';
 const ROOM = 2 * 1024 * 1024 * 1024;
 
+const ROOT = join(import.meta.dirname, '../..');
+
 /** Links to the folders of processes, by their ids. They are in here as tap leaves a folder that is elsewhere for good. */
-const LINKS = join(import.meta.dirname, '../../.tap/in-memory');
+const LINKS = join(ROOT, '.tap/in-memory');
 
 function hasRoom(): boolean {
   try {
@@ -42,8 +44,11 @@ export function folderInMemory(): string | undefined {
   if (!hasRoom()) return undefined;
   mkdirSync(LINKS, { recursive: true });
   for (const pid of readdirSync(LINKS)) if (!isThere(Number(pid))) remove(join(LINKS, pid)); // they were killed
+  const folder = mkdtempSync(join(MEMORY, 'lapel-tests-'));
+  // For programs that tests write there: Node looks from where a file really is.
+  for (const name of ['node_modules', 'package.json']) symlinkSync(join(ROOT, name), join(folder, name));
   const link = join(LINKS, String(process.pid));
-  symlinkSync(mkdtempSync(join(MEMORY, 'lapel-tests-')), link);
+  symlinkSync(folder, link);
   process.once('exit', () => remove(link));
   return join(link, 't');
 }
