@@ -1,5 +1,5 @@
 /** The parts of `postgres://user:password@host:port,host:port/name?options`. */
-const WHOLE = /^(postgres(?:ql)?:\/\/(?:[^@/?#]*@)?)([^@/?#]*)(\/[^/?#]+.*)$/;
+const WHOLE = /^(postgres(?:ql)?:\/\/(?:[^/?#]*@)?)([^@/?#]*)(\/[^/?#]+.*)$/;
 const SESSIONS = 'target_session_attrs';
 /** What may be asked of a session; every one of them has to write. */
 const WRITING: readonly (string | null)[] = [null, 'read-write', 'primary', 'any'];

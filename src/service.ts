@@ -230,10 +230,10 @@ export async function createService(
     }),
   );
   const mqtt = parts.add(createMqttAddresses(broker, config));
-  if (cluster) {
+  if (cluster && takeover) {
     serveHints(cluster, { commands: transactions, webhooks, renamed: renameBroker });
     numbers.onOther(cluster.startOver);
-    cluster.quietBy(broker.isQuiet);
+    cluster.handOverBy({ isQuiet: broker.isQuiet, prepare: takeover.orphan });
     parts.add(createOrphanedWills({ ...common, nodes: cluster.nodes, carryOut: broker.carryOutWill }));
   }
 

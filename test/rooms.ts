@@ -178,6 +178,7 @@ export const LEAVES: Readonly<Record<string, string>> = {
   'secret-hash': 'how secrets of devices, applications and sessions are kept',
   'setting-values': 'what a setting may be',
   'socket-bounds': 'bounds of connections',
+  'thread-time': 'processor time of this thread',
   'token-buckets': 'how rates are limited, of callers and of devices',
   watch: 'what happens, for who looks at it live',
   turns: 'how long work shares the event loop',

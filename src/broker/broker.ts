@@ -312,16 +312,10 @@ export async function createBroker(parts: Parts) {
     /** True while the device has a connection. */
     isConnected: (deviceId: string): boolean => liveClient(deviceId) !== undefined,
 
-    /** True while nothing is under way on the connection of a device, and its end leaves no will. */
+    /** True while nothing is under way on the connection of a device. */
     isQuiet(deviceId: string): boolean {
       const client = liveClient(deviceId);
-      return (
-        client !== undefined &&
-        ready.has(client) &&
-        !hasWill(client) &&
-        outbound.isEmpty(client) &&
-        !patience.holds(client)
-      );
+      return client !== undefined && ready.has(client) && outbound.isEmpty(client) && !patience.holds(client);
     },
 
     /** How many devices are connected. */

@@ -1,10 +1,11 @@
 import { createFairQueue } from '../fair-queue.ts';
+import { threadTime } from '../thread-time.ts';
 
 /**
- * Milliseconds of one turn of the event loop that the packets of devices may take, over all connections: of several
+ * Milliseconds of processor time of one turn of the event loop that the packets of devices may take, over all connections: of several
  * developers, and of one who is alone. Shorter turns leave less time to others' packets, and take more of it for themselves.
  */
-const PER_TURN = { shared: 2, alone: 5 };
+const PER_TURN = { shared: 1, alone: 5 };
 /** Milliseconds since the packet of another one, after which a developer is alone. */
 const ALONE_AFTER = 1_000;
 /** A packet counts once more for each so many bytes, as a power of two. */
@@ -16,6 +17,13 @@ type Resume = () => void;
 /** Calls back when what was begun has come to where it waits for something else: promises that are settled go on first. */
 const afterwards = (next: () => void): void => queueMicrotask(() => process.nextTick(next));
 
+interface Clocks {
+  /** Milliseconds. */
+  now?: () => number;
+  /** Milliseconds of processor time. */
+  used?: () => number;
+}
+
 /**
  * Shares the event loop between the packets of all connections and everything else. Rates hold for each device, but a
  * developer may have many: together they cause more work than there is time for. What packets take is measured, with what
@@ -23,9 +31,9 @@ const afterwards = (next: () => void): void => queueMicrotask(() => process.next
  * then by device, a few packets each, so that a short acknowledgement waits neither behind a hundred large messages, nor
  * behind the small ones of another developer's hundreds of devices.
  */
-export function createReadingShare({ now = () => performance.now() }: { now?: () => number } = {}) {
+export function createReadingShare({ now = () => performance.now(), used = threadTime }: Clocks = {}) {
   const waiting = createFairQueue<Resume>();
-  /** When the first packet of this turn was handed on. */
+  /** The processor time when the first packet of this turn was handed on. */
   let began: number | undefined;
   let scheduled = false;
   let latest: string | undefined;
@@ -33,8 +41,7 @@ export function createReadingShare({ now = () => performance.now() }: { now?: ()
 
   function isUsedUp(): boolean {
     if (began === undefined) return false;
-    const at = now();
-    return at - began >= (at - changedAt < ALONE_AFTER ? PER_TURN.shared : PER_TURN.alone);
+    return used() - began >= (now() - changedAt < ALONE_AFTER ? PER_TURN.shared : PER_TURN.alone);
   }
 
   function schedule(): void {
@@ -69,13 +76,12 @@ export function createReadingShare({ now = () => performance.now() }: { now?: ()
     },
     /** Packets are about to be handed on, of a developer's device where that is known. */
     begins(developerId: string | undefined): void {
-      const at = now();
-      began ??= at;
+      began ??= used();
       if (developerId === undefined) {
         schedule();
         return;
       }
-      if (latest !== undefined && latest !== developerId) changedAt = at;
+      if (latest !== undefined && latest !== developerId) changedAt = now();
       latest = developerId;
       schedule();
     },

@@ -87,8 +87,7 @@ export function createCluster({ database, open, clock, ids, log, metrics, about,
       bus.gap();
     },
 
-    /** Says whether nothing is under way between a device and this node; before the start. */
-    quietBy: evening.quietBy,
+    handOverBy: evening.handOverBy,
 
     async start(): Promise<void> {
       await heal.start();

@@ -36,6 +36,14 @@ export function surplusOf({ own, all, onTheWay }: Shares, isUnderWay: boolean): 
   return Math.max(0, Math.floor(own - mean - slack / 2));
 }
 
+/** What is to be known and done of a device that is handed over. */
+export interface HandOver {
+  /** True while nothing is under way between it and this node. */
+  isQuiet(deviceId: string): boolean;
+  /** Before its connection, which had it under that epoch, ends. */
+  prepare(deviceId: string, epoch: number): Promise<unknown>;
+}
+
 interface Parts {
   clock: Clock;
   log: Log;
@@ -52,7 +60,7 @@ interface Parts {
  * under way comes again, as whenever a connection ends.
  */
 export function createEvening({ clock, log, metrics, nodes, ownership, perSecond }: Parts) {
-  let isQuiet = (_deviceId: string): boolean => false;
+  let by: HandOver = { isQuiet: () => false, prepare: async () => undefined };
   let settledAt = clock.now() + SETTLED * 1_000;
   let isUnderWay = false;
   let cancel = (): void => undefined;
@@ -102,9 +110,9 @@ export function createEvening({ clock, log, metrics, nodes, ownership, perSecond
     let left = Math.min(surplus, perSecond);
     for (const deviceId of ownership.deviceIds()) {
       if (left === 0) break;
-      if (handed.has(deviceId) || !isQuiet(deviceId)) continue;
+      if (handed.has(deviceId) || !by.isQuiet(deviceId)) continue;
       handed.set(deviceId, now);
-      ownership.handOver(deviceId);
+      void ownership.handOver(deviceId, by.prepare);
       metrics.clusterHandedOver.inc();
       left -= 1;
     }
@@ -118,9 +126,9 @@ export function createEvening({ clock, log, metrics, nodes, ownership, perSecond
   }
 
   return {
-    /** Who says whether nothing is under way between a device and this node; before the start. */
-    quietBy(by: typeof isQuiet): void {
-      isQuiet = by;
+    /** How it is done; before the start. */
+    handOverBy(how: HandOver): void {
+      by = how;
     },
     start(): void {
       if (perSecond > 0) arm();

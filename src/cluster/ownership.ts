@@ -250,9 +250,18 @@ export function createOwnership({ database, nodes, bus, log, metrics }: Parts) {
     /** Those that have been here longest first. */
     deviceIds: (): Iterable<string> => held.keys(),
     /** The connection of a device ends: it may come to any node. */
-    handOver(deviceId: string): void {
+    async handOver(deviceId: string, prepare: (deviceId: string, epoch: number) => Promise<unknown>): Promise<void> {
       const one = held.get(deviceId);
-      if (one) end(deviceId, one);
+      if (!one) return;
+      work.begun();
+      try {
+        await prepare(deviceId, one.epoch);
+        if (held.get(deviceId) === one) end(deviceId, one);
+      } catch (err) {
+        log.debug({ err, deviceId }, 'a device could not be handed over; it stays');
+      } finally {
+        work.ended();
+      }
     },
     /** The node is about to go: its row goes, and with it all that it has. */
     leave(): void {

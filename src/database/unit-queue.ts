@@ -4,6 +4,10 @@ import type { Transact, UnitOfWork } from './sql.ts';
 
 /** One commit takes at most so many units, so that a burst cannot hold up others for long. */
 export const UNITS_PER_COMMIT = 256;
+/** Of several developers so many: a command and its answer are a few units one after another, and each waits for a commit. */
+const SHARED_COMMIT = 64;
+/** Milliseconds since the unit of another one, after which a developer is alone. */
+const ALONE_AFTER = 1_000;
 
 // Where several write at once, so many turns of the event loop are waited for as many units as the last commit had: a turn
 // takes some 50 microseconds, a commit several times that. Whoever writes alone waits for one.
@@ -45,6 +49,20 @@ function createCrowd(): () => boolean {
   };
 }
 
+/** Whether units of several developers have come lately. */
+function createCompany() {
+  let latest = '';
+  let changedAt = Number.NEGATIVE_INFINITY;
+  return {
+    isThere: (): boolean => performance.now() - changedAt < ALONE_AFTER,
+    saw(owner: string): void {
+      if (owner === '' || owner === latest) return;
+      if (latest !== '') changedAt = performance.now();
+      latest = owner;
+    },
+  };
+}
+
 export interface QueueOptions {
   /** Units that a commit takes. */
   perCommit?: () => number;
@@ -75,6 +93,7 @@ export function createUnitQueue(
   /** Had their turn, and go with the next commit, before all others. */
   let first: Waiting[] = [];
   const isCrowd = createCrowd();
+  const company = createCompany();
   let urgent = 0; // how many of the waiting were asked for by `transact`
   let running = false;
   let lastBatch = 0; // units of the last commit
@@ -85,11 +104,13 @@ export function createUnitQueue(
   const waiting = (): number => fresh.length + first.length + backlog.size();
 
   function take(): Waiting[] {
-    const most = perCommit();
+    const most = Math.min(perCommit(), company.isThere() ? SHARED_COMMIT : UNITS_PER_COMMIT);
     if (fresh.length === waiting() && fresh.length <= Math.min(most, perKey)) return fresh.splice(0);
     for (const unit of fresh.splice(0)) {
       const { key = '' } = unit;
-      backlog.put([(key && ownerOf(key)) || '', key], unit);
+      const owner = (key && ownerOf(key)) || '';
+      company.saw(owner);
+      backlog.put([owner, key], unit);
     }
     const batch: Waiting[] = [];
     const taken = new Map<string, number>();

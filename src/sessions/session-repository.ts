@@ -192,6 +192,10 @@ export const willsOfOthers = (
     limit,
   );
 
+/** The will of a client is of another broker: one that there is not. */
+export const orphanWill = (sql: Sql, clientId: string, brokerId: string): Promise<number> =>
+  sql.run('UPDATE wills SET broker_id = ? WHERE client_id = ?', brokerId, clientId);
+
 /** A broker has another name. */
 export const renameBroker = (sql: Sql, from: string, to: string): Promise<number> =>
   sql.run('UPDATE wills SET broker_id = ? WHERE broker_id = ?', to, from);

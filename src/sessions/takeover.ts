@@ -57,6 +57,10 @@ export function createTakeover({ database, clock, ownership }: Parts) {
     /** The connection of that epoch has ended. */
     left: ownership.left,
 
+    /** The connection of that epoch will be ended: its will is as that of a node that is dead, until the device is back. */
+    orphan: (deviceId: string, epoch: number): Promise<number> =>
+      database.transactInCrowd((unit) => repository.orphanWill(unit, deviceId, `handed over ${epoch}`), deviceId),
+
     /**
      * In a unit under the lock of the device, which ends its right to its connection wherever that is. Answers the will
      * that the connection would have left.

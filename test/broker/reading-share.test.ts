@@ -5,7 +5,7 @@ import { createReadingShare } from '../../src/broker/reading-share.ts';
 /** A share, whose time goes by as told, and connections that have runs to hand on. */
 function createWorld() {
   let time = 0;
-  const share = createReadingShare({ now: () => time });
+  const share = createReadingShare({ now: () => time, used: () => time });
   const order: string[] = [];
   const work = (milliseconds: number, developerId = 'dev'): void => {
     share.begins(developerId);

@@ -8,6 +8,11 @@ const DEVICES = 60;
 /** Messages of each device, of which a connection has few in work at a time. */
 const EACH = 32;
 const RINGS = 2;
+const SUBSCRIBES = 8;
+
+/** A SUBSCRIBE of as many filters as one may have, none of which is the device's. */
+const subscriptionsOf = (deviceId: string) =>
+  Array.from({ length: 256 }, (_, index) => ({ topic: `devices/${deviceId}/${index}`, qos: 1 }));
 
 const bytesOf = (packet: Record<string, unknown>): Buffer => mqttPacket.generate(packet as unknown as Packet);
 
@@ -17,7 +22,8 @@ async function messagesOf(world: World): Promise<number> {
 }
 
 t.test('many devices of one developer, each within its rate, take the turns of one developer', async (t) => {
-  const world = await startWorld(t);
+  // A ring is some ways to a server, in which it has done all of this: test/database/units-of-work.test.ts shows its turns.
+  const world = await startWorld(t, { database: 'sqlite' });
   const neighbour = await createNeighbour(t, world);
   await world.createTenant('attacker', { key: false, deviceEvent: false });
   const links: { deviceId: string; link: RawDevice }[] = [];
@@ -41,9 +47,10 @@ t.test('many devices of one developer, each within its rate, take the turns of o
   };
   for (const [title, [kind, payload, qos]] of Object.entries(payloads)) {
     const before = await messagesOf(world);
+    const each = kind === 'status' ? EACH / 4 : EACH; // of the large ones a few are as much work
     for (const { deviceId, link } of links) {
       const publish = { cmd: 'publish', topic: `devices/${deviceId}/${kind}`, payload, qos, dup: false, retain: false };
-      const packets = Array.from({ length: EACH }, (_, index) => bytesOf({ ...publish, messageId: index + 1 }));
+      const packets = Array.from({ length: each }, (_, index) => bytesOf({ ...publish, messageId: index + 1 }));
       link.socket.write(Buffer.concat(packets));
     }
     while ((await messagesOf(world)) === before) await new Promise(setImmediate);
@@ -53,10 +60,23 @@ t.test('many devices of one developer, each within its rate, take the turns of o
       await neighbour.works(title, 1);
       between.push((await messagesOf(world)) - began);
     }
-    const total = DEVICES * EACH;
+    const total = DEVICES * each;
     t.comment(`${title}: ${between.join(', ')} of ${total} messages between a call and its webhook`);
     t.ok(Math.max(...between) < (total * 2) / 3, `${title}: few of them come before another developer’s command`);
     const answer = qos === 2 ? 'pubrec' : 'puback';
-    for (const { link } of links) for (let index = 0; index < EACH; index += 1) await link.next(answer);
+    for (const { link } of links) for (let index = 0; index < each; index += 1) await link.next(answer);
   }
+
+  for (const { deviceId, link } of links) {
+    const packet = bytesOf({ cmd: 'subscribe', messageId: 1, subscriptions: subscriptionsOf(deviceId) });
+    link.socket.write(Buffer.concat(Array.from({ length: SUBSCRIBES }, () => packet)));
+  }
+  const answered = (): number => links.reduce((sum, { link }) => sum + link.pending('suback').length, 0);
+  while (answered() === 0) await new Promise(setImmediate);
+  const before = answered();
+  await neighbour.works('SUBSCRIBE of 256 filters', 1);
+  const between = answered() - before;
+  t.comment(`SUBSCRIBE: ${between} of ${DEVICES * SUBSCRIBES} between a call and its webhook`);
+  t.ok(between < (DEVICES * SUBSCRIBES) / 5, 'SUBSCRIBE of 256 filters');
+  for (const { link } of links) for (let index = 0; index < SUBSCRIBES; index += 1) await link.next('suback');
 });

@@ -112,7 +112,7 @@ t.test('wrong credentials above a rate wait for their answer; right ones never d
   ];
   const text = (index: number) => (requests[index % 2] ?? '').repeat(8);
   const api = await openMany(t, http, 30, { from: ATTACKER, text, reads: true });
-  const wrong = `GET /admin/v1/developers HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer wrong\r\n\r\n`.repeat(8);
+  const wrong = `GET /admin/v1/developers HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer wrong\r\n\r\n`.repeat(8);
   const console = await openMany(t, admin, 10, { from: ATTACKER, text: () => wrong, reads: true });
   await neighbour.works('wrong credentials on 40 connections');
   const statuses = ({ received }: typeof api) => received.join('').match(/HTTP\/1.1 \d+/g) ?? [];
@@ -140,7 +140,7 @@ t.test('eight that scrape the metrics without end cost what one does: they are w
       written += 1;
     },
   });
-  const text = 'GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(10);
+  const text = 'GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(10);
   const scrapers = await openMany(t, addresses.admin, 8, { text: () => text, reads: true });
   await neighbour.works('eight scrapers of /metrics', 10);
   await until(() => scrapers.answers.every((count) => count > 0));

@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream';
-import { Client, type QueryResult, types } from 'pg';
+import { Client, type QueryConfig, type QueryResult, types } from 'pg';
 import type { SqlValue } from '../sql.ts';
 import { type Bound, statementOf, storable } from './statements.ts';
 import { ConnectionLost, endsConnection, isReadOnly } from './trouble.ts';
@@ -60,7 +60,9 @@ async function pin(client: Client, { byIndex, keepsPlans, readOnly, statement, l
     ...PINNED,
     default_transaction_read_only: readOnly ? 'on' : 'off',
   };
-  await client.query(PIN, [Object.keys(settings), Object.values(settings)]);
+  const values = [Object.keys(settings), Object.values(settings)];
+  const wanted: QueryConfig & { query_timeout: number } = { text: PIN, values, query_timeout: CONNECT }; // not in its types
+  await client.query(wanted);
 }
 
 const CONNECT = 3_000;

@@ -1,4 +1,5 @@
 import type SqliteDatabase from 'better-sqlite3';
+import { threadTime } from '../../thread-time.ts';
 import { createEffects } from '../effects.ts';
 import type { UnitOfWork } from '../sql.ts';
 import { createUnitQueue, type QueueOptions, UNITS_PER_COMMIT, type Waiting } from '../unit-queue.ts';
@@ -12,7 +13,7 @@ interface Done extends Waiting {
 }
 
 /**
- * Milliseconds for which the units of a commit may run: everybody shares the event loop with them. They may take as long as
+ * Milliseconds of processor time for which the units of a commit may run: everybody shares the event loop with them. They may take as long as
  * the disk does for the commit itself, or there would be more waiting than work.
  */
 const RUN_MILLISECONDS = { least: 4, most: 8 };
@@ -122,13 +123,16 @@ export function createGroupCommit({ connection, observe, onFailed, onEffectError
 
   async function commitOnce(batch: Waiting[]): Promise<undefined> {
     const started = performance.now();
+    const before = threadTime();
     const done: Done[] = [];
+    let ranMs = 0;
     let ranAt = started;
     try {
       if (!(await runAll(batch, done, false))) {
         takeBack(done);
         await runAll(batch, done, true);
       }
+      ranMs = threadTime() - before;
       ranAt = performance.now();
       commit.run();
     } catch (cause) {
@@ -138,7 +142,7 @@ export function createGroupCommit({ connection, observe, onFailed, onEffectError
       observe({ seconds: (performance.now() - started) / 1000, committed: 0, rolledBack: batch.length });
       return undefined;
     }
-    size.took(batch.length, ranAt - started, performance.now() - ranAt);
+    size.took(batch.length, ranMs, performance.now() - ranAt);
     for (const unit of done) effects(unit.onCommit);
     let rolledBack = 0;
     for (const unit of done) {

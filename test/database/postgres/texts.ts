@@ -81,7 +81,9 @@ const VARIANTS: Record<string, readonly (readonly unknown[])[]> = {
   listEntries: [{}, { after: 9 }, { since: 1, until: 2 }, { after: 9, actor: 'a', resource: 'r' }].map((filter) => [
     { offset: 0, limit: 9, ...filter },
   ]),
-  makeRangeDue: ['pending', 'delivered', 'exhausted', 'gone'].flatMap((status) =>
+  saveLastSeen: [[[{ deviceId: 'd', at: 1 }]]],
+  saveStoredBytes: [[{ developerId: 'd', binaryId: 'b', storedBytes: 1 }, 2]],
+  makeRangeDue: ['waiting', 'pending', 'delivered', 'exhausted', 'gone'].flatMap((status) =>
     [{}, { setting: 'deviceEvent' }].map((filter) => ['a', { status, ...filter }, {}, 0, 9]),
   ),
   searchApplications: [['x', 9]],
