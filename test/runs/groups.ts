@@ -19,21 +19,21 @@ export const ALONE: Readonly<Record<string, string>> = {
 
 /**
  * The processes of the other tests, by the names of their files in this folder, the longest first: the folders below
- * `test/` of which they run the files. The last one runs those of all other folders.
+ * `test/` of which they run the files. `rest` runs those of all other folders.
  */
 export const GROUPS: Readonly<Record<string, readonly string[]>> = {
-  '01-cluster': ['cluster'],
-  '02-flow': ['flow'],
-  '03-api': ['api'],
-  '04-starvation': ['starvation'],
-  '05-console': ['console', 'docs'],
-  '06-broker': ['broker', 'sessions'],
-  '07-database': ['database'],
-  '08-device-sim': ['device-sim'],
-  '09-cli': ['cli', 'client'],
-  '10-webhooks': ['webhooks', 'outbox', 'events'],
-  '11-admin': ['admin', 'audit', 'retention', 'fleet'],
-  '12-rest': [],
+  '01-rest': [],
+  '02-device-sim': ['device-sim'],
+  '03-flow': ['flow'],
+  '04-console': ['console', 'docs'],
+  '05-cluster': ['cluster'],
+  '06-api': ['api'],
+  '07-broker': ['broker', 'sessions'],
+  '08-starvation': ['starvation'],
+  '09-database': ['database'],
+  '10-admin': ['admin', 'audit', 'retention', 'fleet'],
+  '11-cli': ['cli', 'client'],
+  '12-webhooks': ['webhooks', 'outbox', 'events'],
 };
 
 /** Every file of tests, from `test/` on. */
