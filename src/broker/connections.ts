@@ -8,6 +8,8 @@ import { createLoginTime } from './login-time.ts';
 
 // Who has waited for less than this may still be about to speak, and is not cut off for another of the same address.
 const STALE_MICROSECONDS = 1_000_000;
+/** A device at 600 bytes a second needs ten seconds for a handshake with a chain of certificates. */
+const HANDSHAKE_MILLISECONDS = 30_000;
 /** Connections that have not logged in may take this part of all places. */
 const WAITING_SHARE = 0.5;
 const PER_ADDRESS = 1_000;
@@ -30,6 +32,8 @@ export interface Place {
   readonly address: string;
   /** The address itself; of IPv6 `address` is the network that it is in. */
   readonly remoteAddress: string;
+  /** Its handshake may begin: until then it waited for its turn here. */
+  shakesHands(): void;
   /** The handshake has come to its end: the time to log in begins. */
   secured(): void;
   /** The whole CONNECT has come: what takes time from here on is the service. */
@@ -93,9 +97,9 @@ export function createConnections({ clock, log, logLimit, metrics, most, perAddr
     one.socket.destroy();
   }
 
-  const loginTime = createLoginTime<Waiting>({ clock, milliseconds: loginSeconds * 1000 }, (one) =>
-    cut(one, 'login_time'),
-  );
+  const late = (one: Waiting): void => cut(one, 'login_time');
+  const loginTime = createLoginTime<Waiting>({ clock, milliseconds: loginSeconds * 1000 }, late);
+  const handshakeTime = createLoginTime<Waiting>({ clock, milliseconds: HANDSHAKE_MILLISECONDS }, late);
 
   /** Makes room for one more of the address; false when there is none. */
   function makeRoom(address: string, bound: number): boolean {
@@ -117,7 +121,7 @@ export function createConnections({ clock, log, logLimit, metrics, most, perAddr
   }
 
   return {
-    /** Takes a socket in, or closes it and answers undefined. One that has a handshake before it says when it is secured. */
+    /** Takes a socket in, or closes it and answers undefined. One that has a handshake before it says when that begins, and ends. */
     admit(socket: Socket, begins: 'handshake' | 'login'): Place | undefined {
       const address = addressGroup(socket.remoteAddress);
       const unbound = LOOPBACK.test(socket.remoteAddress ?? '');
@@ -131,6 +135,7 @@ export function createConnections({ clock, log, logLimit, metrics, most, perAddr
       wait(one);
       count();
       socket.once('close', () => {
+        handshakeTime.end(one);
         loginTime.end(one);
         waitsNoMore(one);
         sockets.delete(socket);
@@ -139,7 +144,11 @@ export function createConnections({ clock, log, logLimit, metrics, most, perAddr
       return {
         address,
         remoteAddress: socket.remoteAddress ?? '',
+        shakesHands() {
+          if (sockets.has(socket)) handshakeTime.begin(one);
+        },
         secured() {
+          handshakeTime.end(one);
           if (sockets.has(socket)) loginTime.begin(one);
         },
         spoke() {

@@ -30,8 +30,6 @@ interface Parts {
 
 // Milliseconds.
 const KEEPALIVE = 60_000;
-/** A device at 600 bytes a second needs ten seconds for a handshake with a chain of certificates. */
-const HANDSHAKE_MILLISECONDS = 30_000;
 /** Handshakes that begin in one turn of the event loop: each takes about a millisecond of it. */
 const HANDSHAKES_PER_TURN = 4;
 // noDelay: without it a command waits for a delayed acknowledgement of TCP. keepAlive: an MQTT keep-alive of 0 never times out.
@@ -41,7 +39,7 @@ function tlsOptions({ cert, key, clientCa, clientCrl }: TlsFiles): tls.TlsOption
   // Who has no certificate of ours may still log in with its credential.
   const clients = clientCa ? { ca: clientCa, requestCert: true, rejectUnauthorized: false } : {};
   const revoked = clientCrl ? { crl: clientCrl } : {};
-  return { cert, key, minVersion: 'TLSv1.2', handshakeTimeout: HANDSHAKE_MILLISECONDS, ...clients, ...revoked };
+  return { cert, key, minVersion: 'TLSv1.2', ...clients, ...revoked };
 }
 
 /** The listeners for devices: TCP, TLS, WebSocket. */
@@ -87,10 +85,13 @@ export function createListeners({ log, logLimit, metrics, connections, loginSeco
     secured.push(server);
     async function handOn(socket: net.Socket): Promise<void> {
       socket.on('error', () => undefined);
-      if (!admit(socket, 'handshake')) return;
+      const place = admit(socket, 'handshake');
+      if (!place) return;
       await turn();
       await inLoop();
-      if (!socket.destroyed) server.emit('connection', socket);
+      if (socket.destroyed) return;
+      place.shakesHands();
+      server.emit('connection', socket);
     }
     return net.createServer({ ...SOCKETS, pauseOnConnect: true }, (socket) => void handOn(socket));
   }

@@ -20,9 +20,12 @@ export function createHeal({ clock, log }: { clock: Pick<Clock, 'now' | 'after'>
   let cancel = (): void => undefined;
   let stopped = false;
   let wholeAt = clock.now();
+  /** When the first look began that has not come to a good end; undefined while all is well. */
+  let failingSince: number | undefined;
 
   async function lookOnce(): Promise<void> {
     const begunAt = clock.now();
+    failingSince ??= begunAt;
     let isWhole = true;
     for (const look of looks) {
       try {
@@ -33,7 +36,9 @@ export function createHeal({ clock, log }: { clock: Pick<Clock, 'now' | 'after'>
           log.warn({ err }, 'what hints speak of could not be looked at; the next look does it');
       }
     }
-    if (isWhole) wholeAt = begunAt;
+    if (!isWhole) return;
+    wholeAt = begunAt;
+    failingSince = undefined;
   }
 
   /** Seconds since all was looked at the last time. */
@@ -68,8 +73,10 @@ export function createHeal({ clock, log }: { clock: Pick<Clock, 'now' | 'after'>
     now,
     age,
     /** Why this node is not ready; undefined when it is. */
-    trouble: (): string | undefined =>
-      age() > LONGEST ? `what hints speak of was not looked at for ${Math.floor(age())} s` : undefined,
+    trouble(): string | undefined {
+      const seconds = failingSince === undefined ? 0 : (clock.now() - failingSince) / 1_000_000;
+      return seconds > LONGEST ? `what hints speak of was not looked at for ${Math.floor(seconds)} s` : undefined;
+    },
     async start(): Promise<void> {
       wholeAt = clock.now();
       arm();

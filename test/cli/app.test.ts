@@ -60,6 +60,26 @@ t.test('upload a second time replaces the file; the distribution goes on', async
   });
 });
 
+t.test('a person is asked before the file of a distributed version is replaced', async (t) => {
+  const { options } = await start(t);
+  const question = /com\.example\.camera 1\.0\.0 is distributed: .* Replace it\? \[y\/N\]/;
+  t.notMatch(
+    (await run(['app', 'upload', FIRST, ...options], { answers: [] })).stderr,
+    question,
+    'a new one asks nothing',
+  );
+  const kept = await run(['app', 'upload', FIRST, ...options], { answers: [''] });
+  t.match(kept, { code: 1, stderr: question });
+  t.match(kept.stderr, /not replaced: nothing was uploaded/);
+  t.match(await run(['app', 'upload', FIRST, ...options], { answers: ['y'] }), {
+    code: 0,
+    stderr: /which is replaced/,
+  });
+  const told = await run(['app', 'upload', FIRST, ...options, '--replace'], { answers: [] });
+  t.match(told, { code: 0, stderr: /which is replaced/ });
+  t.notMatch(told.stderr, question);
+});
+
 t.test(
   '--no-distribute leaves it at the upload; --version registers another one, and says what that means',
   async (t) => {

@@ -17,6 +17,7 @@ const DEVICE_ID = /^\d{15}$/;
 const OPTIONS = {
   ...APPLICATION_OPTIONS,
   version: { value: 'V', text: 'register it as this version instead of the one in the file' },
+  replace: { text: 'replace the file of a version that is distributed without asking' },
   'no-distribute': { text: 'do not start the distribution' },
   install: {
     value: 'DEVICE',
@@ -44,6 +45,8 @@ interface Wanted {
   path: string;
   version: string | undefined;
   distribute: boolean;
+  /** A file that devices get already is replaced without a question. */
+  replace: boolean;
   devices: string[];
   /** Milliseconds. */
   timeout: number | null;
@@ -61,7 +64,7 @@ function readWanted(given: Given): Wanted {
   const seconds = given.text('timeout');
   if (seconds !== undefined && devices.length === 0) throw new UsageError('--timeout', 'needs --install');
   const timeout = seconds === undefined ? null : 1000 * readSeconds('timeout', seconds);
-  return { path, version: given.text('version'), distribute, devices, timeout };
+  return { path, version: given.text('version'), distribute, replace: given.flag('replace'), devices, timeout };
 }
 
 type ReportedInstallation = Omit<Followed, 'record'>;
@@ -117,7 +120,10 @@ async function upload(
   const body = { package: name, version, fileSize: file.size };
   const registered = await application.call(`register ${name} ${version}`, (lapel) => lapel.uploadApp({ body }));
   report.replaced = registered.appFileExists;
-  if (report.replaced) screen.line('note: this version has a file already, which is replaced');
+  if (report.replaced) {
+    await mayReplace(application, { package: name, version }, { wanted, terminal });
+    screen.line('note: this version has a file already, which is replaced');
+  }
   await uploadFile(file, { url: String(registered.urlList[0]?.uploadUrl), screen, terminal });
   report.uploaded = true;
   if (!wanted.distribute) return report;
@@ -134,6 +140,21 @@ async function upload(
     throw new Interrupted('What was ordered goes on without this command: lapel device transactions DEVICE');
   }
   return report;
+}
+
+/** Asks a person whether the file of a distributed version is to be replaced; a script has said so by calling. Throws Failure. */
+async function mayReplace(
+  application: Application,
+  software: { package: string; version: string },
+  { wanted, terminal: { ask } }: Pick<Parts, 'wanted' | 'terminal'>,
+): Promise<void> {
+  if (wanted.replace || ask === null) return;
+  const what = `look at the distribution of ${software.package} ${software.version}`;
+  const { distributable } = await application.call(what, (lapel) => lapel.readDistribution(software));
+  if (!distributable) return;
+  const question = `${software.package} ${software.version} is distributed: devices that install it from now on get the new file. Replace it? [y/N] `;
+  const answer = await ask(question, { hidden: false });
+  if (!/^y(es)?$/i.test(answer.trim())) throw new Failure('not replaced: nothing was uploaded');
 }
 
 /** Op 26; one that was started before is as good. */
@@ -179,7 +200,7 @@ export const appUpload: Command = {
   arguments: [{ name: 'FILE.apk', file: true }],
   summary: 'Uploads an APK file, distributes it, and installs it on devices',
   about: `Package and version are read from the file. What is not registered yet is registered, the file is uploaded, and the
-distribution is started; a file that this version has already is replaced. Ctrl-C
+distribution is started; a file that this version has already is replaced, on a terminal after a question where it is distributed. Ctrl-C
 stops following; an installation goes on, and a device that is offline gets it when it comes.`,
   options: OPTIONS,
   examples: [
