@@ -1,10 +1,10 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync, statfsSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statfsSync, statSync } from 'node:fs';
 import { chown, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { delimiter, dirname, join } from 'node:path';
+import { delimiter, dirname, join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { Client } from 'pg';
@@ -65,6 +65,23 @@ function hasRoom(folder: string): boolean {
   } catch {
     return false; // there is none
   }
+}
+
+/** Whether every user can get to what is in the folder; one that is not there counts as one that nobody gets to. */
+function isOpen(folder: string): boolean {
+  try {
+    const parent = dirname(folder);
+    return (statSync(folder).mode & 0o001) !== 0 && (parent === folder || isOpen(parent));
+  } catch {
+    return false;
+  }
+}
+
+/** Where a server's data are. One that runs as another user must reach them: TMPDIR can be in a folder of ours alone. */
+function placeOf({ onDisk, asOther }: { onDisk: boolean; asOther: boolean }): string {
+  if (!onDisk && hasRoom(MEMORY)) return MEMORY;
+  const places = [tmpdir(), '/tmp', '/var/tmp'];
+  return (asOther ? places.find((place) => isOpen(resolve(place))) : undefined) ?? tmpdir();
 }
 
 async function freePort(): Promise<number> {
@@ -144,11 +161,11 @@ export async function startPostgres({
   const programs = findPostgres();
   if (!programs) throw new Error('PostgreSQL is not installed on this machine (Debian: apt-get install postgresql)');
   const port = wanted ?? (await freePort());
-  const folder = await mkdtemp(join(onDisk || !hasRoom(MEMORY) ? tmpdir() : MEMORY, 'lapel-postgres-'));
+  const asOther = process.getuid?.() === 0; // PostgreSQL refuses to run as root
+  const folder = await mkdtemp(join(placeOf({ onDisk, asOther }), 'lapel-postgres-'));
   const data = join(folder, 'data');
-  // PostgreSQL refuses to run as root.
   let as: string[] = [];
-  if (process.getuid?.() === 0) {
+  if (asOther) {
     const uid = Number((await run('id', ['-u', 'postgres'])).stdout);
     const gid = Number((await run('id', ['-g', 'postgres'])).stdout);
     await chown(folder, uid, gid);

@@ -13,7 +13,8 @@ const wanted = createHash('sha256')
   .digest('hex');
 const installed = existsSync(stamp) ? readFileSync(stamp, 'utf8') : '';
 
-if (installed !== wanted) {
+// Who runs the scripts of package.json on dependencies that are in use, as tests do, says so: they must not be replaced then.
+if (installed !== wanted && process.env.SET_UP_IS_DONE !== 'true') {
   process.stderr.write('Installing dependencies (once per version of package-lock.json; about half a minute) ...\n');
   // npm put node_modules/.bin first on PATH; the Node in there must not be the one that replaces itself.
   const own = `${sep}node_modules${sep}.bin`;

@@ -84,6 +84,7 @@ t.test('the path by hand ends in a verified webhook, and the first commands go o
   const env = {
     PATH: process.env['PATH'],
     HOME: join(cwd, 'home'),
+    SET_UP_IS_DONE: 'true', // the dependencies are those of the tests that run meanwhile
     LAPEL_HTTP_PORT: String(port['8080']),
     LAPEL_ADMIN_PORT: String(port['8081']),
     LAPEL_OBJECTS_PORT: String(port['8082']),

@@ -3,6 +3,7 @@ import { dirname, join, relative, resolve } from 'node:path';
 import t, { type Test } from 'tap';
 import { PACKAGED } from '../src/console/packaged.ts';
 import { CLI_ROOMS, LEAVES, ROOMS, type Room, RULES, SIMULATOR_LEAVES, SIMULATOR_ROOMS } from './rooms.ts';
+import { ALONE, allFiles, filesOf, GROUPS } from './runs/groups.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const SRC = join(ROOT, 'src');
@@ -146,4 +147,18 @@ t.test('no file is longer than 400 lines', async (t) => {
       t.ok(readFileSync(join(ROOT, folder, file), 'utf8').split('\n').length <= 401, `${folder}/${file}`);
     }
   }
+});
+
+t.test('every file of tests is run by exactly one process', async (t) => {
+  const { include } = (JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { tap: { include: string[] } })
+    .tap;
+  const runs = readdirSync(join(ROOT, 'test/runs')).filter((file) => /^\d/.test(file));
+  t.same(include, ['test/runs/[0-9]*.ts', ...Object.keys(ALONE).map((file) => `test/${file}`)]);
+  t.same(
+    runs.sort(),
+    Object.keys(GROUPS)
+      .map((group) => `${group}.ts`)
+      .sort(),
+  );
+  t.same([...Object.keys(ALONE), ...Object.keys(GROUPS).flatMap(filesOf)].sort(), allFiles());
 });

@@ -26,12 +26,29 @@ export function webhookUrlFault(name: string, text: string, allowHttp: boolean, 
   return undefined;
 }
 
-/** The rule for the URLs of settings: a host that the guard of connections will refuse is refused when it is set (op 2). */
-export function createSettingUrlRule({ allowHttp, allowPrivate }: { allowHttp: boolean; allowPrivate: boolean }) {
+interface Allowed {
+  allowHttp: boolean;
+  allowPrivate: boolean;
+}
+
+function settingUrlRule({ allowHttp, allowPrivate }: Allowed) {
   return (text: string, name = ''): Fault | undefined => {
     const fault = webhookUrlFault(name, text, allowHttp);
     if (fault || !refusedHost(new URL(text).hostname, { allowPrivate })) return fault;
     const msg = 'Host should be a public one: webhooks go to no loopback, private or link-local address';
     return { loc: ['body', name], msg, type: 'url_parsing' };
   };
+}
+
+const rules = new Map<string, ReturnType<typeof settingUrlRule>>();
+
+/**
+ * The rule for the URLs of settings: a host that the guard of connections will refuse is refused when it is set (op 2). One
+ * function for the same allowances, as services in one process share the schemas that are compiled with it.
+ */
+export function createSettingUrlRule(allowed: Allowed) {
+  const key = `${allowed.allowHttp} ${allowed.allowPrivate}`;
+  const rule = rules.get(key) ?? settingUrlRule(allowed);
+  rules.set(key, rule);
+  return rule;
 }

@@ -38,9 +38,12 @@ const ofFolders = new Map<string, Promise<string>>();
 
 /** The database that belongs to a data folder; a new one for a new folder. */
 export function databaseOf(t: Test, dataDir: string): Promise<string> {
-  const known = ofFolders.get(dataDir) ?? createDatabase(t);
-  ofFolders.set(dataDir, known);
-  return known;
+  const known = ofFolders.get(dataDir);
+  if (known !== undefined) return known;
+  const made = createDatabase(t);
+  ofFolders.set(dataDir, made);
+  t.teardown(() => ofFolders.delete(dataDir)); // the folder goes as well: a test of the same name makes another one
+  return made;
 }
 
 /** A database without tables; it goes with the test. Answers its URL. */

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { webhookUrlFault } from '../../src/webhooks/webhook-url.ts';
+import { createSettingUrlRule, webhookUrlFault } from '../../src/webhooks/webhook-url.ts';
 
 const verdict = (url: string, allowHttp = false) => webhookUrlFault('callEvent', url, allowHttp)?.type ?? 'fine';
 
@@ -37,4 +37,10 @@ void t.test('http is allowed for every host only when the setting says so, and n
   t.equal(verdict('http://example.com/', true), 'fine');
   t.equal(verdict('ftp://example.com/', true), 'url_scheme');
   t.equal(verdict('http://user@example.com/', true), 'url_parsing');
+});
+
+t.test('services with the same allowances share one rule, and with it the schemas', async (t) => {
+  const rule = createSettingUrlRule({ allowHttp: true, allowPrivate: true });
+  t.equal(createSettingUrlRule({ allowHttp: true, allowPrivate: true }), rule);
+  t.not(createSettingUrlRule({ allowHttp: true, allowPrivate: false }), rule);
 });

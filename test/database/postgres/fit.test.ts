@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process';
-import { existsSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import t, { type Test } from 'tap';
+import { startPostgres } from '../../../harness/postgres-server.ts';
 import { readConfig } from '../../../src/config.ts';
 import { openConnection, SHORT } from '../../../src/database/postgres/connection.ts';
 import { migrate } from '../../../src/database/postgres/migrations.ts';
@@ -40,7 +41,10 @@ async function startPooler(t: Test, url: string, mode: 'session' | 'transaction'
   const { hostname, port, pathname } = new URL(url);
   const name = pathname.slice(1);
   const own = await freePort();
-  const folder = t.testdir();
+  // Not in a folder of the tests': another user has to reach it.
+  const folder = mkdtempSync('/tmp/lapel-pooler-');
+  chmodSync(folder, 0o755);
+  t.teardown(() => rmSync(folder, { recursive: true }));
   const lines = [
     '[databases]',
     `${name} = host=${hostname} port=${port} dbname=${name}`,
@@ -238,3 +242,17 @@ void t.test(
     t.match(await ask(url, 'SELECT count(*)::int AS n FROM migrations'), [{ n: n + 1 }]);
   },
 );
+
+t.test('a server of a test starts, wherever temporary folders are', { ...skip }, async (t) => {
+  const folder = t.testdir({});
+  chmodSync(folder, 0o700);
+  const { TMPDIR } = process.env;
+  t.teardown(() => {
+    if (TMPDIR === undefined) delete process.env['TMPDIR'];
+    else process.env['TMPDIR'] = TMPDIR;
+  });
+  process.env['TMPDIR'] = folder;
+  const server = await startPostgres({ onDisk: true });
+  t.match(await ask(server.url('postgres'), 'SELECT 1 AS one'), [{ one: 1 }]);
+  await server[Symbol.asyncDispose]();
+});

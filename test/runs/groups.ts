@@ -1,0 +1,53 @@
+import { globSync } from 'node:fs';
+import { join } from 'node:path';
+
+const TESTS = join(import.meta.dirname, '..');
+
+/**
+ * Files of tests that have a process of their own, each with its reason. All others share one with their group, as to
+ * start a process and to load the service costs more than most files do.
+ */
+export const ALONE: Readonly<Record<string, string>> = {
+  'cluster/crash.test.ts': 'it has a bound of its own for its time',
+  'database/sqlite/full-disk.test.ts': 'it mounts a disk until its process ends',
+  'device-sim/fleet/memory.test.ts': 'it measures the memory of its process',
+  'device-sim/scenario/ready.test.ts': 'its scenarios expect times of their service',
+  'fleet/kept.test.ts': 'it collects the garbage of its process',
+  'flow/crash.test.ts': 'it has a bound of its own for its time',
+  'http/router.test.ts': 'its server is there until its process ends',
+  'objects/both-stores.test.ts': 'its servers are there until its process ends',
+};
+
+/**
+ * The processes of the other tests, by the names of their files in this folder, the longest first: the folders below
+ * `test/` of which they run the files. `rest` runs those of all other folders.
+ */
+export const GROUPS: Readonly<Record<string, readonly string[]>> = {
+  '01-rest': [],
+  '02-device-sim': ['device-sim'],
+  '03-flow': ['flow'],
+  '04-console': ['console', 'docs'],
+  '05-cluster': ['cluster'],
+  '06-api': ['api'],
+  '07-broker': ['broker', 'sessions'],
+  '08-starvation': ['starvation'],
+  '09-database': ['database'],
+  '10-admin': ['admin', 'audit', 'retention', 'fleet'],
+  '11-cli': ['cli', 'client'],
+  '12-webhooks': ['webhooks', 'outbox', 'events'],
+};
+
+/** Every file of tests, from `test/` on. */
+export const allFiles = (): string[] => globSync('**/*.test.ts', { cwd: TESTS }).sort();
+
+/** The files of tests that a group runs. */
+export function filesOf(group: string): string[] {
+  const folders = GROUPS[group];
+  if (folders === undefined) throw new Error(`there is no group ${group}`);
+  const named = Object.values(GROUPS).flat();
+  const folderOf = (file: string): string => (file.includes('/') ? file.slice(0, file.indexOf('/')) : '');
+  return allFiles().filter((file) => {
+    if (file in ALONE) return false;
+    return folders.length > 0 ? folders.includes(folderOf(file)) : !named.includes(folderOf(file));
+  });
+}
