@@ -24,6 +24,8 @@ export function figuresOf(some: Partial<Figures>, milliseconds: readonly number[
     doubled: 0,
     late: 0,
     unordered: 0,
+    reused: 0,
+    violations: 0,
     forged: 0,
     unasked: 0,
     repeated: 0,
