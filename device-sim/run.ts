@@ -8,6 +8,7 @@ import { createServiceClient } from './customer/service-client.ts';
 import type { DeviceAccount } from './fleet/member.ts';
 import type { RunRecord } from './report/record.ts';
 import { decisionLog } from './scenario/decision-log.ts';
+import { type OwnPace, startOwnPace } from './scenario/own-pace.ts';
 import { reach } from './scenario/reach.ts';
 import { type RunMember, type RunState, runScenario } from './scenario/run-scenario.ts';
 import type { Scenario } from './scenario/scenario.ts';
@@ -76,7 +77,12 @@ async function castOf(settings: RunSettings): Promise<Cast> {
   return { members: membersOf(made.accounts), application: made.application, admin, clean: made.clean };
 }
 
-function customerOf(settings: RunSettings, { application, admin }: Cast, timers: Timers): Customer | null {
+function customerOf(
+  settings: RunSettings,
+  { application, admin }: Cast,
+  timers: Timers,
+  own: OwnPace,
+): Customer | null {
   if (!application) return null;
   const { api, scenario, webhook, authenticationKey } = settings;
   return createCustomer({
@@ -89,6 +95,7 @@ function customerOf(settings: RunSettings, { application, admin }: Cast, timers:
     lateAfter: scenario.lateAfter,
     seed: seedOfRun(scenario.seed, settings.run),
     timers,
+    stoodStill: own.stoodStill,
   });
 }
 
@@ -123,7 +130,9 @@ async function runThrough(
       settings.saveFile,
       cast.members.map(({ account }) => account),
     );
-  const customer = customerOf(settings, cast, timers);
+  const own = startOwnPace(timers);
+  stack.defer(own.stop);
+  const customer = customerOf(settings, cast, timers, own);
   if (customer) {
     stack.use(customer);
     if (settings.clean) stack.defer(() => customer.clean());
@@ -146,6 +155,7 @@ async function runThrough(
       stateFolder: settings.stateFolder,
       downloadFolder: settings.downloadFolder,
       timers,
+      own,
       stopped,
       ...(log && { onDecision: log.add }),
       onBegin: (state) => {

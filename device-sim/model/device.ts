@@ -98,6 +98,7 @@ class SimulatedDevice implements Device {
       clean,
       timers,
       onMessage: (topic, payload, dup, messageId) => this.#receive(topic, payload, dup, messageId),
+      onForeign: (topic) => this.#violation(`a message came on ${topic}, which is not a topic of device ${deviceId}`),
       onOnline: (sessionPresent) => this.#online(sessionPresent),
       onClose: (reason, wasOnline) => this.#offline(reason, wasOnline),
     });
