@@ -6,6 +6,7 @@ import { type ApplicationAccess, provision } from './customer/provision.ts';
 import { registerDevices, removeDevices, seedOfRun } from './customer/registration.ts';
 import { createServiceClient } from './customer/service-client.ts';
 import type { DeviceAccount } from './fleet/member.ts';
+import type { DeviceOptions } from './model/device-options.ts';
 import type { RunRecord } from './report/record.ts';
 import { decisionLog } from './scenario/decision-log.ts';
 import { type OwnPace, startOwnPace } from './scenario/own-pace.ts';
@@ -116,6 +117,17 @@ function shown(state: RunState, scenario: Scenario) {
   };
 }
 
+/** The package is loaded only for those who want it. Rejects with a UsageError for a scenario that cannot be played with it. */
+async function linksOf({ client, scenario }: RunSettings): Promise<DeviceOptions['createLink']> {
+  if (client === 'lean') return undefined;
+  const { createPackageLink, NOT_WITH_PACKAGE } = await import('./mqtt/package-link.ts');
+  const faults = scenario.groups.flatMap((group) => group.faults.map(({ fault }) => fault));
+  const impossible = faults.find((fault) => NOT_WITH_PACKAGE.includes(fault));
+  if (impossible !== undefined)
+    throw new UsageError('--client', `the mqtt package cannot be made to play ${impossible}`);
+  return createPackageLink;
+}
+
 /** All of a run while the service is there. */
 async function runThrough(
   settings: RunSettings,
@@ -123,6 +135,7 @@ async function runThrough(
 ): Promise<RunRecord> {
   const { scenario, mqtt, api, shard } = settings;
   await using stack = new AsyncDisposableStack();
+  const createLink = await linksOf(settings);
   const cast = await castOf(settings);
   if (settings.clean) stack.defer(() => cast.clean());
   if (settings.saveFile !== undefined)
@@ -152,6 +165,7 @@ async function runThrough(
         shard,
       },
       cleanSessions: settings.cleanSessions,
+      ...(createLink && { createLink }),
       stateFolder: settings.stateFolder,
       downloadFolder: settings.downloadFolder,
       timers,

@@ -91,7 +91,7 @@ class SimulatedDevice implements Device {
     this.#model = model;
     this.#bluetooth = model.state.bluetooth;
     this.#conformance = createConformance({ memory: this.#behaviour.memory });
-    this.#link = createLink({
+    this.#link = (options.createLink ?? createLink)({
       url,
       deviceId,
       credential,

@@ -10,6 +10,8 @@ interface Named {
   /** Only of the whole run. */
   readonly whole?: true;
   readonly unit?: '/s' | 'bytes';
+  /** In percent, where there is nothing that it could be a share of; without it there is nothing to measure. */
+  readonly ofNothing?: number;
 }
 
 /** In the counts of the fleet: how often each fault was played that the scenario names. */
@@ -96,7 +98,7 @@ export const FIGURES: Readonly<Record<string, Named>> = Object.fromEntries([
     },
   ] as [string, Named],
   fleet('planned', 'actions that were due'),
-  fleet('made', 'actions that were begun', { base: 'planned' }),
+  fleet('made', 'actions that were begun', { base: 'planned', ofNothing: 100 }),
   fleet('skipped', 'actions that there was no time for: the service was slower than their rate', { base: 'planned' }),
   [
     'played',
@@ -140,5 +142,6 @@ export function percentOf(figure: FigureName, chapter: Chapter): number | undefi
   const base = figure.kind === 'count' ? FIGURES[figure.name]?.base : undefined;
   const whole = base === undefined ? undefined : FIGURES[base]?.read(chapter);
   const part = numberOf(figure, chapter);
+  if (whole === 0 && figure.kind === 'count') return FIGURES[figure.name]?.ofNothing;
   return part === undefined || !whole ? undefined : (100 * part) / whole;
 }

@@ -1,6 +1,7 @@
 import type { Customer } from '../customer/customer.ts';
 import { createFleet } from '../fleet/fleet.ts';
 import type { DeviceAccount, FleetMember } from '../fleet/member.ts';
+import type { DeviceOptions } from '../model/device-options.ts';
 import { PLAYED } from '../report/figure-names.ts';
 import type { Chapter, Memory, RunRecord, Sample } from '../report/record.ts';
 import type { Timers } from '../timers.ts';
@@ -44,6 +45,8 @@ interface RunOptions {
   readonly customer: Customer | null;
   readonly record: Pick<RunRecord, 'run' | 'startedAt' | 'service' | 'shard'>;
   readonly cleanSessions?: boolean;
+  /** Makes the connections of devices; the lean client without it. */
+  readonly createLink?: DeviceOptions['createLink'];
   readonly stateFolder?: string | undefined;
   readonly downloadFolder?: string | undefined;
   readonly timers: Timers;
@@ -75,6 +78,7 @@ export async function runScenario({
   customer,
   record,
   cleanSessions = false,
+  createLink,
   stateFolder,
   downloadFolder,
   timers,
@@ -105,6 +109,7 @@ export async function runScenario({
     processes: record.shard?.of ?? 1,
     connectAttempts: CONNECT_ATTEMPTS,
     clean: cleanSessions,
+    ...(createLink && { createLink }),
     downloadFolder,
     timers,
     ...(stateFolder !== undefined && { stateFolder }),
