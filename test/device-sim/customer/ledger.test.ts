@@ -1,65 +1,12 @@
 import t from 'tap';
 import { createLedger } from '../../../device-sim/customer/create-ledger.ts';
-import type { Ledger } from '../../../device-sim/customer/ledger.ts';
 import { createRequests } from '../../../device-sim/customer/requests.ts';
 import { LapelError } from '../../../src/client/lapel-error.ts';
 import { handTimers } from '../hand-timers.ts';
-
-const DEVICE = '352900130000016';
-
-/** What happens to transactions, a millisecond after the other. */
-function play(ledger: Ledger) {
-  let at = 0;
-  const tick = (): number => {
-    at += 1;
-    return at;
-  };
-  return {
-    accept: (transactionId: number, phase = 'day', deviceId = DEVICE): void =>
-      ledger.accepted({
-        transactionId,
-        deviceId,
-        operation: 'setWifi',
-        phase,
-        number: transactionId,
-        requestedAt: at,
-        at: tick(),
-      }),
-    deliver: (transactionId: number, attempt = 1, { issuedAt = 'then', deviceId = DEVICE } = {}): void =>
-      ledger.delivered(deviceId, { transactionId, operation: 'setWifi', parameters: {}, issuedAt, attempt }, tick()),
-    answer(transactionId: number): void {
-      ledger.answered(DEVICE, { transactionId, status: 'succeeded' }, tick());
-      ledger.acknowledged(DEVICE, { transactionId, status: 'succeeded' }, tick());
-    },
-    result(
-      transactionId: number,
-      { webhookId = `w${transactionId}`, status = 'succeeded', more = '', deviceId = DEVICE } = {},
-    ): void {
-      const error = status === 'failed' ? { code: 'INTERNAL', message: 'no' } : null;
-      const transaction = { transactionId, deviceId, status, error };
-      const event = { type: `transaction.${status}`, data: { deviceId, transaction } } as never;
-      ledger.received({ webhookId, event, body: Buffer.from(`${transactionId} ${status} ${more}`) }, tick());
-    },
-    event(eventId: string, webhookId: string): void {
-      const event = { type: 'custom.sos', data: { deviceId: DEVICE, eventId } } as never;
-      ledger.received({ webhookId, event, body: Buffer.from(eventId) }, tick());
-    },
-    tell: (eventId: string): void =>
-      ledger.told(DEVICE, { eventId, type: 'custom.sos', occurredAt: '', data: {} }, tick()),
-    pass(milliseconds: number): void {
-      at += milliseconds;
-    },
-    now: () => at,
-  };
-}
-
-function start(options: { lateAfter?: number } = {}) {
-  const ledger = createLedger({ began: 0, ...options });
-  return { ledger, ...play(ledger) };
-}
+import { DEVICE, startLedger } from './play-ledger.ts';
 
 t.test('an event that the service has complained about may come, and is not owed', async (t) => {
-  const { ledger, tell, event, now } = start();
+  const { ledger, tell, event, now } = startLedger();
   const complaint = { topic: 'events', reason: 'device is not activated.', details: null };
   const complain = (eventId: string): void => ledger.complained(DEVICE, { ...complaint, eventId }, now());
   tell('a');
@@ -76,7 +23,7 @@ t.test('an event that the service has complained about may come, and is not owed
 });
 
 t.test('a transaction goes its way, and is counted in its phase', (t) => {
-  const { ledger, accept, deliver, answer, result } = start();
+  const { ledger, accept, deliver, answer, result } = startLedger();
   for (const transactionId of [1, 2, 3]) accept(transactionId, transactionId === 3 ? 'night' : 'day');
   for (const transactionId of [1, 2, 3]) deliver(transactionId);
   answer(1);
@@ -102,7 +49,7 @@ t.test('a transaction goes its way, and is counted in its phase', (t) => {
 });
 
 t.test('command and result may be here before the answer to the request', (t) => {
-  const { ledger, accept, deliver, answer, result } = start();
+  const { ledger, accept, deliver, answer, result } = startLedger();
   deliver(1);
   answer(1);
   result(1);
@@ -114,7 +61,7 @@ t.test('command and result may be here before the answer to the request', (t) =>
 });
 
 t.test('a second result is a doubled transaction; the same webhook again is not', (t) => {
-  const { ledger, accept, deliver, answer, result } = start();
+  const { ledger, accept, deliver, answer, result } = startLedger();
   accept(1);
   deliver(1);
   answer(1);
@@ -139,102 +86,8 @@ t.test('a second result is a doubled transaction; the same webhook again is not'
   t.end();
 });
 
-/** What became of everything that got a 201, added up: it is `accepted`. */
-const accountedFor = ({ succeeded, failed, cancelled, unfinished, lost }: ReturnType<Ledger['figures']>): number =>
-  succeeded + failed + cancelled + unfinished + lost;
-
-t.test('an id that is accepted twice is a violation, and the first one of it is lost', (t) => {
-  const { ledger, accept, deliver, answer, result } = start();
-  accept(1);
-  accept(2);
-  deliver(1);
-  accept(1, 'night');
-  t.match(ledger.figures(), { accepted: 3, lost: 1, reused: 1, violations: 1, unfinished: 2 });
-  t.match(ledger.figures('day'), { accepted: 2, lost: 1, unfinished: 1 });
-  t.match(ledger.figures('night'), { accepted: 1, reused: 1, unfinished: 1 });
-  const [lost, reused] = ledger.troubles();
-  t.match(lost, { kind: 'lost', text: /^transaction 1 has no result: its id was given to another request/ });
-  t.match(lost?.story.join('\n'), /asks 352900130000016 for setWifi \(action 1\): 201, transaction 1/);
-  t.match(reused, { kind: 'violation', phase: 'night', text: /^the id 1 was accepted twice/ });
-  deliver(1, 1, { issuedAt: 'later' });
-  answer(1);
-  result(1);
-  result(2);
-  t.match(ledger.figures(), { succeeded: 2, lost: 1, doubled: 0, unfinished: 0 });
-  t.equal(accountedFor(ledger.figures()), 3);
-  t.end();
-});
-
-t.test('an id of a finished transaction that is accepted again is another transaction', (t) => {
-  const { ledger, accept, deliver, answer, result } = start();
-  for (let transactionId = 1; transactionId <= 25_000; transactionId += 1) {
-    accept(transactionId);
-    result(transactionId);
-  }
-  for (const [transactionId, issuedAt] of [
-    [1, 'long ago'],
-    [24_999, 'just now'],
-  ] as const) {
-    deliver(transactionId, 1, { issuedAt });
-    accept(transactionId, 'night');
-    result(transactionId);
-    t.match(ledger.figures('night'), { unfinished: 1, repeated: 0, doubled: 0 }, 'that was the first one, once more');
-    answer(transactionId);
-    result(transactionId, { webhookId: `another ${transactionId}` });
-    t.match(ledger.figures('night'), { unfinished: 0, doubled: 0 });
-  }
-  t.match(ledger.figures(), { accepted: 25_002, succeeded: 25_002, reused: 2, lost: 0, doubled: 0 });
-  t.end();
-});
-
-t.test('a command under the id of another one, before its 201 is here, is not of that one', (t) => {
-  const { ledger, accept, deliver, answer, result } = start();
-  accept(1);
-  deliver(1);
-  answer(1);
-  deliver(1, 1, { issuedAt: 'later' });
-  answer(1);
-  accept(1, 'night');
-  result(1);
-  t.match(ledger.figures('day'), { accepted: 1, lost: 1, succeeded: 0 });
-  t.match(ledger.figures('night'), { accepted: 1, delivered: 1, succeeded: 1, reused: 1 });
-  t.equal(accountedFor(ledger.figures()), 2);
-  t.end();
-});
-
-const OTHER = '352900130000024';
-
-t.test('a command or a result of another device than asked is a violation that names both', (t) => {
-  const { ledger, accept, deliver, result } = start();
-  accept(1);
-  deliver(1, 1, { deviceId: OTHER });
-  deliver(1, 2, { deviceId: OTHER });
-  t.match(ledger.figures(), { violations: 1, delivered: 0, unordered: 0 });
-  ledger.answered(OTHER, { transactionId: 1, status: 'succeeded' }, 9);
-  ledger.acknowledged(OTHER, { transactionId: 1, status: 'succeeded' }, 9);
-  accept(2);
-  deliver(2);
-  result(2, { deviceId: OTHER });
-  t.match(ledger.figures(), { violations: 2 });
-  deliver(3, 1, { deviceId: OTHER });
-  accept(3);
-  t.match(ledger.figures(), { violations: 3, delivered: 1, accepted: 3, unfinished: 2 });
-  const texts = ledger.troubles().map(({ text }) => text);
-  t.strictSame(texts, [
-    `command 1, which device ${DEVICE} was asked for, came to device ${OTHER}`,
-    `the result of 2, which device ${DEVICE} was asked for, is told of device ${OTHER}`,
-    `command 3, which device ${DEVICE} was asked for, came to device ${OTHER}`,
-  ]);
-  t.match(
-    ledger.story({ transactionId: 1 }).join('\n'),
-    new RegExp(`asks ${DEVICE}(.|\n)*device ${OTHER} gets command 1(.|\n)*device ${OTHER} answers 1: succeeded`),
-  );
-  t.strictSame(ledger.unfinishedOf(DEVICE), [1, 3]);
-  t.end();
-});
-
 t.test('a second result is known also when the first one is long ago', (t) => {
-  const { ledger, accept, result } = start();
+  const { ledger, accept, result } = startLedger();
   for (let transactionId = 1; transactionId <= 25_000; transactionId += 1) {
     accept(transactionId);
     result(transactionId);
@@ -250,7 +103,7 @@ t.test('a second result is known also when the first one is long ago', (t) => {
 t.test(
   'a command that comes again on a connection after that of its acknowledgement is doubled; before that it may',
   (t) => {
-    const { ledger, accept, deliver, answer, now } = start();
+    const { ledger, accept, deliver, answer, now } = startLedger();
     accept(1);
     deliver(1);
     deliver(1, 2);
@@ -268,7 +121,7 @@ t.test(
 );
 
 t.test('a command that comes for the first time after a later one is out of order', (t) => {
-  const { ledger, accept, deliver } = start();
+  const { ledger, accept, deliver } = startLedger();
   for (const transactionId of [1, 2, 3]) accept(transactionId);
   deliver(1);
   deliver(3);
@@ -281,7 +134,7 @@ t.test('a command that comes for the first time after a later one is out of orde
 });
 
 t.test('a command that never came is overtaken when a later one of its device has come', (t) => {
-  const { ledger, accept, deliver } = start();
+  const { ledger, accept, deliver } = startLedger();
   for (const transactionId of [1, 2, 3]) accept(transactionId);
   deliver(2);
   t.strictSame([1, 2, 3].map(ledger.overtaking), [2, undefined, undefined]);
@@ -290,7 +143,7 @@ t.test('a command that never came is overtaken when a later one of its device ha
 });
 
 t.test('what is judged lost is, until its result comes: then it is late', (t) => {
-  const { ledger, accept, deliver, answer, result, now } = start();
+  const { ledger, accept, deliver, answer, result, now } = startLedger();
   accept(1);
   deliver(1);
   answer(1);
@@ -304,7 +157,7 @@ t.test('what is judged lost is, until its result comes: then it is late', (t) =>
 });
 
 t.test('a result is late by the time since its answer was acknowledged', (t) => {
-  const { ledger, accept, deliver, answer, result, pass } = start({ lateAfter: 1000 });
+  const { ledger, accept, deliver, answer, result, pass } = startLedger({ lateAfter: 1000 });
   accept(1);
   pass(5000);
   deliver(1);
@@ -321,7 +174,7 @@ t.test('a result is late by the time since its answer was acknowledged', (t) => 
 });
 
 t.test('events are followed from their acknowledgement to their webhook', (t) => {
-  const { ledger, tell, event, now } = start();
+  const { ledger, tell, event, now } = startLedger();
   ledger.enter('day');
   tell('a');
   event('a', 'w1');
@@ -339,7 +192,7 @@ t.test('events are followed from their acknowledgement to their webhook', (t) =>
 });
 
 t.test('figures have examples: of each phase, and of the run', (t) => {
-  const { ledger, accept, deliver, answer, result, pass } = start();
+  const { ledger, accept, deliver, answer, result, pass } = startLedger();
   accept(1);
   deliver(1);
   accept(2, 'night');

@@ -134,6 +134,17 @@ expectations: [lost == 0, succeeded == 100 %]
     },
   );
 
+  t.test('smoke is played by the mqtt package as well; what it cannot be made to play is refused', async (t) => {
+    const { record } = await runHere('run smoke --client mqtt --run package --count 3 --faster 10 --clean');
+    for (const { text, holds, measurable, shown } of record.verdicts) t.ok(holds || !measurable, `${text}: ${shown}`);
+    t.match(record.requirements, [{ holds: true }, { holds: true }, { holds: true }, { holds: true }, { holds: true }]);
+    t.match(record.chapters[0]?.fleet, { devices: 3, activated: 3, complaints: 0 });
+    await t.rejects(runHere('run hostile --client mqtt --run package'), {
+      message: /^--client: the mqtt package cannot be made to play/,
+    });
+    t.throws(() => readCommandLine(['run', 'smoke', '--client', 'other'], env), { message: /neither lean nor mqtt/ });
+  });
+
   t.test('two runs of one scenario and seed take the same decisions, however long anything takes', async (t) => {
     const scenario = (name: string, latency: string) =>
       write(
