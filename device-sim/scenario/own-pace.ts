@@ -33,6 +33,7 @@ export function startOwnPace(timers: Timers): OwnPace {
   const delay = monitorEventLoopDelay({ resolution: 10 });
   let last = timers.now();
   let ended = 0;
+  let late = 0;
   let full = 0;
   let before = { at: last, loop: performance.eventLoopUtilization(), processor: process.cpuUsage() };
   delay.enable();
@@ -53,6 +54,7 @@ export function startOwnPace(timers: Timers): OwnPace {
       ended += span.to - span.from;
       if (spans.length > SPANS_KEPT) spans.shift();
     }
+    late = Math.max(late, timers.now() - last - BEAT_MILLISECONDS);
     last = timers.now();
     cancel = timers.after(BEAT_MILLISECONDS, beat);
   }
@@ -79,8 +81,10 @@ export function startOwnPace(timers: Timers): OwnPace {
       const elapsed = Math.max(1, now - before.at);
       const { user, system } = process.cpuUsage(before.processor);
       if (performance.eventLoopUtilization(loop, before.loop).utilization >= FULL) full += elapsed;
-      const looked = { loopDelay: delay.max / 1e6, processor: (user + system) / 1000 / elapsed };
+      // A process that was stopped has counted no delay: only its clock knows.
+      const looked = { loopDelay: Math.max(late, delay.max / 1e6), processor: (user + system) / 1000 / elapsed };
       delay.reset();
+      late = 0;
       before = { at: now, loop, processor };
       return looked;
     },

@@ -20,5 +20,6 @@ t.test('a simulator that stood still knows when and for how long, also before it
   timers.skip(300);
   await timers.next();
   t.equal(own.standstill, 3000, 'a beat that is a little late is no standstill');
+  t.ok(own.look().loopDelay >= 3000);
   t.match(own.look(), { loopDelay: Number, processor: Number });
 });
