@@ -266,6 +266,13 @@ t.test('a request', async (t) => {
     ]);
   });
 
+  t.test('takes time from when it was due on, not from when the simulator got to it', async (t) => {
+    const books = createLedger({ began: 0 });
+    const late = createRequests({ ledger: books, timers, stopped: new AbortController().signal });
+    await late.make({ ...about, due: timers.now() - 700 }, async () => ({ transactionId: 1 }));
+    t.equal(books.figures().latency.accepted.max, 700);
+  });
+
   t.test('that is refused is not made again', async (t) => {
     const { transactionId, keys } = await make(refusal(403));
     t.equal(transactionId, undefined);
