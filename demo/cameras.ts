@@ -5,6 +5,7 @@ import type { DeviceAccount } from '../device-sim/fleet/member.ts';
 import { createDevice, type Device, type DeviceOptions } from '../device-sim/model/device.ts';
 import { OLD_FIRMWARE } from '../device-sim/model/firmware-versions.ts';
 import type { Command } from '../device-sim/mqtt/messages.ts';
+import { createPackageLink } from '../device-sim/mqtt/package-link.ts';
 import { promised } from './check.ts';
 import type { Timeline } from './timeline.ts';
 
@@ -65,6 +66,8 @@ export function createCamera(index: number, account: DeviceAccount, url: string,
   const device = createDevice({
     ...account,
     url,
+    // The client that the field has, and that nobody here wrote.
+    createLink: createPackageLink,
     reconnect: { min: 100, max: 2000 },
     seed: index + 1,
     ...manners,

@@ -24,6 +24,8 @@ export interface RunSettings {
   /** Removes what the run has made. */
   readonly clean: boolean;
   readonly cleanSessions: boolean;
+  /** By whose MQTT client devices connect: that of the simulator, or the package `mqtt`. */
+  readonly client: 'lean' | 'mqtt';
   readonly stateFolder: string | undefined;
   readonly downloadFolder: string | undefined;
   readonly mqtt: string;
@@ -61,6 +63,11 @@ function readShard(text: string | undefined): RunSettings['shard'] {
   if (!(shard.index >= 1 && shard.index <= shard.of))
     throw new UsageError('--shard', `"${text}" is no I/N, such as 1/4`);
   return shard;
+}
+
+function readClient(text = 'lean'): RunSettings['client'] {
+  if (text === 'lean' || text === 'mqtt') return text;
+  throw new UsageError('--client', `"${text}" is neither lean nor mqtt`);
 }
 
 function readListen(text: string): { host: string; port: number } {
@@ -107,6 +114,7 @@ function surroundings(options: Options, env: Environment): Omit<RunSettings, 'sc
     wait: 1000 * options.number('wait', 5, { min: 0, max: 3600 }),
     clean: options.has('clean'),
     cleanSessions: options.has('clean-sessions'),
+    client: readClient(options.text('client')),
     stateFolder: options.text('state'),
     downloadFolder: options.text('download-dir'),
     mqtt: options.url('mqtt', 'mqtt://127.0.0.1:1883', ['mqtt:', 'mqtts:', 'ws:', 'wss:']),

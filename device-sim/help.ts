@@ -12,7 +12,8 @@ A run registers its devices, makes an application with a webhook receiver and a 
 plays the phases, waits for every result, and holds what it saw against the expectations. Runs with the same scenario
 and --seed take the same decisions, however fast the service is.
 
-Exit codes: 0 all expectations hold; 1 one does not, or the run failed; 2 wrong input; 3 the service cannot be reached.
+Exit codes: 0 all expectations hold; 1 one does not, or the run failed; 2 wrong input; 3 the service cannot be reached;
+4 NOT RUN: the scenario did not take place as it says that it must, or the simulator itself was too slow to measure it.
 
 Examples
   lapel-sim run smoke                          twenty devices, every operation, half a minute
@@ -41,6 +42,8 @@ A run
   --wait SECONDS             how long the service has to come up (5)
   --clean                    removes at the end what the run has made: devices, application, packages
   --clean-sessions           clean MQTT sessions instead of persistent ones
+  --client lean | mqtt       devices speak MQTT by the client of the simulator (lean), or by the package mqtt: a client that
+                             nobody here wrote
   --state FOLDER             devices remember answers, settings and software over restarts of the simulator
   --download-dir FOLDER      where files are while they are downloaded (a temporary folder, removed at the end)
 

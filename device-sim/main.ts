@@ -5,6 +5,7 @@ import { mergeReports } from './merge.ts';
 import { plainText } from './plain-text.ts';
 import { closingTable } from './report/closing.ts';
 import type { RunRecord } from './report/record.ts';
+import { isBrokenPromise } from './report/summary.ts';
 import { writeReport } from './report/write-report.ts';
 import { run } from './run.ts';
 import { schemaText } from './scenario/check-shape.ts';
@@ -18,6 +19,7 @@ const HOLDS = 0;
 const DOES_NOT_HOLD = 1;
 const WRONG_INPUT = 2;
 const UNREACHABLE = 3;
+const NOT_RUN = 4;
 
 const say = (text: string): void => {
   process.stderr.write(`${text}\n`);
@@ -52,6 +54,9 @@ function check(files: readonly string[]): number {
 function conclude(record: RunRecord, { json, folder }: { json: boolean; folder: string | undefined }): number {
   if (folder !== undefined) writeReport(folder, record);
   process.stdout.write(json ? `${JSON.stringify(record)}\n` : closingTable(record));
+  // A promise that was broken is broken also when not everything took place.
+  if (record.verdicts.some(isBrokenPromise)) return DOES_NOT_HOLD;
+  if (record.notRun.length > 0) return NOT_RUN;
   return record.verdicts.every(({ holds }) => holds) ? HOLDS : DOES_NOT_HOLD;
 }
 

@@ -17,6 +17,7 @@ const OF_A_RUN = {
   wait: { type: 'string' },
   clean: { type: 'boolean' },
   'clean-sessions': { type: 'boolean' },
+  client: { type: 'string' },
   state: { type: 'string' },
   'download-dir': { type: 'string' },
   mqtt: { type: 'string' },

@@ -6,8 +6,10 @@ import { type ApplicationAccess, provision } from './customer/provision.ts';
 import { registerDevices, removeDevices, seedOfRun } from './customer/registration.ts';
 import { createServiceClient } from './customer/service-client.ts';
 import type { DeviceAccount } from './fleet/member.ts';
+import type { DeviceOptions } from './model/device-options.ts';
 import type { RunRecord } from './report/record.ts';
 import { decisionLog } from './scenario/decision-log.ts';
+import { type OwnPace, startOwnPace } from './scenario/own-pace.ts';
 import { reach } from './scenario/reach.ts';
 import { type RunMember, type RunState, runScenario } from './scenario/run-scenario.ts';
 import type { Scenario } from './scenario/scenario.ts';
@@ -76,7 +78,12 @@ async function castOf(settings: RunSettings): Promise<Cast> {
   return { members: membersOf(made.accounts), application: made.application, admin, clean: made.clean };
 }
 
-function customerOf(settings: RunSettings, { application, admin }: Cast, timers: Timers): Customer | null {
+function customerOf(
+  settings: RunSettings,
+  { application, admin }: Cast,
+  timers: Timers,
+  own: OwnPace,
+): Customer | null {
   if (!application) return null;
   const { api, scenario, webhook, authenticationKey } = settings;
   return createCustomer({
@@ -89,6 +96,7 @@ function customerOf(settings: RunSettings, { application, admin }: Cast, timers:
     lateAfter: scenario.lateAfter,
     seed: seedOfRun(scenario.seed, settings.run),
     timers,
+    stoodStill: own.stoodStill,
   });
 }
 
@@ -109,6 +117,17 @@ function shown(state: RunState, scenario: Scenario) {
   };
 }
 
+/** The package is loaded only for those who want it. Rejects with a UsageError for a scenario that cannot be played with it. */
+async function linksOf({ client, scenario }: RunSettings): Promise<DeviceOptions['createLink']> {
+  if (client === 'lean') return undefined;
+  const { createPackageLink, NOT_WITH_PACKAGE } = await import('./mqtt/package-link.ts');
+  const faults = scenario.groups.flatMap((group) => group.faults.map(({ fault }) => fault));
+  const impossible = faults.find((fault) => NOT_WITH_PACKAGE.includes(fault));
+  if (impossible !== undefined)
+    throw new UsageError('--client', `the mqtt package cannot be made to play ${impossible}`);
+  return createPackageLink;
+}
+
 /** All of a run while the service is there. */
 async function runThrough(
   settings: RunSettings,
@@ -116,6 +135,7 @@ async function runThrough(
 ): Promise<RunRecord> {
   const { scenario, mqtt, api, shard } = settings;
   await using stack = new AsyncDisposableStack();
+  const createLink = await linksOf(settings);
   const cast = await castOf(settings);
   if (settings.clean) stack.defer(() => cast.clean());
   if (settings.saveFile !== undefined)
@@ -123,7 +143,9 @@ async function runThrough(
       settings.saveFile,
       cast.members.map(({ account }) => account),
     );
-  const customer = customerOf(settings, cast, timers);
+  const own = startOwnPace(timers);
+  stack.defer(own.stop);
+  const customer = customerOf(settings, cast, timers, own);
   if (customer) {
     stack.use(customer);
     if (settings.clean) stack.defer(() => customer.clean());
@@ -143,9 +165,11 @@ async function runThrough(
         shard,
       },
       cleanSessions: settings.cleanSessions,
+      ...(createLink && { createLink }),
       stateFolder: settings.stateFolder,
       downloadFolder: settings.downloadFolder,
       timers,
+      own,
       stopped,
       ...(log && { onDecision: log.add }),
       onBegin: (state) => {

@@ -8,11 +8,12 @@ import { inParallel } from './service-client.ts';
 const PARALLEL_REQUESTS = 16;
 /** An activation that a device fails is tried so often. */
 const ATTEMPTS = 3;
+const LOOK_MILLISECONDS = 20;
 
 interface Activation {
   /** The result event of a transaction is there. */
   concluded(transactionId: number, status: string): void;
-  /** Gives those that are activated when each is, or has failed, or after `patience` milliseconds. */
+  /** Gives those that are activated when everybody was asked, and each is, or has failed, or nothing has moved for `patience` milliseconds. */
   activate(deviceIds: readonly string[], phase: string, patience: number): Promise<string[]>;
 }
 
@@ -22,6 +23,7 @@ export function createActivation({
   requests,
   acts,
   timers,
+  spentSince,
   stopped,
   device,
 }: {
@@ -30,6 +32,8 @@ export function createActivation({
   requests: Requests;
   acts: Acts;
   timers: Timers;
+  /** Milliseconds since a time, without those in which the simulator itself stood still. */
+  spentSince: (from: number) => number;
   stopped: AbortSignal;
   device: (deviceId: string) => Device | undefined;
 }): Activation {
@@ -60,13 +64,12 @@ export function createActivation({
 
     async activate(deviceIds, phase, patience) {
       const activated = new Set<string>();
-      const over = new AbortController();
-      const end = AbortSignal.any([stopped, over.signal]);
+      let lastProgress = timers.now();
       asking += 1;
 
       /** The transaction that activates a device; undefined when there is none to wait for. */
       async function ask(deviceId: string): Promise<number | undefined> {
-        if (end.aborted) return undefined;
+        if (stopped.aborted) return undefined;
         const { status, clientId } = await requests.insist(() => lapel.readActivation({ deviceId }));
         if (status !== 'activated') return acts.perform({ do: 'activate', number: 0 }, deviceId, phase);
         remembers(deviceId, clientId);
@@ -74,30 +77,33 @@ export function createActivation({
         return undefined;
       }
 
-      async function all(): Promise<void> {
-        let left: readonly string[] = deviceIds;
-        for (let attempt = 1; attempt <= ATTEMPTS && left.length > 0 && !end.aborted; attempt += 1) {
-          const failed: string[] = [];
-          const results: Promise<void>[] = [];
-          await inParallel(left, PARALLEL_REQUESTS, async (deviceId) => {
-            const transactionId = await ask(deviceId);
-            if (transactionId === undefined) return;
-            // Not waited for here: who never answers holds up nobody's request.
-            const result = resultOf(transactionId).then((status) => {
-              if (status === 'succeeded') activated.add(deviceId);
-              else failed.push(deviceId);
-            });
-            results.push(result);
+      /** Asks all of some; gives those that have failed when each has a result, or nobody has had one for as long as patience lasts. */
+      async function attempt(some: readonly string[]): Promise<string[]> {
+        const failed: string[] = [];
+        let open = 0;
+        await inParallel(some, PARALLEL_REQUESTS, async (deviceId) => {
+          const transactionId = await ask(deviceId);
+          lastProgress = timers.now();
+          if (transactionId === undefined) return;
+          open += 1;
+          // Not waited for here: who never answers holds up nobody's request.
+          void resultOf(transactionId).then((status) => {
+            open -= 1;
+            lastProgress = timers.now();
+            if (status === 'succeeded') activated.add(deviceId);
+            else failed.push(deviceId);
           });
-          await Promise.all(results);
-          left = failed;
-        }
+        });
+        while (open > 0 && spentSince(lastProgress) < patience && !stopped.aborted)
+          await pause(timers, LOOK_MILLISECONDS, stopped);
+        return failed;
       }
 
       try {
-        await Promise.race([all(), pause(timers, patience, end)]);
+        let left = deviceIds;
+        for (let made = 0; made < ATTEMPTS && left.length > 0 && !stopped.aborted; made += 1)
+          left = await attempt(left);
       } finally {
-        over.abort();
         asking -= 1;
         if (asking === 0) {
           early.clear();

@@ -55,7 +55,7 @@ function callsOf(lapel: LapelClient, releases: Releases): Record<Exclude<ActionN
 /** Carries out actions; what comes of them is in the ledger. */
 export interface Acts {
   /** Gives the transaction, where there is one. */
-  perform(action: Action, deviceId: string, phase: string): Promise<number | undefined>;
+  perform(action: Action, deviceId: string, phase: string, due?: number): Promise<number | undefined>;
 }
 
 export function createActs({
@@ -72,9 +72,9 @@ export function createActs({
   const calls = callsOf(lapel, releases);
 
   return {
-    async perform(action, deviceId, phase) {
+    async perform(action, deviceId, phase, due) {
       const { do: name, number } = action;
-      const about = { deviceId, operation: name, phase, number: number || undefined };
+      const about = { deviceId, operation: name, phase, number: number || undefined, due };
       if (name !== 'cancel') {
         return requests.make(about, (idempotencyKey) => calls[name]({ deviceId, idempotencyKey }, action));
       }

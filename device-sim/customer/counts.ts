@@ -15,6 +15,8 @@ const NUMBERS = [
   'doubled',
   'late',
   'unordered',
+  'reused',
+  'violations',
   'forged',
   'unasked',
   'repeated',

@@ -1,47 +1,49 @@
 import { crc32 } from 'node:zlib';
 import { remember } from '../bounded-map.ts';
 import { addFigures, type Counts, createCounts } from './counts.ts';
+import { createDeviceBooks } from './device-books.ts';
+import { createElsewhere } from './elsewhere.ts';
 import { type Entry, newEntry } from './entry.ts';
 import { createEventBook } from './event-book.ts';
 import { createExamples } from './examples.ts';
-import { createFinishedIds } from './finished-ids.ts';
-import type { Ledger, Refused, Trouble } from './ledger.ts';
-import { type Note, tell } from './story.ts';
+import { createIdMarks } from './id-marks.ts';
+import type { Ledger, Refused } from './ledger.ts';
+import { tell } from './story.ts';
+import { createTroubleBook } from './trouble-book.ts';
 
 /** Finished transactions that are remembered with all their times. */
 const DONE_KEPT = 20_000;
 /** Commands and results of transactions whose 201 has not been seen (yet). */
 const EARLY_KEPT = 10_000;
-const NOTES_KEPT = 6;
-/** Troubles with their stories: of one kind, in one phase. */
-const TROUBLES_KEPT = 50;
 /** Finished transactions in the story of a device. */
 const STORY_DEPTH = 3;
-/** A note belongs to the story of a transaction from so long before its request on. Milliseconds. */
-const BEFORE = 10_000;
 
-interface DeviceBook {
-  /** Transactions without a result. */
-  open: number[];
-  /** The highest transactionId that came. */
-  highest: number;
-  /** How many connections it has had. */
-  connections: number;
-  notes: Note[];
-}
-
-/** `began`: when the run began. `lateAfter`: milliseconds from the acknowledgement of an answer to its result. */
-export function createLedger({ began, lateAfter = 60_000 }: { began: number; lateAfter?: number }): Ledger {
+/**
+ * `began`: when the run began. `lateAfter`: milliseconds from the acknowledgement of an answer to its result, without those in which
+ * the simulator itself stood still.
+ */
+export function createLedger({
+  began,
+  lateAfter = 60_000,
+  stoodStill = () => 0,
+}: {
+  began: number;
+  lateAfter?: number;
+  stoodStill?: ((from: number, to: number) => number) | undefined;
+}): Ledger {
   const open = new Map<number, Entry>();
   const early = new Map<number, Entry>();
   const done = new Map<number, Entry>();
-  const finished = createFinishedIds();
+  /** Under which webhook their result came. */
+  const finished = createIdMarks();
+  /** Whose 201 was seen. */
+  const acceptedIds = createIdMarks();
   const events = createEventBook();
   const examples = createExamples();
-  const books = new Map<string, DeviceBook>();
+  const devices = createDeviceBooks();
+  const { book, note } = devices;
+  const { trouble, troubles, storyOf } = createTroubleBook({ began, devices });
   const phases = new Map<string, Counts>();
-  const troubles: Trouble[] = [];
-  const kept = new Map<string, number>();
   let current = '';
   let strangers = 0;
 
@@ -53,16 +55,8 @@ export function createLedger({ began, lateAfter = 60_000 }: { began: number; lat
     return made;
   }
 
-  function book(deviceId: string): DeviceBook {
-    const known = books.get(deviceId);
-    if (known) return known;
-    const made: DeviceBook = { open: [], highest: 0, connections: 0, notes: [] };
-    books.set(deviceId, made);
-    return made;
-  }
-
   const find = (transactionId: number): Entry | undefined =>
-    open.get(transactionId) ?? done.get(transactionId) ?? early.get(transactionId);
+    early.get(transactionId) ?? open.get(transactionId) ?? done.get(transactionId);
 
   /** The entry of a command or result, which may be here before the answer to its request. */
   function meet(transactionId: number, deviceId: string, at: number): Entry | undefined {
@@ -74,38 +68,19 @@ export function createLedger({ began, lateAfter = 60_000 }: { began: number; lat
     return entry;
   }
 
-  function storyOf(entry: Entry, more: readonly Note[] = []): string[] {
-    const { notes } = book(entry.deviceId);
-    return tell(
-      began,
-      [entry],
-      notes.filter(({ at }) => at >= entry.requestedAt - BEFORE),
-      more,
-    );
+  /** Another transaction under an id that is known: from now on it is that one which is heard of. */
+  function another(transactionId: number, deviceId: string, at: number): Entry {
+    const entry = newEntry(transactionId, deviceId, at);
+    entry.former = finished.of(transactionId) ?? 0;
+    finished.set(transactionId, 0);
+    done.delete(transactionId);
+    return entry;
   }
 
-  function trouble(kind: Trouble['kind'], phase: string, text: string, at: number, entry?: Entry, deviceId = ''): void {
-    const about = `${kind} ${entry ? 'transaction' : 'event'} ${phase}`;
-    const known = kept.get(about) ?? 0;
-    if (known >= TROUBLES_KEPT) return;
-    kept.set(about, known + 1);
-    const story = entry
-      ? storyOf(entry, [{ at, text }])
-      : tell(began, [], books.get(deviceId)?.notes ?? [], [{ at, text }]);
-    troubles.push({
-      kind,
-      deviceId: entry?.deviceId ?? deviceId,
-      transactionId: entry?.transactionId ?? null,
-      phase,
-      text,
-      story,
-    });
-  }
-
-  function note(deviceId: string, text: string, at: number): void {
-    const { notes } = book(deviceId);
-    notes.push({ at, text });
-    if (notes.length > NOTES_KEPT) notes.shift();
+  function close({ transactionId, deviceId }: Entry): void {
+    open.delete(transactionId);
+    const device = book(deviceId);
+    device.open = device.open.filter((one) => one !== transactionId);
   }
 
   function double(entry: Entry, text: string, at: number): void {
@@ -113,6 +88,32 @@ export function createLedger({ began, lateAfter = 60_000 }: { began: number; lat
     entry.doubled = true;
     of(entry.phase ?? current).add('doubled');
     trouble('doubled', entry.phase ?? current, text, at, entry);
+  }
+
+  function lose(entry: Entry, why: string, at: number): void {
+    if (entry.lost || entry.phase === null) return;
+    entry.lost = true;
+    of(entry.phase).add('lost');
+    trouble('lost', entry.phase, `transaction ${entry.transactionId} has no result: ${why}`, at, entry);
+  }
+
+  function violation(entry: Entry, text: string, at: number): void {
+    of(entry.phase ?? current).add('violations');
+    trouble('violation', entry.phase ?? current, text, at, entry);
+  }
+
+  const elsewhere = createElsewhere(violation);
+
+  /** The id of a new transaction was that of another one, whose result can never be told from its own. */
+  function reuse(entry: Entry, at: number): void {
+    const { transactionId } = entry;
+    const first = open.get(transactionId);
+    if (first) {
+      close(first);
+      lose(first, `its id was given to another request, of device ${entry.deviceId}`, at);
+    }
+    of(entry.phase ?? current).add('reused');
+    violation(entry, `the id ${transactionId} was accepted twice`, at);
   }
 
   function countDelivery(entry: Entry): void {
@@ -132,16 +133,14 @@ export function createLedger({ began, lateAfter = 60_000 }: { began: number; lat
     const { transactionId, phase, result, acknowledgedAt, requestedAt } = entry;
     if (phase === null || !result) return;
     const counts = of(phase);
-    open.delete(transactionId);
+    close(entry);
     remember(done, transactionId, entry, DONE_KEPT);
-    const device = book(entry.deviceId);
-    device.open = device.open.filter((one) => one !== transactionId);
     if (result.status === 'succeeded' || result.status === 'failed' || result.status === 'cancelled')
       counts.add(result.status);
     if (result.status === 'failed') examples.failed(entry);
     if (result.code !== null) counts.addTo('failures', result.code);
     counts.took('settled', result.at - requestedAt);
-    const wait = acknowledgedAt === null ? 0 : result.at - acknowledgedAt;
+    const wait = acknowledgedAt === null ? 0 : result.at - acknowledgedAt - stoodStill(acknowledgedAt, result.at);
     if (wait <= lateAfter && !entry.lost) return;
     if (entry.lost) counts.add('lost', -1);
     entry.lost = false;
@@ -174,7 +173,12 @@ export function createLedger({ began, lateAfter = 60_000 }: { began: number; lat
     }
     const entry = meet(transactionId, deviceId, at);
     if (!entry) return;
+    if (entry.former === mark) {
+      of(current).add('repeated');
+      return;
+    }
     finished.set(transactionId, mark);
+    if (entry.phase !== null && entry.deviceId !== deviceId) elsewhere.resultOf(entry, deviceId, at);
     entry.result = { status, code: error?.code ?? null, webhookId, body: content, at };
     conclude(entry);
   }
@@ -193,9 +197,14 @@ export function createLedger({ began, lateAfter = 60_000 }: { began: number; lat
     carriedOut: (phase) => of(phase).add('requests'),
 
     accepted({ transactionId, deviceId, operation, phase, number, requestedAt, at }) {
-      const entry = early.get(transactionId) ?? newEntry(transactionId, deviceId, at);
+      const again = acceptedIds.of(transactionId) !== undefined;
+      const make = again ? another : newEntry;
+      const entry = early.get(transactionId) ?? make(transactionId, deviceId, at);
       early.delete(transactionId);
+      acceptedIds.set(transactionId, 1);
       Object.assign(entry, { operation, phase, number, requestedAt, acceptedAt: at });
+      elsewhere.asked(entry, deviceId, at);
+      if (again) reuse(entry, at);
       of(phase).add('requests');
       of(phase).add('accepted');
       of(phase).took('accepted', at - requestedAt);
@@ -219,11 +228,20 @@ export function createLedger({ began, lateAfter = 60_000 }: { began: number; lat
     failed: countError,
     postponed: (phase) => of(phase).add('postponed'),
 
-    delivered(deviceId, { transactionId, operation, attempt }, at) {
+    delivered(deviceId, { transactionId, operation, issuedAt, attempt }, at) {
       // A cancel carries the transactionId of what it cancels.
       if (operation === 'cancel') return;
-      const entry = meet(transactionId, deviceId, at);
+      let entry = meet(transactionId, deviceId, at);
       if (!entry) return;
+      if (entry.deviceId !== deviceId) {
+        elsewhere.commandOf(entry, deviceId, at);
+        return;
+      }
+      if (entry.issuedAt !== null && entry.issuedAt !== issuedAt) {
+        entry = another(transactionId, deviceId, at);
+        remember(early, transactionId, entry, EARLY_KEPT);
+      }
+      entry.issuedAt = issuedAt;
       const device = book(deviceId);
       if (entry.deliveredAt === null) {
         entry.deliveredAt = at;
@@ -249,13 +267,14 @@ export function createLedger({ began, lateAfter = 60_000 }: { began: number; lat
     answered(deviceId, { transactionId, status }, at) {
       const entry = meet(transactionId, deviceId, at);
       if (!entry) return;
+      if (entry.deviceId !== deviceId) return elsewhere.answerOf(entry, deviceId, status, at);
       entry.answeredAt ??= at;
       entry.answer ??= status;
     },
 
     acknowledged(deviceId, { transactionId }, at) {
       const entry = meet(transactionId, deviceId, at);
-      if (!entry || entry.acknowledgedAt !== null) return;
+      if (!entry || entry.acknowledgedAt !== null || entry.deviceId !== deviceId) return;
       entry.acknowledgedAt = at;
       entry.acknowledgedOn = book(deviceId).connections;
       countAcknowledgement(entry);
@@ -301,10 +320,7 @@ export function createLedger({ began, lateAfter = 60_000 }: { began: number; lat
 
     lose(transactionId, why, at) {
       const entry = open.get(transactionId);
-      if (!entry || entry.lost || entry.phase === null) return;
-      entry.lost = true;
-      of(entry.phase).add('lost');
-      trouble('lost', entry.phase, `transaction ${transactionId} has no result: ${why}`, at, entry);
+      if (entry) lose(entry, why, at);
     },
 
     loseEvent({ eventId, deviceId, type, phase }, at) {
@@ -321,10 +337,10 @@ export function createLedger({ began, lateAfter = 60_000 }: { began: number; lat
     isAccepted: (transactionId) => typeof find(transactionId)?.phase === 'string',
     outcomeOf: (transactionId) => find(transactionId)?.result?.status,
     overtaking(transactionId) {
-      const highest = books.get(find(transactionId)?.deviceId ?? '')?.highest ?? 0;
+      const highest = devices.known(find(transactionId)?.deviceId ?? '')?.highest ?? 0;
       return highest > transactionId ? highest : undefined;
     },
-    unfinishedOf: (deviceId) => books.get(deviceId)?.open ?? [],
+    unfinishedOf: (deviceId) => devices.known(deviceId)?.open ?? [],
     get unfinished() {
       return open.size;
     },
@@ -354,7 +370,7 @@ export function createLedger({ began, lateAfter = 60_000 }: { began: number; lat
       if ('transactionId' in wanted) return [];
       const { deviceId } = wanted;
       const last = [...done.values()].filter((one) => one.deviceId === deviceId).slice(-STORY_DEPTH);
-      const device = books.get(deviceId);
+      const device = devices.known(deviceId);
       const unfinished = (device?.open ?? []).flatMap((transactionId) => open.get(transactionId) ?? []);
       return tell(began, [...last, ...unfinished], device?.notes ?? []);
     },
@@ -365,7 +381,7 @@ export function createLedger({ began, lateAfter = 60_000 }: { began: number; lat
           : examples.find(kind, phase);
       return entry ? storyOf(entry) : [];
     },
-    troubles: () => troubles,
+    troubles,
   };
 }
 

@@ -36,14 +36,17 @@ export interface Customer extends AsyncDisposable {
   /** From now on the books have what the devices of the fleet tell of themselves. */
   follow(fleet: Pick<Fleet, 'devices' | 'events'>): void;
   /**
-   * Activates those that are not; gives those that are activated then. A device that does not answer keeps nobody from going on: after
-   * `patience` milliseconds it is left where it is. Rejects in words when the service refuses the application.
+   * Activates those that are not; gives those that are activated then. Everybody is asked first, however long the service lets wait for that
+   * (429). A device that does not answer keeps nobody from going on: when nobody has answered for `patience` milliseconds it is left where it is. Rejects in words when the service refuses the application.
    */
   activate(deviceIds: readonly string[], phase: string, patience: number): Promise<string[]>;
   /** By what a command is known in every run: the number of its action. Waits for the answer to its request, which may be slower. */
   readonly keyOf: KeyOf;
-  /** Does one thing; resolves when the service has answered. What comes of it is in the ledger; rejects never. */
-  act(action: Action, deviceId: string, phase: string): Promise<void>;
+  /**
+   * Does one thing; resolves when the service has answered. What comes of it is in the ledger; rejects never. `due`: when it should have
+   * begun, from which on its time counts; now, without it.
+   */
+  act(action: Action, deviceId: string, phase: string, due?: number): Promise<void>;
   /**
    * Waits until everything accepted has its result, `milliseconds` at most; then asks the service about what has none, and puts
    * what is lost into the ledger.
@@ -65,6 +68,7 @@ export function createCustomer({
   lateAfter,
   seed = 1,
   timers,
+  stoodStill,
 }: {
   apiUrl: string;
   application: ApplicationAccess;
@@ -80,22 +84,35 @@ export function createCustomer({
   lateAfter?: number;
   seed?: number;
   timers: Timers;
+  /** Milliseconds of a span in which the simulator itself stood still: nobody else is blamed for them. */
+  stoodStill?: (from: number, to: number) => number;
 }): Customer {
   const stop = new AbortController();
   const { now } = timers;
   // One attempt: what fails is counted, and made again under the same key, with books of it.
   const lapel = createLapelClient({ baseUrl: apiUrl, applicationId, secret, attempts: 1, now });
-  const ledger = createLedger({ began: now(), ...(lateAfter !== undefined && { lateAfter }) });
+  const ledger = createLedger({ began: now(), ...(lateAfter !== undefined && { lateAfter }), stoodStill });
   const requests = createRequests({ ledger, timers, stopped: stop.signal });
   const releases = createReleases({ lapel, applicationId, admin });
   const acts = createActs({ lapel, requests, releases, ledger });
-  const { follow, device, onlineSince, onlineFor } = createFollowed(ledger, timers);
-  const activation = createActivation({ lapel, applicationId, requests, acts, timers, stopped: stop.signal, device });
+  const { follow, device, onlineSince, onlineFor } = createFollowed(ledger, timers, stoodStill);
+  const spentSince = (from: number): number => now() - from - (stoodStill?.(from, now()) ?? 0);
+  const activation = createActivation({
+    lapel,
+    applicationId,
+    requests,
+    acts,
+    timers,
+    spentSince,
+    stopped: stop.signal,
+    device,
+  });
   const settle = createSettling({
     lapel,
     requests,
     ledger,
     timers,
+    spentSince,
     stopped: stop.signal,
     device,
     onlineSince,
@@ -176,8 +193,8 @@ export function createCustomer({
       }
     },
     keyOf,
-    async act(action, deviceId, phase) {
-      await acts.perform(action, deviceId, phase);
+    async act(action, deviceId, phase, due) {
+      await acts.perform(action, deviceId, phase, due);
     },
     settle,
     clean: () => releases.clean(),

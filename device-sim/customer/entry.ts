@@ -1,7 +1,10 @@
 /** What the books say about one transaction. Times are milliseconds of the timers of the run; null: not yet. */
 export interface Entry {
   readonly transactionId: number;
-  readonly deviceId: string;
+  /** The one that was asked; before the 201 the one that was heard of first. */
+  deviceId: string;
+  /** With the transactionId it is the identity of its command; null while no device has got it. */
+  issuedAt: string | null;
   operation: string;
   /** Of the action that caused it; null while its 201 has not been seen. */
   phase: string | null;
@@ -17,6 +20,12 @@ export interface Entry {
   /** On which connection of its device, counted. */
   acknowledgedOn: number;
   result: { status: string; code: string | null; webhookId: string; body: number; at: number } | null;
+  /** What other devices than the one that was asked had to do with it. */
+  elsewhere: { readonly at: number; readonly deviceId: string; readonly text: string }[];
+  /** That is counted as a violation. */
+  strayed: boolean;
+  /** The mark of the webhook of an earlier transaction with the same id; 0: there was none. */
+  former: number;
   /** It is counted as lost. */
   lost: boolean;
   /** It is counted as doubled. */
@@ -26,6 +35,7 @@ export interface Entry {
 export const newEntry = (transactionId: number, deviceId: string, at: number): Entry => ({
   transactionId,
   deviceId,
+  issuedAt: null,
   operation: '',
   phase: null,
   number: undefined,
@@ -38,6 +48,9 @@ export const newEntry = (transactionId: number, deviceId: string, at: number): E
   acknowledgedAt: null,
   acknowledgedOn: 0,
   result: null,
+  elsewhere: [],
+  strayed: false,
+  former: 0,
   lost: false,
   doubled: false,
 });

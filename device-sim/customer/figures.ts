@@ -42,6 +42,10 @@ export interface Figures {
   late: number;
   /** Commands that came to their device for the first time after one with a higher transactionId. */
   unordered: number;
+  /** Ids of transactions that were accepted twice: one of the two is lost, or will be. */
+  reused: number;
+  /** Breaches of the contract that the books show: an id given twice, a command or a result of another device than asked. */
+  violations: number;
   /** Webhooks whose signatures do not hold. */
   forged: number;
   /** Results of transactions that this run did not ask for. */

@@ -17,7 +17,12 @@ export interface Followed {
 /** A connection that is remembered when it has ended lasted so long. Milliseconds. */
 const LONG = 5000;
 
-export function createFollowed(ledger: Ledger, timers: Timers): Followed {
+/** `stoodStill`: milliseconds of a span in which nobody here could have seen anything. */
+export function createFollowed(
+  ledger: Ledger,
+  timers: Timers,
+  stoodStill: (from: number, to: number) => number = () => 0,
+): Followed {
   const devices = new Map<string, Device>();
   const online = new Map<string, number>();
   const long = new Map<string, { from: number; to: number }>();
@@ -60,7 +65,9 @@ export function createFollowed(ledger: Ledger, timers: Timers): Followed {
     onlineFor(deviceId, after) {
       const since = online.get(deviceId);
       const { from, to } = long.get(deviceId) ?? { from: 0, to: 0 };
-      return Math.max(since === undefined ? 0 : now() - Math.max(since, after), to - Math.max(from, after), 0);
+      const seen = (first: number, last: number): number => last - first - stoodStill(first, last);
+      const open = since === undefined ? 0 : seen(Math.max(since, after), now());
+      return Math.max(open, to > Math.max(from, after) ? seen(Math.max(from, after), to) : 0, 0);
     },
   };
 }

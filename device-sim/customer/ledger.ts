@@ -28,7 +28,7 @@ export interface Refused {
 
 /** Something that went wrong, with the shortest story of it. */
 export interface Trouble {
-  readonly kind: 'lost' | 'doubled' | 'late' | 'unordered' | 'forged' | 'error';
+  readonly kind: 'lost' | 'doubled' | 'late' | 'unordered' | 'forged' | 'error' | 'violation';
   readonly deviceId: string;
   readonly transactionId: number | null;
   readonly phase: string;

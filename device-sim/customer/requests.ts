@@ -14,6 +14,8 @@ export interface About {
   readonly operation: string;
   readonly phase: string;
   readonly number?: number | undefined;
+  /** When it should have been made: its time counts from then on. */
+  readonly due?: number | undefined;
 }
 
 /** The requests of a customer who does not give up easily, and keeps books. */
@@ -120,12 +122,12 @@ export function createRequests({
   };
 
   async function insistently(
-    { deviceId, operation, phase, number }: About,
+    { deviceId, operation, phase, number, due }: About,
     call: (idempotencyKey: string) => Promise<{ transactionId: number } | undefined>,
   ): Promise<number | undefined> {
     const key = randomUUID();
     const counts = { postponed: 0, failed: 0 };
-    for (let requestedAt = timers.now(); ; ) {
+    for (let requestedAt = due ?? timers.now(); ; ) {
       try {
         const answer = await call(key);
         if (!answer) {

@@ -39,6 +39,7 @@ export function createSettling({
   requests,
   ledger,
   timers,
+  spentSince,
   stopped,
   device,
   onlineSince,
@@ -48,6 +49,8 @@ export function createSettling({
   requests: Requests;
   ledger: Ledger;
   timers: Timers;
+  /** Milliseconds since a time, without those in which the simulator itself stood still. */
+  spentSince: (from: number) => number;
   stopped: AbortSignal;
   device: (deviceId: string) => Device | undefined;
   /** When a device was connected; undefined while it is not. */
@@ -65,15 +68,15 @@ export function createSettling({
   }
 
   async function quiet(milliseconds: number): Promise<void> {
-    const until = timers.now() + milliseconds;
-    let stillSince = timers.now();
+    const from = timers.now();
+    let stillSince = from;
     let before = -1;
-    while (!stopped.aborted && timers.now() < until) {
+    while (!stopped.aborted && spentSince(from) < milliseconds) {
       const left = ledger.unfinished + ledger.waitingEvents;
       if (left === 0) return;
       if (left !== before || ledger.waitingEvents > 0) stillSince = timers.now();
       before = left;
-      if (timers.now() - stillSince >= QUIET_MILLISECONDS) {
+      if (spentSince(stillSince) >= QUIET_MILLISECONDS) {
         if (!ledger.owed().some(mayMove)) return;
         stillSince = timers.now();
       }
@@ -120,8 +123,8 @@ export function createSettling({
 
   /** Everything that is owed has come, or nothing more of it does. */
   async function grace(): Promise<void> {
-    const until = timers.now() + GRACE_MILLISECONDS;
-    while (timers.now() < until && ledger.unfinished + ledger.waitingEvents > 0 && !stopped.aborted) {
+    const from = timers.now();
+    while (spentSince(from) < GRACE_MILLISECONDS && ledger.unfinished + ledger.waitingEvents > 0 && !stopped.aborted) {
       await pause(timers, LOOK_MILLISECONDS, stopped);
     }
   }

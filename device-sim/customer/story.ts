@@ -9,7 +9,7 @@ export interface Note {
 type Line = readonly [at: number | null, who: string, text: string];
 
 function linesOf(entry: Entry): Line[] {
-  const { transactionId, deviceId, operation, number, acceptedAt, requestedAt, result } = entry;
+  const { transactionId, deviceId, operation, number, acceptedAt, requestedAt, result, elsewhere } = entry;
   const action = number === undefined ? '' : ` (action ${number})`;
   const took = Math.round((acceptedAt ?? requestedAt) - requestedAt);
   const code = result?.code ? ` ${result.code}` : '';
@@ -21,6 +21,7 @@ function linesOf(entry: Entry): Line[] {
       `asks ${deviceId} for ${operation}${action}: 201, transaction ${transactionId}, after ${took} ms`,
     ],
     [entry.deliveredAt, 'device', `gets command ${transactionId}${repeated}`],
+    ...elsewhere.map((other): Line => [other.at, '!', `device ${other.deviceId} ${other.text}`]),
     [entry.answeredAt, 'device', `answers ${transactionId}: ${entry.answer}`],
     [entry.acknowledgedAt, 'service', `has acknowledged the answer to ${transactionId}`],
     [result?.at ?? null, 'receiver', `gets ${result?.status}${code} of ${transactionId}, webhook ${result?.webhookId}`],

@@ -5,7 +5,7 @@ import type { Patience } from '../files/download.ts';
 import { createDownloadFolder } from '../files/download-folder.ts';
 import { promptBehaviour } from '../model/behaviour.ts';
 import { createDevice, type Device } from '../model/device.ts';
-import type { Watcher } from '../model/device-options.ts';
+import type { DeviceOptions, Watcher } from '../model/device-options.ts';
 import type { KeyOf } from '../model/plans.ts';
 import { createStateFile } from '../model/state-file.ts';
 import { deriveSeed } from '../random.ts';
@@ -79,6 +79,8 @@ interface FleetOptions {
   processes?: number;
   connectAttempts?: number;
   clean?: boolean;
+  /** Makes the connections; the lean client without it. */
+  createLink?: DeviceOptions['createLink'];
   /** A folder in which devices remember over restarts. */
   stateFolder?: string;
   /** Where files are while they are downloaded; a temporary folder, removed at the end, when missing. */
@@ -104,6 +106,7 @@ export function createFleet({
   processes = 1,
   connectAttempts = 1,
   clean = false,
+  createLink,
   stateFolder,
   downloadFolder,
   patience = {},
@@ -154,6 +157,7 @@ export function createFleet({
       phase,
       ...(behaviour && { behaviour }),
       clean,
+      ...(createLink && { createLink }),
       connectAttempts,
       gate: pacer.turn,
       ...(equipment && { equipment }),

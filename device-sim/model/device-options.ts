@@ -2,6 +2,7 @@ import type { EventEmitter } from 'node:events';
 import type { Chances } from '../faults/chances.ts';
 import type { Patience } from '../files/download.ts';
 import type { DownloadFolder } from '../files/download-folder.ts';
+import type { Link, LinkOptions } from '../mqtt/link.ts';
 import type { Range } from '../random.ts';
 import type { Timers } from '../timers.ts';
 import type { Behaviour } from './behaviour.ts';
@@ -57,6 +58,8 @@ export interface DeviceOptions {
   keyOf?: KeyOf | undefined;
   /** The phase that is on. */
   phase?: (() => string) | undefined;
+  /** Makes its connection; the lean client without it. */
+  createLink?: (options: LinkOptions) => Link;
   /** A clean session: subscribes anew each time, and the service forgets it. */
   clean?: boolean;
   /** Bounds in milliseconds of the pause before reconnecting after a lost connection (doubled each time); null: stay offline. */

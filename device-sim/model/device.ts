@@ -91,13 +91,14 @@ class SimulatedDevice implements Device {
     this.#model = model;
     this.#bluetooth = model.state.bluetooth;
     this.#conformance = createConformance({ memory: this.#behaviour.memory });
-    this.#link = createLink({
+    this.#link = (options.createLink ?? createLink)({
       url,
       deviceId,
       credential,
       clean,
       timers,
       onMessage: (topic, payload, dup, messageId) => this.#receive(topic, payload, dup, messageId),
+      onForeign: (topic) => this.#violation(`a message came on ${topic}, which is not a topic of device ${deviceId}`),
       onOnline: (sessionPresent) => this.#online(sessionPresent),
       onClose: (reason, wasOnline) => this.#offline(reason, wasOnline),
     });
@@ -125,11 +126,10 @@ class SimulatedDevice implements Device {
     });
     const battery = createBattery(createRandom(deriveSeed(seed, 7)));
     const rssi = Math.round(draw(createRandom(deriveSeed(seed, 8)), { min: -85, max: -45 }));
-    const total = equipment.storage;
     this.#status = createStatusReport({
       read: () => {
         const charge = this.#batteryIsLow ? FLAT : battery(timers.now() - this.#switchedOn);
-        return statusOf(model.state, { total, battery: charge, rssi });
+        return statusOf(model.state, { total: equipment.storage, battery: charge, rssi });
       },
       isOnline: () => this.#link.online,
       publish: (payload) => this.#link.publish('status', payload, () => this.#settle()),
@@ -223,7 +223,6 @@ class SimulatedDevice implements Device {
   }
 
   #theErrands(): Errands {
-    const { downloads, patience } = this.#options;
     this.#errands ??= new Errands({
       deviceId: this.deviceId,
       link: this.#link,
@@ -231,8 +230,8 @@ class SimulatedDevice implements Device {
       chances: this.#chances,
       uploadFailureRate: this.#behaviour.uploadFailureRate,
       fileSize: this.#behaviour.fileSize,
-      downloads,
-      patience,
+      downloads: this.#options.downloads,
+      patience: this.#options.patience,
       timers: this.#timers,
       wrongBy: this.#mishaps?.wrongBy,
       isLate: this.#mishaps?.isLate,

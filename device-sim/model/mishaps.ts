@@ -97,6 +97,7 @@ export function createMishaps({
       timers,
       // It takes what comes, and does nothing about it.
       onMessage: () => undefined,
+      onForeign: (topic) => onViolation(`a message came on ${topic}, which is not a topic of device ${deviceId}`),
       onOnline: () => {},
       onClose: () => {
         leaves();

@@ -62,5 +62,7 @@ export interface LinkOptions {
   onOnline: (sessionPresent: boolean) => void;
   /** What is published meanwhile goes out after the PUBACK, unless that is held. `payload` holds until this returns. */
   onMessage: (topic: Inbound, payload: Uint8Array, dup: boolean, messageId: number) => 'hold' | undefined;
+  /** A message came on a topic that is not one of the device's own. */
+  onForeign: (topic: string) => void;
   onClose: (reason: string, wasOnline: boolean) => void;
 }

@@ -267,6 +267,7 @@ class MqttLink implements Link, WireEnd {
 
   #receive({ topic, payload, qos, dup, messageId = 0 }: IPublishPacket): void {
     const name = LISTENING.find((one) => topic === this.#prefix + one);
+    if (!name) this.#options.onForeign(topic);
     const answer = name && this.#options.onMessage(name, payload as Buffer, dup, messageId);
     if (qos === 2) this.#fail(new Error('the service published at a QoS that was not granted'));
     else if (answer === 'hold') this.#held = (this.#held ?? new Set()).add(messageId);

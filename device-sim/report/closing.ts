@@ -1,5 +1,6 @@
 import { plainText } from '../plain-text.ts';
 import * as show from '../show.ts';
+import { violationsIn } from './figure-names.ts';
 import type { Chapter, RunRecord, Verdict } from './record.ts';
 import { holdsOf, latencyOf, total } from './summary.ts';
 
@@ -12,7 +13,8 @@ const listed = (counts: Readonly<Record<string, number>>): string =>
 
 const inParentheses = (text: string): string => (text === '' ? '' : ` (${text})`);
 
-function fleetRows({ fleet }: Chapter, { memory }: RunRecord): [string, string][] {
+function fleetRows(whole: Chapter, { memory, own }: RunRecord): [string, string][] {
+  const { fleet } = whole;
   const of = (name: string): number => fleet[name] ?? 0;
   const n = (name: string): string => show.count(of(name));
   const each = of('memoryPerDevice');
@@ -33,7 +35,11 @@ function fleetRows({ fleet }: Chapter, { memory }: RunRecord): [string, string][
   }
   rows.push([
     'Contract',
-    `${n('violations')} breaches by the service; it complained about ${n('complaints')} messages`,
+    `${show.count(violationsIn(whole) ?? 0)} breaches by the service; it complained about ${n('complaints')} messages`,
+  ]);
+  rows.push([
+    'Simulator',
+    `stood still for ${show.duration(own.standstill)}; its event loop was ${show.duration(own.loopDelay)} late at most, its actions ${show.duration(own.behind)}`,
   ]);
   return rows;
 }
@@ -63,7 +69,7 @@ function customerRows(whole: Chapter): [string, string][] {
     ['Unfinished', `${show.count(unfinished)}: their device is away, or has not answered`],
     [
       'Promises',
-      `${show.count(figures.lost)} lost, ${show.count(figures.doubled)} doubled, ${show.count(figures.late)} late, ${show.count(figures.unordered)} in the wrong order, ${show.count(figures.forged)} forged`,
+      `${show.count(figures.lost)} lost, ${show.count(figures.doubled)} doubled, ${show.count(figures.late)} late, ${show.count(figures.unordered)} in the wrong order, ${show.count(figures.forged)} forged, ${show.count(figures.reused)} ids given twice`,
     ],
   ];
   if (toDevice && settled) {
@@ -80,10 +86,10 @@ function customerRows(whole: Chapter): [string, string][] {
   return rows;
 }
 
-function verdictLines({ text, phase, holds, shown, story }: Verdict): string[] {
+function verdictLines({ text, phase, holds, measurable, shown, story }: Verdict): string[] {
   const about = phase === null ? '' : ` (${phase})`;
   return [
-    `  ${holds ? 'ok    ' : 'NOT OK'}  ${text}${about}: ${shown}`,
+    `  ${holds ? 'ok    ' : measurable ? 'NOT OK' : '?     '}  ${text}${about}: ${shown}`,
     ...story.map((line) => `            ${plainText(line)}`),
   ];
 }
@@ -93,13 +99,15 @@ export function closingTable(record: RunRecord): string {
   const { scenario, run, seed, milliseconds, verdicts, troubles, troublesNotShown, interrupted } = record;
   const { held, all } = holdsOf(record);
   const outcome = all === 0 ? 'nothing was expected' : `${held} of ${all} expectations hold`;
+  const { notRun } = record;
   const name = run === scenario ? scenario : `${scenario} (run ${run})`;
-  const head = `${name}: ${outcome}, ${show.clock(milliseconds)}, seed ${seed}${interrupted ? ', ended before its time' : ''}`;
+  const head = `${name}: ${notRun.length > 0 ? 'NOT RUN; ' : ''}${outcome}, ${show.clock(milliseconds)}, seed ${seed}${interrupted ? ', ended before its time' : ''}`;
   const whole = total(record);
   const rows = [...fleetRows(whole, record), ...customerRows(whole)];
   if (Object.keys(record.faults).length > 0) rows.push(['Faults', listed(record.faults)]);
   const width = Math.max(...rows.map(([label]) => label.length));
   const lines = [head, '', ...rows.map(([label, text]) => `  ${label.padEnd(width)}  ${text}`)];
+  if (notRun.length > 0) lines.push('', ...notRun.map((reason) => `  NOT RUN  ${plainText(reason)}`));
   if (all > 0) lines.push('', ...[...verdicts].sort((a, b) => Number(b.holds) - Number(a.holds)).flatMap(verdictLines));
   if (troubles.length > 0) lines.push('', ...troubles.map((text) => `  ! ${plainText(text)}`));
   if (troublesNotShown > 0) lines.push(`  ! and ${show.count(troublesNotShown)} more`);

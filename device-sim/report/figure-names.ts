@@ -10,7 +10,20 @@ interface Named {
   /** Only of the whole run. */
   readonly whole?: true;
   readonly unit?: '/s' | 'bytes';
+  /** In percent, where there is nothing that it could be a share of; without it there is nothing to measure. */
+  readonly ofNothing?: number;
 }
+
+/** In the counts of the fleet: how often each fault was played that the scenario names. */
+export const PLAYED = 'played ';
+
+/** What got a 201 and is in none of the figures of what became of it; 0 in books that are right. */
+const unaccounted = ({ accepted, succeeded, failed, cancelled, unfinished, lost, eventsLost }: Figures): number =>
+  Math.abs(accepted - succeeded - failed - cancelled - unfinished - (lost - eventsLost));
+
+/** Those that devices saw, and those that the books show. */
+export const violationsIn = ({ figures, fleet: counts }: Chapter): number | undefined =>
+  counts['violations'] === undefined && !figures ? undefined : (counts['violations'] ?? 0) + (figures?.violations ?? 0);
 
 const sum = (counts: Readonly<Record<string, number>>): number => Object.values(counts).reduce((a, b) => a + b, 0);
 
@@ -30,6 +43,16 @@ export const FIGURES: Readonly<Record<string, Named>> = Object.fromEntries([
   customer('doubled', 'results, commands or events that came twice', 'accepted'),
   customer('late', 'results that came later than `lateAfter` after the answer', 'accepted'),
   customer('unordered', 'commands that came after a later one of their device', 'accepted'),
+  customer('reused', 'ids of transactions that were accepted twice', 'accepted'),
+  [
+    'unaccounted',
+    {
+      about:
+        'what is missing, or too much, in `accepted` = `succeeded` + `failed` + `cancelled` + `unfinished` + `lost`',
+      base: 'accepted',
+      read: ({ figures }) => (figures ? unaccounted(figures) : undefined),
+    },
+  ] as [string, Named],
   customer('forged', 'webhooks whose signature does not hold'),
   customer('unasked', 'results of transactions that this run did not ask for'),
   customer('requests', 'calls that were to make a transaction'),
@@ -67,16 +90,33 @@ export const FIGURES: Readonly<Record<string, Named>> = Object.fromEntries([
   fleet('uploads', 'recordings and files that arrived'),
   fleet('uploadFailures', 'recordings and files that were given up'),
   fleet('complaints', 'messages of devices that the service complained about'),
-  fleet('violations', 'breaches of the contract by the service, as the devices saw them'),
-  fleet('skipped', 'actions that there was no time for: the service was slower than their rate'),
+  [
+    'violations',
+    {
+      about: 'breaches of the contract by the service, as the devices and the books of the customer saw them',
+      read: violationsIn,
+    },
+  ] as [string, Named],
+  fleet('planned', 'actions that were due'),
+  fleet('made', 'actions that were begun', { base: 'planned', ofNothing: 100 }),
+  fleet('skipped', 'actions that there was no time for: the service was slower than their rate', { base: 'planned' }),
+  [
+    'played',
+    {
+      about: 'faults that were played; `played(half-open)` those of one kind',
+      read: ({ fleet: counts }) =>
+        sum(Object.fromEntries(Object.entries(counts).filter(([name]) => name.startsWith(PLAYED)))),
+    },
+  ] as [string, Named],
   fleet('connectRate', 'connections a second while the fleet connected at the start', { whole: true, unit: '/s' }),
   fleet('memoryPerDevice', 'bytes of this process for each device', { whole: true, unit: 'bytes' }),
 ]);
 
 /** Those with a name in parentheses: by status, by code. */
-const DETAILS: Readonly<Record<string, (figures: Figures, detail: string) => number>> = {
-  refused: ({ refused }, status) => refused[status] ?? 0,
-  failed: ({ failures }, code) => failures[code] ?? 0,
+const DETAILS: Readonly<Record<string, (chapter: Chapter, detail: string) => number | null | undefined>> = {
+  refused: ({ figures }, status) => figures && (figures.refused[status] ?? 0),
+  failed: ({ figures }, code) => figures && (figures.failures[code] ?? 0),
+  played: ({ fleet: counts }, fault) => counts[PLAYED + fault] ?? 0,
 };
 export const hasDetails = (name: string): boolean => Object.hasOwn(DETAILS, name);
 
@@ -93,7 +133,7 @@ export function numberOf(figure: FigureName, chapter: Chapter): number | undefin
     return data && data.count > 0 ? percentile(data, figure.percent / 100) : undefined;
   }
   const { name, detail } = figure;
-  if (detail !== null) return figures ? DETAILS[name]?.(figures, detail) : undefined;
+  if (detail !== null) return DETAILS[name]?.(chapter, detail) ?? undefined;
   return FIGURES[name]?.read(chapter);
 }
 
@@ -102,5 +142,6 @@ export function percentOf(figure: FigureName, chapter: Chapter): number | undefi
   const base = figure.kind === 'count' ? FIGURES[figure.name]?.base : undefined;
   const whole = base === undefined ? undefined : FIGURES[base]?.read(chapter);
   const part = numberOf(figure, chapter);
+  if (whole === 0 && figure.kind === 'count') return FIGURES[figure.name]?.ofNothing;
   return part === undefined || !whole ? undefined : (100 * part) / whole;
 }

@@ -6,22 +6,32 @@ const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', 
 const xml = (text: string): string => plainText(text).replace(/[&<>"]/g, (character) => ENTITIES[character] ?? '');
 const seconds = (milliseconds: number): string => (milliseconds / 1000).toFixed(3);
 
-function testCase({ text, phase, holds, shown, story }: Verdict, suite: string): string {
+function testCase({ text, phase, holds, measurable, shown, story }: Verdict, suite: string): string {
   const name = phase === null ? text : `${text} (${phase})`;
   const open = `    <testcase classname="${xml(suite)}" name="${xml(name)}" time="0"`;
   if (holds) return `${open}/>`;
+  if (!measurable) return `${open}>\n      <skipped message="${xml(shown)}"/>\n    </testcase>`;
   const lines = [`expected ${text}, found ${shown}`, ...story].map(xml).join('\n');
   return `${open}>\n      <failure message="${xml(`found ${shown}`)}">${lines}</failure>\n    </testcase>`;
 }
 
-/** A report as JUnit XML, which every CI shows: a test for each expectation. */
-export function junitReport({ scenario, verdicts, startedAt, milliseconds }: RunRecord): string {
-  const failures = verdicts.filter(({ holds }) => !holds).length;
-  const counts = `tests="${verdicts.length}" failures="${failures}" errors="0" time="${seconds(milliseconds)}"`;
-  const cases = verdicts.map((verdict) => testCase(verdict, scenario));
+/** What a run is that has not taken place: no failure of the service, and not green either. */
+const notRunCase = (suite: string, reasons: readonly string[]): string =>
+  `    <testcase classname="${xml(suite)}" name="it has taken place" time="0">\n      <error message="NOT RUN">${reasons.map(xml).join('\n')}</error>\n    </testcase>`;
+
+/** A report as JUnit XML, which every CI shows: a test for each expectation, and one that is an error when it has not taken place. */
+export function junitReport({ scenario, verdicts, notRun, startedAt, milliseconds }: RunRecord): string {
+  const failures = verdicts.filter(({ holds, measurable }) => !holds && measurable).length;
+  const skipped = verdicts.filter(({ measurable }) => !measurable).length;
+  const errors = notRun.length > 0 ? 1 : 0;
+  const cases = [
+    ...(errors > 0 ? [notRunCase(scenario, notRun)] : []),
+    ...verdicts.map((verdict) => testCase(verdict, scenario)),
+  ];
+  const counts = `tests="${cases.length}" failures="${failures}" errors="${errors}" skipped="${skipped}" time="${seconds(milliseconds)}"`;
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
-    `<testsuites ${counts}>`,
+    `<testsuites ${counts.replace(/ skipped="\d+"/, '')}>`,
     `  <testsuite name="${xml(scenario)}" ${counts} timestamp="${xml(startedAt.replace(/\..*$/, ''))}">`,
     ...cases,
     '  </testsuite>',

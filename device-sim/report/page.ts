@@ -4,7 +4,7 @@ import { distribution, overTime } from './curves.ts';
 import { Html, html } from './html.ts';
 import { bars } from './plots.ts';
 import { type Chapter, type RunRecord, type Verdict, WHOLE_RUN } from './record.ts';
-import { calls, facts, holdsOf, latencyOf, outcomes, total } from './summary.ts';
+import { calls, facts, holdsOf, isBrokenPromise, latencyOf, outcomes, total } from './summary.ts';
 
 const STYLE = new URL('page.css', import.meta.url);
 
@@ -24,6 +24,8 @@ const metaOf = ({ run, seed, startedAt, milliseconds, groups, service, shard }: 
 
 const badge = (record: RunRecord): Html => {
   const { held, all } = holdsOf(record);
+  if (record.notRun.length > 0 && !record.verdicts.some(isBrokenPromise))
+    return html`<span class="verdict warn">NOT RUN: ${record.notRun.join('; ')}</span>`;
   if (held < all) return html`<span class="verdict bad">${all - held} of ${all} expectations do not hold</span>`;
   if (record.interrupted) return html`<span class="verdict warn">Ended before its time</span>`;
   if (all === 0) return html`<span class="verdict warn">Nothing was expected</span>`;

@@ -24,6 +24,11 @@ export interface RunRecord {
   /** How often each fault was played. */
   readonly faults: Readonly<Record<string, number>>;
   readonly verdicts: readonly Verdict[];
+  /** What became of that without which it has not taken place. */
+  readonly requirements: readonly Verdict[];
+  /** Why it has not taken place, each in a line; empty when it has. */
+  readonly notRun: readonly string[];
+  readonly own: Own;
   readonly memory: Memory;
   /** What went wrong, or was strange, in words. */
   readonly troubles: readonly string[];
@@ -54,11 +59,25 @@ export interface Sample {
   readonly errors: number;
   readonly delivered: Latencies | null;
   readonly settledAfter: Latencies | null;
+  /** Of the simulator, in that second: the longest that its event loop was late, its share of a processor, and how late it began an action. */
+  readonly loopDelay: number;
+  readonly processor: number;
+  readonly behind: number;
 }
 
 export interface Latencies {
   readonly p50: number;
   readonly p99: number;
+}
+
+/** How the simulator itself was. Milliseconds. */
+export interface Own {
+  /** In all, for how long it stood still, and for how long its event loop was full. */
+  readonly standstill: number;
+  readonly full: number;
+  /** The longest that its event loop was late, and that an action was begun after it was due. */
+  readonly loopDelay: number;
+  readonly behind: number;
 }
 
 /** Bytes that this process takes. */
@@ -75,6 +94,8 @@ export interface Verdict {
   /** The phase that it is about; null: the whole run. */
   readonly phase: string | null;
   readonly holds: boolean;
+  /** False: it does not hold, and the simulator itself was too slow to say that somebody else is why. */
+  readonly measurable: boolean;
   /** In the unit of the expectation; null when there was nothing to measure. */
   readonly value: number | null;
   /** The value for people. */

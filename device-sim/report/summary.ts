@@ -1,7 +1,8 @@
 import type { Stage } from '../customer/figures.ts';
 import { percentile } from '../histogram.ts';
 import * as show from '../show.ts';
-import { type Chapter, type Latencies, type RunRecord, WHOLE_RUN } from './record.ts';
+import { violationsIn } from './figure-names.ts';
+import { type Chapter, type Latencies, type RunRecord, type Verdict, WHOLE_RUN } from './record.ts';
 
 /** The chapter of the whole run. */
 export function total({ chapters }: RunRecord): Chapter {
@@ -14,6 +15,12 @@ export const holdsOf = ({ verdicts }: RunRecord): { held: number; all: number } 
   held: verdicts.filter(({ holds }) => holds).length,
   all: verdicts.length,
 });
+
+/** What a service never may, also in a run that did not take place as it should. */
+const PROMISES = /^(lost|doubled|unordered|forged|reused|unaccounted|violations|eventsLost|eventsDoubled)\b/;
+
+export const isBrokenPromise = ({ text, holds, value }: Verdict): boolean =>
+  !holds && value !== null && PROMISES.test(text);
 
 export function latencyOf({ figures }: Chapter, stage: Stage): Latencies | undefined {
   const data = figures?.latency[stage];
@@ -67,7 +74,7 @@ export function facts(record: RunRecord): [string, string][] {
     ['Commands that came to devices', show.count(of('commands'))],
     ['Commands that a device knew already', show.count(of('repetitions'))],
     ['Complaints of the service about messages', show.count(of('complaints'))],
-    ['Breaches of the contract by the service', show.count(of('violations'))],
+    ['Breaches of the contract by the service', show.count(violationsIn(total(record)) ?? 0)],
   ];
   if (of('downloads') > 0)
     rows.push(['Downloads', `${show.count(of('downloads'))}, ${show.bytes(of('downloadedBytes'))}`]);
@@ -81,6 +88,11 @@ export function facts(record: RunRecord): [string, string][] {
     ]);
   if (figures && figures.repeated > 0) rows.push(['Webhooks sent once more, as allowed', show.count(figures.repeated)]);
   if (figures && figures.postponed > 0) rows.push(['Waits because of 429', show.count(figures.postponed)]);
+  const { standstill, loopDelay, behind } = record.own;
+  rows.push([
+    'Simulator: stood still, event loop late, actions late (at most)',
+    [standstill, loopDelay, behind].map(show.duration).join(', '),
+  ]);
   if (of('skipped') > 0) rows.push(['Actions that there was no time for', show.count(of('skipped'))]);
   return rows;
 }

@@ -7,21 +7,24 @@ const SHORTEST_MILLISECONDS = 5;
 
 /**
  * Does what is planned, at its pace and whether or not the service keeps up. What finds no hand free waits for one; what is still waiting
- * at the end is not done, and counted. `act` resolves when its call is answered.
+ * at the end is not done, and counted. `act` resolves when its call is answered; `due` is the time at which it should have begun.
  */
 export function startActing({
   plans,
   timers,
+  isMine = () => true,
   act,
 }: {
   plans: readonly Plan[];
   timers: Timers;
-  act: (plan: Plan, n: number) => Promise<void> | undefined;
+  /** Whether it is this process that does it. */
+  isMine?: (plan: Plan, n: number) => boolean;
+  act: (plan: Plan, n: number, due: number) => Promise<void> | undefined;
 }): {
   /** Whether everything planned was done. */
   done(): boolean;
-  /** No more is begun; resolves, with how many were not done although they were due, when the calls under way are answered. */
-  stop(): Promise<number>;
+  /** No more is begun. `left`: how many were not done although they were due. `answered` resolves when the calls under way are. */
+  stop(): { left: number; answered: Promise<unknown> };
 } {
   const began = timers.now();
   const begun = plans.map(() => 0);
@@ -34,7 +37,8 @@ export function startActing({
     dueAt(1) === Number.POSITIVE_INFINITY ? 0 : Math.min(total, Math.floor(elapsed / dueAt(1)) + 1);
 
   function begin(plan: Plan, n: number): void {
-    const made = act(plan, n);
+    if (!isMine(plan, n)) return;
+    const made = act(plan, n, began + plan.dueAt(n));
     if (!made) return;
     underWay.add(made);
     void made.finally(() => underWay.delete(made));
@@ -60,14 +64,15 @@ export function startActing({
   if (plans.length > 0) catchUp();
   return {
     done,
-    async stop() {
+    stop() {
       over = true;
       cancel?.();
       const elapsed = timers.now() - began;
-      // The time of the last moment belongs to nobody: a timer may come a little late.
-      const left = plans.reduce((sum, plan, at) => sum + Math.max(0, due(plan, elapsed) - begun[at]!), 0);
-      await Promise.all(underWay);
-      return left;
+      let left = 0;
+      plans.forEach((plan, at) => {
+        for (let n = begun[at]!; n < due(plan, elapsed); n += 1) if (isMine(plan, n)) left += 1;
+      });
+      return { left, answered: Promise.all(underWay) };
     },
   };
 }

@@ -1,6 +1,6 @@
 import { STAGES, type Stage } from '../customer/figures.ts';
 import { FIGURES, type FigureName, hasDetails, numberOf, percentOf } from '../report/figure-names.ts';
-import type { Chapter } from '../report/record.ts';
+import type { Chapter, Verdict } from '../report/record.ts';
 import * as show from '../show.ts';
 import { among } from './among.ts';
 import { bytes, duration } from './quantities.ts';
@@ -83,12 +83,38 @@ function shownAs(value: number, unit: Unit): string {
   return unit === '/s' ? `${number}/s` : number;
 }
 
-/** Whether an expectation holds in a chapter, and what the value is. Where there is nothing to measure it does not. */
+/** Figures that are those of a slow service when it is the simulator that was slow. */
+const TIMED = ['late', 'errors', 'losses', 'skipped'];
+/** Of a chapter, from which on nobody can tell any more: milliseconds, and shares of its time. */
+const MOST_STANDSTILL = 1000;
+const MOST_STANDSTILL_SHARE = 0.05;
+const MOST_FULL_SHARE = 0.5;
+
+/** In words why what takes time cannot be measured in a chapter; undefined when it can. */
+export function slownessIn({ spans, fleet: { ownStandstill = 0, ownFull = 0 } }: Chapter): string | undefined {
+  const length = spans.reduce((sum, { from, to }) => sum + to - from, 0);
+  if (ownStandstill >= MOST_STANDSTILL || ownStandstill > MOST_STANDSTILL_SHARE * length)
+    return `the simulator itself stood still for ${show.duration(ownStandstill)}`;
+  if (ownFull > MOST_FULL_SHARE * length)
+    return `the simulator itself had no processor time left for ${show.duration(ownFull)}`;
+  return undefined;
+}
+
+/**
+ * Whether an expectation holds in a chapter, and what the value is. Where there is nothing to measure it does not. What
+ * takes time and does not hold is not measurable when the simulator was slow itself, in the chapter or later (`whole`: the whole run).
+ */
 export function judge(
   { figure, operator, wanted, unit }: Expectation,
   chapter: Chapter,
-): { holds: boolean; value: number | null; shown: string } {
+  whole: Chapter = chapter,
+): Pick<Verdict, 'holds' | 'measurable' | 'value' | 'shown'> {
   const value = unit === '%' ? percentOf(figure, chapter) : numberOf(figure, chapter);
-  if (value === undefined) return { holds: false, value: null, shown: 'nothing to measure' };
-  return { holds: OPERATORS[operator](value, wanted), value, shown: shownAs(value, unit) };
+  if (value === undefined) return { holds: false, measurable: true, value: null, shown: 'nothing to measure' };
+  const holds = OPERATORS[operator](value, wanted);
+  const takesTime = figure.kind === 'latency' || TIMED.includes(figure.name);
+  const slowness = takesTime && !holds ? (slownessIn(chapter) ?? slownessIn(whole)) : undefined;
+  const shown = shownAs(value, unit);
+  if (slowness === undefined) return { holds, measurable: true, value, shown };
+  return { holds, measurable: false, value, shown: `not measurable (${shown}): ${slowness}` };
 }

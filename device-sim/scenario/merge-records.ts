@@ -2,6 +2,7 @@ import { addFigures } from '../customer/counts.ts';
 import {
   type Chapter,
   type Latencies,
+  type Own,
   type RunRecord,
   type Sample,
   type Verdict,
@@ -9,6 +10,7 @@ import {
 } from '../report/record.ts';
 import { UsageError } from '../usage-error.ts';
 import { judge, readExpectation } from './expectation.ts';
+import { outcomeOf } from './outcome.ts';
 
 const TROUBLES_KEPT = 20;
 
@@ -76,6 +78,9 @@ function mergeSamples(shards: readonly { record: RunRecord; offset: number }[]):
       unfinished: total(({ unfinished }) => unfinished),
       errors: total(({ errors }) => errors),
       delivered: worst(since.map(({ delivered }) => delivered)),
+      loopDelay: Math.max(0, ...since.map(({ loopDelay }) => loopDelay)),
+      processor: total(({ processor }) => processor),
+      behind: Math.max(0, ...since.map(({ behind }) => behind)),
       settledAfter: worst(since.map(({ settledAfter }) => settledAfter)),
     };
   });
@@ -90,9 +95,9 @@ function mergeVerdict(
   const expectation = readExpectation(text, phase);
   const chapter = chapters.find(({ name }) => name === (phase ?? WHOLE_RUN));
   if (typeof expectation === 'string' || !chapter) return undefined;
-  const verdict = judge(expectation, chapter);
+  const verdict = judge(expectation, chapter, chapters[0]);
   const same = verdicts.filter((one) => one.text === text && one.phase === phase && one.story.length > 0);
-  return { text, phase, ...verdict, story: verdict.holds ? [] : (same[0]?.story ?? []) };
+  return { text, phase, ...verdict, story: verdict.holds || !verdict.measurable ? [] : (same[0]?.story ?? []) };
 }
 
 /** Throws a UsageError that says why records are not those of all shards of one run. */
@@ -124,6 +129,9 @@ export function mergeRecords(records: readonly RunRecord[]): RunRecord {
   const names = new Set(ordered.flatMap(({ chapters }) => chapters.map(({ name }) => name)));
   const chapters = [...names].map((name) => mergeChapter(name, shards));
   const verdicts = ordered.flatMap((record) => record.verdicts);
+  const merged = (some: readonly Verdict[]): Verdict[] =>
+    some.flatMap((verdict) => mergeVerdict(verdict, chapters, verdicts) ?? []);
+  const most = (of: keyof Own): number => Math.max(...ordered.map(({ own }) => own[of]));
   const troubles = ordered.flatMap((record) => record.troubles);
   const notShown = sum(ordered.map(({ troublesNotShown }) => troublesNotShown));
   const memory = (of: 'before' | 'connected' | 'end'): number => sum(ordered.map((record) => record.memory[of]));
@@ -135,10 +143,14 @@ export function mergeRecords(records: readonly RunRecord[]): RunRecord {
     chapters,
     samples: mergeSamples(shards),
     faults: addCounts(ordered.map(({ faults }) => faults)),
-    verdicts: first!.verdicts.flatMap((verdict) => mergeVerdict(verdict, chapters, verdicts) ?? []),
+    ...outcomeOf({
+      verdicts: merged(first!.verdicts),
+      requirements: merged(first!.requirements),
+      interrupted: ordered.some(({ interrupted }) => interrupted),
+    }),
+    own: { standstill: most('standstill'), full: most('full'), loopDelay: most('loopDelay'), behind: most('behind') },
     memory: { before: memory('before'), connected: memory('connected'), end: memory('end') },
     troubles: troubles.slice(0, TROUBLES_KEPT),
     troublesNotShown: notShown + Math.max(0, troubles.length - TROUBLES_KEPT),
-    interrupted: ordered.some(({ interrupted }) => interrupted),
   };
 }

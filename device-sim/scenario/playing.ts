@@ -34,7 +34,9 @@ interface PlayOptions {
   readonly onPhase: (phase: CurrentPhase) => void;
   /** All are connected, as far as they could be; how many a second. */
   readonly onConnected: (perSecond: number) => void;
-  /** Actions that were due, and that no hand was free for. */
+  /** An action is begun, so many milliseconds after it was due. */
+  readonly onMade: (behind: number) => void;
+  /** Actions that were due in the phase that is on, and that no hand was free for. */
   readonly onSkipped: (actions: number) => void;
 }
 
@@ -48,9 +50,9 @@ function unlessStopped(task: Promise<unknown>, stopped: AbortSignal): Promise<un
 
 /** Plays a scenario: everybody connects and is activated, the phases in their rounds, and then all that is owed arrives. */
 export async function play(options: PlayOptions): Promise<void> {
-  const { scenario, fleet, customer, stopped, onPhase, onSkipped } = options;
+  const { scenario, fleet, customer, stopped, onPhase } = options;
   await start(options);
-  const ends: Promise<number>[] = [];
+  const ends: Promise<unknown>[] = [];
   for (let round = 0; round < scenario.rounds && !stopped.aborted; round += 1) {
     for (const at of scenario.phases.keys()) if (!stopped.aborted) await playPhase(options, round, at, ends);
   }
@@ -58,7 +60,7 @@ export async function play(options: PlayOptions): Promise<void> {
   customer?.receiver.play(null);
   // What begins now has no time to come to its end.
   fleet.rest();
-  for (const left of await Promise.all(ends)) onSkipped(left);
+  await Promise.all(ends);
   await customer?.settle(stopped.aborted ? Math.min(scenario.settle, INTERRUPTED_SETTLE) : scenario.settle);
 }
 
@@ -98,8 +100,8 @@ function moveDevices(options: PlayOptions, { connect: back, disconnect }: Phase,
   }
 }
 
-async function playPhase(options: PlayOptions, round: number, at: number, ends: Promise<number>[]): Promise<void> {
-  const { scenario, fleet, customer, timers, stopped, onPhase } = options;
+async function playPhase(options: PlayOptions, round: number, at: number, ends: Promise<unknown>[]): Promise<void> {
+  const { scenario, fleet, customer, timers, stopped, onPhase, onMade, onSkipped } = options;
   const phase = scenario.phases[at]!;
   onPhase({ name: phase.name, round, duration: phase.duration });
   customer?.receiver.play(phase.receiver?.fault ?? null, phase.receiver?.share ?? 1);
@@ -108,15 +110,18 @@ async function playPhase(options: PlayOptions, round: number, at: number, ends: 
   const acting = startActing({
     plans: plansOf(scenario, round, at),
     timers,
-    act(plan, n) {
-      const index = byPlace.get(plan.placeOf(n));
-      // It is of another process that shares the run.
-      return index === undefined ? undefined : act(options, phase, plan, n, index);
+    // The others are of other processes that share the run.
+    isMine: (plan, n) => byPlace.has(plan.placeOf(n)),
+    act(plan, n, due) {
+      onMade(timers.now() - due);
+      return act(options, phase, plan, { n, due, index: byPlace.get(plan.placeOf(n))! });
     },
   });
   await phaseEnd({ ...phase, fleet, timers, stopped });
   // Calls that are under way are not waited for: the next phase begins when it should.
-  ends.push(acting.stop());
+  const { left, answered } = acting.stop();
+  onSkipped(left);
+  ends.push(answered);
 }
 
 /** The n-th action of a plan, with the device at an index of the fleet. */
@@ -124,8 +129,7 @@ function act(
   { scenario, fleet, customer, onDecision }: PlayOptions,
   phase: Phase,
   { action, numberOf }: Plan,
-  n: number,
-  index: number,
+  { n, due, index }: { n: number; due: number; index: number },
 ): Promise<void> | undefined {
   const device = fleet.devices[index]!;
   const { place, settings } = fleet.members[index]!;
@@ -138,5 +142,5 @@ function act(
   }
   const { release } = action;
   const doing = action.do as ActionName;
-  return customer?.act({ do: doing, number, ...(release && { release }) }, device.deviceId, phase.name);
+  return customer?.act({ do: doing, number, ...(release && { release }) }, device.deviceId, phase.name, due);
 }

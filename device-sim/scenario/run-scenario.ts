@@ -1,16 +1,20 @@
 import type { Customer } from '../customer/customer.ts';
 import { createFleet } from '../fleet/fleet.ts';
 import type { DeviceAccount, FleetMember } from '../fleet/member.ts';
+import type { DeviceOptions } from '../model/device-options.ts';
+import { PLAYED } from '../report/figure-names.ts';
 import type { Chapter, Memory, RunRecord, Sample } from '../report/record.ts';
 import type { Timers } from '../timers.ts';
 import { createChapters } from './chapters.ts';
 import type { Decided } from './decision-log.ts';
+import { outcomeOf } from './outcome.ts';
+import type { OwnPace } from './own-pace.ts';
 import { type CurrentPhase, play } from './playing.ts';
 import { startSampling } from './sampler.ts';
 import type { Scenario } from './scenario.ts';
 import { createTroubles } from './troubles.ts';
 import { START } from './understand.ts';
-import { inWords, standing, verdictsOf } from './verdicts.ts';
+import { inWords, standing, verdictsOf, withAlways } from './verdicts.ts';
 
 const CONNECT_ATTEMPTS = 5;
 /** Of fewer devices the memory of each is lost in that of the process. */
@@ -41,9 +45,12 @@ interface RunOptions {
   readonly customer: Customer | null;
   readonly record: Pick<RunRecord, 'run' | 'startedAt' | 'service' | 'shard'>;
   readonly cleanSessions?: boolean;
+  /** Makes the connections of devices; the lean client without it. */
+  readonly createLink?: DeviceOptions['createLink'];
   readonly stateFolder?: string | undefined;
   readonly downloadFolder?: string | undefined;
   readonly timers: Timers;
+  readonly own: OwnPace;
   /** Ends the run before its time. */
   readonly stopped: AbortSignal;
   /** Told of every decision. */
@@ -71,9 +78,11 @@ export async function runScenario({
   customer,
   record,
   cleanSessions = false,
+  createLink,
   stateFolder,
   downloadFolder,
   timers,
+  own,
   stopped,
   onDecision,
   onBegin = () => {},
@@ -81,7 +90,13 @@ export async function runScenario({
   const began = timers.now();
   const now = (): number => timers.now() - began;
   const troubles = createTroubles();
+  const expectations = customer ? withAlways(scenario.expectations) : scenario.expectations;
+  const named = new Set(scenario.groups.flatMap(({ faults }) => faults.map(({ fault }) => fault)));
   let skipped = 0;
+  let made = 0;
+  /** How late actions were begun: since the last sample, and in all. */
+  let behind = { now: 0, most: 0 };
+  let loopDelay = 0;
   let connectRate = 0;
   let current = { name: START, round: 0, duration: null as number | null, since: 0 };
   const memory: { -readonly [Name in keyof Memory]: number } = { before: weigh(), connected: 0, end: 0 };
@@ -94,6 +109,7 @@ export async function runScenario({
     processes: record.shard?.of ?? 1,
     connectAttempts: CONNECT_ATTEMPTS,
     clean: cleanSessions,
+    ...(createLink && { createLink }),
     downloadFolder,
     timers,
     ...(stateFolder !== undefined && { stateFolder }),
@@ -109,11 +125,16 @@ export async function runScenario({
 
   const counts = (): Record<string, number> => {
     const each = (memory.connected - memory.before) / members.length;
-    const { faults: _, ...rest } = fleet.counts();
+    const { faults, ...rest } = fleet.counts();
     return {
       ...rest,
       activated: fleet.devices.reduce((sum, { state }) => sum + (state.activation ? 1 : 0), 0),
+      planned: made + skipped,
+      made,
       skipped,
+      ownStandstill: own.standstill,
+      ownFull: own.full,
+      ...Object.fromEntries([...named].map((fault) => [PLAYED + fault, faults[fault] ?? 0])),
       ...(connectRate > 0 && { connectRate }),
       ...(each > 0 && members.length >= ENOUGH_TO_WEIGH && { memoryPerDevice: each }),
     };
@@ -125,10 +146,17 @@ export async function runScenario({
     timers,
     connected: () => fleet.counts().connected,
     figures: () => figures(),
+    own() {
+      const looked = own.look();
+      const late = behind.now;
+      loopDelay = Math.max(loopDelay, looked.loopDelay);
+      behind = { ...behind, now: 0 };
+      return { ...looked, behind: late };
+    },
   });
   onBegin({
     chapters: chapters.all,
-    standing: () => standing(scenario.expectations, chapters.all()),
+    standing: () => standing(expectations, chapters.all()),
     phase: () => current,
     milliseconds: now,
     samples: sampling.samples,
@@ -154,6 +182,10 @@ export async function runScenario({
         connectRate = perSecond;
         memory.connected = weigh();
       },
+      onMade(late) {
+        made += 1;
+        behind = { now: Math.max(behind.now, late), most: Math.max(behind.most, late) };
+      },
       onSkipped(actions) {
         skipped += actions;
       },
@@ -178,10 +210,14 @@ export async function runScenario({
     chapters: all,
     samples: sampling.samples(),
     faults: fleet.counts().faults,
-    verdicts: verdictsOf(scenario.expectations, all, witnesses),
+    ...outcomeOf({
+      verdicts: verdictsOf(expectations, all, witnesses),
+      requirements: verdictsOf(scenario.requirements, all, witnesses),
+      interrupted: stopped.aborted,
+    }),
+    own: { standstill: own.standstill, full: own.full, loopDelay, behind: behind.most },
     memory,
     troubles: troubles.texts,
     troublesNotShown: troubles.notShown,
-    interrupted: stopped.aborted,
   };
 }

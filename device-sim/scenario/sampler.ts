@@ -3,6 +3,7 @@ import { type HistogramData, percentile, upperBound } from '../histogram.ts';
 import type { Latencies, Sample } from '../report/record.ts';
 import { thinned } from '../report/samples.ts';
 import type { Timers } from '../timers.ts';
+import type { OwnLook } from './own-pace.ts';
 
 const EVERY_MILLISECONDS = 1000;
 /** More than two hours of seconds; a longer run keeps every second one, and so on. */
@@ -27,12 +28,15 @@ export function startSampling({
   timers,
   connected,
   figures,
+  own,
 }: {
   /** When the run began. */
   began: number;
   timers: Timers;
   connected: () => number;
   figures: () => Figures | null;
+  /** How the simulator was since the last time, and how late it began an action. */
+  own: () => OwnLook & { behind: number };
 }): { samples(): readonly Sample[]; stop(): void } {
   let samples: Sample[] = [];
   let before: Figures | null = null;
@@ -49,6 +53,7 @@ export function startSampling({
       errors: now?.errors ?? 0,
       delivered: now ? since(now.latency.delivered, before?.latency.delivered) : null,
       settledAfter: now ? since(now.latency.settled, before?.latency.settled) : null,
+      ...own(),
     });
     before = now;
     if (samples.length > MOST_SAMPLES) samples = thinned(samples, MOST_SAMPLES / 2);

@@ -139,6 +139,7 @@ export interface ScenarioFile {
    * @maxItems 100
    */
   phases: Phase[];
+  takesPlace?: TakesPlace;
   /**
    * What has to hold at the end; else the exit code is 1.
    *
@@ -404,4 +405,25 @@ export interface Release {
    * An APK file instead of a made one; relative to the scenario.
    */
   file?: string;
+}
+/**
+ * Without which the story has not taken place: the run ends as NOT RUN then, with exit code 4, whatever else holds. Nothing, without it.
+ */
+export interface TakesPlace {
+  /**
+   * Devices that are activated before the first phase, at least.
+   */
+  activated?: number | string;
+  /**
+   * Calls that the service refuses (4xx), at most.
+   */
+  refused?: number | string;
+  /**
+   * Actions of each phase that are begun while it lasts, at least.
+   */
+  made?: number | string;
+  /**
+   * Whether each fault that the story names has to be played at least once.
+   */
+  faults?: boolean;
 }

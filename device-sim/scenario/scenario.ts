@@ -24,6 +24,8 @@ export interface Scenario {
   readonly rounds: number;
   readonly phases: readonly Phase[];
   readonly expectations: readonly Expectation[];
+  /** Without these it has not taken place. */
+  readonly requirements: readonly Expectation[];
 }
 
 export interface Group {

@@ -6,6 +6,7 @@ import type { Fault, Path } from './check-shape.ts';
 import { type Expectation, readExpectation } from './expectation.ts';
 import { countsOf, devicesOf } from './groups.ts';
 import { bytes, duration, durations, rate, share } from './quantities.ts';
+import { requirementsOf } from './requirements.ts';
 import type { Phase, PlannedAction, Scenario } from './scenario.ts';
 import type * as file from './scenario-file.ts';
 
@@ -158,7 +159,13 @@ export function understand(given: file.ScenarioFile): Scenario | Fault[] {
     faults: rulesOf(group),
   }));
   if (faults.length > 0) return uniqueFaults(faults);
-  return { ...plain(given), groups: understood, phases, expectations: expectations.filter((one) => one !== null) };
+  return {
+    ...plain(given),
+    groups: understood,
+    phases,
+    expectations: expectations.filter((one) => one !== null),
+    requirements: requirementsOf(given, { groups: understood, phases, start: START }),
+  };
 }
 
 /** Rules of phases are looked at once for each group. */

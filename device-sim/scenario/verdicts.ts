@@ -1,7 +1,7 @@
 import type { Ledger, Trouble } from '../customer/ledger.ts';
 import type { Device } from '../model/device.ts';
 import { type Chapter, type Verdict, WHOLE_RUN } from '../report/record.ts';
-import { type Expectation, judge } from './expectation.ts';
+import { type Expectation, judge, readExpectation } from './expectation.ts';
 
 /** Which kind of trouble a figure counts. */
 const TROUBLES: Readonly<Record<string, Trouble['kind']>> = {
@@ -13,6 +13,8 @@ const TROUBLES: Readonly<Record<string, Trouble['kind']>> = {
   unordered: 'unordered',
   forged: 'forged',
   errors: 'error',
+  reused: 'violation',
+  violations: 'violation',
 };
 
 /** Figures of events only, which have no transaction. */
@@ -73,8 +75,17 @@ const chapterOf = (chapters: readonly Chapter[], phase: string | null): Chapter 
 export const standing = (expectations: readonly Expectation[], chapters: readonly Chapter[]) =>
   expectations.map((expectation) => ({
     expectation,
-    ...judge(expectation, chapterOf(chapters, expectation.phase)),
+    ...judge(expectation, chapterOf(chapters, expectation.phase), chapterOf(chapters, null)),
   }));
+
+/** What holds in right books of every service that keeps its word, whatever the scenario expects. */
+const ALWAYS = ['reused == 0', 'unaccounted == 0'];
+
+export function withAlways(expectations: readonly Expectation[]): Expectation[] {
+  const written = new Set(expectations.filter(({ phase }) => phase === null).map(({ text }) => text));
+  const missing = ALWAYS.filter((text) => !written.has(text)).map((text) => readExpectation(text, null));
+  return [...expectations, ...missing.filter((one) => typeof one !== 'string')];
+}
 
 /** What becomes of each expectation at the end, with the story of what it does not hold for. */
 export const verdictsOf = (
@@ -82,11 +93,12 @@ export const verdictsOf = (
   chapters: readonly Chapter[],
   witnesses: Witnesses,
 ): Verdict[] =>
-  standing(expectations, chapters).map(({ expectation, holds, value, shown }) => ({
+  standing(expectations, chapters).map(({ expectation, holds, measurable, value, shown }) => ({
     text: expectation.text,
     phase: expectation.phase,
     holds,
+    measurable,
     value,
     shown,
-    story: holds ? [] : storyOf(expectation, witnesses),
+    story: holds || !measurable ? [] : storyOf(expectation, witnesses),
   }));

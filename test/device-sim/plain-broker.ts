@@ -27,6 +27,8 @@ export async function startBroker({ password }: { password?: string } = {}) {
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
+  const clients = new Set<Client>();
+  broker.on('client', (client) => clients.add(client));
   const acks: Ack[] = [];
   /** Everything that devices published, in its order. */
   const published: { kind: string; body: Record<string, unknown> }[] = [];
@@ -54,6 +56,7 @@ export async function startBroker({ password }: { password?: string } = {}) {
   return {
     url: `mqtt://127.0.0.1:${(server.address() as AddressInfo).port}`,
     broker,
+    clients: (): Client[] => [...clients],
     acks,
     published,
     until,

@@ -3,6 +3,7 @@ import { readCommandLine } from '../../device-sim/command-line.ts';
 import { movie } from '../../device-sim/files/movie.ts';
 import type { OwnFile } from '../../device-sim/files/uploader.ts';
 import { createDevice } from '../../device-sim/model/device.ts';
+import { createPackageLink } from '../../device-sim/mqtt/package-link.ts';
 import { run } from '../../device-sim/run.ts';
 import { checkMessage, checkUploadUrlRequest, checkWebhook } from '../contract/checked-messages.ts';
 import { createFakeClock } from '../fake-clock.ts';
@@ -54,6 +55,7 @@ t.test('a wearable and the real service', async (t) => {
     deviceId,
     credential,
     url: world.service.addresses.mqtt,
+    createLink: createPackageLink,
     behaviour: { fileSize: { min: 1000, max: 2000 } },
     equipment: { firmwareVersion: '8.900.0' },
   });

@@ -1,62 +1,12 @@
 import t from 'tap';
 import { createLedger } from '../../../device-sim/customer/create-ledger.ts';
-import type { Ledger } from '../../../device-sim/customer/ledger.ts';
 import { createRequests } from '../../../device-sim/customer/requests.ts';
 import { LapelError } from '../../../src/client/lapel-error.ts';
 import { handTimers } from '../hand-timers.ts';
-
-const DEVICE = '352900130000016';
-
-/** What happens to transactions, a millisecond after the other. */
-function play(ledger: Ledger) {
-  let at = 0;
-  const tick = (): number => {
-    at += 1;
-    return at;
-  };
-  return {
-    accept: (transactionId: number, phase = 'day', deviceId = DEVICE): void =>
-      ledger.accepted({
-        transactionId,
-        deviceId,
-        operation: 'setWifi',
-        phase,
-        number: transactionId,
-        requestedAt: at,
-        at: tick(),
-      }),
-    deliver: (transactionId: number, attempt = 1): void =>
-      ledger.delivered(DEVICE, { transactionId, operation: 'setWifi', parameters: {}, issuedAt: '', attempt }, tick()),
-    answer(transactionId: number): void {
-      ledger.answered(DEVICE, { transactionId, status: 'succeeded' }, tick());
-      ledger.acknowledged(DEVICE, { transactionId, status: 'succeeded' }, tick());
-    },
-    result(transactionId: number, { webhookId = `w${transactionId}`, status = 'succeeded', more = '' } = {}): void {
-      const error = status === 'failed' ? { code: 'INTERNAL', message: 'no' } : null;
-      const transaction = { transactionId, deviceId: DEVICE, status, error };
-      const event = { type: `transaction.${status}`, data: { deviceId: DEVICE, transaction } } as never;
-      ledger.received({ webhookId, event, body: Buffer.from(`${transactionId} ${status} ${more}`) }, tick());
-    },
-    event(eventId: string, webhookId: string): void {
-      const event = { type: 'custom.sos', data: { deviceId: DEVICE, eventId } } as never;
-      ledger.received({ webhookId, event, body: Buffer.from(eventId) }, tick());
-    },
-    tell: (eventId: string): void =>
-      ledger.told(DEVICE, { eventId, type: 'custom.sos', occurredAt: '', data: {} }, tick()),
-    pass(milliseconds: number): void {
-      at += milliseconds;
-    },
-    now: () => at,
-  };
-}
-
-function start(options: { lateAfter?: number } = {}) {
-  const ledger = createLedger({ began: 0, ...options });
-  return { ledger, ...play(ledger) };
-}
+import { DEVICE, startLedger } from './play-ledger.ts';
 
 t.test('an event that the service has complained about may come, and is not owed', async (t) => {
-  const { ledger, tell, event, now } = start();
+  const { ledger, tell, event, now } = startLedger();
   const complaint = { topic: 'events', reason: 'device is not activated.', details: null };
   const complain = (eventId: string): void => ledger.complained(DEVICE, { ...complaint, eventId }, now());
   tell('a');
@@ -73,7 +23,7 @@ t.test('an event that the service has complained about may come, and is not owed
 });
 
 t.test('a transaction goes its way, and is counted in its phase', (t) => {
-  const { ledger, accept, deliver, answer, result } = start();
+  const { ledger, accept, deliver, answer, result } = startLedger();
   for (const transactionId of [1, 2, 3]) accept(transactionId, transactionId === 3 ? 'night' : 'day');
   for (const transactionId of [1, 2, 3]) deliver(transactionId);
   answer(1);
@@ -99,7 +49,7 @@ t.test('a transaction goes its way, and is counted in its phase', (t) => {
 });
 
 t.test('command and result may be here before the answer to the request', (t) => {
-  const { ledger, accept, deliver, answer, result } = start();
+  const { ledger, accept, deliver, answer, result } = startLedger();
   deliver(1);
   answer(1);
   result(1);
@@ -111,7 +61,7 @@ t.test('command and result may be here before the answer to the request', (t) =>
 });
 
 t.test('a second result is a doubled transaction; the same webhook again is not', (t) => {
-  const { ledger, accept, deliver, answer, result } = start();
+  const { ledger, accept, deliver, answer, result } = startLedger();
   accept(1);
   deliver(1);
   answer(1);
@@ -137,7 +87,7 @@ t.test('a second result is a doubled transaction; the same webhook again is not'
 });
 
 t.test('a second result is known also when the first one is long ago', (t) => {
-  const { ledger, accept, result } = start();
+  const { ledger, accept, result } = startLedger();
   for (let transactionId = 1; transactionId <= 25_000; transactionId += 1) {
     accept(transactionId);
     result(transactionId);
@@ -153,7 +103,7 @@ t.test('a second result is known also when the first one is long ago', (t) => {
 t.test(
   'a command that comes again on a connection after that of its acknowledgement is doubled; before that it may',
   (t) => {
-    const { ledger, accept, deliver, answer, now } = start();
+    const { ledger, accept, deliver, answer, now } = startLedger();
     accept(1);
     deliver(1);
     deliver(1, 2);
@@ -171,7 +121,7 @@ t.test(
 );
 
 t.test('a command that comes for the first time after a later one is out of order', (t) => {
-  const { ledger, accept, deliver } = start();
+  const { ledger, accept, deliver } = startLedger();
   for (const transactionId of [1, 2, 3]) accept(transactionId);
   deliver(1);
   deliver(3);
@@ -184,7 +134,7 @@ t.test('a command that comes for the first time after a later one is out of orde
 });
 
 t.test('a command that never came is overtaken when a later one of its device has come', (t) => {
-  const { ledger, accept, deliver } = start();
+  const { ledger, accept, deliver } = startLedger();
   for (const transactionId of [1, 2, 3]) accept(transactionId);
   deliver(2);
   t.strictSame([1, 2, 3].map(ledger.overtaking), [2, undefined, undefined]);
@@ -193,7 +143,7 @@ t.test('a command that never came is overtaken when a later one of its device ha
 });
 
 t.test('what is judged lost is, until its result comes: then it is late', (t) => {
-  const { ledger, accept, deliver, answer, result, now } = start();
+  const { ledger, accept, deliver, answer, result, now } = startLedger();
   accept(1);
   deliver(1);
   answer(1);
@@ -207,7 +157,7 @@ t.test('what is judged lost is, until its result comes: then it is late', (t) =>
 });
 
 t.test('a result is late by the time since its answer was acknowledged', (t) => {
-  const { ledger, accept, deliver, answer, result, pass } = start({ lateAfter: 1000 });
+  const { ledger, accept, deliver, answer, result, pass } = startLedger({ lateAfter: 1000 });
   accept(1);
   pass(5000);
   deliver(1);
@@ -224,7 +174,7 @@ t.test('a result is late by the time since its answer was acknowledged', (t) => 
 });
 
 t.test('events are followed from their acknowledgement to their webhook', (t) => {
-  const { ledger, tell, event, now } = start();
+  const { ledger, tell, event, now } = startLedger();
   ledger.enter('day');
   tell('a');
   event('a', 'w1');
@@ -242,7 +192,7 @@ t.test('events are followed from their acknowledgement to their webhook', (t) =>
 });
 
 t.test('figures have examples: of each phase, and of the run', (t) => {
-  const { ledger, accept, deliver, answer, result, pass } = start();
+  const { ledger, accept, deliver, answer, result, pass } = startLedger();
   accept(1);
   deliver(1);
   accept(2, 'night');
@@ -314,6 +264,13 @@ t.test('a request', async (t) => {
       { kind: 'error', text: /no answer fetch failed/ },
       { kind: 'error', text: /503 no/ },
     ]);
+  });
+
+  t.test('takes time from when it was due on, not from when the simulator got to it', async (t) => {
+    const books = createLedger({ began: 0 });
+    const late = createRequests({ ledger: books, timers, stopped: new AbortController().signal });
+    await late.make({ ...about, due: timers.now() - 700 }, async () => ({ transactionId: 1 }));
+    t.equal(books.figures().latency.accepted.max, 700);
   });
 
   t.test('that is refused is not made again', async (t) => {

@@ -3,6 +3,8 @@ import t from 'tap';
 import type { Behaviour } from '../../../device-sim/model/behaviour.ts';
 import { createDevice, type DeviceOptions } from '../../../device-sim/model/device.ts';
 import { createStateFile } from '../../../device-sim/model/state-file.ts';
+import { createLink } from '../../../device-sim/mqtt/mqtt-link.ts';
+import { createPackageLink } from '../../../device-sim/mqtt/package-link.ts';
 import { command, startBroker, wifi } from '../plain-broker.ts';
 
 const apns = { apns: [{ name: 'a', apn: 'b' }] };
@@ -215,6 +217,24 @@ t.test('what the service does against the contract is reported', async (t) => {
     'command 5 came again with attempt 1 after 1',
   ]);
 });
+
+for (const [client, link] of [
+  ['lean', createLink],
+  ['mqtt', createPackageLink],
+] as const) {
+  t.test(`a message on a topic that is not its own is a violation that names it (${client})`, async (t) => {
+    await using parts = await ring({ createLink: link });
+    const { broker, device } = parts;
+    await device.connect();
+    const [client] = broker.clients();
+    const violation = once(device.events, 'violation');
+    const payload = Buffer.from(JSON.stringify(command(5, 'setWifi', wifi('office'))));
+    const topic = 'devices/350000000000002/commands';
+    client?.publish({ cmd: 'publish', topic, payload, qos: 1, retain: false, dup: false } as never, () => {});
+    t.strictSame(await violation, [`a message came on ${topic}, which is not a topic of device ${deviceId}`]);
+    t.equal(device.executions.size, 0);
+  });
+}
 
 t.test('a refused credential is an error at once, however many attempts are allowed', async (t) => {
   await using broker = await startBroker({ password: 'right' });

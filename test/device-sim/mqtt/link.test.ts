@@ -23,6 +23,7 @@ async function world({
   const service = await startScriptedService();
   const online: boolean[] = [];
   const ends: string[] = [];
+  const foreign: string[] = [];
   let ended: () => void = nothing;
   const link: Link = createLink({
     url: service.url,
@@ -31,6 +32,7 @@ async function world({
     clean,
     timers,
     onOnline: (sessionPresent) => online.push(sessionPresent),
+    onForeign: (name) => foreign.push(name),
     onMessage: (_topic, payload, _dup, messageId) => onMessage(link, messageId, payload.toString()),
     onClose(reason) {
       ends.push(reason);
@@ -42,6 +44,7 @@ async function world({
     link,
     online,
     ends,
+    foreign,
     /** Resolves with the reason of the next end. */
     end: () => new Promise<void>((resolve) => (ended = resolve)).then(() => ends.at(-1)),
     async login(options?: { sessionPresent?: boolean }) {
@@ -78,6 +81,16 @@ t.test('the CONNECT says who it is, for how long it may be silent, and whether t
   await parts.link.close();
   await connection.next('disconnect');
   await connection.closed;
+});
+
+t.test('a message on a topic that is not its own is told, and nobody acts on it', async (t) => {
+  await using parts = await world({ onMessage: () => t.fail('it is not its own') as never });
+  const connection = await parts.login();
+  for (const topic of ['devices/350000000000002/commands', `devices/${deviceId}/acks`]) {
+    connection.send({ ...command(7), topic } as never);
+    await connection.next('puback');
+  }
+  t.strictSame(parts.foreign, ['devices/350000000000002/commands', `devices/${deviceId}/acks`]);
 });
 
 t.test('a SUBSCRIBE that was never answered is repeated, though there is a session', async (t) => {

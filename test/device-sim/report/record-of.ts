@@ -24,6 +24,8 @@ export function figuresOf(some: Partial<Figures>, milliseconds: readonly number[
     doubled: 0,
     late: 0,
     unordered: 0,
+    reused: 0,
+    violations: 0,
     forged: 0,
     unasked: 0,
     repeated: 0,
@@ -58,6 +60,9 @@ export function recordOf(changes: Partial<RunRecord> = {}, seconds = 180): RunRe
       errors: 0,
       delivered: at < 4 ? null : { p50, p99: p50 * (3 + 4 * random()) },
       settledAfter: at < 4 ? null : { p50: p50 * 3, p99: p50 * (12 + 9 * random()) },
+      loopDelay: 12,
+      processor: 0.3,
+      behind: 2,
     };
   });
   const fleet = {
@@ -124,11 +129,12 @@ export function recordOf(changes: Partial<RunRecord> = {}, seconds = 180): RunRe
     samples,
     faults: { 'breaks-off-install': 61, 'download-cut': 44, 'half-open': 12 },
     verdicts: [
-      { text: 'doubled == 0', phase: null, holds: true, value: 0, shown: '0', story: [] },
+      { text: 'doubled == 0', phase: null, holds: true, measurable: true, value: 0, shown: '0', story: [] },
       {
         text: 'lost == 0',
         phase: null,
         holds: false,
+        measurable: true,
         value: 1,
         shown: '1',
         story: [
@@ -139,16 +145,28 @@ export function recordOf(changes: Partial<RunRecord> = {}, seconds = 180): RunRe
           '2:12.125  customer  has no result after 60 s; the service says: succeeded',
         ],
       },
-      { text: 'p99(delivered) < 2 s', phase: null, holds: true, value: 310, shown: '310 ms', story: [] },
+      {
+        text: 'p99(delivered) < 2 s',
+        phase: null,
+        holds: true,
+        measurable: true,
+        value: 310,
+        shown: '310 ms',
+        story: [],
+      },
       {
         text: 'failed(VERSION_NAME_MISMATCH) >= 90 %',
         phase: 'bad',
         holds: true,
+        measurable: true,
         value: 98.2,
         shown: '98.2 %',
         story: [],
       },
     ],
+    requirements: [],
+    notRun: [],
+    own: { standstill: 0, full: 0, loopDelay: 12, behind: 2 },
     memory: { before: 80_000_000, connected: 124_800_000, end: 131_000_000 },
     troubles: ['354201330000124: the service complained about devices/354201330000124/acks: <no JSON>'],
     troublesNotShown: 4,

@@ -9,6 +9,7 @@ import { reportPage } from '../../../device-sim/report/page.ts';
 import type { Chapter } from '../../../device-sim/report/record.ts';
 import { thinned } from '../../../device-sim/report/samples.ts';
 import { countScale, latencyScale, timeScale } from '../../../device-sim/report/scales.ts';
+import { isBrokenPromise } from '../../../device-sim/report/summary.ts';
 import { writeReport } from '../../../device-sim/report/write-report.ts';
 import { figuresOf, recordOf } from './record-of.ts';
 
@@ -72,6 +73,27 @@ t.test('JUnit has a test for each expectation, and a failure with the story for 
   const strange = { ...verdict!, holds: false, story: ['a\u0000b\u001b[31m'] };
   t.notMatch(junitReport(recordOf({ verdicts: [strange] })), '\u0000', 'what XML cannot say is shown as what it is');
 });
+
+t.test(
+  'a run that has not taken place says so, and why; what could not be measured is neither good nor bad',
+  async (t) => {
+    const [doubled, lost, slow, failed] = recordOf().verdicts;
+    const shown = 'not measurable (4 s): the simulator itself stood still for 3 s';
+    const verdicts = [doubled!, { ...slow!, holds: false, measurable: false, shown }, failed!];
+    const record = recordOf({ verdicts, notRun: ['activated >= 95 % (start) is required: 42 %'] });
+    t.match(
+      junitReport(record),
+      /tests="4" failures="0" errors="1" skipped="1"(.|\n)*name="it has taken place" time="0">\n {6}<error message="NOT RUN">activated &gt;= 95 % \(start\) is required: 42 %(.|\n)*<skipped message="not measurable/,
+    );
+    t.match(
+      closingTable(record),
+      /^bad-release: NOT RUN; 2 of 3(.|\n)* {2}NOT RUN {2}activated >= 95 %(.|\n)*\? {7}p99/,
+    );
+    t.match(reportPage(record), 'NOT RUN: activated &gt;= 95 %');
+    t.notOk(record.verdicts.some(isBrokenPromise));
+    t.ok([lost!].some(isBrokenPromise), 'a promise that is broken is that all the same');
+  },
+);
 
 t.test('the closing table explains every number in words', async (t) => {
   const text = closingTable(recordOf());

@@ -72,3 +72,40 @@ for (const [text, words] of [
 t.test('what is of the whole run is not expected of a phase', async (t) => {
   t.match(readExpectation('memoryPerDevice < 30 kB', 'work'), /is of the whole run/);
 });
+
+t.test(
+  'what takes time and does not hold cannot be measured by a simulator that stood still, or had no time left',
+  async (t) => {
+    const of = (fleet: object, errors = 3) => ({
+      ...chapter({ accepted: 10, requests: 10, succeeded: 9, late: 1, errors, lost: 1 }, [10, 3000]),
+      spans: [{ from: 0, to: 60_000 }],
+      fleet: { ...fleet },
+    });
+    const still = 'the simulator itself stood still for 3 s';
+    t.equal(verdict('p99(delivered) < 2 s', of({ ownStandstill: 3000 })), `false: not measurable (3 s): ${still}`);
+    t.equal(verdict('late == 0', of({ ownStandstill: 3000 })), `false: not measurable (1): ${still}`);
+    t.equal(verdict('errors == 0', of({ ownStandstill: 3000 })), `false: not measurable (3): ${still}`);
+    t.match(verdict('late == 0', of({ ownFull: 45_000 })), /had no processor time left for 45/);
+    t.equal(
+      verdict('p99(delivered) < 5 s', of({ ownStandstill: 3000 })),
+      'true: 3 s',
+      'it was fast enough in spite of that',
+    );
+    t.equal(verdict('lost == 0', of({ ownStandstill: 3000 })), 'false: 1', 'that takes no time');
+    t.equal(verdict('p99(delivered) < 2 s', of({ ownStandstill: 200 })), 'false: 3 s');
+  },
+);
+
+t.test('the books are held against themselves, and against the plan', async (t) => {
+  const books = { accepted: 532, succeeded: 500, failed: 20, cancelled: 4, unfinished: 3, lost: 4, eventsLost: 1 };
+  t.equal(verdict('unaccounted == 0', chapter(books)), 'false: 2');
+  t.equal(verdict('unaccounted == 0', chapter({ ...books, accepted: 530 })), 'true: 0');
+  const of = {
+    ...chapter({ violations: 1 }),
+    fleet: { violations: 2, planned: 200, made: 199, 'played fails': 3, 'played half-open': 0 },
+  };
+  t.equal(verdict('violations == 0', of), 'false: 3');
+  t.equal(verdict('made >= 99 %', of), 'true: 99.5 %');
+  t.equal(verdict('played(half-open) >= 1', of), 'false: 0');
+  t.equal(verdict('played >= 1', of), 'true: 3');
+});

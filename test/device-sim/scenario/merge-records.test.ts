@@ -13,7 +13,17 @@ function shard(index: number, { lost = 0, at = '2026-11-22T06:05:00.000Z', ms = 
     figures: figuresOf({ requests: 10, accepted: 10, succeeded: 10 - lost, lost, refused: { 404: index } }, ms),
     fleet,
   });
-  const sample = { accepted: 5, settled: 4, unfinished: 1, errors: 0, delivered: null, settledAfter: null };
+  const sample = {
+    accepted: 5,
+    settled: 4,
+    unfinished: 1,
+    errors: 0,
+    delivered: null,
+    settledAfter: null,
+    loopDelay: 1,
+    processor: 0.1,
+    behind: 1,
+  };
   return recordOf({
     shard: { index, of: 2 },
     startedAt: at,
@@ -28,8 +38,16 @@ function shard(index: number, { lost = 0, at = '2026-11-22T06:05:00.000Z', ms = 
     faults: { 'half-open': index },
     memory: { before: 100, connected: 200, end: 300 },
     verdicts: [
-      { text: 'lost == 0', phase: null, holds: lost === 0, value: lost, shown: '', story: lost ? ['of a device'] : [] },
-      { text: 'succeeded >= 90 %', phase: 'storm', holds: false, value: 0, shown: '', story: [] },
+      {
+        text: 'lost == 0',
+        phase: null,
+        holds: lost === 0,
+        measurable: true,
+        value: lost,
+        shown: '',
+        story: lost ? ['of a device'] : [],
+      },
+      { text: 'succeeded >= 90 %', phase: 'storm', holds: false, measurable: true, value: 0, shown: '', story: [] },
     ],
     troubles: [`trouble of ${index}`],
     troublesNotShown: 1,
@@ -67,8 +85,8 @@ t.test('the records of two processes are added up to one, on one clock', async (
 t.test('an expectation is held against the whole, and told with the story of the part that has one', async (t) => {
   const { verdicts } = mergeRecords([shard(1), shard(2, { lost: 1 })]);
   t.match(verdicts, [
-    { text: 'lost == 0', holds: false, value: 1, story: ['of a device'] },
-    { text: 'succeeded >= 90 %', phase: 'storm', holds: true, value: 95 },
+    { text: 'lost == 0', holds: false, measurable: true, value: 1, story: ['of a device'] },
+    { text: 'succeeded >= 90 %', phase: 'storm', holds: true, measurable: true, value: 95 },
   ]);
 });
 

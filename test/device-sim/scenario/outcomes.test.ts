@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
+import { createServer, request as pass } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import t from 'tap';
@@ -25,8 +27,8 @@ t.test('what a run ends with', { timeout: 90_000 }, async (t) => {
     writeFileSync(file, `name: ${name}\n${scenario}`);
     return file;
   }
-  async function simulate(line: string) {
-    const args = [MAIN, ...`${line} ${at}`.split(' ')];
+  async function simulate(line: string, api = http) {
+    const args = [MAIN, ...`${line} ${at} --api ${api}`.split(' ')];
     const child = spawn(process.execPath, args, { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
     const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
     return { stdout, stderr, code };
@@ -49,15 +51,98 @@ expectations: [lost == 0, { expect: succeeded == 100 %, phase: work }]
     const out = join(folder, 'out');
     const { stdout, code } = await simulate(`run ${file} --report ${out}`);
     t.equal(code, 1);
-    t.match(stdout, /^failing: 1 of 2 expectations hold/);
+    t.match(stdout, /^failing: 3 of 4 expectations hold/);
     t.match(
       stdout,
       /NOT OK {2}succeeded == 100 % \(work\): 75 %\n.*\n?.*customer {2}asks \d{15} for setWifi \(action \d\): 201, transaction \d/,
     );
     t.match(stdout, /receiver {2}gets failed INTERNAL of \d/);
     const junit = readFileSync(join(out, 'junit.xml'), 'utf8');
-    t.match(junit, /tests="2" failures="1"/);
+    t.match(junit, /tests="4" failures="1"/);
     t.match(junit, /<failure message="found 75 %">/);
+  });
+
+  t.test('a story that has not taken place is exit code 4, with the reason', async (t) => {
+    const file = write(
+      'nothing',
+      `devices: 2
+groups: [{ name: all, faults: [{ fault: fails, probability: 0 %, operations: [setWifi] }] }]
+phases: [{ name: work, duration: 100ms, actions: [{ do: setWifi, each: 1 }] }]
+takesPlace: { activated: 100 %, refused: 0 %, made: 100 %, faults: true }
+expectations: [lost == 0, succeeded == 100 %]
+`,
+    );
+    const out = join(folder, 'not-run');
+    const { stdout, code } = await simulate(`run ${file} --report ${out}`);
+    t.equal(code, 4);
+    t.match(stdout, /^nothing: NOT RUN; 4 of 4 expectations hold/);
+    t.match(stdout, /\n {2}NOT RUN {2}played\(fails\) >= 1 is required: 0\n/);
+    t.match(readFileSync(join(out, 'junit.xml'), 'utf8'), /errors="1"(.|\n)*name="it has taken place"/);
+    const report = JSON.parse(readFileSync(join(out, 'report.json'), 'utf8'));
+    t.match(report, { notRun: ['played(fails) >= 1 is required: 0'], own: { standstill: Number } });
+    t.strictSame(
+      report.requirements.map(({ text, phase, holds }: Record<string, unknown>) => [text, phase, holds]),
+      [
+        ['activated >= 100 %', 'start', true],
+        ['refused <= 0 %', null, true],
+        ['made >= 100 %', 'work', true],
+        ['played(fails) >= 1', null, false],
+      ],
+    );
+  });
+
+  t.test(
+    'a service that gives an id twice has lost the first one, and the run fails whatever is expected',
+    async (t) => {
+      const file = write(
+        'twice',
+        'devices: 2\nphases: [{ name: work, duration: 300ms, actions: [{ do: setWifi, each: 3 }] }]\nsettle: 500ms\n',
+      );
+      const ids: number[] = [];
+      const proxy = createServer((request, response) => {
+        const { method = 'GET', url = '/' } = request;
+        const passed = pass(`${http}${url}`, { method, headers: request.headers }, (reply) => {
+          void text(reply).then((body) => {
+            const { transactionId } = body.includes('"transactionId"') ? JSON.parse(body) : {};
+            const asked = url.endsWith('/settings/wifi') && transactionId !== undefined;
+            if (asked) ids.push(transactionId);
+            const given = asked && ids.length === 3 ? body.replace(String(transactionId), String(ids[0])) : body;
+            response
+              .writeHead(reply.statusCode ?? 500, { 'content-type': reply.headers['content-type'] ?? '' })
+              .end(given);
+          });
+        });
+        request.pipe(passed);
+      }).listen(0, '127.0.0.1');
+      await once(proxy, 'listening');
+      t.teardown(() => {
+        proxy.closeAllConnections();
+        proxy.close();
+      });
+      const { port } = proxy.address() as AddressInfo;
+      const { stdout, code } = await simulate(`run ${file} --json`, `http://127.0.0.1:${port}`);
+      const { chapters, verdicts, troubles } = JSON.parse(stdout);
+      t.equal(code, 1);
+      const { accepted, lost, reused, violations } = chapters[0].figures;
+      t.strictSame({ accepted, reused, violations }, { accepted: 8, reused: 1, violations: 1 });
+      t.ok(lost <= 1, 'it is lost unless its result was there already');
+      t.match(verdicts, [
+        { text: 'reused == 0', holds: false, value: 1, story: [/the id \d+ was accepted twice/] },
+        { text: 'unaccounted == 0', holds: true },
+      ]);
+      t.match(troubles.join('\n'), /the id \d+ was accepted twice/);
+    },
+  );
+
+  t.test('smoke is played by the mqtt package as well; what it cannot be made to play is refused', async (t) => {
+    const { record } = await runHere('run smoke --client mqtt --run package --count 3 --faster 10 --clean');
+    for (const { text, holds, measurable, shown } of record.verdicts) t.ok(holds || !measurable, `${text}: ${shown}`);
+    t.match(record.requirements, [{ holds: true }, { holds: true }, { holds: true }, { holds: true }, { holds: true }]);
+    t.match(record.chapters[0]?.fleet, { devices: 3, activated: 3, complaints: 0 });
+    await t.rejects(runHere('run hostile --client mqtt --run package'), {
+      message: /^--client: the mqtt package cannot be made to play/,
+    });
+    t.throws(() => readCommandLine(['run', 'smoke', '--client', 'other'], env), { message: /neither lean nor mqtt/ });
   });
 
   t.test('two runs of one scenario and seed take the same decisions, however long anything takes', async (t) => {
@@ -129,7 +214,7 @@ expectations: [lost == 0, doubled == 0, succeeded == 100 %, devices == 7]
   t.test('devices of another run are left alone: exit code 2', async (t) => {
     const file = write('mine', 'devices: 2\nphases: [{ name: work, duration: 10ms }]\n');
     const first = await runHere(`run ${file} --developer one`);
-    t.equal(first.record.verdicts.length, 0);
+    t.ok(first.record.verdicts.every(({ holds }) => holds));
     const { code, stderr } = await simulate(`run ${file} --developer two`);
     t.equal(code, 2);
     t.match(stderr, /^--run: device \d{15} is there already, of developer one/);

@@ -37,8 +37,13 @@ t.test('the ready scenarios, all at once against one service, in a small form', 
     t.test(`${name}: everything holds that it expects`, { timeout: 60_000 }, async (t) => {
       const { record, gone } = await played;
       t.equal(gone, null);
-      for (const { text, phase, holds, shown, story } of record.verdicts)
-        t.ok(holds, `${text}${phase === null ? '' : ` (${phase})`}: ${shown}`, { story });
+      // A machine that has other things to do is no fault of the service.
+      for (const { text, phase, holds, measurable, shown, story } of record.verdicts)
+        t.ok(holds || !measurable, `${text}${phase === null ? '' : ` (${phase})`}: ${shown}`, { story });
+      // In so small a form not every fault has an occasion.
+      for (const { text, phase, holds, shown } of record.requirements.filter(({ text }) => !text.startsWith('played')))
+        t.ok(holds, `${text}${phase === null ? '' : ` (${phase})`}: ${shown}`);
+      t.ok(record.requirements.length >= 3, 'it says what must have taken place');
       const figures = record.chapters[0]?.figures;
       t.ok(figures && figures.succeeded > 0, 'something was asked for, and done');
     });

@@ -1,16 +1,16 @@
 const PAGE = 4096;
 
 /**
- * Under which webhook the result of each transaction came, in four bytes for each: a run of a million transactions knows a
- * second result for what it is. The numbers of transactions go up, so the pages are full.
+ * A mark of each transaction, in four bytes for each: a run of a million transactions knows a second result, or a second 201, for
+ * what it is. The numbers of transactions go up, so the pages are full.
  */
-export interface FinishedIds {
-  /** The mark of a finished one; undefined when it is not finished. */
+export interface IdMarks {
+  /** Undefined when it has none, or 0. */
   of(transactionId: number): number | undefined;
   set(transactionId: number, mark: number): void;
 }
 
-export function createFinishedIds(): FinishedIds {
+export function createIdMarks(): IdMarks {
   const pages = new Map<number, Uint32Array>();
   return {
     of: (transactionId) => pages.get(Math.floor(transactionId / PAGE))?.[transactionId % PAGE] || undefined,

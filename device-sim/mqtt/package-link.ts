@@ -1,0 +1,198 @@
+import { connect, type MqttClient } from 'mqtt';
+import { LISTENING, type Link, type LinkOptions, Refused } from './link.ts';
+
+const FAREWELL_MILLISECONDS = 2000;
+const OPENING_MILLISECONDS = 30_000;
+const KEEPALIVE_SECONDS = 60;
+
+interface Outgoing {
+  readonly topic: string;
+  readonly payload: string | Buffer;
+  readonly done: () => void;
+}
+
+/** Faults that play with the socket or with PUBACKs, which the package keeps to itself. */
+export const NOT_WITH_PACKAGE: readonly string[] = ['half-open', 'slow-reader', 'answers-before-puback'];
+
+/**
+ * MQTT 3.1.1 by the `mqtt` package, which nobody here wrote: what its broker and the lean client have in common cannot hide behind it. One client
+ * of the package for each connection; what the service has not acknowledged is published again on the next one.
+ */
+export function createPackageLink(options: LinkOptions): Link {
+  const { url, deviceId, clean, timers } = options;
+  const prefix = `devices/${deviceId}/`;
+  let client: MqttClient | undefined;
+  let state: 'closed' | 'opening' | 'online' | 'leaving' = 'closed';
+  let opening: PromiseWithResolvers<void> | undefined;
+  let needsSubscription = false;
+  /** A message is being looked at: what it causes goes out after its PUBACK. */
+  let reading = false;
+  const unsent: Outgoing[] = [];
+  const sent = new Set<Outgoing>();
+  const onceClosed: (() => void)[] = [];
+  const onceQuiet: (() => void)[] = [];
+  const inFlight = (): number => unsent.length + sent.size;
+
+  function quiet(): void {
+    for (const tell of onceQuiet.splice(0)) tell();
+  }
+
+  function flush(): void {
+    while (state === 'online' && !reading) {
+      const message = unsent.shift();
+      if (!message) return;
+      sent.add(message);
+      client?.publish(prefix + message.topic, message.payload, { qos: 1 }, (error) => {
+        if (error || !sent.delete(message)) return;
+        message.done();
+        if (inFlight() === 0) quiet();
+      });
+    }
+  }
+
+  function online(sessionPresent: boolean): void {
+    needsSubscription = false;
+    state = 'online';
+    unsent.unshift(...sent);
+    sent.clear();
+    options.onOnline(sessionPresent);
+    opening?.resolve();
+    opening = undefined;
+    flush();
+  }
+
+  function subscribe(mine: MqttClient, sessionPresent: boolean): void {
+    needsSubscription = true;
+    const topics = LISTENING.map((name) => prefix + name);
+    mine.subscribe(topics, { qos: 1 }, (error, granted) => {
+      if (mine !== client || state !== 'opening') return;
+      if (error || granted?.some(({ qos }) => qos === 128)) {
+        fail(mine, error ?? new Error('the service refused a subscription'));
+      } else online(sessionPresent);
+    });
+  }
+
+  function fail(mine: MqttClient, error: Error): void {
+    opening?.reject(error);
+    opening = undefined;
+    mine.end(true);
+  }
+
+  /** The PUBACK is sent by calling `acknowledge`. */
+  function receive(
+    { topic, payload, dup, messageId }: { topic: string; payload: string | Buffer; dup?: boolean; messageId?: number },
+    acknowledge: () => void,
+  ): void {
+    if (state === 'leaving' || state === 'closed') return;
+    const name = LISTENING.find((one) => topic === prefix + one);
+    if (!name) options.onForeign(topic);
+    reading = true;
+    const answer = name && options.onMessage(name, Buffer.from(payload), dup === true, messageId ?? 0);
+    reading = false;
+    // Who holds one here is off: its connection ends, and the service sends it again.
+    if (answer !== 'hold') acknowledge();
+    flush();
+  }
+
+  function closed(reason: string): void {
+    const wasOnline = state === 'online' || state === 'leaving';
+    state = 'closed';
+    client = undefined;
+    opening?.reject(new Error(reason));
+    opening = undefined;
+    quiet();
+    options.onClose(reason, wasOnline);
+    for (const tell of onceClosed.splice(0)) tell();
+  }
+
+  function begin(credential: string): MqttClient {
+    let reason = 'connection closed';
+    const mine = connect(url, {
+      clientId: deviceId,
+      username: deviceId,
+      password: Buffer.from(credential),
+      protocolVersion: 4,
+      clean,
+      keepalive: KEEPALIVE_SECONDS,
+      connectTimeout: OPENING_MILLISECONDS,
+      reconnectPeriod: 0,
+      resubscribe: false,
+    });
+    mine.handleMessage = (packet, callback) => receive(packet, () => callback());
+    mine.on('connect', ({ sessionPresent }) => {
+      // With `clean=false` the subscriptions are part of the session, unless the last SUBSCRIBE went unanswered.
+      if (sessionPresent && !needsSubscription) online(true);
+      else subscribe(mine, sessionPresent);
+    });
+    mine.on('error', (error: Error & { code?: number | string }) => {
+      const cause = typeof error.code === 'number' ? new Refused(error.code) : error;
+      reason = cause.message;
+      fail(mine, cause);
+    });
+    mine.on('close', () => {
+      if (mine === client) closed(reason);
+    });
+    return mine;
+  }
+
+  const gone = async (): Promise<void> => {
+    if (client) await new Promise<void>((resolve) => onceClosed.push(resolve));
+  };
+
+  async function cut(): Promise<void> {
+    const ended = gone();
+    client?.end(true);
+    await ended;
+  }
+
+  return {
+    get online() {
+      return state === 'online';
+    },
+    get inFlight() {
+      return inFlight();
+    },
+    open({ credential = options.credential } = {}) {
+      if (opening) return opening.promise;
+      if (client) return Promise.resolve();
+      opening = Promise.withResolvers();
+      state = 'opening';
+      const { promise } = opening;
+      client = begin(credential);
+      return promise;
+    },
+    async close() {
+      if (state === 'online' && inFlight() > 0)
+        await new Promise<void>((resolve) => {
+          const cancel = timers.after(FAREWELL_MILLISECONDS, resolve);
+          onceQuiet.push(() => {
+            cancel();
+            resolve();
+          });
+        });
+      if (state === 'leaving') return gone();
+      if (state !== 'online' || inFlight() > 0) return cut();
+      state = 'leaving';
+      const ended = gone();
+      client?.end();
+      const cancel = timers.after(FAREWELL_MILLISECONDS, () => client?.end(true));
+      await ended;
+      cancel();
+    },
+    cut,
+    publish(topic, payload, done) {
+      unsent.push({ topic, payload, done });
+      flush();
+    },
+    release() {},
+    freeze() {
+      throw new Error('the mqtt package keeps its socket to itself');
+    },
+    readSlowly() {},
+    forget() {
+      unsent.length = 0;
+      sent.clear();
+      quiet();
+    },
+  };
+}

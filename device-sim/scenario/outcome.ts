@@ -1,0 +1,16 @@
+import type { RunRecord, Verdict } from '../report/record.ts';
+
+type Outcome = Pick<RunRecord, 'verdicts' | 'requirements' | 'notRun' | 'interrupted'>;
+
+const told = ({ text, phase, shown }: Verdict): string =>
+  `${text}${phase === null ? '' : ` (${phase})`} is required: ${shown}`;
+
+/** Whether a run has taken place, and why not: what it requires was not so, or what it expects could not be measured. */
+export function outcomeOf({ verdicts, requirements, interrupted }: Omit<Outcome, 'notRun'>): Outcome {
+  const notRun = [
+    ...(interrupted && requirements.length > 0 ? ['it was ended before its time'] : []),
+    ...requirements.filter(({ holds }) => !holds).map(told),
+    ...verdicts.filter(({ measurable }) => !measurable).map(({ text, shown }) => `${text}: ${shown}`),
+  ];
+  return { verdicts, requirements, notRun, interrupted };
+}

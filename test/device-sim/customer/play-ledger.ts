@@ -1,0 +1,56 @@
+import { createLedger } from '../../../device-sim/customer/create-ledger.ts';
+import type { Ledger } from '../../../device-sim/customer/ledger.ts';
+
+export const DEVICE = '352900130000016';
+
+/** What happens to transactions, a millisecond after the other. */
+function play(ledger: Ledger) {
+  let at = 0;
+  const tick = (): number => {
+    at += 1;
+    return at;
+  };
+  return {
+    accept: (transactionId: number, phase = 'day', deviceId = DEVICE): void =>
+      ledger.accepted({
+        transactionId,
+        deviceId,
+        operation: 'setWifi',
+        phase,
+        number: transactionId,
+        requestedAt: at,
+        at: tick(),
+      }),
+    deliver: (transactionId: number, attempt = 1, { issuedAt = 'then', deviceId = DEVICE } = {}): void =>
+      ledger.delivered(deviceId, { transactionId, operation: 'setWifi', parameters: {}, issuedAt, attempt }, tick()),
+    answer(transactionId: number): void {
+      ledger.answered(DEVICE, { transactionId, status: 'succeeded' }, tick());
+      ledger.acknowledged(DEVICE, { transactionId, status: 'succeeded' }, tick());
+    },
+    result(
+      transactionId: number,
+      { webhookId = `w${transactionId}`, status = 'succeeded', more = '', deviceId = DEVICE } = {},
+    ): void {
+      const error = status === 'failed' ? { code: 'INTERNAL', message: 'no' } : null;
+      const transaction = { transactionId, deviceId, status, error };
+      const event = { type: `transaction.${status}`, data: { deviceId, transaction } } as never;
+      ledger.received({ webhookId, event, body: Buffer.from(`${transactionId} ${status} ${more}`) }, tick());
+    },
+    event(eventId: string, webhookId: string): void {
+      const event = { type: 'custom.sos', data: { deviceId: DEVICE, eventId } } as never;
+      ledger.received({ webhookId, event, body: Buffer.from(eventId) }, tick());
+    },
+    tell: (eventId: string): void =>
+      ledger.told(DEVICE, { eventId, type: 'custom.sos', occurredAt: '', data: {} }, tick()),
+    pass(milliseconds: number): void {
+      at += milliseconds;
+    },
+    now: () => at,
+  };
+}
+
+/** Books, and what happens in them. */
+export function startLedger(options: { lateAfter?: number } = {}) {
+  const ledger = createLedger({ began: 0, ...options });
+  return { ledger, ...play(ledger) };
+}

@@ -1,0 +1,50 @@
+import t from 'tap';
+import { startActing } from '../../../device-sim/scenario/acting.ts';
+import type { Plan } from '../../../device-sim/scenario/plan.ts';
+import { handTimers } from '../hand-timers.ts';
+
+const plan: Plan = {
+  action: { do: 'setWifi', groups: [], share: 1, pace: { perSecond: 10 } },
+  total: 20,
+  dueAt: (n) => n * 100,
+  placeOf: (n) => n % 2,
+  numberOf: (n) => n + 1,
+};
+
+t.test('an action knows when it was due, also after a time in which nothing was begun', async (t) => {
+  const timers = handTimers();
+  timers.skip(5000);
+  const begun: { due: number; at: number }[] = [];
+  const acting = startActing({
+    plans: [plan],
+    timers,
+    act: (_plan, _n, due) => void begun.push({ due, at: timers.now() }),
+  });
+  timers.skip(350);
+  await timers.next();
+  t.strictSame(begun, [
+    { due: 5000, at: 5000 },
+    { due: 5100, at: 5350 },
+    { due: 5200, at: 5350 },
+    { due: 5300, at: 5350 },
+  ]);
+  acting.stop();
+});
+
+t.test('those of another process that shares the run are neither made nor left', async (t) => {
+  const timers = handTimers();
+  const made: number[] = [];
+  const acting = startActing({
+    plans: [plan],
+    timers,
+    isMine: ({ placeOf }, n) => placeOf(n) === 1,
+    act: (_plan, n) => void made.push(n),
+  });
+  timers.skip(300);
+  await timers.next();
+  timers.skip(400);
+  const { left, answered } = acting.stop();
+  t.strictSame(made, [1, 3]);
+  t.equal(left, 2, 'the 5th and the 7th');
+  await answered;
+});

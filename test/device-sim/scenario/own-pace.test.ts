@@ -1,0 +1,25 @@
+import t from 'tap';
+import { startOwnPace } from '../../../device-sim/scenario/own-pace.ts';
+import { handTimers } from '../hand-timers.ts';
+
+t.test('a simulator that stood still knows when and for how long, also before its heart beats again', async (t) => {
+  const timers = handTimers();
+  const own = startOwnPace(timers);
+  t.teardown(own.stop);
+  for (let beat = 0; beat < 10; beat += 1) await timers.next();
+  t.equal(timers.now(), 1000);
+  t.match(own, { standstill: 0, full: 0 });
+  timers.skip(3100);
+  t.equal(own.standstill, 3000, 'nothing has beaten yet');
+  t.equal(own.stoodStill(0, 9000), 3000);
+  await timers.next();
+  await timers.next();
+  t.equal(own.standstill, 3000);
+  t.equal(own.stoodStill(2000, 3000), 1000, 'of a span that lies in it');
+  t.equal(own.stoodStill(0, 1100), 0);
+  timers.skip(300);
+  await timers.next();
+  t.equal(own.standstill, 3000, 'a beat that is a little late is no standstill');
+  t.ok(own.look().loopDelay >= 3000);
+  t.match(own.look(), { loopDelay: Number, processor: Number });
+});
