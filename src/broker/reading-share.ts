@@ -33,15 +33,22 @@ interface Clocks {
  */
 export function createReadingShare({ now = () => performance.now(), used = threadTime }: Clocks = {}) {
   const waiting = createFairQueue<Resume>();
-  /** The processor time when the first packet of this turn was handed on. */
+  /** When the first packet of this turn was handed on. */
   let began: number | undefined;
+  /** The processor time of then. It is asked for only after a turn that was too long by the clock: that costs time, too. */
+  let beganAt: number | undefined;
+  let isPressed = false;
   let scheduled = false;
   let latest: string | undefined;
   let changedAt = Number.NEGATIVE_INFINITY;
 
   function isUsedUp(): boolean {
     if (began === undefined) return false;
-    return used() - began >= (now() - changedAt < ALONE_AFTER ? PER_TURN.shared : PER_TURN.alone);
+    const at = now();
+    const most = at - changedAt < ALONE_AFTER ? PER_TURN.shared : PER_TURN.alone;
+    if (at - began < most) return false; // no more processor time than that has gone by
+    isPressed = true;
+    return beganAt === undefined || used() - beganAt >= most;
   }
 
   function schedule(): void {
@@ -52,6 +59,7 @@ export function createReadingShare({ now = () => performance.now(), used = threa
 
   function turn(): void {
     began = undefined;
+    beganAt = undefined;
     goRound();
   }
 
@@ -63,6 +71,7 @@ export function createReadingShare({ now = () => performance.now(), used = threa
       return;
     }
     scheduled = false;
+    isPressed &&= waiting.size() > 0;
     if (began !== undefined || waiting.size() > 0) schedule();
   }
 
@@ -76,12 +85,14 @@ export function createReadingShare({ now = () => performance.now(), used = threa
     },
     /** Packets are about to be handed on, of a developer's device where that is known. */
     begins(developerId: string | undefined): void {
-      began ??= used();
+      const at = now();
+      began ??= at;
+      if (isPressed) beganAt ??= used();
       if (developerId === undefined) {
         schedule();
         return;
       }
-      if (latest !== undefined && latest !== developerId) changedAt = now();
+      if (latest !== undefined && latest !== developerId) changedAt = at;
       latest = developerId;
       schedule();
     },

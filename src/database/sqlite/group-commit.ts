@@ -19,14 +19,21 @@ interface Done extends Waiting {
 const RUN_MILLISECONDS = { least: 4, most: 8 };
 /** And so many units at least. */
 const FEWEST = 16;
-/** What a new measurement counts. */
+/** One commit of so many is measured; and what that counts. */
+const MEASURED = 4;
 const WEIGHT = 0.2;
 
 /** How many units a commit takes, by how long they and the disk took before. */
 function createBatchSize() {
   let unitMs = 0.05;
   let diskMs = 0;
+  let commits = 0;
   return {
+    /** To ask for processor time costs some: one commit of a few is measured. */
+    measures(): boolean {
+      commits += 1;
+      return commits % MEASURED === 0;
+    },
     most(): number {
       const runMs = Math.min(RUN_MILLISECONDS.most, Math.max(RUN_MILLISECONDS.least, diskMs));
       return Math.max(FEWEST, Math.min(UNITS_PER_COMMIT, Math.floor(runMs / unitMs)));
@@ -123,7 +130,8 @@ export function createGroupCommit({ connection, observe, onFailed, onEffectError
 
   async function commitOnce(batch: Waiting[]): Promise<undefined> {
     const started = performance.now();
-    const before = threadTime();
+    const isMeasured = size.measures();
+    const before = isMeasured ? threadTime() : 0;
     const done: Done[] = [];
     let ranMs = 0;
     let ranAt = started;
@@ -132,7 +140,7 @@ export function createGroupCommit({ connection, observe, onFailed, onEffectError
         takeBack(done);
         await runAll(batch, done, true);
       }
-      ranMs = threadTime() - before;
+      if (isMeasured) ranMs = threadTime() - before;
       ranAt = performance.now();
       commit.run();
     } catch (cause) {
@@ -142,7 +150,7 @@ export function createGroupCommit({ connection, observe, onFailed, onEffectError
       observe({ seconds: (performance.now() - started) / 1000, committed: 0, rolledBack: batch.length });
       return undefined;
     }
-    size.took(batch.length, ranMs, performance.now() - ranAt);
+    if (isMeasured) size.took(batch.length, ranMs, performance.now() - ranAt);
     for (const unit of done) effects(unit.onCommit);
     let rolledBack = 0;
     for (const unit of done) {
