@@ -2,10 +2,10 @@
 import { join } from 'node:path';
 import { createHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 import Sqlite from 'better-sqlite3';
-import { systemClock } from '../src/clock.ts';
-import { createLog } from '../src/log.ts';
 import { createMetrics } from '../src/metrics.ts';
-import { createEmbeddedStore } from '../src/objects/embedded-store.ts';
+import { createEmbeddedStore } from '../src/platform/objects/embedded-store.ts';
+import { systemClock } from '../src/runtime/clock.ts';
+import { createLog } from '../src/runtime/log.ts';
 
 /** Milliseconds. The loop's delay is measured with a timer of 1 ms, which is part of the figures. */
 export interface Watched {

@@ -10,8 +10,8 @@ import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { parseArgs } from 'node:util';
-import { systemClock } from '../src/clock.ts';
-import { createObjectStore } from '../src/objects/object-store.ts';
+import { createObjectStore } from '../src/platform/objects/object-store.ts';
+import { systemClock } from '../src/runtime/clock.ts';
 import type { Watched } from './object-server.ts';
 
 const { values } = parseArgs({

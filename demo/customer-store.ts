@@ -1,8 +1,8 @@
-import { systemClock } from '../src/clock.ts';
 import type { Config } from '../src/config.ts';
-import { randomIds } from '../src/ids.ts';
-import { createObjectStore } from '../src/objects/object-store.ts';
-import { embeddedCredentials } from '../src/objects/store-key.ts';
+import { createObjectStore } from '../src/platform/objects/object-store.ts';
+import { embeddedCredentials } from '../src/platform/objects/store-key.ts';
+import { systemClock } from '../src/runtime/clock.ts';
+import { randomIds } from '../src/runtime/ids.ts';
 
 /** A file that a camera has asked an upload URL for. */
 export interface WantedFile {

@@ -1,6 +1,6 @@
 import { startReceiver } from '../device-sim/customer/receiver.ts';
 import { readConfig } from '../src/config.ts';
-import { createLog } from '../src/log.ts';
+import { createLog } from '../src/runtime/log.ts';
 import { createService } from '../src/service.ts';
 import { commandsByHand } from './by-hand.ts';
 import { CAMERAS, type Camera, createCamera } from './cameras.ts';

@@ -1,7 +1,7 @@
-import { type Clock, systemClock } from '../src/clock.ts';
-import { createLog } from '../src/log.ts';
 import { createMetrics } from '../src/metrics.ts';
-import { createEmbeddedStore } from '../src/objects/embedded-store.ts';
+import { createEmbeddedStore } from '../src/platform/objects/embedded-store.ts';
+import { type Clock, systemClock } from '../src/runtime/clock.ts';
+import { createLog } from '../src/runtime/log.ts';
 
 const BUCKET = 'lapel';
 const REGION = 'us-east-1';

@@ -7,9 +7,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Ajv } from 'ajv';
-import { loadContracts } from '../src/contracts/contracts.ts';
-import { createDeprecations, NEWEST_RELEASE } from '../src/deprecations.ts';
-import { createDocs } from '../src/docs/docs.ts';
+import { createDocs } from '../src/edge/docs/docs.ts';
+import { loadContracts } from '../src/platform/contracts/contracts.ts';
+import { createDeprecations, NEWEST_RELEASE } from '../src/runtime/deprecations.ts';
 
 const require = createRequire(import.meta.url);
 const folder = mkdtempSync(join(tmpdir(), 'lapel-documents-'));

@@ -6,28 +6,28 @@ import { allPatterns, type Pattern } from './patterns.ts';
 
 /** Texts that no stranger writes. */
 const OWN_TEXTS: Record<string, string> = {
-  'src/broker/certificates.ts': 'the file of revoked certificates',
-  'src/cli/admin/admin-commands.ts': 'paths of its own table',
-  'src/cli/line/completion.ts': 'the script that it makes',
-  'src/cli/line/command-line.ts': 'what is typed at it',
-  'src/client/lapel-client.ts': 'paths of its own table',
-  'src/client/transport.ts': 'the address of the service that it is given',
+  'src/edge/mqtt/certificates.ts': 'the file of revoked certificates',
+  'src/clients/cli/admin/admin-commands.ts': 'paths of its own table',
+  'src/clients/cli/line/completion.ts': 'the script that it makes',
+  'src/clients/cli/line/command-line.ts': 'what is typed at it',
+  'src/clients/client/lapel-client.ts': 'paths of its own table',
+  'src/clients/client/transport.ts': 'the address of the service that it is given',
   'src/config.ts': 'settings',
-  'src/database-hosts.ts': 'settings',
-  'src/database/postgres/migrations.ts': 'migrations of the service',
-  'src/database/postgres/sets.ts': 'statements of the service',
-  'src/database/postgres/statements.ts': 'statements of the service',
-  'src/database/sqlite/check-pieces.ts': 'statements of the service',
-  'src/console/source-worker.ts': 'files of the pages',
-  'src/docs/html.ts': 'documents of the service',
+  'src/runtime/database-hosts.ts': 'settings',
+  'src/platform/database/postgres/migrations.ts': 'migrations of the service',
+  'src/platform/database/postgres/sets.ts': 'statements of the service',
+  'src/platform/database/postgres/statements.ts': 'statements of the service',
+  'src/platform/database/sqlite/check-pieces.ts': 'statements of the service',
+  'src/edge/pages/source-worker.ts': 'files of the pages',
+  'src/edge/docs/html.ts': 'documents of the service',
   'src/errors.ts': 'sentences of its own table',
-  'src/http/router.ts': 'paths of the route tables',
+  'src/edge/http/router.ts': 'paths of the route tables',
 };
 
 /** What checks the length before it looks. */
 const SHORT_TEXTS: Record<string, string> = {
-  'src/contracts/language-tag.ts': '255 characters',
-  'src/software/version.ts': '255 characters',
+  'src/platform/contracts/language-tag.ts': '255 characters',
+  'src/core/software/version.ts': '255 characters',
 };
 const EXCEPTIONS = { ...OWN_TEXTS, ...SHORT_TEXTS };
 

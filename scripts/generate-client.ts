@@ -1,9 +1,9 @@
-// Writes src/client/operations.ts, the typed client's table of operations, from schemas/openapi.yaml and the routes;
+// Writes src/clients/client/operations.ts, the typed client's table of operations, from schemas/openapi.yaml and the routes;
 // with --check it writes nothing and fails when the file is out of date.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
-import { ROUTES } from '../src/api/routes.ts';
+import { ROUTES } from '../src/edge/api/routes.ts';
 
 interface Operation {
   summary: string;
@@ -15,7 +15,7 @@ interface Operation {
   parameters?: { $ref?: string }[];
 }
 
-const output = fileURLToPath(new URL('../src/client/operations.ts', import.meta.url));
+const output = fileURLToPath(new URL('../src/clients/client/operations.ts', import.meta.url));
 const document = parse(readFileSync(new URL('../schemas/openapi.yaml', import.meta.url), 'utf8')) as {
   paths: Record<string, Record<string, Operation>>;
 };
@@ -57,7 +57,7 @@ for (const route of ROUTES.filter(({ scope }) => scope !== null)) {
 
 const generated = `// Generated from schemas/openapi.yaml by \`npm run generate\`; edit that instead.
 // biome-ignore-all format: a table is read by its rows
-import type { SchemaTypes } from '../contracts/types.ts';
+import type { SchemaTypes } from '../../platform/contracts/types.ts';
 
 /** Every operation of the application API: what it takes, besides the application, and what it answers. */
 export interface Operations {
@@ -73,6 +73,8 @@ ${rows.join('\n')}
 if (!process.argv.includes('--check')) {
   writeFileSync(output, generated);
 } else if (readFileSync(output, 'utf8') !== generated) {
-  console.error('src/client/operations.ts does not match schemas/openapi.yaml. Run `npm run generate` and commit.');
+  console.error(
+    'src/clients/client/operations.ts does not match schemas/openapi.yaml. Run `npm run generate` and commit.',
+  );
   process.exitCode = 1;
 }

@@ -1,4 +1,4 @@
-// Writes src/contracts/types.ts from schemas/, and the type of a scenario from its schema; with --check it writes nothing and
+// Writes src/platform/contracts/types.ts from schemas/, and the type of a scenario from its schema; with --check it writes nothing and
 // fails when a file is out of date.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -30,7 +30,7 @@ const scenario = fileURLToPath(new URL('../device-sim/scenario/scenario.schema.j
 
 const outputs = [
   {
-    file: 'src/contracts/types.ts',
+    file: 'src/platform/contracts/types.ts',
     from: 'schemas/',
     generated: await compile(root as unknown as JSONSchema, 'SchemaTypes', {
       cwd: schemas,

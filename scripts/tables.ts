@@ -5,11 +5,11 @@ import { FAULTS } from '../device-sim/faults/fault.ts';
 import { FIGURES } from '../device-sim/report/figure-names.ts';
 import { openScenario, readyNames } from '../device-sim/scenario/ready.ts';
 import { WEARERS } from '../device-sim/scenario/wearing.ts';
-import { overview } from '../src/cli/overview.ts';
+import { overview } from '../src/clients/cli/overview.ts';
 import { optionName, SETTINGS } from '../src/config.ts';
 import { ERRORS } from '../src/errors.ts';
 import { createMetrics } from '../src/metrics.ts';
-import { CLI_ROOMS, LEAVES, ROOMS, type Room, RULES, SIMULATOR_ROOMS } from '../test/rooms.ts';
+import { CLI_ROOMS, CLIENTS, RULES, SIMULATOR_ROOMS, type Storeys, WINGS } from '../test/rooms.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 
@@ -17,14 +17,22 @@ const code = (text: string): string => `\`${text}\``;
 const list = (words: readonly string[]): string => words.map(code).join(', ');
 const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
   [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
-const rooms = (folder: string, all: Readonly<Record<string, Room>>): string =>
+const rooms = (folder: string, all: Storeys): string =>
   table(
-    ['Room', 'What is in it', 'May import', 'Alone imports'],
-    Object.entries(all).map(([name, room]) => [
-      code(`${folder}/${name}/`),
-      room.about,
-      list(room.rooms),
-      list(room.owns ?? []),
+    ['Room', 'What is in it', 'Alone imports'],
+    Object.entries(all).map(([name, { about, owns = [] }]) => [code(`${folder}/${name}/`), about, list(owns)]),
+  );
+/** A wing is a row in bold, its rooms are the rows below it. */
+const wings = (): string =>
+  table(
+    ['Wing, room', 'What is in it', 'Alone imports'],
+    Object.entries(WINGS).flatMap(([wing, { about, rooms: inWing }]) => [
+      [`**${code(`src/${wing}/`)}**`, `**${about}**`, ''],
+      ...Object.entries(inWing).map(([name, room]) => [
+        code(`src/${wing}/${name}/`),
+        room.about,
+        list(room.owns ?? []),
+      ]),
     ]),
   );
 
@@ -95,15 +103,11 @@ const TABLES: Readonly<Record<string, Readonly<Record<string, () => string>>>> =
   },
   'docs/application-developers.md': { overview: () => `\`\`\`\n${overview()}\`\`\`` },
   'docs/architecture.md': {
-    rooms: () => rooms('src', ROOMS),
-    'rooms of the command line': () => rooms('src/cli', CLI_ROOMS),
+    rooms: wings,
+    clients: () => rooms('src/clients', CLIENTS),
+    'rooms of the command line': () => rooms('src/clients/cli', CLI_ROOMS),
     'rooms of the simulator': () => rooms('device-sim', SIMULATOR_ROOMS),
     rules: () => list(RULES.map((name) => `src/${name}.ts`)),
-    'leaf files': () =>
-      table(
-        ['File', 'What is in it'],
-        Object.entries(LEAVES).map(([name, about]) => [code(`src/${name}.ts`), about]),
-      ),
   },
 };
 

@@ -1,6 +1,6 @@
 import { DomainError } from './errors.ts';
-import { shareOpenFiles } from './open-files.ts';
-import { type Kind, LOOPBACK, problemOf } from './setting-values.ts';
+import { shareOpenFiles } from './runtime/open-files.ts';
+import { type Kind, LOOPBACK, problemOf } from './runtime/setting-values.ts';
 
 interface Setting {
   /** The name in the environment; on the command line it is `--kebab-case` without the prefix. */

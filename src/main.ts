@@ -1,16 +1,16 @@
 #!/usr/bin/env node
 import { constants, homedir } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
-import { createPrompt } from './cli/account/prompt.ts';
-import { readServiceCommand, SERVICE_COMMANDS } from './cli/line/service-commands.ts';
-import { UsageError } from './cli/line/usage-error.ts';
-import { INTERRUPTED, runCli } from './cli/run-cli.ts';
-import type { Terminal } from './cli/show/terminal.ts';
+import { createPrompt } from './clients/cli/account/prompt.ts';
+import { readServiceCommand, SERVICE_COMMANDS } from './clients/cli/line/service-commands.ts';
+import { UsageError } from './clients/cli/line/usage-error.ts';
+import { INTERRUPTED, runCli } from './clients/cli/run-cli.ts';
+import type { Terminal } from './clients/cli/show/terminal.ts';
 import { readConfig } from './config.ts';
 import { DomainError } from './errors.ts';
-import { createLog, type Log } from './log.ts';
+import { createLog, type Log } from './runtime/log.ts';
+import { ownVersion } from './runtime/version.ts';
 import type { Service } from './service.ts';
-import { ownVersion } from './version.ts';
 
 /** The exit code of a bad setting or a data folder in use (sysexits' EX_CONFIG). */
 const BAD_SETTING = 78;
@@ -45,7 +45,7 @@ interface Looked {
 }
 
 async function lookAtFolder(folder: string, whole: boolean): Promise<Looked> {
-  const { examineDatabase } = await import('./database/sqlite/examine.ts');
+  const { examineDatabase } = await import('./platform/database/sqlite/examine.ts');
   const { bytes, missing, faults, notes } = examineDatabase(folder, { whole });
   if (faults.length > 0) return { texts: faults.map((fault) => `damaged: ${fault}; restore a backup`), isGood: false };
   if (bytes === undefined) return { texts: [`none in ${folder} yet; the first start makes it`], isGood: true };
@@ -54,7 +54,7 @@ async function lookAtFolder(folder: string, whole: boolean): Promise<Looked> {
 }
 
 async function lookAtServer(url: string): Promise<Looked> {
-  const { examinePostgres } = await import('./database/postgres/examine.ts');
+  const { examinePostgres } = await import('./platform/database/postgres/examine.ts');
   const { name, bytes, missing, faults, notes } = await examinePostgres(url);
   if (faults.length > 0) return { texts: faults.map((fault) => `${name} cannot be used: ${fault}`), isGood: false };
   const found = bytes

@@ -1,5 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { ownVersion } from './version.ts';
+import { ownVersion } from './runtime/version.ts';
 
 export type Metrics = ReturnType<typeof createMetrics>;
 

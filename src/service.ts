@@ -1,90 +1,91 @@
-import { createAdminServer } from './admin/admin-server.ts';
-import { keyedReceiver } from './admin/fleet-deliveries.ts';
-import { summaryOf } from './admin/fleet-figures.ts';
-import { createMetricsText } from './admin/metrics-text.ts';
-import { createSurvey } from './admin/survey.ts';
-import { createApiServer } from './api/api-server.ts';
-import { createAccessTokens } from './applications/access-tokens.ts';
-import { createApplications } from './applications/applications.ts';
-import { createDevelopers } from './applications/developers.ts';
-import { createLegacyTokens } from './applications/legacy-tokens.ts';
-import { createAsking } from './asking.ts';
-import { createAudit } from './audit/audit.ts';
-import { auditSweep } from './audit/audit-sweep.ts';
-import { createRaisedNumbers } from './audit/raised-numbers.ts';
-import { createMqttAddresses } from './broker/addresses.ts';
-import { createBroker } from './broker/broker.ts';
-import { createDeviceMessages } from './broker/device-messages.ts';
-import { createRevoke } from './broker/revoke.ts';
-import { type Clock, createLocalTime, createLocalTimeReader, systemClock } from './clock.ts';
-import { type ClusterOverrides, openCluster, SINGLE } from './cluster/open-cluster.ts';
-import { serveHints } from './cluster/serve-hints.ts';
 import type { Config } from './config.ts';
-import { createFeed } from './console/feed.ts';
-import { createFeedSources } from './console/feed-sources.ts';
-import { createReadFiles } from './console/files.ts';
-import { createConsolePages } from './console/pages.ts';
-import { sessionSweep } from './console/session-sweep.ts';
-import { createConsoleSessions } from './console/sessions.ts';
-import { loadContracts } from './contracts/contracts.ts';
-import { adminToken, makeFolder, openFileFault } from './data-folder.ts';
-import { inTurn } from './database/in-turn.ts';
-import { openDatabase } from './database/open-database.ts';
-import { createDatabaseCheck } from './database/sqlite/database-check.ts';
-import { createDeprecations } from './deprecations.ts';
-import { hasActivatedDevice, hasDevices } from './devices/device-repository.ts';
-import { createDevices } from './devices/devices.ts';
-import { deviceRow } from './devices/fleet-list.ts';
-import { createStatuses } from './devices/statuses.ts';
-import { createDocs } from './docs/docs.ts';
-import { createAnswering } from './events/answering.ts';
-import { createDeviceEvents } from './events/device-events.ts';
-import { createEventBytes } from './events/event-bytes.ts';
-import { deleteEvents } from './events/event-repository.ts';
-import { eventSweep } from './events/event-sweep.ts';
-import { createFleetFigures } from './fleet/figures.ts';
-import { createFleetHistory } from './fleet/history.ts';
-import { historySweep } from './fleet/history-sweep.ts';
-import { createKept } from './fleet/kept.ts';
-import { createLooks } from './fleet/looks.ts';
-import { type Ids, randomIds } from './ids.ts';
-import { servedAt } from './listening.ts';
-import { databaseWords, type Log } from './log.ts';
-import { createLogLimit } from './log-limit.ts';
+import { createAccessTokens } from './core/applications/access-tokens.ts';
+import { createApplications } from './core/applications/applications.ts';
+import { createDevelopers } from './core/applications/developers.ts';
+import { createLegacyTokens } from './core/applications/legacy-tokens.ts';
+import { createAudit } from './core/audit/audit.ts';
+import { auditSweep } from './core/audit/audit-sweep.ts';
+import { createRaisedNumbers } from './core/audit/raised-numbers.ts';
+import { hasActivatedDevice, hasDevices } from './core/devices/device-repository.ts';
+import { createDevices } from './core/devices/devices.ts';
+import { createStatuses } from './core/devices/statuses.ts';
+import { createAnswering } from './core/events/answering.ts';
+import { createDeviceEvents } from './core/events/device-events.ts';
+import { createEventBytes } from './core/events/event-bytes.ts';
+import { deleteEvents } from './core/events/event-repository.ts';
+import { eventSweep } from './core/events/event-sweep.ts';
+import { deleteRequests } from './core/requests/request-repository.ts';
+import { requestSweep } from './core/requests/request-sweep.ts';
+import { createRetention } from './core/retention/retention.ts';
+import { createOrphanedWills } from './core/sessions/orphaned-wills.ts';
+import { createPresence } from './core/sessions/presence.ts';
+import { renameBroker } from './core/sessions/session-repository.ts';
+import { createSessions } from './core/sessions/sessions.ts';
+import { createTakeover } from './core/sessions/takeover.ts';
+import { aboutObjects } from './core/software/owner.ts';
+import { hasPackages } from './core/software/package-repository.ts';
+import { createQuotas } from './core/software/quotas.ts';
+import { createSoftware } from './core/software/software.ts';
+import { createCancellation } from './core/transactions/cancellation.ts';
+import { idempotencySweep } from './core/transactions/idempotency-sweep.ts';
+import { surveyDue } from './core/transactions/transaction-repository.ts';
+import { transactionSweep } from './core/transactions/transaction-sweep.ts';
+import { createTransactions } from './core/transactions/transactions.ts';
+import { createDeliveryLog } from './core/webhooks/delivery-log.ts';
+import { surveyPending } from './core/webhooks/delivery-repository.ts';
+import { deliverySweep } from './core/webhooks/delivery-sweep.ts';
+import { findPendingTransactions } from './core/webhooks/delivery-sweep-repository.ts';
+import { createSettingUrlRule } from './core/webhooks/webhook-url.ts';
+import { createWebhooks } from './core/webhooks/webhooks.ts';
+import { createAdminServer } from './edge/admin/admin-server.ts';
+import { keyedReceiver } from './edge/admin/fleet-deliveries.ts';
+import { summaryOf } from './edge/admin/fleet-figures.ts';
+import { createMetricsText } from './edge/admin/metrics-text.ts';
+import { sessionSweep } from './edge/admin/sessions/session-sweep.ts';
+import { createConsoleSessions } from './edge/admin/sessions/sessions.ts';
+import { createSurvey } from './edge/admin/survey.ts';
+import { createApiServer } from './edge/api/api-server.ts';
+import { createDocs } from './edge/docs/docs.ts';
+import { createFeed } from './edge/feed/feed.ts';
+import { createFeedSources } from './edge/feed/feed-sources.ts';
+import { createMqttAddresses } from './edge/mqtt/addresses.ts';
+import { createBroker } from './edge/mqtt/broker.ts';
+import { createDeviceMessages } from './edge/mqtt/device-messages.ts';
+import { createRevoke } from './edge/mqtt/revoke.ts';
+import { createReadFiles } from './edge/pages/files.ts';
+import { createConsolePages } from './edge/pages/pages.ts';
 import { commitMetrics, createMetrics } from './metrics.ts';
-import { openObjects } from './objects/open-objects.ts';
-import { watchOpenFiles } from './open-files.ts';
-import { createOwners } from './owners.ts';
-import { createParts } from './parts.ts';
-import { createReadiness } from './readiness.ts';
-import { deleteRequests } from './requests/request-repository.ts';
-import { requestSweep } from './requests/request-sweep.ts';
-import { createRetention } from './retention/retention.ts';
-import { createConnectionView } from './sessions/connection-view.ts';
-import { createOrphanedWills } from './sessions/orphaned-wills.ts';
-import { createPresence } from './sessions/presence.ts';
-import { renameBroker } from './sessions/session-repository.ts';
-import { createSessions } from './sessions/sessions.ts';
-import { createTakeover } from './sessions/takeover.ts';
-import { aboutObjects } from './software/owner.ts';
-import { hasPackages } from './software/package-repository.ts';
-import { createQuotas } from './software/quotas.ts';
-import { createSoftware } from './software/software.ts';
-import { createCancellation } from './transactions/cancellation.ts';
-import { idempotencySweep } from './transactions/idempotency-sweep.ts';
-import { surveyDue } from './transactions/transaction-repository.ts';
-import { transactionSweep } from './transactions/transaction-sweep.ts';
-import { createTransactions } from './transactions/transactions.ts';
-import { Watch } from './watch.ts';
-import { createAllDeliveries } from './webhooks/all-deliveries.ts';
-import { createDeliveryLog } from './webhooks/delivery-log.ts';
-import { surveyPending } from './webhooks/delivery-repository.ts';
-import { findApplicationOfDelivery } from './webhooks/delivery-row-repository.ts';
-import { deliverySweep } from './webhooks/delivery-sweep.ts';
-import { findPendingTransactions } from './webhooks/delivery-sweep-repository.ts';
-import { createReceiverStates } from './webhooks/receiver-states.ts';
-import { createSettingUrlRule } from './webhooks/webhook-url.ts';
-import { createWebhooks } from './webhooks/webhooks.ts';
+import { type ClusterOverrides, openCluster, SINGLE } from './platform/cluster/open-cluster.ts';
+import { serveHints } from './platform/cluster/serve-hints.ts';
+import { loadContracts } from './platform/contracts/contracts.ts';
+import { inTurn } from './platform/database/in-turn.ts';
+import { openDatabase } from './platform/database/open-database.ts';
+import { createDatabaseCheck } from './platform/database/sqlite/database-check.ts';
+import { openObjects } from './platform/objects/open-objects.ts';
+import { type Clock, createLocalTime, createLocalTimeReader, systemClock } from './runtime/clock.ts';
+import { createAsking } from './runtime/current-caller.ts';
+import { adminToken, makeFolder, openFileFault } from './runtime/data-folder.ts';
+import { createDeprecations } from './runtime/deprecations.ts';
+import { createOwners } from './runtime/device-owners.ts';
+import { type Ids, randomIds } from './runtime/ids.ts';
+import { servedAt } from './runtime/listening.ts';
+import { databaseWords, type Log } from './runtime/log.ts';
+import { createLogLimit } from './runtime/log-limit.ts';
+import { watchOpenFiles } from './runtime/open-files.ts';
+import { createParts } from './runtime/parts.ts';
+import { createReadiness } from './runtime/readiness.ts';
+import { createKept } from './runtime/remembered.ts';
+import { Watch } from './runtime/watch.ts';
+import { createConnectionView } from './views/connection.ts';
+import { createAllDeliveries } from './views/deliveries.ts';
+import { findApplicationOfDelivery } from './views/delivery-repository.ts';
+import { deviceRow } from './views/device-row.ts';
+import { createFleetFigures } from './views/figures.ts';
+import { createFleetHistory } from './views/history.ts';
+import { historySweep } from './views/history-sweep.ts';
+import { createReceiverStates } from './views/receivers.ts';
+import { createSoftwareOverview } from './views/software.ts';
+import { createFleetViews } from './views/views.ts';
 
 interface Overrides {
   log: Log;
@@ -137,7 +138,7 @@ export async function createService(
   parts.add({ idle: database.idle, [Symbol.asyncDispose]: database.close });
   // What PostgreSQL holds, PostgreSQL checks.
   const check = database.shared ? null : parts.add(createDatabaseCheck({ sql: database.aside, clock, log, metrics }));
-  const token = adminToken(config, ids);
+  const token = adminToken({ token: config.admin.token, folder: config.dataDir }, ids);
   const watch = new Watch();
   const common = { database, clock, ids, log, metrics, contracts, watch };
   const cluster =
@@ -205,7 +206,7 @@ export async function createService(
   const statuses = createStatuses({ ...common, presence, connected });
   const connectedIds = cluster?.ownership.connectedIds ?? ((most: number) => broker.connectedIds(most));
   const watched = { ...common, presence, connected, connectedIds, versionsOf: statuses.versionsOf };
-  const looks = createLooks({ ...watched, aside: database.aside });
+  const fleetViews = createFleetViews({ ...watched, aside: database.aside });
   const { device: deviceMebibytes, application: applicationMebibytes } = config.eventMebibytes;
   const bytes = createEventBytes({ clock, metrics, deviceMebibytes, applicationMebibytes, nodes });
   const events = createDeviceEvents({ ...common, deprecations, findApplication, record: webhooks.record, bytes });
@@ -270,10 +271,10 @@ export async function createService(
     mostStreams: config.feedStreams,
     sources: createFeedSources({
       hasOthers: database.shared,
-      fleetDevices: looks.fleet,
+      fleetDevices: fleetViews.fleet,
       deviceRow,
-      overview: looks.overview,
-      installations: looks.installations,
+      overview: fleetViews.overview,
+      installations: fleetViews.installations,
       fleet: () => summaryOf(ofFleet),
       receivers: async (applicationId) => (await receivers.watched(applicationId)).map(keyedReceiver),
     }),
@@ -303,7 +304,7 @@ export async function createService(
       config.admin,
       createAdminServer({
         ...edge,
-        ...looks,
+        ...fleetViews,
         connections: { perAddress: config.admin.maxConnections, total: config.admin.maxConnections },
         administratorToken: token,
         names: config.admin.names,
@@ -311,12 +312,13 @@ export async function createService(
         pages: createConsolePages({ ...consoleParts, role: 'operator' }),
         adminUrl,
         ...ofFleet,
+        softwareOverview: createSoftwareOverview({ ...common, objects: objects.store, ...software }),
         receivers,
         deliveries: createAllDeliveries(common),
         deliveryLog,
         findDelivery: (deliveryId) => findApplicationOfDelivery(database.aside, deliveryId),
         settings: config.given,
-        cancellation: createCancellation({ find: looks.overview.find, cancel: transactions.cancel }),
+        cancellation: createCancellation({ find: fleetViews.overview.find, cancel: transactions.cancel }),
         connection: createConnectionView({
           database,
           live: broker.connectionOf,
@@ -340,7 +342,7 @@ export async function createService(
         connections: { perAddress: config.http.addressConnections, total: config.http.maxConnections },
         asking,
         // One question of theirs at a time, so that who watches over all of them gets an answer.
-        ...createLooks({ ...watched, aside: inTurn(database.aside, asking.whose) }),
+        ...createFleetViews({ ...watched, aside: inTurn(database.aside, asking.whose) }),
         transactions,
         accessTokens,
         deliveryLog,

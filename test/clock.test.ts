@@ -1,5 +1,5 @@
 import t from 'tap';
-import { createTime } from '../src/clock.ts';
+import { createTime } from '../src/runtime/clock.ts';
 
 t.test('time is steady, has leapt when the machine was suspended, and never goes back', async (t) => {
   const machine = { wall: 1_000_000, steady: 5 };

@@ -5,8 +5,8 @@ import { readCommandLine } from '../device-sim/command-line.ts';
 import { readScenario } from '../device-sim/scenario/read-scenario.ts';
 import { documents } from '../scripts/tables.ts';
 import { CLIENTS_OWN, SETTINGS } from '../src/config.ts';
+import { nextStatus, TRANSACTION_STATUSES, type TransactionEvent } from '../src/core/transactions/transaction.ts';
 import { createMetrics } from '../src/metrics.ts';
-import { nextStatus, TRANSACTION_STATUSES, type TransactionEvent } from '../src/transactions/transaction.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const pages = ['.', 'docs']

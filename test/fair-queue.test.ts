@@ -1,5 +1,5 @@
 import t from 'tap';
-import { createFairQueue } from '../src/fair-queue.ts';
+import { createFairQueue } from '../src/runtime/fair-queue.ts';
 
 interface Item {
   developer: string;

@@ -1,4 +1,4 @@
-import type { Clock } from '../src/clock.ts';
+import type { Clock } from '../src/runtime/clock.ts';
 
 export interface FakeClock extends Clock {
   /** Moves time, running the timers that come due on the way in their order, each at its own time. */

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { createLogLimit, KEPT_OF_OWNER, KEPT_SOURCES } from '../src/log-limit.ts';
+import { createLogLimit, KEPT_OF_OWNER, KEPT_SOURCES } from '../src/runtime/log-limit.ts';
 import { createFakeClock } from './fake-clock.ts';
 
 t.test('a source has a line a minute, and the next one says how many were left out', async (t) => {

@@ -1,4 +1,4 @@
-import { type Ids, randomIds } from '../src/ids.ts';
+import { type Ids, randomIds } from '../src/runtime/ids.ts';
 
 /** Identifiers that rise in the order in which they are asked for, also within a millisecond. */
 export function risingIds(): Ids {

@@ -1,217 +1,129 @@
-/** A room of src/: what is in it, the rooms that it may import besides the leaf files, and the libraries that only it may import. */
+/** A folder of source files: what is in it, and the libraries that only it may import. */
 export interface Room {
   about: string;
-  rooms: readonly string[];
   owns?: readonly string[];
 }
 
+/** Rooms from top to bottom: each may import those below it. */
+export type Storeys = Readonly<Record<string, Room>>;
+
+/** A wing of src/: what is in it, and its rooms from top to bottom; without rooms, the files are in the wing itself. */
+export interface Wing {
+  about: string;
+  rooms: Storeys;
+}
+
 /**
- * Who may import whom. `structure.test.ts` holds the code against this, and `npm run generate` writes it into
- * docs/architecture.md. `service.ts` imports everything, and is imported by `main.ts` alone.
+ * The wings of src/ from top to bottom. A file may import its own room, the rooms below it in its wing, and every wing
+ * below that. `structure.test.ts` holds the code against this, and `npm run generate` writes it into docs/architecture.md.
  */
-export const ROOMS: Readonly<Record<string, Room>> = {
-  contracts: { about: 'the schemas, compiled; the types generated from them', rooms: [], owns: ['ajv', 'yaml'] },
-  database: {
-    about:
-      'the Sql port, and what is behind it: SQLite with the lock of the data folder, or PostgreSQL; each with its group commit and migrations',
-    rooms: [],
-    owns: ['better-sqlite3', 'pg'],
+export const WINGS: Readonly<Record<string, Wing>> = {
+  edge: {
+    about: 'takes what comes in from outside, and answers it',
+    rooms: {
+      api: { about: 'the REST API of customer applications: `routes.ts` is all of it on one page' },
+      admin: { about: 'administration, metrics and probes; the operator’s sessions' },
+      mqtt: {
+        about: 'MQTT: login, access rules, inbound and outbound messages, bounds of connections',
+        owns: ['aedes', 'ws'],
+      },
+      feed: { about: 'the stream of changes that the console follows' },
+      pages: { about: 'the files of the console' },
+      docs: {
+        about: 'the documents of the API in one piece, and the reference in the browser',
+        owns: ['swagger-ui-dist'],
+      },
+      http: {
+        about: 'what the HTTP edges share: route table, bodies, errors, sockets',
+        owns: ['koa', '@koa/router', 'koa-body'],
+      },
+    },
   },
-  objects: {
-    about: 'the object store: S3 client and presigner, the embedded S3-compatible store',
-    rooms: [],
-    owns: ['@aws-sdk', '@smithy'],
+  views: { about: 'answers that are read and decide nothing: lists, figures, history, each with its SQL', rooms: {} },
+  core: {
+    about: 'decides, and keeps the promises',
+    rooms: {
+      transactions: { about: 'the state machine of commands: submission, settlement, cancel' },
+      events: { about: 'events of devices; upload URLs that devices ask customers for' },
+      requests: { about: 'requests of devices: stored before their PUBACK, answered until the device has the answer' },
+      software: { about: 'packages, versions, binaries, distributions, system packages, firmware' },
+      outbox: { about: 'the commands that are due for connected devices, in order' },
+      webhooks: {
+        about: 'deliveries, attempts, signature, retry schedule, address guard',
+        owns: ['undici', 'ipaddr.js'],
+      },
+      sessions: { about: 'MQTT sessions, subscriptions and wills; when devices were last heard of' },
+      devices: { about: 'devices, credentials, activation, status' },
+      applications: { about: 'developers, applications, settings, signing keys, access tokens', owns: ['jose'] },
+      audit: { about: 'who changed what, and when' },
+      retention: { about: 'deletes rows that have served their time, in small steps' },
+    },
   },
-  apk: { about: 'what is inside an uploaded file, by ranged reads', rooms: [], owns: ['yauzl'] },
-  applications: {
-    about: 'developers, applications, settings, authenticationKey, access tokens',
-    rooms: ['contracts', 'database'],
-    owns: ['jose'],
+  platform: {
+    about: 'the ground that the core stands on; it knows no device and no application',
+    rooms: {
+      cluster: { about: 'several processes at one database: leases, hints, who has a device, who sends to a receiver' },
+      database: {
+        about: 'the Sql port; SQLite with the lock of its data folder, PostgreSQL; group commit and migrations',
+        owns: ['better-sqlite3', 'pg'],
+      },
+      objects: {
+        about: 'the object store: S3 client and presigner, the embedded S3-compatible store',
+        owns: ['@aws-sdk', '@smithy'],
+      },
+      contracts: { about: 'the schemas, compiled; the types generated from them', owns: ['ajv', 'yaml'] },
+      apk: { about: 'the manifest of an uploaded file, by ranged reads', owns: ['yauzl'] },
+      imports: { about: 'the lines of a file of devices', owns: ['csv-parse'] },
+    },
   },
-  devices: { about: 'devices, credentials, activation, status', rooms: ['contracts', 'database', 'cluster'] },
-  sessions: {
-    about: 'MQTT sessions, subscriptions and wills; when devices were last heard of',
-    rooms: ['database', 'cluster'],
-  },
-  webhooks: {
-    about: 'deliveries, attempts, signature, retry schedule, address guard',
-    rooms: ['contracts', 'database', 'cluster'],
-    owns: ['undici', 'standardwebhooks', 'ipaddr.js'],
-  },
-  outbox: { about: 'what is due for a connected device, in order', rooms: ['contracts', 'database', 'cluster'] },
-  software: {
-    about: 'packages, versions, binaries, distributions, system packages, firmware',
-    rooms: ['contracts', 'database', 'objects', 'apk'],
-  },
-  transactions: {
-    about: 'the state machine, submission, settlement, cancel',
-    rooms: ['contracts', 'database', 'applications', 'devices', 'software', 'webhooks', 'outbox', 'cluster'],
-  },
-  requests: {
-    about: 'requests of devices: stored before their PUBACK, answered until the device has it',
-    rooms: ['database', 'devices', 'cluster'],
-  },
-  events: {
-    about: 'events of devices, upload URLs that devices ask customers for',
-    rooms: ['contracts', 'database', 'applications', 'devices', 'webhooks', 'cluster', 'requests'],
-  },
-  cluster: {
-    about: 'several processes at one database: nodes with leases, hints, who has a device, who sends to a receiver',
-    rooms: ['database'],
-  },
-  retention: {
-    about: 'what has served its time is removed, in steps that nobody feels',
-    rooms: ['database'],
-  },
-  http: {
-    about: 'what the two REST edges share: route table, bodies, errors, sockets',
-    rooms: ['contracts'],
-    owns: ['koa', '@koa/router', 'koa-body'],
-  },
-  docs: {
-    about: 'the documents of the API in one piece, and the reference in the browser',
-    rooms: ['contracts'],
-    owns: ['swagger-ui-dist'],
-  },
-  audit: { about: 'who changed what, and when', rooms: ['database'] },
-  fleet: {
-    about: 'the whole fleet: figures, now and over time; what looks through all of it',
-    rooms: ['database', 'devices', 'transactions'],
-  },
-  console: {
-    about: 'the server side of the console: its pages, the operator’s sessions, the feed',
-    rooms: ['http', 'docs', 'contracts', 'database', 'devices', 'transactions'],
-  },
-  broker: {
-    about: 'the MQTT edge: login, access rules, inbound, outbound, bounds of connections',
-    rooms: ['contracts', 'devices', 'sessions', 'outbox', 'transactions', 'events', 'requests', 'cluster'],
-    owns: ['aedes', 'ws'],
-  },
-  api: {
-    about: 'the REST edge: `routes.ts` is the whole API on one page',
-    rooms: [
-      'http',
-      'audit',
-      'console',
-      'contracts',
-      'docs',
-      'applications',
-      'devices',
-      'transactions',
-      'webhooks',
-      'software',
-    ],
-  },
-  admin: {
-    about: 'administration, metrics and probes',
-    rooms: [
-      'http',
-      'audit',
-      'console',
-      'contracts',
-      'applications',
-      'devices',
-      'fleet',
-      'sessions',
-      'software',
-      'transactions',
-      'webhooks',
-      'imports',
-    ],
-  },
-  imports: {
-    about: 'the lines of a file of devices, as the service and the command line read them',
-    rooms: [],
-    owns: ['csv-parse'],
-  },
-  client: {
-    about: 'typed client of the REST API, verification of webhooks',
-    rooms: ['contracts'],
-    owns: ['standardwebhooks'],
-  },
-  cli: {
-    about: 'the command line: a client of the two APIs',
-    rooms: ['apk', 'client', 'imports'],
-    owns: ['string-width'],
-  },
+  runtime: { about: 'time, randomness, the log, queues: one subject a file', rooms: {} },
+};
+
+/** The files directly in src/, besides main.ts and service.ts: each wing may import them, but for the runtime. */
+export const PAGES: readonly string[] = ['config', 'errors', 'metrics'];
+
+/** Programs that speak with the service from outside. They import one another, these rooms, and the runtime. */
+export const CLIENTS: Readonly<Record<string, Room>> = {
+  cli: { about: 'the command line', owns: ['string-width'] },
+  client: { about: 'the typed client of the REST API; verification of webhooks', owns: ['standardwebhooks'] },
+};
+export const CLIENTS_KNOW: readonly string[] = ['platform/contracts', 'platform/apk', 'platform/imports', 'runtime'];
+
+/** Imports against the rules, each with its reason. One that is not there any more fails the test. */
+export const EXCEPTIONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  'clients/cli/line/service-commands.ts': { 'config.ts': '`lapel serve --help` shows every setting' },
+  'runtime/data-folder.ts': { 'errors.ts': 'says which setting names a folder that cannot be used' },
+  'runtime/listening.ts': { 'errors.ts': 'says which setting names an address that cannot be used' },
 };
 
 /** The rooms of the command line; the files above them put the commands together. */
-export const CLI_ROOMS: Readonly<Record<string, Room>> = {
-  show: { about: 'tables, records, colours, progress, failures in words: what people see', rooms: [] },
-  line: { about: 'a command and its options; reading arguments, help, suggestions, completion', rooms: ['show'] },
-  account: { about: 'who one is and where the service is; login and profiles', rooms: ['line', 'show'] },
-  device: { about: 'devices of an application, transactions and their end', rooms: ['account', 'line', 'show'] },
-  webhook: {
-    about: 'the receiver for development, deliveries, the settings that say where webhooks go',
-    rooms: ['account', 'line', 'show'],
-  },
-  import: { about: 'many devices from a file, in flat memory', rooms: ['account', 'line', 'show'] },
-  software: { about: 'packages, versions, uploads, installations', rooms: ['device', 'account', 'line', 'show'] },
-  admin: {
-    about: 'administration: a table of resources and their verbs',
-    rooms: ['import', 'software', 'account', 'line', 'show'],
-  },
+export const CLI_ROOMS: Storeys = {
+  admin: { about: 'administration: a table of resources and their verbs' },
+  software: { about: 'packages, versions, uploads, installations' },
+  import: { about: 'many devices from a file, in flat memory' },
+  webhook: { about: 'the receiver for development, deliveries, the settings that say where webhooks go' },
+  device: { about: 'devices of an application, transactions and how they ended' },
+  account: { about: 'credentials, profiles and the address of the service; login' },
+  line: { about: 'a command and its options; reading arguments, help, suggestions, completion' },
+  show: { about: 'tables, records, colours, progress and failures, as people see them' },
 };
 
-/** The files directly in src/ that every room may import: a closed list, each with the one thing that it is about. */
-export const LEAVES: Readonly<Record<string, string>> = {
-  asking: 'who asks, for those who take turns',
-  clock: 'time, and the formats that it has in bodies',
-  config: 'the settings',
-  'database-hosts': 'the hosts of a PostgreSQL URL',
-  'data-folder': 'the folder of the data, and the administrator token in it',
-  deprecations: 'what is deprecated, and until which release it is served',
-  errors: 'every error, with its status and its text',
-  'fair-queue': 'what is shared, in turns by developer, application and device',
-  idle: 'waiting until a part has nothing to do',
-  ids: 'randomness',
-  listening: 'an address that cannot be had',
-  log: 'the log',
-  'log-limit': 'one line a minute for what anybody can cause',
-  metrics: 'every metric',
-  'open-files': 'how many of the open files each listener may have',
-  owners: 'whose the devices are that have logged in',
-  parts: 'the parts of the service: registered once, started in order, stopped in reverse',
-  readiness: 'what `/readyz` asks',
-  'secret-names': 'which names are those of secrets: one list for all who show or write something',
-  'secret-hash': 'how secrets of devices, applications and sessions are kept',
-  'setting-values': 'what a setting may be',
-  'socket-bounds': 'bounds of connections',
-  'thread-time': 'processor time of this thread',
-  'token-buckets': 'how rates are limited, of callers and of devices',
-  watch: 'what happens, for who looks at it live',
-  turns: 'how long work shares the event loop',
-  version: 'which Lapel this is',
-  'without-secrets': 'values and texts without what is secret in them',
-};
-
-/** The rooms of the simulator; its leaf files are for all of them. */
-export const SIMULATOR_ROOMS: Readonly<Record<string, Room>> = {
-  mqtt: { about: 'a connection that comes back, topics and messages', rooms: [] },
-  files: { about: 'downloads, uploads and movies; what is inside an APK file', rooms: ['mqtt'] },
-  faults: {
-    about: 'what can befall a device, and whether it does: decided by seed and occasion',
-    rooms: ['mqtt', 'files'],
-  },
-  model: {
-    about: 'one device: its state and what it remembers, what it does, how it answers',
-    rooms: ['mqtt', 'files', 'faults'],
-  },
-  fleet: {
-    about: 'many devices: their numbers and their lives, when they are away',
-    rooms: ['mqtt', 'files', 'faults', 'model'],
-  },
-  customer: {
-    about: 'the customer beside them: registration, actions, a receiver that verifies, books of every transaction',
-    rooms: ['mqtt', 'files', 'faults', 'model', 'fleet'],
-  },
-  report: { about: 'what is kept of a run; the page, the table, JUnit, what is seen meanwhile', rooms: ['customer'] },
+/** The rooms of the simulator; its files outside of rooms are for all of them. */
+export const SIMULATOR_ROOMS: Storeys = {
   scenario: {
-    about: 'stories: reading them, playing them, what has to hold at their end',
-    rooms: ['faults', 'model', 'fleet', 'customer', 'report'],
+    about: 'scenarios: reading them, playing them, their expectations at the end',
     owns: ['ajv', 'yaml'],
   },
+  report: { about: 'the record of a run; the page, the table, JUnit, the display while it goes on' },
+  customer: {
+    about:
+      'the customer beside the devices: registration, actions, a receiver that verifies, books of every transaction',
+  },
+  fleet: { about: 'many devices: their numbers and their lives, when they are away' },
+  model: { about: 'one device: its state and its memory, its behaviour, its answers' },
+  faults: { about: 'faults that a device can have, decided by seed and occasion' },
+  files: { about: 'downloads, uploads and movies; the manifest of an APK file' },
+  mqtt: { about: 'a connection that comes back, topics and messages' },
 };
 export const SIMULATOR_LEAVES: readonly string[] = [
   'back-off',
@@ -227,20 +139,20 @@ export const SIMULATOR_LEAVES: readonly string[] = [
 
 /** Rules: files that know no database, no clock and no waiting. They import the errors, types of schemas, and one another. */
 export const RULES: readonly string[] = [
-  'applications/key-rotation',
-  'applications/scopes',
-  'broker/packet-rules',
-  'broker/topics',
-  'console/feed-topics',
-  'console/own-page',
-  'console/redact-payload',
-  'events/event-setting',
-  'secret-names',
-  'software/distribution-date',
-  'software/firmware-state',
-  'software/version',
-  'transactions/firmware-warning',
-  'transactions/transaction',
-  'webhooks/retry-schedule',
-  'without-secrets',
+  'core/applications/key-rotation',
+  'core/applications/scopes',
+  'core/events/event-setting',
+  'core/software/distribution-date',
+  'core/software/firmware-state',
+  'core/software/version',
+  'core/transactions/firmware-warning',
+  'core/transactions/transaction',
+  'core/webhooks/retry-schedule',
+  'edge/admin/sessions/own-page',
+  'edge/feed/feed-topics',
+  'edge/feed/redact-payload',
+  'edge/mqtt/packet-rules',
+  'edge/mqtt/topics',
+  'runtime/secret-names',
+  'runtime/without-secrets',
 ];

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import t, { type Test } from 'tap';
-import { shareOpenFiles } from '../src/open-files.ts';
-import { addressGroup, createSocketBounds } from '../src/socket-bounds.ts';
+import { shareOpenFiles } from '../src/runtime/open-files.ts';
+import { addressGroup, createSocketBounds } from '../src/runtime/socket-bounds.ts';
 import { createFakeClock } from './fake-clock.ts';
 
 /** A server with bounds; each call of `open` answers both ends of a connection. */

@@ -1,21 +1,35 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { dirname, join, relative, resolve } from 'node:path';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 import t, { type Test } from 'tap';
-import { PACKAGED } from '../src/console/packaged.ts';
-import { CLI_ROOMS, LEAVES, ROOMS, type Room, RULES, SIMULATOR_LEAVES, SIMULATOR_ROOMS } from './rooms.ts';
+import { PACKAGED } from '../src/edge/pages/packaged.ts';
+import {
+  CLI_ROOMS,
+  CLIENTS,
+  CLIENTS_KNOW,
+  EXCEPTIONS,
+  PAGES,
+  type Room,
+  RULES,
+  SIMULATOR_LEAVES,
+  SIMULATOR_ROOMS,
+  type Storeys,
+  WINGS,
+} from './rooms.ts';
 import { ALONE, allFiles, filesOf, GROUPS } from './runs/groups.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const SRC = join(ROOT, 'src');
-const GENERATED = ['src/contracts/types.ts', 'device-sim/scenario/scenario-file.ts'];
+const GENERATED = ['src/platform/contracts/types.ts', 'device-sim/scenario/scenario-file.ts'];
 const FOLDERS = ['src', 'console', 'device-sim', 'demo', 'bench', 'harness', 'scripts', 'test'];
 
 const typeScriptIn = (folder: string): string[] =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
 const importsOf = (path: string): string[] =>
   [...readFileSync(path, 'utf8').matchAll(/^(?:import|export)[^'"]*?from ['"]([^'"]+)['"]/gm)].map((m) => m[1]!);
+/** Libraries that a file loads while it runs, or reads files of. */
+const laterImportsOf = (path: string): string[] =>
+  [...readFileSync(path, 'utf8').matchAll(/import(?:\.meta\.resolve)?\(['"`]([^'"`.][^'"`]*)/g)].map((m) => m[1]!);
 const files = typeScriptIn(SRC);
-const roomOf = (file: string): string => (file.includes('/') ? file.split('/')[0]! : file.replace('.ts', ''));
 
 const importedBy = (path: string): string[] =>
   importsOf(join(ROOT, path))
@@ -38,53 +52,95 @@ function circles(): string[] {
 
 t.test('no file imports one that imports it, by whatever way', async (t) => t.same(circles(), []));
 
-/** Holds the files in rooms of a folder against the table of its rooms; what is outside of the folder is not looked at. */
-function checkRooms(t: Test, folder: string, rooms: Readonly<Record<string, Room>>, leaves: readonly string[]): void {
+/** Every room of src/ by its path, with its place from top to bottom: a wing without rooms is one room. */
+const PLACES = new Map<string, { place: number; room: Room }>(
+  Object.entries(WINGS)
+    .flatMap(([wing, { about, rooms }]): [string, Room][] => {
+      const inWing = Object.entries(rooms);
+      return inWing.length === 0 ? [[wing, { about }]] : inWing.map(([name, room]) => [`${wing}/${name}`, room]);
+    })
+    .map(([path, room], place) => [path, { place, room }]),
+);
+
+/** The path of the room that a file of src/ is in; '' for a page. */
+function roomOf(file: string): string {
+  const [wing = '', room = ''] = file.split('/').slice(0, -1);
+  return room === '' || WINGS[wing]?.rooms[room] === undefined
+    ? wing === 'clients'
+      ? `${wing}/${room}`
+      : wing
+    : `${wing}/${room}`;
+}
+
+function mayImport(file: string, target: string): boolean {
+  const [own, other] = [roomOf(file), roomOf(target)];
+  if (EXCEPTIONS[file]?.[target] !== undefined || own === other) return true;
+  if (file.startsWith('clients/')) return target.startsWith('clients/') || CLIENTS_KNOW.includes(other);
+  if (other === '') return own !== 'runtime' && PAGES.includes(basename(target, '.ts'));
+  const [from, to] = [PLACES.get(own), PLACES.get(other)];
+  return to !== undefined && (own === '' ? other === 'runtime' : from !== undefined && from.place < to.place);
+}
+
+/** Holds a folder with rooms against their order; the files beside the rooms put them together, or are for all of them. */
+function checkRooms(t: Test, folder: string, rooms: Storeys, leaves: readonly string[]): void {
   const inRooms = typeScriptIn(join(ROOT, folder)).filter((file) => file.includes('/'));
-  t.same([...new Set(inRooms.map(roomOf))].sort(), Object.keys(rooms).sort());
+  const first = (file: string): string => file.replace('.ts', '').split('/')[0]!;
+  const order = Object.keys(rooms);
+  t.same([...new Set(inRooms.map(first))].sort(), [...order].sort());
   for (const file of inRooms) {
-    const room = roomOf(file);
-    const allowed = [room, ...leaves, ...(rooms[room]?.rooms ?? [])];
+    const allowed = [...leaves, ...order.slice(order.indexOf(first(file)))];
     for (const target of importedBy(join(folder, file)).map((path) => relative(folder, path)))
-      if (!target.startsWith('../')) t.ok(allowed.includes(roomOf(target)), `${file} imports ${target}`);
+      if (!target.startsWith('../')) t.ok(allowed.includes(first(target)), `${file} imports ${target}`);
   }
 }
 
-t.test('every folder below src is a room of the table', async (t) => {
+t.test('every folder of src is a room of the table, and every file directly in it a page', async (t) => {
   const rooms = new Set(files.filter((file) => file.includes('/')).map(roomOf));
-  t.same([...rooms].sort(), Object.keys(ROOMS).sort());
+  t.same([...rooms].sort(), [...PLACES.keys(), ...Object.keys(CLIENTS).map((name) => `clients/${name}`)].sort());
+  const pages = files.filter((file) => !file.includes('/'));
+  t.same(pages.sort(), [...PAGES, 'main', 'service'].map((name) => `${name}.ts`).sort());
 });
 
-t.test('the leaf files are a closed list', async (t) => {
-  const top = files.filter((file) => !file.includes('/')).map(roomOf);
-  t.same(top.sort(), [...Object.keys(LEAVES), 'main', 'service'].sort());
+const WIRING = ['main.ts', 'service.ts'];
+
+t.test('files import the rooms and wings below them, and no other', async (t) => {
+  for (const file of files.filter((name) => !WIRING.includes(name))) {
+    for (const target of importedBy(join('src', file)).map((path) => relative('src', path)))
+      t.ok(mayImport(file, target), `${file} imports ${target}`);
+    const repositories = importsOf(join(SRC, file)).filter((name) => name.includes('-repository.ts'));
+    if (file.endsWith('-repository.ts')) t.same(repositories, [], `${file}: a repository imports no other repository`);
+  }
 });
 
-for (const file of files) {
-  const room = roomOf(file);
-  if (room === 'main' || room === 'service') continue;
-  t.test(`src/${file} imports only what its room may`, async (t) => {
-    const allowed = new Set([room, ...Object.keys(LEAVES), ...(ROOMS[room]?.rooms ?? [])]);
-    for (const name of importsOf(join(SRC, file))) {
-      if (name.startsWith('.')) {
-        const target = roomOf(relative(SRC, resolve(SRC, dirname(file), name)));
-        t.ok(allowed.has(target), `imports ${name}`);
-        const isRepository = file.endsWith('-repository.ts');
-        t.notOk(isRepository && name.includes('-repository.ts'), 'a repository imports no other repository');
-      } else {
-        const owners = Object.entries(ROOMS)
-          .filter(([, { owns = [] }]) => owns.some((o) => name === o || name.startsWith(`${o}/`)))
-          .map(([owner]) => owner);
-        t.ok(owners.length === 0 || owners.includes(room), `${name} belongs to ${owners.join(' and ')}`);
-      }
+t.test('every exception is one', async (t) => {
+  for (const [file, targets] of Object.entries(EXCEPTIONS)) {
+    const imported = importedBy(join('src', file)).map((path) => relative('src', path));
+    for (const target of Object.keys(targets)) t.ok(imported.includes(target), `${file} imports ${target}`);
+  }
+});
+
+t.test('a library is imported by the rooms that own it, and by those it is imported', async (t) => {
+  const rooms = [...PLACES].map(([path, { room }]) => [path, room] as const);
+  rooms.push(...Object.entries(CLIENTS).map(([name, room]) => [`clients/${name}`, room] as const));
+  const owned = rooms.flatMap(([path, { owns = [] }]) => owns.map((library) => ({ library, path })));
+  const used = new Set<string>();
+  for (const file of files.filter((name) => !WIRING.includes(name))) {
+    const names = [...importsOf(join(SRC, file)), ...laterImportsOf(join(SRC, file))];
+    for (const name of names.filter((one) => !one.startsWith('.'))) {
+      const owners = owned.filter(({ library }) => name === library || name.startsWith(`${library}/`));
+      const own = owners.find(({ path }) => path === roomOf(file));
+      if (own) used.add(`${own.library} of ${own.path}`);
+      else t.same(owners, [], `${file} imports ${name}`);
     }
-  });
-}
+  }
+  t.same([...used].sort(), owned.map(({ library, path }) => `${library} of ${path}`).sort());
+});
 
 t.test('the pages import their own files, what is packaged for them, and the types of the contract', async (t) => {
   const packaged = PACKAGED.map(({ name }) => name);
   const isTypes = (text: string, name: string): boolean =>
-    name.endsWith('/src/contracts/types.ts') && new RegExp(`^import type [^;]*?from '${name}'`, 'm').test(text);
+    name.endsWith('/src/platform/contracts/types.ts') &&
+    new RegExp(`^import type [^;]*?from '${name}'`, 'm').test(text);
   for (const file of typeScriptIn(join(ROOT, 'console'))) {
     const path = join(ROOT, 'console', file);
     for (const name of importsOf(path)) {
@@ -97,7 +153,7 @@ t.test('the pages import their own files, what is packaged for them, and the typ
 });
 
 t.test('rules know no database, no clock and no waiting', async (t) => {
-  const allowed = [...RULES, 'errors', 'contracts/types'].map((name) => `src/${name}.ts`);
+  const allowed = [...RULES, 'errors', 'platform/contracts/types'].map((name) => `src/${name}.ts`);
   for (const file of RULES.map((name) => `src/${name}.ts`)) {
     t.notMatch(
       readFileSync(join(ROOT, file), 'utf8'),
@@ -109,7 +165,7 @@ t.test('rules know no database, no clock and no waiting', async (t) => {
 });
 
 t.test('the rooms of the command line import only each other’s as they may', async (t) =>
-  checkRooms(t, 'src/cli', CLI_ROOMS, []),
+  checkRooms(t, 'src/clients/cli', CLI_ROOMS, []),
 );
 
 t.test('nothing outside main.ts uses process.* or imports service.ts', async (t) => {
@@ -130,13 +186,13 @@ t.test('the rooms of the simulator import only each other’s as they may', asyn
 t.test('the simulator imports of the service the client only, in its customer', async (t) => {
   for (const file of typeScriptIn(join(ROOT, 'device-sim')).map((name) => join('device-sim', name))) {
     const outside = importedBy(file).filter((target) => !target.startsWith('device-sim/'));
-    const allowed = file.startsWith('device-sim/customer/') ? /^src\/client\// : /^$/;
+    const allowed = file.startsWith('device-sim/customer/') ? /^src\/clients\/client\// : /^$/;
     for (const target of outside) t.match(target, allowed, file);
   }
 });
 
 t.test('what is not documented of Aedes is in one file', async (t) => {
-  for (const file of files.filter((name) => name.startsWith('broker/') && name !== 'broker/aedes-internals.ts')) {
+  for (const file of files.filter((name) => name.startsWith('edge/mqtt/') && name !== 'edge/mqtt/aedes-internals.ts')) {
     t.notMatch(readFileSync(join(SRC, file), 'utf8'), /as unknown as|\._(?!write\b|writev\b)[a-z]/, file);
   }
 });

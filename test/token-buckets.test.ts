@@ -1,5 +1,5 @@
 import t from 'tap';
-import { createTokenBuckets } from '../src/token-buckets.ts';
+import { createTokenBuckets } from '../src/runtime/token-buckets.ts';
 import { createFakeClock } from './fake-clock.ts';
 
 t.test('above ten thousand owners who has been silent for longest is forgotten, and nobody else', async (t) => {

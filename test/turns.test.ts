@@ -1,5 +1,5 @@
 import t from 'tap';
-import { createTurns } from '../src/turns.ts';
+import { createTurns } from '../src/runtime/turns.ts';
 
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import type { Test } from 'tap';
-import type { ClusterOverrides } from '../src/cluster/open-cluster.ts';
 import { readConfig } from '../src/config.ts';
-import { type Ids, randomIds } from '../src/ids.ts';
-import { createLog, type Log } from '../src/log.ts';
+import type { ClusterOverrides } from '../src/platform/cluster/open-cluster.ts';
+import { type Ids, randomIds } from '../src/runtime/ids.ts';
+import { createLog, type Log } from '../src/runtime/log.ts';
 import { createService, type Service } from '../src/service.ts';
 import { type CheckedAnswer, type CheckedClient, createClient } from './contract/checked-client.ts';
 import { checkWebhook } from './contract/checked-messages.ts';

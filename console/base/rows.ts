@@ -21,7 +21,7 @@ import type {
   TransactionDetail,
   TransactionRow,
   VersionRow,
-} from '../../src/contracts/types.ts';
+} from '../../src/platform/contracts/types.ts';
 
 /** What the service sends, by its schemas. Times are date-times in UTC. */
 export type {

@@ -5,8 +5,8 @@ import { addressOf, ROLE } from '../base/place.ts';
 import { at, read } from '../base/requests.ts';
 import type { FleetDeviceStatus } from '../base/rows.ts';
 import { fromServiceTime } from '../base/service-time.ts';
+import { batteryBadge } from '../parts/badges.ts';
 import { loaded } from '../parts/loaded.ts';
-import { batteryBadge } from '../parts/moods.ts';
 import { age, badge, card, id, idLink, nothing, said } from '../parts/show.ts';
 import { rowsTable } from '../parts/table.ts';
 

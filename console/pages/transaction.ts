@@ -7,11 +7,11 @@ import { at, read, send } from '../base/requests.ts';
 import type { TransactionDetail } from '../base/rows.ts';
 import { mayChange } from '../base/session.ts';
 import { useWatch } from '../base/watching.ts';
+import { deliveryBadge, isFinished, transactionBadge } from '../parts/badges.ts';
 import { act, ask } from '../parts/dialog.ts';
 import { head } from '../parts/head.ts';
 import { json } from '../parts/json.ts';
 import { loaded } from '../parts/loaded.ts';
-import { deliveryBadge, isFinished, transactionBadge } from '../parts/moods.ts';
 import { card, fact, gapOf, id, idLink, nothing, outside, said, since, until } from '../parts/show.ts';
 import { operationName, renewed } from '../parts/transaction-rows.ts';
 

@@ -1,7 +1,7 @@
 import { a, div, small, span } from '../base/elements.ts';
 import { addressOf, ROLE } from '../base/place.ts';
 import type { DeliveryRow } from '../base/rows.ts';
-import { deliveryBadge } from './moods.ts';
+import { deliveryBadge } from './badges.ts';
 import { age, id, idLink, nothing, said, until } from './show.ts';
 import type { Column } from './table.ts';
 

@@ -1,7 +1,7 @@
 import { a, type Child, div, small, span, type VNode } from '../base/elements.ts';
 import { addressOf, ROLE } from '../base/place.ts';
 import type { TransactionRow } from '../base/rows.ts';
-import { isFinished, transactionBadge } from './moods.ts';
+import { isFinished, transactionBadge } from './badges.ts';
 import { age, gapOf, id, idLink, nothing, said, since } from './show.ts';
 import type { Column } from './table.ts';
 

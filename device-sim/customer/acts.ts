@@ -1,4 +1,4 @@
-import type { LapelClient } from '../../src/client/lapel-client.ts';
+import type { LapelClient } from '../../src/clients/client/lapel-client.ts';
 import { peersOf } from '../model/bluetooth.ts';
 import type { Action, ActionName, Release } from './action.ts';
 import type { Ledger } from './ledger.ts';

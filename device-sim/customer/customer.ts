@@ -1,5 +1,5 @@
-import { createLapelClient, type LapelClient } from '../../src/client/lapel-client.ts';
-import { LapelError } from '../../src/client/lapel-error.ts';
+import { createLapelClient, type LapelClient } from '../../src/clients/client/lapel-client.ts';
+import { LapelError } from '../../src/clients/client/lapel-error.ts';
 import type { Fleet } from '../fleet/fleet.ts';
 import type { KeyOf } from '../model/plans.ts';
 import { pause, type Timers } from '../timers.ts';

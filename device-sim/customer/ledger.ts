@@ -1,4 +1,4 @@
-import type { WebhookEvent } from '../../src/client/verify-webhook.ts';
+import type { WebhookEvent } from '../../src/clients/client/verify-webhook.ts';
 import type { Answer, Command, Complaint, DeviceEvent } from '../mqtt/messages.ts';
 import type { Entry } from './entry.ts';
 import type { ToldEvent } from './event-book.ts';

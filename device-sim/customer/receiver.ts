@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
-import { verifyWebhook, type WebhookEvent } from '../../src/client/verify-webhook.ts';
+import { verifyWebhook, type WebhookEvent } from '../../src/clients/client/verify-webhook.ts';
 import { deriveSeed } from '../random.ts';
 import { UsageError } from '../usage-error.ts';
 import { createFileStore, type FileStore, type WantedFile } from './file-store.ts';

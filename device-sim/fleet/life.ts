@@ -1,7 +1,7 @@
 import type { Device } from '../model/device.ts';
 import { deriveSeed, type Range } from '../random.ts';
 import type { Timers } from '../timers.ts';
-import { scheduleHappenings, scheduleRounds } from './happenings.ts';
+import { scheduleHappenings, scheduleRounds } from './scheduled-events.ts';
 
 /** What happens to the devices of a fleet by itself. Rates are per hour and device. */
 export interface Life {

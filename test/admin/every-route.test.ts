@@ -1,5 +1,5 @@
 import t from 'tap';
-import { ROUTES } from '../../src/admin/routes.ts';
+import { ROUTES } from '../../src/edge/admin/routes.ts';
 import { faultsOf } from '../api/operations.ts';
 import { deviceIdOf, startWorld } from '../world.ts';
 

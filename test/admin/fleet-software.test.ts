@@ -1,6 +1,6 @@
 import t from 'tap';
-import { shownSetting } from '../../src/admin/settings.ts';
 import { readConfig } from '../../src/config.ts';
+import { shownSetting } from '../../src/edge/admin/settings.ts';
 import { CAMERA, startSoftware } from '../api/software-world.ts';
 import { pagesOf } from '../pages.ts';
 import type { RawDevice } from '../raw-device.ts';

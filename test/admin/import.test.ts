@@ -2,7 +2,7 @@ import { request as openRequest } from 'node:http';
 import { createInterface } from 'node:readline';
 import { setImmediate as turn } from 'node:timers/promises';
 import t from 'tap';
-import { loadContracts } from '../../src/contracts/contracts.ts';
+import { loadContracts } from '../../src/platform/contracts/contracts.ts';
 import { faultsOf } from '../api/operations.ts';
 import { deviceIdOf, startWorld } from '../world.ts';
 

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { Writable } from 'node:stream';
 import { Webhook } from 'standardwebhooks';
 import t from 'tap';
-import { createLog } from '../../src/log.ts';
+import { createLog } from '../../src/runtime/log.ts';
 import { startWorld, transactionIdOf, WIFI } from '../world.ts';
 import { OPERATIONS, targetOf } from './operations.ts';
 

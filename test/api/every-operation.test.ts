@@ -1,5 +1,5 @@
 import t from 'tap';
-import { ROUTES } from '../../src/api/routes.ts';
+import { ROUTES } from '../../src/edge/api/routes.ts';
 import { deviceIdOf, startWorld } from '../world.ts';
 import { createForger } from './forged-tokens.ts';
 import {

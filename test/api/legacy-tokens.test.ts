@@ -3,7 +3,7 @@ import { Writable } from 'node:stream';
 import { type JWK, SignJWT, UnsecuredJWT } from 'jose';
 import t, { type Test } from 'tap';
 import { readConfig } from '../../src/config.ts';
-import { createLog } from '../../src/log.ts';
+import { createLog } from '../../src/runtime/log.ts';
 import { createFakeClock } from '../fake-clock.ts';
 import { startWorld } from '../world.ts';
 import { ALL_LEGACY, BASE, createLegacyIssuer, ISSUER, LEGACY_SCOPES, makeKey } from './legacy-issuer.ts';

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import t, { type Test } from 'tap';
 import { MANIFEST, makeApk, makeChunk, makeDocument, makeZip } from '../../device-sim/files/make-apk.ts';
-import { ApkError, type ApkFault } from '../../src/apk/apk-error.ts';
-import { readApk } from '../../src/apk/read-apk.ts';
+import { ApkError, type ApkFault } from '../../src/platform/apk/apk-error.ts';
+import { readApk } from '../../src/platform/apk/read-apk.ts';
 
 const APKS = join(import.meta.dirname, '..', 'apks');
 const camera = (name: string): Buffer => readFileSync(join(APKS, `camera-${name}.apk`));

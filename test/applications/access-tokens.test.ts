@@ -1,7 +1,7 @@
 import { decodeJwt, decodeProtectedHeader, generateKeyPair, SignJWT, UnsecuredJWT } from 'jose';
 import t, { type Test } from 'tap';
-import { createAccessTokens } from '../../src/applications/access-tokens.ts';
-import { createLog } from '../../src/log.ts';
+import { createAccessTokens } from '../../src/core/applications/access-tokens.ts';
+import { createLog } from '../../src/runtime/log.ts';
 import { createTenant } from './tenant.ts';
 
 const HOUR = 3600_000;

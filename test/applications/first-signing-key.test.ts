@@ -1,8 +1,8 @@
 import t from 'tap';
-import { createSigningKeys } from '../../src/applications/signing-keys.ts';
-import { openPostgres } from '../../src/database/postgres/open-postgres.ts';
-import { randomIds } from '../../src/ids.ts';
-import { createLog } from '../../src/log.ts';
+import { createSigningKeys } from '../../src/core/applications/signing-keys.ts';
+import { openPostgres } from '../../src/platform/database/postgres/open-postgres.ts';
+import { randomIds } from '../../src/runtime/ids.ts';
+import { createLog } from '../../src/runtime/log.ts';
 import { createFakeClock } from '../fake-clock.ts';
 import { createDatabase, NO_POSTGRES } from '../postgres/databases.ts';
 

@@ -5,7 +5,7 @@ import {
   PUBLISHED_BEFORE,
   planRotation,
   signingAt,
-} from '../../src/applications/key-rotation.ts';
+} from '../../src/core/applications/key-rotation.ts';
 
 void t.test('without a key one is made', async (t) => {
   t.strictSame(planRotation([], 7), { create: true, remove: [], next: 7 + KEY_SIGNS_FOR });

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { parseScopes, SCOPES } from '../../src/applications/scopes.ts';
+import { parseScopes, SCOPES } from '../../src/core/applications/scopes.ts';
 
 void t.test('known scopes are taken in their order, each once', async (t) => {
   const all = Object.keys(SCOPES);

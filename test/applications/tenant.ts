@@ -1,10 +1,10 @@
 import type { Test } from 'tap';
-import { createApplications } from '../../src/applications/applications.ts';
-import { createDevelopers } from '../../src/applications/developers.ts';
-import type { Database, UnitOfWork } from '../../src/database/sql.ts';
-import { openSqlite } from '../../src/database/sqlite/open-sqlite.ts';
-import { randomIds } from '../../src/ids.ts';
-import { createSettingUrlRule } from '../../src/webhooks/webhook-url.ts';
+import { createApplications } from '../../src/core/applications/applications.ts';
+import { createDevelopers } from '../../src/core/applications/developers.ts';
+import { createSettingUrlRule } from '../../src/core/webhooks/webhook-url.ts';
+import type { Database, UnitOfWork } from '../../src/platform/database/sql.ts';
+import { openSqlite } from '../../src/platform/database/sqlite/open-sqlite.ts';
+import { randomIds } from '../../src/runtime/ids.ts';
 import { createFakeClock } from '../fake-clock.ts';
 
 /** A database file in the test's folder, with a clock that stands still; closed when the test ends. */

@@ -1,9 +1,9 @@
 import t from 'tap';
 import { request } from 'undici';
-import { ROUTES as ADMIN_ROUTES } from '../../src/admin/routes.ts';
-import { ROUTES as API_ROUTES } from '../../src/api/routes.ts';
-import { insertEntry } from '../../src/audit/audit-repository.ts';
-import { auditSweep } from '../../src/audit/audit-sweep.ts';
+import { insertEntry } from '../../src/core/audit/audit-repository.ts';
+import { auditSweep } from '../../src/core/audit/audit-sweep.ts';
+import { ROUTES as ADMIN_ROUTES } from '../../src/edge/admin/routes.ts';
+import { ROUTES as API_ROUTES } from '../../src/edge/api/routes.ts';
 import { openTestDatabase } from '../applications/tenant.ts';
 import { run } from '../cli/run.ts';
 import { deviceIdOf, startWorld } from '../world.ts';

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import t from 'tap';
-import { createLoginTime } from '../../src/broker/login-time.ts';
+import { createLoginTime } from '../../src/edge/mqtt/login-time.ts';
 
 /** Timers that a test lets fire, as late as it likes. */
 function handTimers() {

@@ -1,6 +1,6 @@
 import t from 'tap';
-import { createLoginTurns, LOGINS } from '../../src/broker/login-turns.ts';
-import { createDemand } from '../../src/transactions/demand.ts';
+import { createDemand } from '../../src/core/transactions/demand.ts';
+import { createLoginTurns, LOGINS } from '../../src/edge/mqtt/login-turns.ts';
 
 /** Turns on a clock that stands still but when it is moved. */
 function startTurns(perSecond: number) {

@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream';
 import t from 'tap';
-import { createLog } from '../../src/log.ts';
+import { createLog } from '../../src/runtime/log.ts';
 import { checkMessage } from '../contract/checked-messages.ts';
 import type { RawDevice } from '../raw-device.ts';
 import { startWorld, transactionIdOf, WIFI } from '../world.ts';

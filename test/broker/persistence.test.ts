@@ -1,10 +1,10 @@
 import assert from 'node:assert';
 import abstractPersistence from 'aedes-persistence/abstract.js';
 import t from 'tap';
-import { createPersistence } from '../../src/broker/persistence.ts';
-import { systemClock } from '../../src/clock.ts';
-import { openSqlite } from '../../src/database/sqlite/open-sqlite.ts';
-import { createSessions } from '../../src/sessions/sessions.ts';
+import { createSessions } from '../../src/core/sessions/sessions.ts';
+import { createPersistence } from '../../src/edge/mqtt/persistence.ts';
+import { openSqlite } from '../../src/platform/database/sqlite/open-sqlite.ts';
+import { systemClock } from '../../src/runtime/clock.ts';
 
 // What does not apply to a broker whose offline queue is the outbox; see the head of persistence.ts.
 const LEFT_OUT =

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import t from 'tap';
-import { createReadingShare } from '../../src/broker/reading-share.ts';
+import { createReadingShare } from '../../src/edge/mqtt/reading-share.ts';
 
 /** A share, whose time goes by as told, and connections that have runs to hand on. */
 function createWorld() {

@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { createLog } from '../../src/log.ts';
+import { createLog } from '../../src/runtime/log.ts';
 import { deviceIdOf, startWorld, type World } from '../world.ts';
 
 /** The figure of a metric with its labels; 0 when there is none. */

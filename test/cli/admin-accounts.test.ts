@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { ROUTES } from '../../src/admin/routes.ts';
-import { RESOURCES } from '../../src/cli/admin/admin-resources.ts';
+import { RESOURCES } from '../../src/clients/cli/admin/admin-resources.ts';
+import { ROUTES } from '../../src/edge/admin/routes.ts';
 import { deviceIdOf, startWorld } from '../world.ts';
 import { run } from './run.ts';
 

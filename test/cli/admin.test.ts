@@ -4,8 +4,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import t, { type Test } from 'tap';
-import { ROUTES } from '../../src/admin/routes.ts';
-import { RESOURCES } from '../../src/cli/admin/admin-resources.ts';
+import { RESOURCES } from '../../src/clients/cli/admin/admin-resources.ts';
+import { ROUTES } from '../../src/edge/admin/routes.ts';
 import { startWorld } from '../world.ts';
 import { run } from './run.ts';
 

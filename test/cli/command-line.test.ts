@@ -1,8 +1,8 @@
 import t from 'tap';
-import { optionsHelp } from '../../src/cli/line/command.ts';
-import { checkPositionals, readArguments, readSeconds, readUrl } from '../../src/cli/line/command-line.ts';
-import { nearest } from '../../src/cli/line/nearest.ts';
-import { UsageError } from '../../src/cli/line/usage-error.ts';
+import { optionsHelp } from '../../src/clients/cli/line/command.ts';
+import { checkPositionals, readArguments, readSeconds, readUrl } from '../../src/clients/cli/line/command-line.ts';
+import { nearest } from '../../src/clients/cli/line/nearest.ts';
+import { UsageError } from '../../src/clients/cli/line/usage-error.ts';
 
 const OPTIONS = {
   secret: { value: 'S', text: 'a secret' },

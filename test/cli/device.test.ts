@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { APN_FIELDS } from '../../src/cli/device/device-commands.ts';
-import { OPERATION_NAMES, TRANSACTION_STATES } from '../../src/cli/device/device-reads.ts';
+import { APN_FIELDS } from '../../src/clients/cli/device/device-commands.ts';
+import { OPERATION_NAMES, TRANSACTION_STATES } from '../../src/clients/cli/device/device-reads.ts';
 import { startWorld } from '../world.ts';
 import { run } from './run.ts';
 

@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { ALL_COMMANDS, GROUPS } from '../../src/cli/commands.ts';
-import { checkPositionals, readArguments } from '../../src/cli/line/command-line.ts';
-import { overview } from '../../src/cli/overview.ts';
-import { widthOf } from '../../src/cli/show/text-width.ts';
+import { ALL_COMMANDS, GROUPS } from '../../src/clients/cli/commands.ts';
+import { checkPositionals, readArguments } from '../../src/clients/cli/line/command-line.ts';
+import { overview } from '../../src/clients/cli/overview.ts';
+import { widthOf } from '../../src/clients/cli/show/text-width.ts';
 import { run } from './run.ts';
 
 const ROOT = join(import.meta.dirname, '../..');

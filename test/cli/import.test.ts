@@ -3,7 +3,7 @@ import { createServer, request as forward } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import t from 'tap';
-import { openImportOutput } from '../../src/cli/import/import-output.ts';
+import { openImportOutput } from '../../src/clients/cli/import/import-output.ts';
 import { deviceIdOf, startWorld } from '../world.ts';
 import { run } from './run.ts';
 

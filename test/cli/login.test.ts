@@ -2,7 +2,7 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import t from 'tap';
-import { createPrompt } from '../../src/cli/account/prompt.ts';
+import { createPrompt } from '../../src/clients/cli/account/prompt.ts';
 import { startWorld } from '../world.ts';
 import { run } from './run.ts';
 

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
-import { runCli } from '../../src/cli/run-cli.ts';
-import type { Terminal } from '../../src/cli/show/terminal.ts';
+import { runCli } from '../../src/clients/cli/run-cli.ts';
+import type { Terminal } from '../../src/clients/cli/show/terminal.ts';
 
 export interface Run {
   code: number;

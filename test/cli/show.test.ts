@@ -1,10 +1,10 @@
 import t from 'tap';
-import { Failure, failureText } from '../../src/cli/show/failure.ts';
-import { lookOf, render } from '../../src/cli/show/look.ts';
-import { oneLine } from '../../src/cli/show/plain-text.ts';
-import { recordText, table } from '../../src/cli/show/table.ts';
-import { createScreen } from '../../src/cli/show/terminal.ts';
-import { cut, widthOf } from '../../src/cli/show/text-width.ts';
+import { Failure, failureText } from '../../src/clients/cli/show/failure.ts';
+import { lookOf, render } from '../../src/clients/cli/show/look.ts';
+import { oneLine } from '../../src/clients/cli/show/plain-text.ts';
+import { recordText, table } from '../../src/clients/cli/show/table.ts';
+import { createScreen } from '../../src/clients/cli/show/terminal.ts';
+import { cut, widthOf } from '../../src/clients/cli/show/text-width.ts';
 
 const ESC = '\u001b';
 

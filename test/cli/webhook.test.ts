@@ -1,5 +1,5 @@
 import t from 'tap';
-import { EVENT_SETTINGS } from '../../src/cli/webhook/webhook-commands.ts';
+import { EVENT_SETTINGS } from '../../src/clients/cli/webhook/webhook-commands.ts';
 import { createFakeClock } from '../fake-clock.ts';
 import { startWorld, WIFI } from '../world.ts';
 import { run } from './run.ts';

@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import t from 'tap';
-import { createSigner } from '../../src/webhooks/signature.ts';
+import { createSigner } from '../../src/core/webhooks/signature.ts';
 import { createFakeClock } from '../fake-clock.ts';
 import { startWorld } from '../world.ts';
 

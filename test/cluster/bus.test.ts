@@ -1,5 +1,5 @@
 import t from 'tap';
-import { fromPayload, type Hint, toLine, toPayloads } from '../../src/cluster/hints.ts';
+import { fromPayload, type Hint, toLine, toPayloads } from '../../src/platform/cluster/hints.ts';
 import { createDatabase, NO_POSTGRES as skip } from '../postgres/databases.ts';
 import { startMember } from './members.ts';
 

@@ -1,14 +1,14 @@
 import { EventEmitter, once } from 'node:events';
 import { Writable } from 'node:stream';
 import type { Test } from 'tap';
-import { createBus } from '../../src/cluster/bus.ts';
-import type { Hint } from '../../src/cluster/hints.ts';
-import { createNodes, type Lease } from '../../src/cluster/nodes.ts';
-import { createPartitions } from '../../src/cluster/partitions.ts';
-import { type OpenRaw, rawConnections } from '../../src/database/postgres/raw-connection.ts';
-import { randomIds } from '../../src/ids.ts';
-import { createLog } from '../../src/log.ts';
 import { createMetrics } from '../../src/metrics.ts';
+import { createBus } from '../../src/platform/cluster/bus.ts';
+import type { Hint } from '../../src/platform/cluster/hints.ts';
+import { createNodes, type Lease } from '../../src/platform/cluster/nodes.ts';
+import { createPartitions } from '../../src/platform/cluster/partitions.ts';
+import { type OpenRaw, rawConnections } from '../../src/platform/database/postgres/raw-connection.ts';
+import { randomIds } from '../../src/runtime/ids.ts';
+import { createLog } from '../../src/runtime/log.ts';
 
 /** Long enough for a busy machine, short enough to be waited for. */
 export const QUICK: Lease = { renewMs: 100, validMs: 1_000 };

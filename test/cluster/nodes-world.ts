@@ -1,5 +1,5 @@
 import type { Test } from 'tap';
-import type { Hint } from '../../src/cluster/hints.ts';
+import type { Hint } from '../../src/platform/cluster/hints.ts';
 import { startWorld, type Tenant, transactionIdOf, WIFI, type World } from '../world.ts';
 import { createWire, QUICK } from './members.ts';
 

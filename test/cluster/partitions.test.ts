@@ -1,5 +1,5 @@
 import t from 'tap';
-import { chosen, PARTITIONS, partitionOf } from '../../src/cluster/rendezvous.ts';
+import { chosen, PARTITIONS, partitionOf } from '../../src/platform/cluster/rendezvous.ts';
 import { createDatabase, NO_POSTGRES as skip } from '../postgres/databases.ts';
 import { startMember } from './members.ts';
 

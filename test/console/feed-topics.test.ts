@@ -1,6 +1,6 @@
 import t from 'tap';
-import { readTopics } from '../../src/console/feed-topics.ts';
-import { beginningOf, SHOWN, shownPayload } from '../../src/console/redact-payload.ts';
+import { readTopics } from '../../src/edge/feed/feed-topics.ts';
+import { beginningOf, SHOWN, shownPayload } from '../../src/edge/feed/redact-payload.ts';
 import { toDomainError } from '../../src/errors.ts';
 import { deviceIdOf } from '../world.ts';
 

@@ -1,11 +1,11 @@
 import t from 'tap';
-import { createFeed } from '../../src/console/feed.ts';
-import type { FeedSources, Wanted } from '../../src/console/feed-reader.ts';
-import { createFeedStream, FEED_BUFFER } from '../../src/console/feed-stream.ts';
-import { readTopics } from '../../src/console/feed-topics.ts';
-import { createLog } from '../../src/log.ts';
+import { createFeed } from '../../src/edge/feed/feed.ts';
+import type { FeedSources, Wanted } from '../../src/edge/feed/feed-reader.ts';
+import { createFeedStream, FEED_BUFFER } from '../../src/edge/feed/feed-stream.ts';
+import { readTopics } from '../../src/edge/feed/feed-topics.ts';
 import { createMetrics } from '../../src/metrics.ts';
-import { Watch } from '../../src/watch.ts';
+import { createLog } from '../../src/runtime/log.ts';
+import { Watch } from '../../src/runtime/watch.ts';
 import { createFakeClock } from '../fake-clock.ts';
 
 interface Row {

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import t, { type Test } from 'tap';
 import { request } from 'undici';
-import { MOST_STREAMS_OF_APPLICATION } from '../../src/console/feed.ts';
+import { MOST_STREAMS_OF_APPLICATION } from '../../src/edge/feed/feed.ts';
 import { NO_POSTGRES as skip } from '../postgres/databases.ts';
 import { startWorld, transactionIdOf, WIFI, type World } from '../world.ts';
 import { type Item, open, type reader } from './feed-client.ts';

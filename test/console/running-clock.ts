@@ -1,4 +1,4 @@
-import { systemClock } from '../../src/clock.ts';
+import { systemClock } from '../../src/runtime/clock.ts';
 import type { FakeClock } from '../fake-clock.ts';
 
 /** A clock that goes on by itself, as pages want it; `advance` puts it forward, and lets no timer ring early. */

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { request } from 'undici';
-import { MOST_SESSIONS } from '../../src/console/sessions.ts';
+import { MOST_SESSIONS } from '../../src/edge/admin/sessions/sessions.ts';
 import { run } from '../cli/run.ts';
 import { NO_POSTGRES as skip } from '../postgres/databases.ts';
 import { startWorld } from '../world.ts';

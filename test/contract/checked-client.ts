@@ -1,6 +1,6 @@
 import { Pool } from 'undici';
-import { loadContracts } from '../../src/contracts/contracts.ts';
 import { ERRORS, type ErrorCode } from '../../src/errors.ts';
+import { loadContracts } from '../../src/platform/contracts/contracts.ts';
 import { findPath, type OpenApi, type Response, readOpenApi, type Schema, schemaName } from './documents.ts';
 
 const contracts = loadContracts();

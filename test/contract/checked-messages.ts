@@ -1,4 +1,4 @@
-import { loadContracts } from '../../src/contracts/contracts.ts';
+import { loadContracts } from '../../src/platform/contracts/contracts.ts';
 import { readAsyncApi, schemaName } from './documents.ts';
 
 const contracts = loadContracts();

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from '
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type { parse } from 'yaml';
-import { SCHEMA_FOLDER, type SchemaName } from '../../src/contracts/contracts.ts';
+import { SCHEMA_FOLDER, type SchemaName } from '../../src/platform/contracts/contracts.ts';
 
 interface Reference {
   $ref: string;

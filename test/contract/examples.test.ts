@@ -1,6 +1,6 @@
 import t from 'tap';
-import { loadContracts } from '../../src/contracts/contracts.ts';
 import { ERRORS } from '../../src/errors.ts';
+import { loadContracts } from '../../src/platform/contracts/contracts.ts';
 import { startWorld } from '../world.ts';
 import type { CheckedAnswer } from './checked-client.ts';
 import { checkMessage, checkWebhook } from './checked-messages.ts';

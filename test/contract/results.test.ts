@@ -2,7 +2,7 @@ import t from 'tap';
 import { peersOf } from '../../device-sim/model/bluetooth.ts';
 import { newState, plainEquipment } from '../../device-sim/model/device-state.ts';
 import { operations } from '../../device-sim/model/operations.ts';
-import { loadContracts } from '../../src/contracts/contracts.ts';
+import { loadContracts } from '../../src/platform/contracts/contracts.ts';
 import { readAsyncApi, schemaName } from './documents.ts';
 
 const contracts = loadContracts();

@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import t from 'tap';
-import { loadContracts } from '../../src/contracts/contracts.ts';
-import { hasCheckDigit } from '../../src/contracts/keywords.ts';
 import { DomainError } from '../../src/errors.ts';
+import { loadContracts } from '../../src/platform/contracts/contracts.ts';
+import { hasCheckDigit } from '../../src/platform/contracts/keywords.ts';
 
 const contracts = loadContracts();
 

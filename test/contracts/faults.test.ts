@@ -1,10 +1,10 @@
 import t from 'tap';
-import { ROUTES as ADMIN_ROUTES } from '../../src/admin/routes.ts';
-import { ROUTES as API_ROUTES } from '../../src/api/routes.ts';
-import { loadContracts, referredSchema, type SchemaName } from '../../src/contracts/contracts.ts';
-import { judgedSchema } from '../../src/contracts/judged-schema.ts';
+import { webhookUrlFault } from '../../src/core/webhooks/webhook-url.ts';
+import { ROUTES as ADMIN_ROUTES } from '../../src/edge/admin/routes.ts';
+import { ROUTES as API_ROUTES } from '../../src/edge/api/routes.ts';
 import type { DomainError, Fault } from '../../src/errors.ts';
-import { webhookUrlFault } from '../../src/webhooks/webhook-url.ts';
+import { loadContracts, referredSchema, type SchemaName } from '../../src/platform/contracts/contracts.ts';
+import { judgedSchema } from '../../src/platform/contracts/judged-schema.ts';
 
 const contracts = loadContracts();
 

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { isLanguageTag } from '../../src/contracts/language-tag.ts';
+import { isLanguageTag } from '../../src/platform/contracts/language-tag.ts';
 
 // biome-ignore format: a table is read by its rows
 const WELL_FORMED = [

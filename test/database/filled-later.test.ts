@@ -2,11 +2,11 @@ import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { Client } from 'pg';
 import t, { type Test } from 'tap';
-import { readMigrations } from '../../src/database/migration-files.ts';
+import { readMigrations } from '../../src/platform/database/migration-files.ts';
 import { createEmptyDatabase, type DatabaseKind } from '../postgres/databases.ts';
 import { onBoth } from './kinds.ts';
 
-const FOLDER = join(import.meta.dirname, '../../src/database');
+const FOLDER = join(import.meta.dirname, '../../src/platform/database');
 /** The migration that fills what is new from what is there. */
 const FILLS = 19;
 

@@ -1,6 +1,6 @@
 import t from 'tap';
-import { createAsking } from '../../src/asking.ts';
-import { inTurn } from '../../src/database/in-turn.ts';
+import { inTurn } from '../../src/platform/database/in-turn.ts';
+import { createAsking } from '../../src/runtime/current-caller.ts';
 import { openTestDatabase } from '../applications/tenant.ts';
 
 const COUNT = `WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ?)

@@ -1,7 +1,7 @@
 import type { Test } from 'tap';
-import { openPostgres } from '../../src/database/postgres/open-postgres.ts';
-import type { Database } from '../../src/database/sql.ts';
-import { openSqlite } from '../../src/database/sqlite/open-sqlite.ts';
+import { openPostgres } from '../../src/platform/database/postgres/open-postgres.ts';
+import type { Database } from '../../src/platform/database/sql.ts';
+import { openSqlite } from '../../src/platform/database/sqlite/open-sqlite.ts';
 import { createDatabase, type DatabaseKind, NO_POSTGRES } from '../postgres/databases.ts';
 
 interface Told {

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import t from 'tap';
-import { readMigrations } from '../../src/database/migration-files.ts';
+import { readMigrations } from '../../src/platform/database/migration-files.ts';
 
-const FOLDER = join(import.meta.dirname, '../../src/database');
+const FOLDER = join(import.meta.dirname, '../../src/platform/database');
 /** The last of those before there were nodes beside which it could run. */
 const LAST_ALONE = 17;
 const REMOVES = /^-- Removes what releases since \S+ do not read\.\n/;

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { newestFirst, type Page } from '../../src/database/newest-first.ts';
+import { newestFirst, type Page } from '../../src/platform/database/newest-first.ts';
 import { openTestDatabase } from '../applications/tenant.ts';
 
 interface Row {

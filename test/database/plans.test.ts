@@ -1,13 +1,13 @@
 import t from 'tap';
-import type { Sql, SqlValue } from '../../src/database/sql.ts';
-import { fleetPlaces, fleetRows } from '../../src/devices/fleet-repository.ts';
-import { countInstallations, listInstallations } from '../../src/transactions/installations-repository.ts';
+import type { Sql, SqlValue } from '../../src/platform/database/sql.ts';
+import { findApplicationOfDelivery } from '../../src/views/delivery-repository.ts';
+import { fleetPlaces, fleetRows } from '../../src/views/devices-repository.ts';
+import { countInstallations, listInstallations } from '../../src/views/installations-repository.ts';
 import {
   transactionsBetween,
   transactionsOfDevice,
   unfinishedTransactions,
-} from '../../src/transactions/overview-repository.ts';
-import { findApplicationOfDelivery } from '../../src/webhooks/delivery-row-repository.ts';
+} from '../../src/views/transactions-repository.ts';
 import { openTestDatabase } from '../applications/tenant.ts';
 
 // What lists of a whole fleet look at, by the plans of their statements: nothing of it is different for more rows.

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import t from 'tap';
-import type { UnitOfWork } from '../../src/database/sql.ts';
+import type { UnitOfWork } from '../../src/platform/database/sql.ts';
 import { onBoth, openDatabaseOf } from './kinds.ts';
 
 const insert = "INSERT INTO developers (developer_id, name, created_at) VALUES (?, 'x', 0)";

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import t from 'tap';
-import type { Sql } from '../../src/database/sql.ts';
-import { openSqlite } from '../../src/database/sqlite/open-sqlite.ts';
-import { setActivation } from '../../src/devices/device-repository.ts';
-import { listActivatedStates, PAGE_CHARACTERS } from '../../src/devices/status-repository.ts';
+import { setActivation } from '../../src/core/devices/device-repository.ts';
+import { listActivatedStates, PAGE_CHARACTERS } from '../../src/core/devices/status-repository.ts';
+import type { Sql } from '../../src/platform/database/sql.ts';
+import { openSqlite } from '../../src/platform/database/sqlite/open-sqlite.ts';
 import { deviceIdOf } from '../world.ts';
 
 const COUNT = 100_000;

@@ -1,8 +1,8 @@
 import t from 'tap';
-import { DEPRECATIONS } from '../../src/deprecations.ts';
-import { DOCS_FILES } from '../../src/docs/docs.ts';
-import { isKnown, takesGzip } from '../../src/docs/file.ts';
-import { html, prose } from '../../src/docs/html.ts';
+import { DOCS_FILES } from '../../src/edge/docs/docs.ts';
+import { isKnown, takesGzip } from '../../src/edge/docs/file.ts';
+import { html, prose } from '../../src/edge/docs/html.ts';
+import { DEPRECATIONS } from '../../src/runtime/deprecations.ts';
 import { startWorld } from '../world.ts';
 
 /** Every value of a key, however deep. */

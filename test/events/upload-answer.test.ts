@@ -1,7 +1,7 @@
 import t from 'tap';
+import { fromDeviceTime } from '../../src/core/events/device-time.ts';
+import { toUpload, toUploads } from '../../src/core/events/upload-answer.ts';
 import { DomainError, faultText } from '../../src/errors.ts';
-import { fromDeviceTime } from '../../src/events/device-time.ts';
-import { toUpload, toUploads } from '../../src/events/upload-answer.ts';
 
 /** What the error says, or the value. */
 function said(make: () => unknown): unknown {

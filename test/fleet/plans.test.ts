@@ -1,15 +1,15 @@
 import t from 'tap';
-import { listEntries } from '../../src/audit/audit-repository.ts';
-import type { Sql, SqlValue } from '../../src/database/sql.ts';
-import * as figures from '../../src/fleet/figures-repository.ts';
-import { listAttempts } from '../../src/webhooks/attempt-repository.ts';
+import { listEntries } from '../../src/core/audit/audit-repository.ts';
+import { listAttempts } from '../../src/core/webhooks/attempt-repository.ts';
 import {
   findApplicationsOf,
   findHeads,
   listDeliveries,
   listPendingOfAll,
-} from '../../src/webhooks/delivery-log-repository.ts';
-import { countPending } from '../../src/webhooks/receiver-states-repository.ts';
+} from '../../src/core/webhooks/delivery-log-repository.ts';
+import type { Sql, SqlValue } from '../../src/platform/database/sql.ts';
+import * as figures from '../../src/views/figures-repository.ts';
+import { countPending } from '../../src/views/receivers-repository.ts';
 import { openTestDatabase } from '../applications/tenant.ts';
 
 // What is counted and listed of a whole fleet, by the plans of the statements: nothing of it is different for more rows.

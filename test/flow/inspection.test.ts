@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import t from 'tap';
-import { createLog } from '../../src/log.ts';
+import { createLog } from '../../src/runtime/log.ts';
 import { startWorld } from '../world.ts';
 
 const apk = (name: string): Buffer => readFileSync(join(import.meta.dirname, '..', 'apks', name));

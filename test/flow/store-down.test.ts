@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import t from 'tap';
-import { createLog } from '../../src/log.ts';
 import { createMetrics } from '../../src/metrics.ts';
-import { createEmbeddedStore } from '../../src/objects/embedded-store.ts';
+import { createEmbeddedStore } from '../../src/platform/objects/embedded-store.ts';
+import { createLog } from '../../src/runtime/log.ts';
 import { createFakeClock } from '../fake-clock.ts';
 import { startWorld, transactionIdOf } from '../world.ts';
 

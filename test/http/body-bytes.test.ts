@@ -1,5 +1,5 @@
 import t from 'tap';
-import { createBodyBytes } from '../../src/http/body-bytes.ts';
+import { createBodyBytes } from '../../src/edge/http/body-bytes.ts';
 import { createMetrics } from '../../src/metrics.ts';
 
 const MEBIBYTE = 1024 ** 2;

@@ -1,14 +1,14 @@
 import { Writable } from 'node:stream';
 import type { Test } from 'tap';
 import { Client } from 'undici';
-import { loadContracts } from '../../src/contracts/contracts.ts';
-import { JsonSlices, lazily } from '../../src/http/json-slices.ts';
-import { createListener } from '../../src/http/listener.ts';
-import { nextPage } from '../../src/http/paging.ts';
-import { routesOf } from '../../src/http/route.ts';
-import { randomIds } from '../../src/ids.ts';
-import { createLog } from '../../src/log.ts';
+import { JsonSlices, lazily } from '../../src/edge/http/json-slices.ts';
+import { createListener } from '../../src/edge/http/listener.ts';
+import { nextPage } from '../../src/edge/http/paging.ts';
+import { routesOf } from '../../src/edge/http/route.ts';
 import { createMetrics } from '../../src/metrics.ts';
+import { loadContracts } from '../../src/platform/contracts/contracts.ts';
+import { randomIds } from '../../src/runtime/ids.ts';
+import { createLog } from '../../src/runtime/log.ts';
 import { createFakeClock } from '../fake-clock.ts';
 
 const contracts = loadContracts();

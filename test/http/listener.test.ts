@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import t from 'tap';
-import { BODY_LIMIT } from '../../src/http/read-body.ts';
+import { BODY_LIMIT } from '../../src/edge/http/read-body.ts';
 
 import { startListener as start } from './listener-world.ts';
 

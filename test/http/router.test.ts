@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net';
 import Koa from 'koa';
 import t from 'tap';
 import { Client } from 'undici';
+import { createRouter } from '../../src/edge/http/router.ts';
 import { toDomainError } from '../../src/errors.ts';
-import { createRouter } from '../../src/http/router.ts';
 
 const line = (method: 'GET' | 'PATCH' | 'POST' | 'PUT', path: string) => ({ method, path });
 const LINES = [

@@ -2,13 +2,13 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import t, { type Test } from 'tap';
-import { systemClock } from '../../src/clock.ts';
 import { readConfig } from '../../src/config.ts';
-import { randomIds } from '../../src/ids.ts';
-import { createLog } from '../../src/log.ts';
 import { createMetrics } from '../../src/metrics.ts';
-import { createObjectStore } from '../../src/objects/object-store.ts';
-import { openObjects } from '../../src/objects/open-objects.ts';
+import { createObjectStore } from '../../src/platform/objects/object-store.ts';
+import { openObjects } from '../../src/platform/objects/open-objects.ts';
+import { systemClock } from '../../src/runtime/clock.ts';
+import { randomIds } from '../../src/runtime/ids.ts';
+import { createLog } from '../../src/runtime/log.ts';
 import { createFakeClock } from '../fake-clock.ts';
 import { startEmbedded } from './stores.ts';
 

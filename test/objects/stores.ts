@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3';
 import type { Test } from 'tap';
-import { type Clock, systemClock } from '../../src/clock.ts';
-import { createLog } from '../../src/log.ts';
 import { createMetrics } from '../../src/metrics.ts';
-import { createEmbeddedStore, type EmbeddedStoreParts } from '../../src/objects/embedded-store.ts';
-import { createObjectStore, type ObjectStore } from '../../src/objects/object-store.ts';
+import { createEmbeddedStore, type EmbeddedStoreParts } from '../../src/platform/objects/embedded-store.ts';
+import { createObjectStore, type ObjectStore } from '../../src/platform/objects/object-store.ts';
+import { type Clock, systemClock } from '../../src/runtime/clock.ts';
+import { createLog } from '../../src/runtime/log.ts';
 
 export interface RunningStore {
   endpoint: string;

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { createTransfers } from '../../src/objects/transfers.ts';
+import { createTransfers } from '../../src/platform/objects/transfers.ts';
 import { createFakeClock } from '../fake-clock.ts';
 
 function setUp({ total = 4, perKey = 2 } = {}) {

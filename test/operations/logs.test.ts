@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream';
 import t from 'tap';
-import { createLog } from '../../src/log.ts';
+import { createLog } from '../../src/runtime/log.ts';
 import { startWorld, transactionIdOf, WIFI } from '../world.ts';
 
 /** A log at its most talkative, and what it wrote. */

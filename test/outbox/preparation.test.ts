@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events';
 import t from 'tap';
-import { createLog } from '../../src/log.ts';
-import { createPreparation } from '../../src/outbox/preparation.ts';
+import { createPreparation } from '../../src/core/outbox/preparation.ts';
+import { createLog } from '../../src/runtime/log.ts';
 import { createFakeClock } from '../fake-clock.ts';
 
 t.test('a connection that lasts for years keeps nothing of the commands that were prepared on it', async (t) => {

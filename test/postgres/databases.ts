@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Test } from 'tap';
 import { findPostgres, type PostgresServer, startPostgres } from '../../harness/postgres-server.ts';
-import { openPostgres } from '../../src/database/postgres/open-postgres.ts';
+import { openPostgres } from '../../src/platform/database/postgres/open-postgres.ts';
 
 export type DatabaseKind = 'sqlite' | 'postgres';
 

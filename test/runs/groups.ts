@@ -12,7 +12,7 @@ export const ALONE: Readonly<Record<string, string>> = {
   'database/sqlite/full-disk.test.ts': 'it mounts a disk until its process ends',
   'device-sim/fleet/memory.test.ts': 'it measures the memory of its process',
   'device-sim/scenario/ready.test.ts': 'its scenarios expect times of their service',
-  'fleet/kept.test.ts': 'it collects the garbage of its process',
+  'fleet/remembered.test.ts': 'it collects the garbage of its process',
   'flow/crash.test.ts': 'it has a bound of its own for its time',
   'http/router.test.ts': 'its server is there until its process ends',
   'objects/both-stores.test.ts': 'its servers are there until its process ends',

@@ -2,11 +2,11 @@ import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { Client } from 'pg';
 import t, { type Test } from 'tap';
-import { openPostgres } from '../../src/database/postgres/open-postgres.ts';
-import { openSqlite } from '../../src/database/sqlite/open-sqlite.ts';
-import { insertDevice } from '../../src/devices/device-repository.ts';
-import { createLog } from '../../src/log.ts';
-import { createPresence } from '../../src/sessions/presence.ts';
+import { insertDevice } from '../../src/core/devices/device-repository.ts';
+import { createPresence } from '../../src/core/sessions/presence.ts';
+import { openPostgres } from '../../src/platform/database/postgres/open-postgres.ts';
+import { openSqlite } from '../../src/platform/database/sqlite/open-sqlite.ts';
+import { createLog } from '../../src/runtime/log.ts';
 import { createFakeClock } from '../fake-clock.ts';
 import { createDatabase, NO_POSTGRES as skip } from '../postgres/databases.ts';
 

@@ -1,11 +1,11 @@
 import t from 'tap';
+import type { StoredObject } from '../../src/core/software/object-store.ts';
+import { createQuotas } from '../../src/core/software/quotas.ts';
+import { createSoftware } from '../../src/core/software/software.ts';
 import type { DomainError } from '../../src/errors.ts';
-import { randomIds } from '../../src/ids.ts';
-import { createLog } from '../../src/log.ts';
 import { createMetrics } from '../../src/metrics.ts';
-import type { StoredObject } from '../../src/software/object-store.ts';
-import { createQuotas } from '../../src/software/quotas.ts';
-import { createSoftware } from '../../src/software/software.ts';
+import { randomIds } from '../../src/runtime/ids.ts';
+import { createLog } from '../../src/runtime/log.ts';
 import { openTestDatabase } from '../applications/tenant.ts';
 
 const NAME = { package: 'com.example.camera', version: '1.0.0' };

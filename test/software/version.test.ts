@@ -1,6 +1,6 @@
 import semver from 'semver';
 import t, { type Test } from 'tap';
-import { versionSortKey } from '../../src/software/version.ts';
+import { versionSortKey } from '../../src/core/software/version.ts';
 
 /** As the database compares them: by the bytes of the keys. */
 const compareKeys = (a: string, b: string): number =>

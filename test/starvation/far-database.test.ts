@@ -1,7 +1,7 @@
 import t from 'tap';
-import { openPostgres } from '../../src/database/postgres/open-postgres.ts';
-import { createLog } from '../../src/log.ts';
-import { createPresence } from '../../src/sessions/presence.ts';
+import { createPresence } from '../../src/core/sessions/presence.ts';
+import { openPostgres } from '../../src/platform/database/postgres/open-postgres.ts';
+import { createLog } from '../../src/runtime/log.ts';
 import { createFakeClock } from '../fake-clock.ts';
 import { createDatabase, NO_POSTGRES } from '../postgres/databases.ts';
 import { createSlowWay } from '../postgres/slow-way.ts';

@@ -1,6 +1,6 @@
 import t from 'tap';
-import { firmwareWarning } from '../../src/transactions/firmware-warning.ts';
-import { OPERATIONS, TRANSACTION_STATUSES } from '../../src/transactions/transaction.ts';
+import { firmwareWarning } from '../../src/core/transactions/firmware-warning.ts';
+import { OPERATIONS, TRANSACTION_STATUSES } from '../../src/core/transactions/transaction.ts';
 
 const NEW = { firmware: '9.001.0', managementClient: '2.3.1' };
 const asked = { operation: 'listConnectivity', status: 'delivered' } as const;

@@ -1,6 +1,6 @@
 import t from 'tap';
+import { createIdempotency } from '../../src/core/transactions/idempotency.ts';
 import { createMetrics } from '../../src/metrics.ts';
-import { createIdempotency } from '../../src/transactions/idempotency.ts';
 import { openTestDatabase } from '../applications/tenant.ts';
 
 const DAY = 24 * 3600 * 1000;

@@ -1,6 +1,6 @@
 import t from 'tap';
-import type { Sql, SqlValue } from '../../src/database/sql.ts';
-import { listTransactions, type TransactionFilter } from '../../src/transactions/transaction-repository.ts';
+import { listTransactions, type TransactionFilter } from '../../src/core/transactions/transaction-repository.ts';
+import type { Sql, SqlValue } from '../../src/platform/database/sql.ts';
 import { openTestDatabase } from '../applications/tenant.ts';
 
 const ROWS = 600;

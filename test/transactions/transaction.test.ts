@@ -5,7 +5,7 @@ import {
   TRANSACTION_STATUSES,
   type TransactionEvent,
   type TransactionStatus,
-} from '../../src/transactions/transaction.ts';
+} from '../../src/core/transactions/transaction.ts';
 
 const EVENTS: TransactionEvent[] = ['delivered', 'processing', 'succeeded', 'failed', 'cancelled'];
 

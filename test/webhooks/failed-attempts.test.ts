@@ -1,9 +1,9 @@
 import t from 'tap';
+import { listAttempts, listFailing } from '../../src/core/webhooks/attempt-repository.ts';
+import { createDeliveryLog } from '../../src/core/webhooks/delivery-log.ts';
+import { deliverySweep } from '../../src/core/webhooks/delivery-sweep.ts';
+import { ANSWER_BYTES, createKeptAnswers } from '../../src/core/webhooks/kept-answers.ts';
 import { createMetrics } from '../../src/metrics.ts';
-import { listAttempts, listFailing } from '../../src/webhooks/attempt-repository.ts';
-import { createDeliveryLog } from '../../src/webhooks/delivery-log.ts';
-import { deliverySweep } from '../../src/webhooks/delivery-sweep.ts';
-import { ANSWER_BYTES, createKeptAnswers } from '../../src/webhooks/kept-answers.ts';
 import { createSetUp } from './set-up.ts';
 import { createTestReceiver, type TestAnswer } from './test-receiver.ts';
 

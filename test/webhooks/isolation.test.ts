@@ -1,5 +1,5 @@
 import t from 'tap';
-import { createReceiver, failed, late, succeeded } from '../../src/webhooks/receiver.ts';
+import { createReceiver, failed, late, succeeded } from '../../src/core/webhooks/receiver.ts';
 import { createSetUp } from './set-up.ts';
 import { createTestReceiver } from './test-receiver.ts';
 

@@ -1,7 +1,7 @@
 import t from 'tap';
-import { openSqlite } from '../../src/database/sqlite/open-sqlite.ts';
-import { createDeliveryLog } from '../../src/webhooks/delivery-log.ts';
-import { insertDelivery, saveOutcome } from '../../src/webhooks/delivery-repository.ts';
+import { createDeliveryLog } from '../../src/core/webhooks/delivery-log.ts';
+import { insertDelivery, saveOutcome } from '../../src/core/webhooks/delivery-repository.ts';
+import { openSqlite } from '../../src/platform/database/sqlite/open-sqlite.ts';
 import { createSetUp } from './set-up.ts';
 import { createTestReceiver } from './test-receiver.ts';
 

@@ -1,5 +1,5 @@
 import t from 'tap';
-import type { Database } from '../../src/database/sql.ts';
+import type { Database } from '../../src/platform/database/sql.ts';
 import { createSetUp } from './set-up.ts';
 import { createTestReceiver } from './test-receiver.ts';
 

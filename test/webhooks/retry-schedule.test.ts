@@ -1,5 +1,5 @@
 import t from 'tap';
-import { type Answer, judge, RETRY_DELAYS, retryAfterSeconds } from '../../src/webhooks/retry-schedule.ts';
+import { type Answer, judge, RETRY_DELAYS, retryAfterSeconds } from '../../src/core/webhooks/retry-schedule.ts';
 
 const NOW = Date.UTC(2026, 10, 20, 9, 30) * 1000;
 const answered = (statusCode: number, retryAfter: string | null = null): Answer => ({

@@ -1,11 +1,11 @@
 import type { LookupFunction } from 'node:net';
 import type { Test } from 'tap';
-import type { Database } from '../../src/database/sql.ts';
-import { type Ids, randomIds } from '../../src/ids.ts';
-import { createLog } from '../../src/log.ts';
+import type { WebhookEvent } from '../../src/core/webhooks/delivery.ts';
+import { createWebhooks } from '../../src/core/webhooks/webhooks.ts';
 import { createMetrics } from '../../src/metrics.ts';
-import type { WebhookEvent } from '../../src/webhooks/delivery.ts';
-import { createWebhooks } from '../../src/webhooks/webhooks.ts';
+import type { Database } from '../../src/platform/database/sql.ts';
+import { type Ids, randomIds } from '../../src/runtime/ids.ts';
+import { createLog } from '../../src/runtime/log.ts';
 import { createTenant } from '../applications/tenant.ts';
 
 // Four bytes that make the random number 0.5: no jitter.

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import t from 'tap';
-import { createSigner } from '../../src/webhooks/signature.ts';
+import { createSigner } from '../../src/core/webhooks/signature.ts';
 
 const signedHeaders = createSigner();
 

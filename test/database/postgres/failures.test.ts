@@ -3,7 +3,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Client } from 'pg';
 import t, { type Test } from 'tap';
-import { openPostgres } from '../../../src/database/postgres/open-postgres.ts';
+import { openPostgres } from '../../../src/platform/database/postgres/open-postgres.ts';
 import { createDatabase, NO_POSTGRES, startTestPostgres } from '../../postgres/databases.ts';
 
 const insert = "INSERT INTO developers (developer_id, name, created_at) VALUES (?, 'x', 0)";

@@ -7,9 +7,9 @@ import { Client } from 'pg';
 import t, { type Test } from 'tap';
 import { startPostgres } from '../../../harness/postgres-server.ts';
 import { readConfig } from '../../../src/config.ts';
-import { openConnection, SHORT } from '../../../src/database/postgres/connection.ts';
-import { migrate } from '../../../src/database/postgres/migrations.ts';
-import { openPostgres } from '../../../src/database/postgres/open-postgres.ts';
+import { openConnection, SHORT } from '../../../src/platform/database/postgres/connection.ts';
+import { migrate } from '../../../src/platform/database/postgres/migrations.ts';
+import { openPostgres } from '../../../src/platform/database/postgres/open-postgres.ts';
 import { createDatabase, NO_POSTGRES, startTestPostgres } from '../../postgres/databases.ts';
 import { createSlowWay } from '../../postgres/slow-way.ts';
 

@@ -1,9 +1,9 @@
 import { Client } from 'pg';
 import t, { type Test } from 'tap';
-import { readMigrations } from '../../../src/database/migration-files.ts';
-import { examinePostgres } from '../../../src/database/postgres/examine.ts';
-import { openPostgres } from '../../../src/database/postgres/open-postgres.ts';
-import { changeOf } from '../../../src/database/postgres/place.ts';
+import { readMigrations } from '../../../src/platform/database/migration-files.ts';
+import { changeOf } from '../../../src/platform/database/postgres/database-identity.ts';
+import { examinePostgres } from '../../../src/platform/database/postgres/examine.ts';
+import { openPostgres } from '../../../src/platform/database/postgres/open-postgres.ts';
 import { createDatabase, createEmptyDatabase, NO_POSTGRES } from '../../postgres/databases.ts';
 
 const skip = NO_POSTGRES && { skip: NO_POSTGRES };

@@ -1,8 +1,8 @@
 import t from 'tap';
-import { openPostgres } from '../../../src/database/postgres/open-postgres.ts';
-import { setFormOf } from '../../../src/database/postgres/sets.ts';
-import { declaredSets, inSets, type ParameterType } from '../../../src/database/set-form.ts';
-import type { Database, SqlValue, UnitOfWork } from '../../../src/database/sql.ts';
+import { openPostgres } from '../../../src/platform/database/postgres/open-postgres.ts';
+import { setFormOf } from '../../../src/platform/database/postgres/sets.ts';
+import { declaredSets, inSets, type ParameterType } from '../../../src/platform/database/set-form.ts';
+import type { Database, SqlValue, UnitOfWork } from '../../../src/platform/database/sql.ts';
 import '../../../src/service.ts'; // all rooms, with all that they declare
 import { createRandom } from '../../../device-sim/random.ts';
 import { createDatabase, NO_POSTGRES } from '../../postgres/databases.ts';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import t, { type Test } from 'tap';
-import { statementOf } from '../../../src/database/postgres/statements.ts';
+import { statementOf } from '../../../src/platform/database/postgres/statements.ts';
 import { createDatabase, NO_POSTGRES } from '../../postgres/databases.ts';
 import { textsOfRepositories } from './texts.ts';
 

@@ -1,6 +1,6 @@
 import { globSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { UnitOfWork } from '../../../src/database/sql.ts';
+import type { UnitOfWork } from '../../../src/platform/database/sql.ts';
 
 /** Stands for any argument: each of its members is another one. It is a word as text, and 1 as a number. */
 const anything: unknown = new Proxy(

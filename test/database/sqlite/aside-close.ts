@@ -1,5 +1,5 @@
 // Closes databases while the last answer of their reading thread is on its way, with nothing else that keeps the process.
-import { openSqlite } from '../../../src/database/sqlite/open-sqlite.ts';
+import { openSqlite } from '../../../src/platform/database/sqlite/open-sqlite.ts';
 
 const [folder = ''] = process.argv.slice(2);
 for (let round = 1; round <= 30; round += 1) {

@@ -2,9 +2,9 @@ import { closeSync, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import t, { type Test } from 'tap';
-import { checkPieces } from '../../../src/database/sqlite/check-pieces.ts';
-import { examineDatabase } from '../../../src/database/sqlite/examine.ts';
-import { openSqlite } from '../../../src/database/sqlite/open-sqlite.ts';
+import { checkPieces } from '../../../src/platform/database/sqlite/check-pieces.ts';
+import { examineDatabase } from '../../../src/platform/database/sqlite/examine.ts';
+import { openSqlite } from '../../../src/platform/database/sqlite/open-sqlite.ts';
 import { startWorld } from '../../world.ts';
 
 const PAGE = 4096;

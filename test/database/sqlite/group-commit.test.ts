@@ -1,6 +1,6 @@
 import t from 'tap';
-import type { UnitOfWork } from '../../../src/database/sql.ts';
-import { openSqlite } from '../../../src/database/sqlite/open-sqlite.ts';
+import type { UnitOfWork } from '../../../src/platform/database/sql.ts';
+import { openSqlite } from '../../../src/platform/database/sqlite/open-sqlite.ts';
 
 // What it has in common with a server's is in test/database/units-of-work.test.ts, for both.
 const open = (folder: string) => openSqlite({ folder, nowMicros: 1_000_000 });

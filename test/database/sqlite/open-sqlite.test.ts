@@ -14,9 +14,9 @@ import { join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
 import Sqlite from 'better-sqlite3';
 import t from 'tap';
-import { readMigrations } from '../../../src/database/migration-files.ts';
-import { migrate } from '../../../src/database/sqlite/migrations.ts';
-import { openSqlite } from '../../../src/database/sqlite/open-sqlite.ts';
+import { readMigrations } from '../../../src/platform/database/migration-files.ts';
+import { migrate } from '../../../src/platform/database/sqlite/migrations.ts';
+import { openSqlite } from '../../../src/platform/database/sqlite/open-sqlite.ts';
 
 const open = (folder: string) => openSqlite({ folder, nowMicros: 1 });
 

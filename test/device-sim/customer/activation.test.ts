@@ -3,8 +3,8 @@ import type { ActionName } from '../../../device-sim/customer/action.ts';
 import { createActivation } from '../../../device-sim/customer/activation.ts';
 import { createLedger } from '../../../device-sim/customer/create-ledger.ts';
 import { createRequests } from '../../../device-sim/customer/requests.ts';
-import type { LapelClient } from '../../../src/client/lapel-client.ts';
-import { LapelError } from '../../../src/client/lapel-error.ts';
+import type { LapelClient } from '../../../src/clients/client/lapel-client.ts';
+import { LapelError } from '../../../src/clients/client/lapel-error.ts';
 import { handTimers } from '../hand-timers.ts';
 
 const PATIENCE = 5000;

@@ -1,6 +1,6 @@
 import t from 'tap';
-import { scheduleHappenings, scheduleRounds } from '../../../device-sim/fleet/happenings.ts';
 import { type Life, letLive, quietLife } from '../../../device-sim/fleet/life.ts';
+import { scheduleHappenings, scheduleRounds } from '../../../device-sim/fleet/scheduled-events.ts';
 import { createBattery } from '../../../device-sim/model/battery.ts';
 import type { CallPlan } from '../../../device-sim/model/calls.ts';
 import { createDevice, type Device } from '../../../device-sim/model/device.ts';

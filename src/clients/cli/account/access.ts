@@ -1,0 +1,199 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { COMMAND_LINE, ownVersion } from '../../../runtime/version.ts';
+import { createLapelClient, type LapelClient } from '../../client/lapel-client.ts';
+import { createTransport, type Request } from '../../client/transport.ts';
+import { type Given, readUrl } from '../line/command-line.ts';
+import type { Options } from '../line/options.ts';
+import { UsageError } from '../line/usage-error.ts';
+import { toFailure } from '../show/failure.ts';
+import type { Terminal } from '../show/terminal.ts';
+import { DEFAULT_PROFILE, type Profile, readProfiles } from './credentials.ts';
+
+const PROFILE = { profile: { value: 'NAME', text: 'what lapel login stored under this name (LAPEL_PROFILE)' } };
+
+/** The options of every command that speaks for an application. */
+export const APPLICATION_OPTIONS = {
+  application: { value: 'ID', text: 'the application (LAPEL_APPLICATION)' },
+  secret: {
+    value: 'S',
+    text: 'its secret; better in LAPEL_APPLICATION_SECRET, which others on the machine do not see',
+  },
+  'secret-stdin': { text: 'its secret is the first line of standard input' },
+  url: { value: 'URL', text: 'the REST API (LAPEL_URL; http://127.0.0.1:8080)' },
+  ...PROFILE,
+} satisfies Options;
+
+/** The options of every command of administration. */
+export const ADMIN_OPTIONS = {
+  'admin-url': { value: 'URL', text: 'administration (LAPEL_ADMIN_URL; http://127.0.0.1:8081)' },
+  token: { value: 'TOKEN', text: 'the administrator token; better in LAPEL_ADMIN_TOKEN' },
+  'token-stdin': { text: 'the administrator token is the first line of standard input' },
+  'data-dir': { value: 'FOLDER', text: 'the data folder of the service, which has the token (LAPEL_DATA_DIR, ./data)' },
+  ...PROFILE,
+} satisfies Options;
+
+const APPLICATION_URL = 'http://127.0.0.1:8080';
+const ADMIN_URL = 'http://127.0.0.1:8081';
+
+/** The REST API, for an application. */
+export interface Application {
+  applicationId: string;
+  baseUrl: string;
+  /** Carries out calls of the client; `what` is what fails when they fail: `start the distribution`. Throws a Failure. */
+  call<Result>(what: string, use: (lapel: LapelClient) => Promise<Result>): Promise<Result>;
+}
+
+/** The administration API. */
+export interface Administration {
+  baseUrl: string;
+  /** Of every request. */
+  headers: { authorization: string; 'user-agent': string };
+  /** Sends one request and answers its body; undefined without one. Throws a Failure. */
+  request(what: string, request: Omit<Request, 'headers' | 'repeatable'>): Promise<unknown>;
+  /** The same; also the query of the next page, where there is one. */
+  page(what: string, request: Omit<Request, 'headers' | 'repeatable'>): ReturnType<ReturnType<typeof createTransport>>;
+}
+
+async function firstLineOf(stdin: Terminal['stdin'], option: string): Promise<string> {
+  for await (const line of createInterface({ input: stdin })) {
+    if (line.trim() !== '') return line.trim();
+    break;
+  }
+  throw new UsageError(option, 'standard input has no first line');
+}
+
+/** A secret: on the command line, on standard input, in the environment; `given` says of which options. */
+export async function readSecret(
+  given: Given,
+  { option, fallback, question }: { option: string; fallback?: string | undefined; question: string },
+  { stdin, ask }: Pick<Terminal, 'stdin' | 'ask'>,
+): Promise<string | undefined> {
+  const said = given.text(option);
+  if (given.flag(`${option}-stdin`)) {
+    if (said !== undefined) throw new UsageError(`--${option}-stdin`, `makes no sense with --${option}`);
+    return firstLineOf(stdin, `--${option}-stdin`);
+  }
+  return said ?? (fallback || ((await ask?.(question, { hidden: true })) ?? undefined) || undefined);
+}
+
+/**
+ * The profile that a command is for. What is named on the command line wins over the environment, which then is not
+ * looked at; without any name it is `default`, which need not be there. Throws a UsageError.
+ */
+async function findProfile(given: Given, terminal: Terminal): Promise<{ profile: Profile; env: Terminal['env'] }> {
+  const named = given.text('profile');
+  const name = named ?? (terminal.env['LAPEL_PROFILE'] || undefined);
+  const profiles = await readProfiles(terminal);
+  const profile = profiles.get(name ?? DEFAULT_PROFILE);
+  if (name !== undefined && !profile) {
+    const names = [...profiles.keys()].join(', ') || 'none yet';
+    throw new UsageError('--profile', `there is no profile "${name}" (${names}): lapel login --profile ${name}`);
+  }
+  return { profile: profile ?? {}, env: named === undefined ? terminal.env : {} };
+}
+
+/** Speaks for an application, with access tokens that last as long as the command. Throws a UsageError. */
+export async function openApplication(given: Given, terminal: Terminal): Promise<Application> {
+  const { profile, env } = await findProfile(given, terminal);
+  const stored = profile.application;
+  const applicationId = given.text('application') ?? (env['LAPEL_APPLICATION'] || stored?.applicationId);
+  if (applicationId === undefined) {
+    throw new UsageError('--application', 'is needed (or LAPEL_APPLICATION, or lapel login)');
+  }
+  const baseUrl = readUrl('url', given.text('url') ?? (env['LAPEL_URL'] || stored?.url || APPLICATION_URL));
+  // A secret that was stored goes to the service that it is of, and to no other.
+  const isStored = stored?.applicationId === applicationId && stored.url === baseUrl;
+  const fallback = env['LAPEL_APPLICATION_SECRET'] || (isStored ? stored.secret : undefined);
+  const question = `Secret of ${applicationId} (is not shown): `;
+  const secret = await readSecret(given, { option: 'secret', fallback, question }, terminal);
+  if (!secret) throw new UsageError('--secret', 'is needed (or LAPEL_APPLICATION_SECRET, --secret-stdin, lapel login)');
+  return connectApplication({ baseUrl, applicationId, secret }, terminal);
+}
+
+export function connectApplication(
+  account: { baseUrl: string; applicationId: string; secret: string },
+  { now, pause }: Terminal,
+): Application {
+  const { baseUrl, applicationId } = account;
+  const lapel = createLapelClient({ ...account, now, pause });
+  return {
+    applicationId,
+    baseUrl,
+    async call(what, use) {
+      try {
+        return await use(lapel);
+      } catch (error) {
+        throw toFailure(error, { what, baseUrl, option: 'url' });
+      }
+    },
+  };
+}
+
+async function tokenIn(folder: string): Promise<string> {
+  return (await readFile(join(folder, 'admin-token'), 'utf8')).trim();
+}
+
+const faultOf = (error: unknown, folder: string): string => {
+  const { code, message } = error as NodeJS.ErrnoException;
+  return code === 'ENOENT' ? `there is no ${join(folder, 'admin-token')}` : message;
+};
+
+/** Speaks for the administrator. Throws a UsageError. */
+export async function openAdministration(given: Given, terminal: Terminal): Promise<Administration> {
+  const { profile, env } = await findProfile(given, terminal);
+  const stored = profile.administration;
+  const baseUrl = readUrl('admin-url', given.text('admin-url') ?? (env['LAPEL_ADMIN_URL'] || stored?.url || ADMIN_URL));
+  const silent = { ...terminal, ask: null };
+  const said = await readSecret(given, { option: 'token', question: '' }, silent);
+  const folder = given.text('data-dir');
+  if (said !== undefined && folder !== undefined) throw new UsageError('--data-dir', 'makes no sense with --token');
+  const fromFolder = async (path: string): Promise<string> => {
+    try {
+      return await tokenIn(path);
+    } catch (error) {
+      throw new UsageError('--data-dir', faultOf(error, path));
+    }
+  };
+  const last = async (): Promise<string> => {
+    const path = env['LAPEL_DATA_DIR'] || './data';
+    try {
+      return await tokenIn(path);
+    } catch (error) {
+      const asked = await terminal.ask?.('Administrator token (is not shown): ', { hidden: true });
+      if (asked) return asked;
+      throw new UsageError(
+        '--token',
+        `is needed (or LAPEL_ADMIN_TOKEN, or --data-dir, or lapel login --admin): ${faultOf(error, path)}`,
+      );
+    }
+  };
+  const storedToken = stored?.url === baseUrl && !env['LAPEL_DATA_DIR'] ? stored.token : undefined;
+  const token =
+    said ??
+    (folder === undefined ? env['LAPEL_ADMIN_TOKEN'] || storedToken || (await last()) : await fromFolder(folder));
+  return connectAdministration({ baseUrl, token }, terminal);
+}
+
+export function connectAdministration(
+  { baseUrl, token }: { baseUrl: string; token: string },
+  { pause }: Terminal,
+): Administration {
+  const send = createTransport(baseUrl, { pause });
+  const headers = { authorization: `Bearer ${token}`, 'user-agent': `${COMMAND_LINE}/${ownVersion()}` };
+  const page: Administration['page'] = async (what, request) => {
+    try {
+      const repeatable = request.method !== 'POST';
+      return await send({ ...request, headers, repeatable });
+    } catch (error) {
+      throw toFailure(error, { what, baseUrl, option: 'admin-url' });
+    }
+  };
+  return {
+    baseUrl,
+    headers,
+    page,
+    request: async (what, request) => (await page(what, request)).body,
+  };
+}

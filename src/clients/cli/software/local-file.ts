@@ -1,0 +1,49 @@
+import { type FileHandle, open } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { ApkError } from '../../../platform/apk/apk-error.ts';
+import type { ApkManifest } from '../../../platform/apk/manifest.ts';
+import { readApk } from '../../../platform/apk/read-apk.ts';
+import { UsageError } from '../line/usage-error.ts';
+import { Failure } from '../show/failure.ts';
+
+/** A file that is open: what is looked at and what is uploaded are the same, whatever happens to its name meanwhile. */
+export interface LocalFile extends AsyncDisposable {
+  name: string;
+  /** Bytes. */
+  size: number;
+  handle: FileHandle;
+}
+
+/** Opens a file of the command line. Throws a UsageError. */
+export async function openLocalFile(path: string): Promise<LocalFile> {
+  let handle: FileHandle;
+  try {
+    handle = await open(path);
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw new UsageError(path, code === 'ENOENT' ? 'there is no such file' : message);
+  }
+  const stats = await handle.stat();
+  if (!stats.isFile()) {
+    await handle.close();
+    throw new UsageError(path, 'is no file');
+  }
+  return { name: basename(path), size: stats.size, handle, [Symbol.asyncDispose]: () => handle.close() };
+}
+
+/** What an APK file says that it is; null when it is none. */
+export async function identify({ size, handle }: LocalFile): Promise<ApkManifest | null> {
+  try {
+    return await readApk({
+      size,
+      async read(start, end) {
+        const { buffer, bytesRead } = await handle.read(Buffer.alloc(end - start + 1), 0, end - start + 1, start);
+        return buffer.subarray(0, bytesRead);
+      },
+    });
+  } catch (error) {
+    if (!(error instanceof ApkError)) throw error;
+    if (error.reason === 'not_an_archive' || error.reason === 'manifest_missing') return null;
+    throw new Failure(`cannot read the APK file: ${error.message}`, { cause: error });
+  }
+}

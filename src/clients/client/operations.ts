@@ -1,0 +1,155 @@
+// Generated from schemas/openapi.yaml by `npm run generate`; edit that instead.
+// biome-ignore-all format: a table is read by its rows
+import type { SchemaTypes } from '../../platform/contracts/types.ts';
+
+/** Every operation of the application API: what it takes, besides the application, and what it answers. */
+export interface Operations {
+  /** Read the settings of the application (op 1). */
+  readSettings: { input: object; answer: SchemaTypes['rest/application-settings'] };
+  /** Change settings of the application (op 2). */
+  updateSettings: { input: { body: SchemaTypes['rest/application-settings-update'] }; answer: undefined };
+  /** Issue the authenticationKey (op 3). */
+  issueKey: { input: object; answer: SchemaTypes['rest/authentication-key'] };
+  /** Read the activation status of a device (op 4). */
+  readActivation: { input: { deviceId: string }; answer: SchemaTypes['rest/activation-status'] };
+  /** Activate a device (op 5). */
+  activate: { input: { deviceId: string; body?: SchemaTypes['rest/activation-request'] }; answer: SchemaTypes['rest/transaction-response'] };
+  /** Deactivate a device (op 6). */
+  deactivate: { input: { deviceId: string }; answer: SchemaTypes['rest/transaction-response'] };
+  /** Read the status of a device (op 7). */
+  readStatus: { input: { deviceId: string }; answer: SchemaTypes['rest/device-status'] };
+  /** List the status of the devices of the application (op 8). */
+  listStatuses: { input: { query?: Partial<SchemaTypes['rest/device-status-query']> }; answer: SchemaTypes['rest/device-status-list'] };
+  /** Read the hardware properties of a device (op 9). */
+  readHardware: { input: { deviceId: string }; answer: SchemaTypes['rest/hardware-properties'] };
+  /** Set the access point names of a device (op 10). */
+  setApn: { input: { deviceId: string; body: SchemaTypes['rest/apn-settings'] }; answer: SchemaTypes['rest/transaction-response'] };
+  /** Set the Wi-Fi networks of a device (op 11). */
+  setWifi: { input: { deviceId: string; body: SchemaTypes['rest/wifi-settings'] }; answer: SchemaTypes['rest/transaction-response'] };
+  /** Set the language of a device (language). */
+  setLanguage: { input: { deviceId: string; body: SchemaTypes['rest/language-setting'] }; answer: SchemaTypes['rest/transaction-response'] };
+  /** Ask a device whether Bluetooth is on (connectivity state read). */
+  readConnectivity: { input: { deviceId: string; query: SchemaTypes['rest/connectivity-query'] }; answer: SchemaTypes['rest/transaction-response'] };
+  /** Turn Bluetooth of a device on or off (connectivity state change). */
+  changeConnectivity: { input: { deviceId: string; body: SchemaTypes['rest/connectivity-state'] }; answer: SchemaTypes['rest/transaction-response'] };
+  /** Ask a device for the Bluetooth devices that it sees (connectivity list). */
+  listConnectivity: { input: { deviceId: string; query: SchemaTypes['rest/connectivity-query'] }; answer: SchemaTypes['rest/transaction-response'] };
+  /** Pair a device with a Bluetooth device (pairing). */
+  pairBluetooth: { input: { deviceId: string; body: SchemaTypes['rest/bluetooth-pairing'] }; answer: SchemaTypes['rest/transaction-response'] };
+  /** Install a distributed version on a device (op 28). */
+  installSoftware: { input: { deviceId: string; body: SchemaTypes['rest/install-request'] }; answer: SchemaTypes['rest/transaction-response'] };
+  /** Read the firmware of a device (firmware read). */
+  readFirmware: { input: { deviceId: string }; answer: SchemaTypes['rest/firmware-state'] };
+  /** Update the firmware of a device (firmware update). */
+  updateFirmware: { input: { deviceId: string; body: SchemaTypes['rest/install-request'] }; answer: SchemaTypes['rest/transaction-response'] };
+  /** List the transactions of a device (transaction list). */
+  listTransactions: { input: { deviceId: string; query?: Partial<SchemaTypes['rest/transaction-list-query']> }; answer: SchemaTypes['rest/transaction-list'] };
+  /** Read a transaction (transaction lookup). */
+  readTransaction: { input: { deviceId: string; transactionId: number }; answer: SchemaTypes['rest/transaction-record'] };
+  /** Cancel a transaction (transaction cancel). */
+  cancelTransaction: { input: { deviceId: string; transactionId: number }; answer: undefined };
+  /** List the devices of the application (devices of the application). */
+  listOwnDevices: { input: { query?: Partial<SchemaTypes['rest/own-device-query']> }; answer: SchemaTypes['common/device-row-list'] };
+  /** List the transactions of the application (transactions of the application). */
+  listOwnTransactions: { input: { query?: Partial<SchemaTypes['rest/own-transaction-query']> }; answer: SchemaTypes['common/transaction-row-list'] };
+  /** Read a transaction by its number alone (transaction of the application). */
+  readOwnTransaction: { input: { transactionId: number }; answer: SchemaTypes['common/transaction-detail'] };
+  /** List the devices that have a version, wait for it, or failed at it (installations). */
+  listInstallations: { input: { package: string; version: string; query?: Partial<SchemaTypes['rest/own-installation-query']> }; answer: SchemaTypes['common/installations'] };
+  /** List the webhook deliveries of the application (delivery log). */
+  listDeliveries: { input: { query?: Partial<SchemaTypes['rest/delivery-list-query']> }; answer: SchemaTypes['rest/delivery-list'] };
+  /** Show a webhook delivery (delivery lookup). */
+  readDelivery: { input: { deliveryId: string }; answer: SchemaTypes['common/delivery-detail'] };
+  /** Send a range of deliveries again (redelivery of a range). */
+  redeliverRange: { input: { body: SchemaTypes['rest/redelivery-range'] }; answer: SchemaTypes['rest/redelivered'] };
+  /** Send a delivery again (redelivery). */
+  redeliver: { input: { deliveryId: string }; answer: undefined };
+  /** Send a test event (test event). */
+  sendTestEvent: { input: { body: SchemaTypes['rest/webhook-test'] }; answer: SchemaTypes['rest/webhook-test-sent'] };
+  /** List the packages of the developer (op 12). */
+  listPackages: { input: { query?: Partial<SchemaTypes['common/paging-query']> }; answer: SchemaTypes['rest/package-list'] };
+  /** Register a package (op 13). */
+  registerPackage: { input: { body: SchemaTypes['rest/package-create'] }; answer: SchemaTypes['rest/package'] };
+  /** Change the display name of a package (op 14). */
+  updatePackage: { input: { package: string; body: SchemaTypes['rest/package-update'] }; answer: SchemaTypes['rest/package'] };
+  /** Delete a package (op 15). */
+  removePackage: { input: { package: string }; answer: undefined };
+  /** List the versions of a package (op 16). */
+  listVersions: { input: { package: string; query?: Partial<SchemaTypes['common/paging-query']> }; answer: SchemaTypes['rest/version-list'] };
+  /** Register a version (op 17). */
+  registerVersion: { input: { package: string; body: SchemaTypes['rest/version-create'] }; answer: SchemaTypes['rest/version'] };
+  /** Change the description of a version (op 18). */
+  updateVersion: { input: { package: string; version: string; body: SchemaTypes['rest/version-update'] }; answer: SchemaTypes['rest/version'] };
+  /** Delete a version (op 19). */
+  removeVersion: { input: { package: string; version: string }; answer: undefined };
+  /** Read whether a version has a binary (op 20). */
+  readBinary: { input: { package: string; version: string }; answer: SchemaTypes['rest/binary-status'] };
+  /** Delete the binary of a version (op 21). */
+  removeBinary: { input: { package: string; version: string }; answer: undefined };
+  /** Issue a URL to upload the binary of a version (op 22). */
+  issueUploadUrl: { input: { package: string; version: string }; answer: SchemaTypes['rest/upload-urls'] };
+  /** Register software and issue a URL to upload it (op 23). */
+  uploadApp: { input: { body: SchemaTypes['rest/app-upload'] }; answer: SchemaTypes['rest/app-upload-urls'] };
+  /** List the software that the application can distribute (op 24). */
+  listAvailable: { input: { query?: Partial<SchemaTypes['rest/available-software-query']> }; answer: SchemaTypes['rest/available-software'] };
+  /** Read whether a version is distributed (op 25). */
+  readDistribution: { input: { package: string; version: string }; answer: SchemaTypes['rest/distribution-status'] };
+  /** Start the distribution of a version (op 26). */
+  startDistribution: { input: { package: string; version: string }; answer: SchemaTypes['rest/distribution-started'] };
+  /** Stop the distribution of a version (op 27). */
+  stopDistribution: { input: { package: string; version: string }; answer: undefined };
+  /** List the firmware that can be distributed (op 29). */
+  listFirmware: { input: object; answer: SchemaTypes['rest/firmware-list'] };
+}
+
+/** How each is asked for. A repeatable one takes an Idempotency-Key. */
+export const OPERATIONS: Record<keyof Operations, { method: string; path: string; scope: string; repeatable?: true }> = {
+  readSettings: { method: 'GET', path: '/v1/applications/{applicationId}', scope: 'svc:application:read' },
+  updateSettings: { method: 'PATCH', path: '/v1/applications/{applicationId}', scope: 'svc:application:write' },
+  issueKey: { method: 'POST', path: '/v1/applications/{applicationId}/refresh_authkey', scope: 'svc:application:write' },
+  readActivation: { method: 'GET', path: '/v1/applications/{applicationId}/devices/{deviceId}', scope: 'svc:device:read' },
+  activate: { method: 'POST', path: '/v1/applications/{applicationId}/devices/{deviceId}', scope: 'svc:device:write', repeatable: true },
+  deactivate: { method: 'DELETE', path: '/v1/applications/{applicationId}/devices/{deviceId}', scope: 'svc:device:write', repeatable: true },
+  readStatus: { method: 'GET', path: '/v1/applications/{applicationId}/devices/{deviceId}/status', scope: 'svc:device:read' },
+  listStatuses: { method: 'GET', path: '/v1/applications/{applicationId}/devices/status', scope: 'svc:device:read' },
+  readHardware: { method: 'GET', path: '/v1/devices/{deviceId}/hardware-properties', scope: 'svc:device:read' },
+  setApn: { method: 'PUT', path: '/v1/applications/{applicationId}/devices/{deviceId}/settings/apn', scope: 'svc:device:write', repeatable: true },
+  setWifi: { method: 'PUT', path: '/v1/applications/{applicationId}/devices/{deviceId}/settings/wifi', scope: 'svc:device:write', repeatable: true },
+  setLanguage: { method: 'PUT', path: '/v1/applications/{applicationId}/devices/{deviceId}/settings/lang', scope: 'svc:device:write', repeatable: true },
+  readConnectivity: { method: 'GET', path: '/v1/applications/{applicationId}/devices/{deviceId}/connectivity/state', scope: 'svc:device:read' },
+  changeConnectivity: { method: 'PUT', path: '/v1/applications/{applicationId}/devices/{deviceId}/connectivity/state', scope: 'svc:device:write', repeatable: true },
+  listConnectivity: { method: 'GET', path: '/v1/applications/{applicationId}/devices/{deviceId}/connectivity/list', scope: 'svc:device:read' },
+  pairBluetooth: { method: 'POST', path: '/v1/applications/{applicationId}/devices/{deviceId}/bluetooth/devices', scope: 'svc:device:write', repeatable: true },
+  installSoftware: { method: 'PUT', path: '/v1/applications/{applicationId}/devices/{deviceId}/apps', scope: 'svc:device:write', repeatable: true },
+  readFirmware: { method: 'GET', path: '/v1/applications/{applicationId}/devices/{deviceId}/firmware', scope: 'svc:device:read' },
+  updateFirmware: { method: 'PUT', path: '/v1/applications/{applicationId}/devices/{deviceId}/firmware', scope: 'svc:device:write', repeatable: true },
+  listTransactions: { method: 'GET', path: '/v1/applications/{applicationId}/devices/{deviceId}/transactions', scope: 'svc:device:read' },
+  readTransaction: { method: 'GET', path: '/v1/applications/{applicationId}/devices/{deviceId}/transactions/{transactionId}', scope: 'svc:device:read' },
+  cancelTransaction: { method: 'DELETE', path: '/v1/applications/{applicationId}/devices/{deviceId}/transactions/{transactionId}', scope: 'svc:device:write' },
+  listOwnDevices: { method: 'GET', path: '/v1/applications/{applicationId}/devices', scope: 'svc:device:read' },
+  listOwnTransactions: { method: 'GET', path: '/v1/applications/{applicationId}/transactions', scope: 'svc:application:read' },
+  readOwnTransaction: { method: 'GET', path: '/v1/applications/{applicationId}/transactions/{transactionId}', scope: 'svc:application:read' },
+  listInstallations: { method: 'GET', path: '/v1/applications/{applicationId}/packages/{package}/versions/{version}/installations', scope: 'svc:application:read' },
+  listDeliveries: { method: 'GET', path: '/v1/applications/{applicationId}/webhooks/deliveries', scope: 'svc:application:read' },
+  readDelivery: { method: 'GET', path: '/v1/applications/{applicationId}/webhooks/deliveries/{deliveryId}', scope: 'svc:application:read' },
+  redeliverRange: { method: 'POST', path: '/v1/applications/{applicationId}/webhooks/deliveries/redeliver', scope: 'svc:application:write' },
+  redeliver: { method: 'POST', path: '/v1/applications/{applicationId}/webhooks/deliveries/{deliveryId}/redeliver', scope: 'svc:application:write' },
+  sendTestEvent: { method: 'POST', path: '/v1/applications/{applicationId}/webhooks/test', scope: 'svc:application:write' },
+  listPackages: { method: 'GET', path: '/v1/applications/{applicationId}/packages', scope: 'svc:application:read' },
+  registerPackage: { method: 'POST', path: '/v1/applications/{applicationId}/packages', scope: 'svc:application:write' },
+  updatePackage: { method: 'PATCH', path: '/v1/applications/{applicationId}/packages/{package}', scope: 'svc:application:write' },
+  removePackage: { method: 'DELETE', path: '/v1/applications/{applicationId}/packages/{package}', scope: 'svc:application:write' },
+  listVersions: { method: 'GET', path: '/v1/applications/{applicationId}/packages/{package}/versions', scope: 'svc:application:read' },
+  registerVersion: { method: 'POST', path: '/v1/applications/{applicationId}/packages/{package}/versions', scope: 'svc:application:write' },
+  updateVersion: { method: 'PATCH', path: '/v1/applications/{applicationId}/packages/{package}/versions/{version}', scope: 'svc:application:write' },
+  removeVersion: { method: 'DELETE', path: '/v1/applications/{applicationId}/packages/{package}/versions/{version}', scope: 'svc:application:write' },
+  readBinary: { method: 'GET', path: '/v1/applications/{applicationId}/packages/{package}/versions/{version}/binaries', scope: 'svc:application:read' },
+  removeBinary: { method: 'DELETE', path: '/v1/applications/{applicationId}/packages/{package}/versions/{version}/binaries', scope: 'svc:application:write' },
+  issueUploadUrl: { method: 'POST', path: '/v1/applications/{applicationId}/packages/{package}/versions/{version}/binaries', scope: 'svc:application:write' },
+  uploadApp: { method: 'POST', path: '/v1/applications/{applicationId}/apps', scope: 'svc:application:write' },
+  listAvailable: { method: 'GET', path: '/v1/applications/{applicationId}/apps', scope: 'svc:application:read' },
+  readDistribution: { method: 'GET', path: '/v1/applications/{applicationId}/packages/{package}/versions/{version}/distributions', scope: 'svc:application:read' },
+  startDistribution: { method: 'POST', path: '/v1/applications/{applicationId}/packages/{package}/versions/{version}/distributions', scope: 'svc:application:write' },
+  stopDistribution: { method: 'DELETE', path: '/v1/applications/{applicationId}/packages/{package}/versions/{version}/distributions', scope: 'svc:application:write' },
+  listFirmware: { method: 'GET', path: '/v1/applications/{applicationId}/firmware', scope: 'svc:application:read' },
+};

@@ -1,0 +1,29 @@
+import { Webhook } from 'standardwebhooks';
+import type { SchemaTypes } from '../../platform/contracts/types.ts';
+
+/** Everything that the service sends to the URLs of an application. */
+export type WebhookEvent =
+  | SchemaTypes['webhooks/transaction-result']
+  | SchemaTypes['webhooks/bluetooth-event']
+  | SchemaTypes['webhooks/custom-event']
+  | SchemaTypes['webhooks/call-event']
+  | SchemaTypes['webhooks/recording-saved']
+  | SchemaTypes['webhooks/recording-failed']
+  | SchemaTypes['webhooks/file-upload-succeeded']
+  | SchemaTypes['webhooks/file-upload-failed']
+  | SchemaTypes['webhooks/test-event'];
+
+/**
+ * The event of a webhook, when it is of the service: signed with the authenticationKey (op 3) and at most five minutes
+ * old. `body` is what came, not yet parsed. `webhookId` is the same in every attempt: drop what you have seen. Throws
+ * standardwebhooks' WebhookVerificationError.
+ */
+export function verifyWebhook(received: {
+  body: string | Buffer;
+  headers: Readonly<Record<string, string | string[] | undefined>>;
+  authenticationKey: string;
+}): { webhookId: string; event: WebhookEvent } {
+  const headers = Object.fromEntries(Object.entries(received.headers).map(([name, value]) => [name, String(value)]));
+  const event = new Webhook(received.authenticationKey).verify(received.body, headers) as WebhookEvent;
+  return { webhookId: headers['webhook-id'] ?? '', event };
+}

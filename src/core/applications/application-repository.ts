@@ -1,0 +1,225 @@
+import { containing, ESCAPE } from '../../platform/database/like.ts';
+import type { Lock, Sql, SqlValue } from '../../platform/database/sql.ts';
+import { secretMarkOf } from '../../runtime/secret-hash.ts';
+
+/** The URLs that an application can set (specification, "Application settings"), and the columns that hold them. */
+const SETTING_COLUMNS = {
+  deviceEvent: 'device_event',
+  callEvent: 'call_event',
+  callFileSendEvent: 'call_file_send_event',
+  callRecGetMultiPresignedUrl: 'call_rec_get_multi_presigned_url',
+  fileUploadEvent: 'file_upload_event',
+  fileUploadGetUrl: 'file_upload_get_url',
+  remoteSupportEvent: 'remote_support_event', // deprecated, and never called
+} as const;
+
+export type SettingName = keyof typeof SETTING_COLUMNS;
+export type Settings = Record<SettingName, string | null>;
+
+export const SETTING_NAMES = Object.keys(SETTING_COLUMNS) as SettingName[];
+
+export interface Application {
+  applicationId: string;
+  developerId: string;
+  name: string;
+  authenticationKey: string | null;
+  /** The one before, and when it was replaced. */
+  formerAuthenticationKey: string | null;
+  keyReplacedAt: number | null;
+  settings: Settings;
+  /** Which secret it has: access tokens that another one got are worth nothing. */
+  secretMark: string;
+  createdAt: number;
+  /** Null while it lives; a deleted application keeps its row, so that its id is never given again. */
+  deletedAt: number | null;
+}
+
+type Row = Omit<Application, 'settings' | 'secretMark'> & Settings & { secretHash: Buffer };
+
+const COLUMNS = `application_id AS "applicationId", developer_id AS "developerId", name,
+  authentication_key AS "authenticationKey", former_authentication_key AS "formerAuthenticationKey",
+  key_replaced_at AS "keyReplacedAt", secret_hash AS "secretHash", created_at AS "createdAt", deleted_at AS "deletedAt",
+  ${SETTING_NAMES.map((name) => `${SETTING_COLUMNS[name]} AS "${name}"`).join(', ')}`;
+
+function toApplication(row: Row): Application {
+  return {
+    applicationId: row.applicationId,
+    developerId: row.developerId,
+    name: row.name,
+    authenticationKey: row.authenticationKey,
+    formerAuthenticationKey: row.formerAuthenticationKey,
+    keyReplacedAt: row.keyReplacedAt,
+    settings: {
+      deviceEvent: row.deviceEvent,
+      callEvent: row.callEvent,
+      callFileSendEvent: row.callFileSendEvent,
+      callRecGetMultiPresignedUrl: row.callRecGetMultiPresignedUrl,
+      fileUploadEvent: row.fileUploadEvent,
+      fileUploadGetUrl: row.fileUploadGetUrl,
+      remoteSupportEvent: row.remoteSupportEvent,
+    },
+    secretMark: secretMarkOf(row.secretHash),
+    createdAt: row.createdAt,
+    deletedAt: row.deletedAt,
+  };
+}
+
+/** Also deleted ones: look at `deletedAt`. `lock`: for a unit of work that decides on what it finds. */
+export async function findApplication(
+  sql: Sql,
+  applicationId: string,
+  lock: Lock = '',
+): Promise<Application | undefined> {
+  const row = await sql.get<Row>(`SELECT ${COLUMNS} FROM applications WHERE application_id = ?${lock}`, applicationId);
+  return row && toApplication(row);
+}
+
+/** Live applications of one developer, by id. */
+export async function listApplications(
+  sql: Sql,
+  developerId: string,
+  page: { offset: number; limit: number },
+): Promise<{ applications: Application[]; total: number }> {
+  const rows = await sql.all<Row>(
+    `SELECT ${COLUMNS} FROM applications WHERE developer_id = ? AND deleted_at IS NULL
+     ORDER BY application_id LIMIT ? OFFSET ?`,
+    developerId,
+    page.limit,
+    page.offset,
+  );
+  const count = await sql.get<{ total: number }>(
+    'SELECT COUNT(*) AS total FROM applications WHERE developer_id = ? AND deleted_at IS NULL',
+    developerId,
+  );
+  return { applications: rows.map(toApplication), total: count?.total ?? 0 };
+}
+
+/** A live application, and how many devices are activated for it. */
+export interface CountedApplication extends Application {
+  activated: number;
+}
+
+const COUNTED = `SELECT ${COLUMNS}, COALESCE((SELECT activated FROM activated_counts c
+  WHERE c.application_id = applications.application_id), 0) AS activated FROM applications WHERE deleted_at IS NULL`;
+
+const toCounted = (row: Row & { activated: number }): CountedApplication => ({
+  ...toApplication(row),
+  activated: row.activated,
+});
+
+/** Where the webhooks of all applications go. */
+export async function listSettings(sql: Sql): Promise<{ applicationId: string; settings: Settings }[]> {
+  const rows = await sql.all<Settings & { applicationId: string }>(
+    `SELECT application_id AS "applicationId", ${SETTING_NAMES.map((name) => `${SETTING_COLUMNS[name]} AS "${name}"`).join(', ')}
+     FROM applications WHERE deleted_at IS NULL`,
+  );
+  return rows.map(({ applicationId, ...settings }) => ({ applicationId, settings }));
+}
+
+/** Undefined for one that was deleted, too. */
+export async function findCountedApplication(sql: Sql, applicationId: string): Promise<CountedApplication | undefined> {
+  const row = await sql.get<Row & { activated: number }>(`${COUNTED} AND application_id = ?`, applicationId);
+  return row && toCounted(row);
+}
+
+/** The next live applications behind one, by id: of one developer, or all. */
+export async function listCountedApplications(
+  sql: Sql,
+  { developerId, after, limit }: { developerId?: string | undefined; after: string; limit: number },
+): Promise<CountedApplication[]> {
+  const own = developerId === undefined ? '' : ' AND developer_id = ?';
+  const values: SqlValue[] = developerId === undefined ? [] : [developerId];
+  const rows = await sql.all<Row & { activated: number }>(
+    `${COUNTED}${own} AND application_id > ? ORDER BY application_id LIMIT ?`,
+    ...values,
+    after,
+    limit,
+  );
+  return rows.map(toCounted);
+}
+
+/** Live applications whose id or name contains a text, by id. */
+export const searchApplications = (
+  sql: Sql,
+  text: string,
+  limit: number,
+): Promise<{ applicationId: string; developerId: string }[]> =>
+  sql.all(
+    `SELECT application_id AS "applicationId", developer_id AS "developerId" FROM applications WHERE deleted_at IS NULL
+     AND (LOWER(application_id) LIKE ? ${ESCAPE} OR LOWER(name) LIKE ? ${ESCAPE}) ORDER BY application_id LIMIT ?`,
+    containing(text),
+    containing(text),
+    limit,
+  );
+
+/** True while the developer has a live application. */
+export async function hasApplications(sql: Sql, developerId: string): Promise<boolean> {
+  const text = 'SELECT 1 AS one FROM applications WHERE developer_id = ? AND deleted_at IS NULL LIMIT 1';
+  return (await sql.get(text, developerId)) !== undefined;
+}
+
+/** Its deleted applications, whose ids are never given again, have another developer. */
+export async function moveDeleted(sql: Sql, from: string, to: string): Promise<void> {
+  const text = 'UPDATE applications SET developer_id = ? WHERE developer_id = ? AND deleted_at IS NOT NULL';
+  await sql.run(text, to, from);
+}
+
+/** False when the id is taken, also by a deleted application. */
+export async function insertApplication(
+  sql: Sql,
+  row: { applicationId: string; developerId: string; name: string; secretHash: Buffer; createdAt: number },
+): Promise<boolean> {
+  const inserted = await sql.run(
+    `INSERT INTO applications (application_id, developer_id, name, secret_hash, created_at) VALUES (?, ?, ?, ?, ?)
+     ON CONFLICT (application_id) DO NOTHING`,
+    row.applicationId,
+    row.developerId,
+    row.name,
+    row.secretHash,
+    row.createdAt,
+  );
+  return inserted === 1;
+}
+
+/** The SHA-256 of a live application's secret. */
+export async function findSecretHash(sql: Sql, applicationId: string): Promise<Buffer | undefined> {
+  const row = await sql.get<{ hash: Buffer }>(
+    'SELECT secret_hash AS hash FROM applications WHERE application_id = ? AND deleted_at IS NULL',
+    applicationId,
+  );
+  return row?.hash;
+}
+
+// The updates answer false when there is no live application of that id.
+
+export async function updateSecretHash(sql: Sql, applicationId: string, hash: Buffer): Promise<boolean> {
+  const text = 'UPDATE applications SET secret_hash = ? WHERE application_id = ? AND deleted_at IS NULL';
+  return (await sql.run(text, hash, applicationId)) === 1;
+}
+
+/** Stores a new key; the one before it is kept as the former one. */
+export async function updateAuthenticationKey(
+  sql: Sql,
+  applicationId: string,
+  key: string,
+  at: number,
+): Promise<boolean> {
+  const text = `UPDATE applications SET former_authentication_key = authentication_key, key_replaced_at = ?,
+    authentication_key = ? WHERE application_id = ? AND deleted_at IS NULL`;
+  return (await sql.run(text, at, key, applicationId)) === 1;
+}
+
+export async function updateSettings(sql: Sql, applicationId: string, settings: Settings): Promise<boolean> {
+  const assignments = SETTING_NAMES.map((name) => `${SETTING_COLUMNS[name]} = ?`).join(', ');
+  const changed = await sql.run(
+    `UPDATE applications SET ${assignments} WHERE application_id = ? AND deleted_at IS NULL`,
+    ...SETTING_NAMES.map((name) => settings[name]),
+    applicationId,
+  );
+  return changed === 1;
+}
+
+export async function markDeleted(sql: Sql, applicationId: string, deletedAt: number): Promise<boolean> {
+  const text = 'UPDATE applications SET deleted_at = ? WHERE application_id = ? AND deleted_at IS NULL';
+  return (await sql.run(text, deletedAt, applicationId)) === 1;
+}

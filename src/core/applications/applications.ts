@@ -1,0 +1,185 @@
+import { DomainError, type Fault } from '../../errors.ts';
+import type { Database, Sql, UnitOfWork } from '../../platform/database/sql.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Ids } from '../../runtime/ids.ts';
+import { hashSecret, matchesSecret, secretMarkOf } from '../../runtime/secret-hash.ts';
+import { createApplicationCache } from './application-cache.ts';
+import * as repository from './application-repository.ts';
+import { findDeveloper } from './developer-repository.ts';
+import { signingKeysOf } from './signing-keys-of.ts';
+
+type Application = repository.Application;
+type SettingName = repository.SettingName;
+
+interface Options {
+  database: Database;
+  clock: Clock;
+  ids: Ids;
+  /** What is wrong with the URL of a setting, or undefined. */
+  urlFault(url: string, name: SettingName): Fault | undefined;
+  /** Whether devices hold on to the application, asked in the unit of work that would delete it. */
+  isInUse(unit: UnitOfWork, applicationId: string): Promise<boolean>;
+  /** An application was changed here; see createApplicationCache. */
+  changed?(applicationId: string): void;
+  /** One was changed, here or elsewhere; without a name, any may have been. */
+  forgotten?(applicationId?: string): void;
+}
+
+export type Applications = ReturnType<typeof createApplications>;
+
+/** Applications, their secrets, settings and authenticationKeys. Secrets are answered once and stored as SHA-256. */
+export function createApplications({ database, clock, ids, urlFault, isInUse, ...tells }: Options) {
+  const { changed = () => undefined, forgotten = () => undefined } = tells;
+  const cache = createApplicationCache({ clock, shared: database.shared, changed, forgotten });
+
+  async function findLive(sql: Sql, applicationId: string): Promise<Application | undefined> {
+    const application = await cache.find(sql, applicationId);
+    return application?.deletedAt === null ? application : undefined;
+  }
+
+  /** The live application, as the given connection sees it. Throws APPLICATION_UNREGISTERED. */
+  async function findIn(sql: Sql, applicationId: string): Promise<Application> {
+    const application = await findLive(sql, applicationId);
+    if (!application) throw new DomainError('APPLICATION_UNREGISTERED');
+    return application;
+  }
+
+  /** The same as it is in this moment, and stays until the unit ends: no other one changes or deletes it. */
+  async function lockIn(unit: UnitOfWork, applicationId: string): Promise<Application> {
+    const application = await repository.findApplication(unit, applicationId, unit.forUpdate);
+    if (application?.deletedAt !== null) throw new DomainError('APPLICATION_UNREGISTERED');
+    return application;
+  }
+
+  return {
+    /** Throws DEVELOPER_NOT_FOUND, or APPLICATION_EXISTS when the id given is or was in use. */
+    async create(
+      developerId: string,
+      wanted: { applicationId?: string; name: string },
+    ): Promise<{ applicationId: string; name: string; secret: string }> {
+      const createdAt = clock.now();
+      const applicationId = wanted.applicationId ?? ids.next('app', createdAt);
+      const { name } = wanted;
+      const secret = ids.secret();
+      const row = { applicationId, developerId, name, secretHash: hashSecret(secret), createdAt };
+      return database.transact(async (unit) => {
+        if (!(await findDeveloper(unit, developerId))) throw new DomainError('DEVELOPER_NOT_FOUND');
+        if (!(await repository.insertApplication(unit, row))) throw new DomainError('APPLICATION_EXISTS');
+        return { applicationId, name, secret };
+      });
+    },
+
+    /** The live ones of a developer; throws DEVELOPER_NOT_FOUND. */
+    async list(developerId: string, page: { offset: number; limit: number }) {
+      if (!(await findDeveloper(database.read, developerId))) throw new DomainError('DEVELOPER_NOT_FOUND');
+      return repository.listApplications(database.read, developerId, page);
+    },
+
+    /** A page of live applications of all developers, or of one, by id; and behind which the next one begins. */
+    async listAll({ limit, after = '', ...filter }: { developerId?: string; after?: string; limit: number }) {
+      const page = { ...filter, after, limit: limit + 1 };
+      const rows = await repository.listCountedApplications(database.aside, page);
+      const applications = rows.slice(0, limit);
+      return { applications, next: rows.length > limit ? applications.at(-1)?.applicationId : undefined };
+    },
+
+    /** Throws APPLICATION_NOT_FOUND. */
+    async findCounted(applicationId: string): Promise<repository.CountedApplication> {
+      const found = await repository.findCountedApplication(database.read, applicationId);
+      if (!found) throw new DomainError('APPLICATION_NOT_FOUND');
+      return found;
+    },
+
+    /** Where the webhooks of each go. */
+    settingsOfAll: () => repository.listSettings(database.aside),
+
+    /** Ids and names that contain a text. */
+    search: (text: string, limit: number) => repository.searchApplications(database.aside, text, limit),
+
+    /** A live application (op 1); edges ask on every request. Throws APPLICATION_UNREGISTERED. */
+    find: (applicationId: string): Promise<Application> => findIn(database.read, applicationId),
+
+    /** The same; undefined when there is none. */
+    findLive: (applicationId: string): Promise<Application | undefined> => findLive(database.read, applicationId),
+
+    /** The same inside a unit of work. */
+    findIn,
+
+    lockIn,
+
+    /** An application, or any of them, was changed by another process. */
+    changedElsewhere: cache.forgetElsewhere,
+
+    /** The old secret stops at once, and so do the access tokens and the streams that it got. Throws APPLICATION_NOT_FOUND. */
+    async replaceSecret(applicationId: string): Promise<{ secret: string }> {
+      const secret = ids.secret();
+      return database.transact(async (unit) => {
+        cache.changes(unit, applicationId);
+        const known = await repository.updateSecretHash(unit, applicationId, hashSecret(secret));
+        if (!known) throw new DomainError('APPLICATION_NOT_FOUND');
+        return { secret };
+      });
+    },
+
+    /** Op 2: changes the settings that the patch names, null removes one. Throws REQUEST_INVALID with the fault of every URL. */
+    async updateSettings(applicationId: string, patch: Partial<repository.Settings>): Promise<void> {
+      const faults = repository.SETTING_NAMES.flatMap((name) => {
+        const url = patch[name];
+        const fault = typeof url === 'string' ? urlFault(url, name) : undefined;
+        return fault ?? [];
+      });
+      if (faults.length > 0) throw DomainError.invalid(...faults);
+      await database.transact(async (unit) => {
+        cache.changes(unit, applicationId);
+        const application = await lockIn(unit, applicationId);
+        const settings = { ...application.settings };
+        for (const name of repository.SETTING_NAMES) {
+          const url = patch[name];
+          if (url !== undefined) settings[name] = url;
+        }
+        await repository.updateSettings(unit, applicationId, settings);
+      });
+    },
+
+    /**
+     * Op 3: a new key for signing notifications, in the form of Standard Webhooks; the old one is invalid at once. For a
+     * day notifications are signed with the former one besides, so that receivers can change without a gap.
+     */
+    async issueKey(applicationId: string): Promise<{ authenticationKey: string }> {
+      const authenticationKey = `whsec_${ids.bytes(32).toString('base64')}`;
+      return database.transact(async (unit) => {
+        cache.changes(unit, applicationId);
+        const live = await repository.updateAuthenticationKey(unit, applicationId, authenticationKey, clock.now());
+        if (!live) throw new DomainError('APPLICATION_UNREGISTERED');
+        return { authenticationKey };
+      });
+    },
+
+    /** Soft delete: its tokens and its secret are worth nothing from then on. Throws APPLICATION_NOT_FOUND, APPLICATION_IN_USE. */
+    async remove(applicationId: string): Promise<void> {
+      await database.transact(async (unit) => {
+        // Locked as by an activation, so that it has no device now, and gets none any more.
+        const application = await repository.findApplication(unit, applicationId, unit.forUpdate);
+        if (application?.deletedAt !== null) throw new DomainError('APPLICATION_NOT_FOUND');
+        if (await isInUse(unit, applicationId)) throw new DomainError('APPLICATION_IN_USE');
+        cache.changes(unit, applicationId);
+        await repository.markDeleted(unit, applicationId, clock.now());
+      });
+    },
+
+    /** The mark of the secret when it is that of the live application, which is told in constant time; else undefined. */
+    async authenticateClient(applicationId: string, secret: string): Promise<string | undefined> {
+      const hash = await repository.findSecretHash(database.read, applicationId);
+      return matchesSecret(secret, hash) && hash ? secretMarkOf(hash) : undefined;
+    },
+
+    /** Where webhooks of a setting go now, and the keys that sign them; also of a deleted application. */
+    async endpointOf(applicationId: string, setting: SettingName): Promise<{ url: string | null; keys: string[] }> {
+      const application = await cache.find(database.read, applicationId);
+      return {
+        url: application?.settings[setting] ?? null,
+        keys: application ? signingKeysOf(application, clock.now()) : [],
+      };
+    },
+  };
+}

@@ -1,0 +1,70 @@
+import { containing, ESCAPE } from '../../platform/database/like.ts';
+import type { Lock, Sql } from '../../platform/database/sql.ts';
+
+export interface Developer {
+  developerId: string;
+  name: string;
+  /** The contracted number of activated devices; null: no contract. */
+  deviceLimit: number | null;
+}
+
+const COLUMNS = 'developer_id AS "developerId", name, device_limit AS "deviceLimit"';
+
+/** `lock`: for a unit of work that decides on what it finds. */
+export async function findDeveloper(sql: Sql, developerId: string, lock: Lock = ''): Promise<Developer | undefined> {
+  return sql.get(`SELECT ${COLUMNS} FROM developers WHERE developer_id = ?${lock}`, developerId);
+}
+
+/** Whose the deleted applications of deleted developers are; no developer can have this id. */
+export const NOBODY = '';
+
+/** All developers, by id. */
+export async function listDevelopers(
+  sql: Sql,
+  page: { offset: number; limit: number },
+): Promise<{ developers: Developer[]; total: number }> {
+  const developers = await sql.all<Developer>(
+    `SELECT ${COLUMNS} FROM developers WHERE developer_id <> '' ORDER BY developer_id LIMIT ? OFFSET ?`,
+    page.limit,
+    page.offset,
+  );
+  const count = await sql.get<{ total: number }>(`SELECT COUNT(*) AS total FROM developers WHERE developer_id <> ''`);
+  return { developers, total: count?.total ?? 0 };
+}
+
+/** False when the id is taken. */
+export async function insertDeveloper(sql: Sql, developer: Developer, createdAt: number): Promise<boolean> {
+  const inserted = await sql.run(
+    `INSERT INTO developers (developer_id, name, device_limit, created_at) VALUES (?, ?, ?, ?)
+     ON CONFLICT (developer_id) DO NOTHING`,
+    developer.developerId,
+    developer.name,
+    developer.deviceLimit,
+    createdAt,
+  );
+  return inserted === 1;
+}
+
+export async function updateDeveloper(sql: Sql, developer: Developer): Promise<void> {
+  await sql.run(
+    'UPDATE developers SET name = ?, device_limit = ? WHERE developer_id = ?',
+    developer.name,
+    developer.deviceLimit,
+    developer.developerId,
+  );
+}
+
+/** Developers whose id or name contains a text, by id. */
+export const searchDevelopers = (sql: Sql, text: string, limit: number): Promise<{ developerId: string }[]> =>
+  sql.all(
+    `SELECT developer_id AS "developerId" FROM developers WHERE developer_id <> ''
+     AND (LOWER(developer_id) LIKE ? ${ESCAPE} OR LOWER(name) LIKE ? ${ESCAPE}) ORDER BY developer_id LIMIT ?`,
+    containing(text),
+    containing(text),
+    limit,
+  );
+
+/** The database refuses while anything refers to the developer. */
+export async function deleteDeveloper(sql: Sql, developerId: string): Promise<void> {
+  await sql.run('DELETE FROM developers WHERE developer_id = ?', developerId);
+}

@@ -1,0 +1,76 @@
+import { DomainError } from '../../errors.ts';
+import type { Database, Sql, UnitOfWork } from '../../platform/database/sql.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Ids } from '../../runtime/ids.ts';
+import { hasApplications, moveDeleted } from './application-repository.ts';
+import * as repository from './developer-repository.ts';
+
+type Developer = repository.Developer;
+
+interface Parts {
+  database: Database;
+  clock: Clock;
+  ids: Ids;
+  /** Whether devices or packages are the developer's, asked in the unit of work that would delete it. */
+  isInUse(unit: UnitOfWork, developerId: string): Promise<boolean>;
+}
+
+export type Developers = ReturnType<typeof createDevelopers>;
+
+/** Developers and their contracts. `deviceLimit` null means no contract; unknown ids throw DEVELOPER_NOT_FOUND. */
+export function createDevelopers({ database, clock, ids, isInUse }: Parts) {
+  const found = (developer: Developer | undefined): Developer => {
+    if (!developer) throw new DomainError('DEVELOPER_NOT_FOUND');
+    return developer;
+  };
+  return {
+    /** Throws DEVELOPER_EXISTS when the id given is taken; without one the service makes it. */
+    async create(wanted: { developerId?: string; name: string; deviceLimit?: number | null }): Promise<Developer> {
+      const now = clock.now();
+      const developer: Developer = {
+        developerId: wanted.developerId ?? ids.next('dev', now),
+        name: wanted.name,
+        deviceLimit: wanted.deviceLimit ?? null,
+      };
+      return database.transact(async (unit) => {
+        if (!(await repository.insertDeveloper(unit, developer, now))) throw new DomainError('DEVELOPER_EXISTS');
+        return developer;
+      });
+    },
+
+    list: (page: { offset: number; limit: number }) => repository.listDevelopers(database.read, page),
+
+    find: async (developerId: string, sql: Sql = database.read): Promise<Developer> =>
+      found(await repository.findDeveloper(sql, developerId)),
+
+    /** Ids and names that contain a text. */
+    search: (text: string, limit: number) => repository.searchDevelopers(database.aside, text, limit),
+
+    /** Throws DEVELOPER_NOT_FOUND, and DEVELOPER_IN_USE while it has applications, devices or packages. */
+    async remove(developerId: string): Promise<void> {
+      await database.transact(async (unit) => {
+        found(await repository.findDeveloper(unit, developerId, unit.forUpdate));
+        if ((await hasApplications(unit, developerId)) || (await isInUse(unit, developerId))) {
+          throw new DomainError('DEVELOPER_IN_USE');
+        }
+        await repository.insertDeveloper(
+          unit,
+          { developerId: repository.NOBODY, name: '', deviceLimit: null },
+          clock.now(),
+        );
+        await moveDeleted(unit, developerId, repository.NOBODY);
+        await repository.deleteDeveloper(unit, developerId);
+      });
+    },
+
+    /** Changes what the patch names. A lower limit takes no device away: it only stops further activations (op 5). */
+    update(developerId: string, patch: { name?: string; deviceLimit?: number | null }): Promise<Developer> {
+      return database.transact(async (unit) => {
+        const known = found(await repository.findDeveloper(unit, developerId, unit.forUpdate));
+        const developer = { ...known, ...patch };
+        await repository.updateDeveloper(unit, developer);
+        return developer;
+      });
+    },
+  };
+}

@@ -1,0 +1,37 @@
+import type { Sql, UnitOfWork } from '../../platform/database/sql.ts';
+
+export interface StoredKey {
+  keyId: string;
+  /** The private key as JSON Web Key; only this service reads it. */
+  privateJwk: string;
+  createdAt: number;
+}
+
+/** All keys, oldest first. */
+export async function listSigningKeys(sql: Sql): Promise<StoredKey[]> {
+  return sql.all(
+    `SELECT key_id AS "keyId", private_jwk AS "privateJwk", created_at AS "createdAt" FROM signing_keys
+     ORDER BY created_at, key_id`,
+  );
+}
+
+/**
+ * Nobody else rotates the keys until the unit ends. What is read after it is as the one before left it. It is a row that is
+ * always there: of two nodes that find no key at all one waits, too.
+ */
+export async function lockSigningKeys(unit: UnitOfWork): Promise<void> {
+  await unit.all(`SELECT number FROM migrations WHERE number = 1${unit.forUpdate}`);
+}
+
+export async function insertSigningKey(sql: Sql, key: StoredKey): Promise<void> {
+  await sql.run(
+    'INSERT INTO signing_keys (key_id, private_jwk, created_at) VALUES (?, ?, ?)',
+    key.keyId,
+    key.privateJwk,
+    key.createdAt,
+  );
+}
+
+export async function deleteSigningKey(sql: Sql, keyId: string): Promise<void> {
+  await sql.run('DELETE FROM signing_keys WHERE key_id = ?', keyId);
+}

@@ -1,0 +1,118 @@
+import { newestFirst, type Page, type PageQuery } from '../../platform/database/newest-first.ts';
+import type { Sql, SqlValue, UnitOfWork } from '../../platform/database/sql.ts';
+import { ROWS_PER_LOOK } from '../../platform/database/sweep.ts';
+
+/** Who changes something; `name`: the session, or the application. */
+export interface Actor {
+  kind: 'session' | 'token' | 'command line' | 'application' | 'service';
+  name: string | null;
+}
+
+interface AuditRow {
+  auditId: number;
+  /** Microseconds; when the request came. */
+  at: number;
+  actorKind: Actor['kind'];
+  actorName: string | null;
+  /** The method, and the template of the path. */
+  action: string;
+  /** The path. */
+  resource: string;
+  requestId: string;
+  /** Of the answer; null: the service ended before it. */
+  status: number | null;
+  /** JSON. */
+  details: string | null;
+}
+
+export type AuditEntry = Omit<AuditRow, 'details'> & { details: object | null };
+
+export interface AuditFilter {
+  /** Microseconds: [since, until). */
+  since?: number;
+  until?: number;
+  /** A kind of actor, or the name of one. */
+  actor?: string;
+  /** What the resource begins with. */
+  resource?: string;
+}
+
+/** Writes that somebody is about to change something; answers its number. */
+export const insertEntry = (unit: UnitOfWork, row: Omit<AuditRow, 'auditId' | 'status' | 'details'>): Promise<number> =>
+  unit.insert(
+    `INSERT INTO audit_log (at, actor_kind, actor_name, action, resource, request_id) VALUES (?, ?, ?, ?, ?, ?)`,
+    row.at,
+    row.actorKind,
+    row.actorName,
+    row.action,
+    row.resource,
+    row.requestId,
+  );
+
+/** Adds what was answered, once. */
+export async function completeEntry(sql: Sql, auditId: number, status: number): Promise<void> {
+  await sql.run('UPDATE audit_log SET status = ? WHERE audit_id = ? AND status IS NULL', status, auditId);
+}
+
+/** Adds how many were changed, once. */
+export async function detailEntry(sql: Sql, auditId: number, details: string): Promise<void> {
+  await sql.run('UPDATE audit_log SET details = ? WHERE audit_id = ? AND details IS NULL', details, auditId);
+}
+
+/** Of a change that was refused as another one before it: its entry goes, and what that one says of such follows. */
+export async function replaceByCount(sql: Sql, auditId: number, firstId: number, details: string): Promise<void> {
+  await sql.run('DELETE FROM audit_log WHERE audit_id = ?', auditId);
+  await sql.run('UPDATE audit_log SET details = ? WHERE audit_id = ?', details, firstId);
+}
+
+/** A page of what was changed, the newest first. */
+export async function listEntries(
+  sql: Sql,
+  { since, until, actor, resource, ...page }: AuditFilter & PageQuery<number>,
+): Promise<Page<AuditEntry>> {
+  const filters: [condition: string, ...values: SqlValue[]][] = [];
+  if (since !== undefined) filters.push(['at >= ?', since]);
+  if (until !== undefined) filters.push(['at < ?', until]);
+  if (actor !== undefined) filters.push(['(actor_kind = ? OR actor_name = ?)', actor, actor]);
+  if (resource !== undefined) filters.push(['SUBSTR(resource, 1, ?) = ?', resource.length, resource]);
+  const found = await newestFirst<AuditRow, number>(sql, {
+    table: 'audit_log',
+    key: 'audit_id',
+    keyOf: ({ auditId }) => auditId,
+    columns: `audit_id AS "auditId", at, actor_kind AS "actorKind", actor_name AS "actorName", action, resource,
+      request_id AS "requestId", status, details`,
+    ranges: [{ where: '1 = 1', values: [] }],
+    filter: filters.length > 0 ? filters.map(([condition]) => condition).join(' AND ') : null,
+    filterValues: filters.flatMap(([, ...values]) => values),
+    page,
+  });
+  const toEntry = (row: AuditRow): AuditEntry => ({
+    ...row,
+    details: row.details === null ? null : (JSON.parse(row.details) as object),
+  });
+  return { ...found, rows: found.rows.map(toEntry) };
+}
+
+/** The next entries behind one that were written before a time; they are in its order, or almost. */
+export async function findOldEntries(
+  sql: Sql,
+  after: number,
+  before: number,
+): Promise<{ auditId: number; at: number }[]> {
+  return sql.all(
+    `SELECT audit_id AS "auditId", at FROM
+       (SELECT audit_id, at FROM audit_log WHERE audit_id > ? ORDER BY audit_id LIMIT ${ROWS_PER_LOOK}) AS seen
+     WHERE at < ?`,
+    after,
+    before,
+  );
+}
+
+export const removeEntry = (sql: Sql, auditId: number): Promise<number> =>
+  sql.run('DELETE FROM audit_log WHERE audit_id = ?', auditId);
+
+/** When the oldest was written, or null. */
+export async function findOldestEntry(sql: Sql): Promise<number | null> {
+  const row = await sql.get<{ at: number }>('SELECT at FROM audit_log ORDER BY audit_id LIMIT 1');
+  return row?.at ?? null;
+}

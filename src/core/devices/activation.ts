@@ -1,0 +1,66 @@
+import { DomainError } from '../../errors.ts';
+import type { Lock, Sql, UnitOfWork } from '../../platform/database/sql.ts';
+import { countHeldSlots, type Device, findDevice, isClientIdTaken, setActivation } from './device-repository.ts';
+
+/** The device, when it is linked to the developer; otherwise DEVICE_UNAVAILABLE. `lock`: as in findDevice. */
+export async function requireLinkedDevice(
+  sql: Sql,
+  deviceId: string,
+  developerId: string,
+  lock: Lock = '',
+): Promise<Device> {
+  const device = await findDevice(sql, deviceId, lock);
+  if (device?.developerId !== developerId) throw new DomainError('DEVICE_UNAVAILABLE');
+  return device;
+}
+
+/**
+ * The device, when it is activated for the application (ops 6, 10, 11); otherwise DEVICE_UNAVAILABLE,
+ * DEVICE_ACTIVATED_ELSEWHERE or DEVICE_NOT_ACTIVATED.
+ */
+export async function requireActivatedDevice(
+  sql: Sql,
+  deviceId: string,
+  owner: { applicationId: string; developerId: string },
+  lock: Lock = '',
+): Promise<Device> {
+  const device = await requireLinkedDevice(sql, deviceId, owner.developerId, lock);
+  if (device.activation !== 'activated') throw new DomainError('DEVICE_NOT_ACTIVATED');
+  if (device.applicationId !== owner.applicationId) throw new DomainError('DEVICE_ACTIVATED_ELSEWHERE');
+  return device;
+}
+
+/**
+ * Takes a slot of the contract and the client identifier for a device that is about to be activated (op 5). The slot is
+ * held from here on, so that concurrent activations cannot exceed the limit: the caller has locked the developer and the
+ * application. Throws DEVICE_UNAVAILABLE, DEVICE_ALREADY_ACTIVATED, ACTIVATION_LIMIT or CLIENT_ID_IN_USE.
+ */
+export async function holdActivation(
+  unit: UnitOfWork,
+  request: { deviceId: string; applicationId: string; clientId: string },
+  developer: { developerId: string; deviceLimit: number | null },
+): Promise<void> {
+  const device = await requireLinkedDevice(unit, request.deviceId, developer.developerId, unit.forUpdate);
+  if (device.activation !== 'deactivated') throw new DomainError('DEVICE_ALREADY_ACTIVATED');
+  const { deviceLimit } = developer;
+  if (deviceLimit === null || (await countHeldSlots(unit, developer.developerId)) >= deviceLimit) {
+    throw new DomainError('ACTIVATION_LIMIT');
+  }
+  if (await isClientIdTaken(unit, request.clientId)) throw new DomainError('CLIENT_ID_IN_USE');
+  await setActivation(unit, request.deviceId, {
+    activation: 'activating',
+    applicationId: request.applicationId,
+    clientId: request.clientId,
+  });
+}
+
+/** The device confirmed its activation: the held slot becomes an activation. */
+export async function completeActivation(sql: Sql, deviceId: string): Promise<void> {
+  const device = await findDevice(sql, deviceId);
+  if (device?.activation === 'activating') await setActivation(sql, deviceId, { ...device, activation: 'activated' });
+}
+
+/** Frees the slot and the client identifier: a failed or cancelled activation, or a deactivation that succeeded. */
+export async function releaseActivation(sql: Sql, deviceId: string): Promise<void> {
+  await setActivation(sql, deviceId, { activation: 'deactivated', applicationId: null, clientId: null });
+}

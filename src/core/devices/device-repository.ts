@@ -1,0 +1,181 @@
+import { inSets } from '../../platform/database/set-form.ts';
+import type { Lock, Sql } from '../../platform/database/sql.ts';
+
+type ActivationState = 'deactivated' | 'activating' | 'activated';
+
+export interface Device {
+  deviceId: string;
+  developerId: string;
+  activation: ActivationState;
+  /** The application that it is activated, or being activated, for. */
+  applicationId: string | null;
+  clientId: string | null;
+  hardwareProperties: object | null;
+  /** It cannot connect. */
+  blocked: boolean;
+  /**
+   * Which client certificates are as good as the credential: null: any that names the device; else the one with this
+   * SHA-256 fingerprint, in lower-case hexadecimal digits; none when it is empty.
+   */
+  certificate: string | null;
+  /** Microseconds since the epoch. */
+  createdAt: number;
+}
+
+type Row = Omit<Device, 'hardwareProperties' | 'blocked'> & { hardwareProperties: string | null; blocked: number };
+
+const COLUMNS = `device_id AS "deviceId", developer_id AS "developerId", activation, application_id AS "applicationId",
+  client_id AS "clientId", hardware_properties AS "hardwareProperties", blocked, certificate,
+  created_at AS "createdAt"`;
+
+const toDevice = (row: Row): Device => ({
+  ...row,
+  blocked: row.blocked !== 0,
+  hardwareProperties: row.hardwareProperties === null ? null : (JSON.parse(row.hardwareProperties) as object),
+});
+
+const toText = (properties: object | null): string | null => (properties === null ? null : JSON.stringify(properties));
+
+const FIND = inSets(`SELECT ${COLUMNS} FROM devices WHERE device_id = ?`, ['text']);
+
+/** A unit of work without the device's key says `lock`, when it decides on what it finds. */
+export async function findDevice(sql: Sql, deviceId: string, lock: Lock = ''): Promise<Device | undefined> {
+  const row = await sql.get<Row>(FIND + lock, deviceId);
+  return row && toDevice(row);
+}
+
+export async function findCredentialHash(sql: Sql, deviceId: string): Promise<Buffer | undefined> {
+  const row = await sql.get<{ hash: Buffer }>(
+    'SELECT credential_hash AS "hash" FROM devices WHERE device_id = ?',
+    deviceId,
+  );
+  return row?.hash;
+}
+
+/** What a login is judged by. */
+export async function findLogin(
+  sql: Sql,
+  deviceId: string,
+): Promise<{ hash: Buffer; blocked: boolean; certificate: string | null; developerId: string } | undefined> {
+  const row = await sql.get<{ hash: Buffer; blocked: number; certificate: string | null; developerId: string }>(
+    `SELECT credential_hash AS "hash", blocked, certificate, developer_id AS "developerId" FROM devices
+     WHERE device_id = ?`,
+    deviceId,
+  );
+  return row && { ...row, blocked: row.blocked !== 0 };
+}
+
+/** Adds a device; false when the identifier is taken. */
+export async function insertDevice(
+  sql: Sql,
+  device: Pick<Device, 'deviceId' | 'developerId' | 'hardwareProperties' | 'createdAt'>,
+  credentialHash: Buffer,
+): Promise<boolean> {
+  const changed = await sql.run(
+    `INSERT INTO devices (device_id, developer_id, credential_hash, hardware_properties, activation, created_at)
+     VALUES (?, ?, ?, ?, 'deactivated', ?) ON CONFLICT (device_id) DO NOTHING`,
+    device.deviceId,
+    device.developerId,
+    credentialHash,
+    toText(device.hardwareProperties),
+    device.createdAt,
+  );
+  return changed === 1;
+}
+
+/** A page of a developer's devices in the order of their identifiers, and how many there are. */
+export async function listDevices(sql: Sql, developerId: string, page: { offset: number; limit: number }) {
+  const rows = await sql.all<Row>(
+    `SELECT ${COLUMNS} FROM devices WHERE developer_id = ? ORDER BY device_id LIMIT ? OFFSET ?`,
+    developerId,
+    page.limit,
+    page.offset,
+  );
+  const count = await sql.get<{ total: number }>(
+    'SELECT count(*) AS "total" FROM devices WHERE developer_id = ?',
+    developerId,
+  );
+  return { devices: rows.map(toDevice), total: count?.total ?? 0 };
+}
+
+export async function updateDevice(
+  sql: Sql,
+  device: Pick<Device, 'deviceId' | 'developerId' | 'hardwareProperties' | 'blocked'>,
+): Promise<void> {
+  await sql.run(
+    'UPDATE devices SET developer_id = ?, hardware_properties = ?, blocked = ? WHERE device_id = ?',
+    device.developerId,
+    toText(device.hardwareProperties),
+    device.blocked ? 1 : 0,
+    device.deviceId,
+  );
+}
+
+/** `certificate`: as in a Device. False when there is no such device. */
+export async function updateCredential(
+  sql: Sql,
+  deviceId: string,
+  login: { hash: Buffer; certificate: string | null },
+): Promise<boolean> {
+  const text = 'UPDATE devices SET credential_hash = ?, certificate = ? WHERE device_id = ?';
+  return (await sql.run(text, login.hash, login.certificate, deviceId)) === 1;
+}
+
+export async function deleteDevice(sql: Sql, deviceId: string): Promise<void> {
+  await sql.run('DELETE FROM devices WHERE device_id = ?', deviceId);
+}
+
+/** How many devices of the developer are activated or being activated: what counts against its contract (op 5). */
+export async function countHeldSlots(sql: Sql, developerId: string): Promise<number> {
+  const row = await sql.get<{ held: number }>(
+    `SELECT count(*) AS "held" FROM devices WHERE developer_id = ? AND activation <> 'deactivated'`,
+    developerId,
+  );
+  return row?.held ?? 0;
+}
+
+/** True while the developer has a device. */
+export async function hasDevices(sql: Sql, developerId: string): Promise<boolean> {
+  const row = await sql.get('SELECT 1 AS "one" FROM devices WHERE developer_id = ? LIMIT 1', developerId);
+  return row !== undefined;
+}
+
+/** True while the application has an activated or activating device. */
+export async function hasActivatedDevice(sql: Sql, applicationId: string): Promise<boolean> {
+  const row = await sql.get('SELECT 1 AS "one" FROM devices WHERE application_id = ? LIMIT 1', applicationId);
+  return row !== undefined;
+}
+
+/** True when another device that is activated or being activated has the identifier. */
+export async function isClientIdTaken(sql: Sql, clientId: string): Promise<boolean> {
+  return (await sql.get('SELECT 1 AS "one" FROM devices WHERE client_id = ?', clientId)) !== undefined;
+}
+
+/** Changes the activation of a device, and the number of activated devices of the applications that it leaves or joins. */
+export async function setActivation(
+  sql: Sql,
+  deviceId: string,
+  to: Pick<Device, 'activation' | 'applicationId' | 'clientId'>,
+): Promise<void> {
+  const from = await sql.get<typeof to>(
+    'SELECT activation, application_id AS "applicationId" FROM devices WHERE device_id = ?',
+    deviceId,
+  );
+  if (!from) return;
+  for (const [{ activation, applicationId }, step] of [[from, -1] as const, [to, 1] as const]) {
+    if (activation !== 'activated' || applicationId === null) continue;
+    await sql.run(
+      `INSERT INTO activated_counts (application_id, activated) VALUES (?, ?)
+       ON CONFLICT (application_id) DO UPDATE SET activated = activated_counts.activated + excluded.activated`,
+      applicationId,
+      step,
+    );
+  }
+  await sql.run(
+    'UPDATE devices SET activation = ?, application_id = ?, client_id = ? WHERE device_id = ?',
+    to.activation,
+    to.applicationId,
+    to.clientId,
+    deviceId,
+  );
+}

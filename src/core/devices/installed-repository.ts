@@ -1,0 +1,21 @@
+import type { UnitOfWork } from '../../platform/database/sql.ts';
+import type { SoftwareChange } from './reported.ts';
+
+/** Writes what a device says is installed otherwise than before, since `at` (microseconds); nothing for one that is gone. */
+export async function saveSoftware(unit: UnitOfWork, deviceId: string, change: SoftwareChange, at: number) {
+  const removed = change.gone.map((name) =>
+    unit.run('DELETE FROM device_software WHERE device_id = ? AND package = ?', deviceId, name),
+  );
+  const written = change.set.map(([name, version]) =>
+    unit.run(
+      `INSERT INTO device_software (device_id, package, version, since) SELECT device_id, ?, ?, CAST(? AS BIGINT)
+       FROM devices WHERE device_id = ?
+       ON CONFLICT (device_id, package) DO UPDATE SET version = excluded.version, since = excluded.since`,
+      name,
+      version,
+      at,
+      deviceId,
+    ),
+  );
+  await Promise.all([...removed, ...written]);
+}

@@ -1,0 +1,124 @@
+import type { Fence } from '../../platform/cluster/ownership.ts';
+import type { Database, Sql } from '../../platform/database/sql.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Watch } from '../../runtime/watch.ts';
+import { saveSoftware } from './installed-repository.ts';
+import { newlyCounted, softwareChange } from './reported.ts';
+import {
+  findState,
+  findStatus,
+  listActivatedStates,
+  type StatePage,
+  type StoredState,
+  saveStatus,
+} from './status-repository.ts';
+
+/** The state of a device as it is known now. Times are microseconds, null where there is none. */
+export interface DeviceState {
+  deviceId: string;
+  connected: boolean;
+  lastSeenAt: number | null;
+  /** What it last said of each field, by the fields of the schema mqtt/status; made when it is asked for. */
+  readonly reported: Record<string, unknown>;
+  reportedAt: number | null;
+}
+
+/** Of what runs on a device; null what it has not reported. */
+interface Versions {
+  firmware: string | null;
+  managementClient: string | null;
+}
+
+interface Parts {
+  database: Database;
+  clock: Clock;
+  watch: Watch;
+  /** When devices were last heard of, in microseconds, where that is newer than the database. */
+  presence: { newerThanStored(deviceId: string): number | undefined };
+  /** Which of these devices are connected, to whichever node. At once where there are no other nodes. */
+  connected(deviceIds: readonly string[]): ReadonlySet<string> | Promise<ReadonlySet<string>>;
+}
+
+export type Statuses = ReturnType<typeof createStatuses>;
+
+/** What devices report of themselves on their status topic, and when they were last heard of. */
+export function createStatuses({ database, clock, watch, presence, connected }: Parts) {
+  function toState(stored: StoredState, isConnected: ReadonlySet<string>): DeviceState {
+    const { deviceId, reportedAt, lastSeenAt } = stored;
+    // A report is stored before it is acknowledged, so it may be newer than the rest that a crash left.
+    const seen = Math.max(presence.newerThanStored(deviceId) ?? 0, lastSeenAt ?? 0, reportedAt ?? 0);
+    return {
+      deviceId,
+      connected: isConnected.has(deviceId),
+      lastSeenAt: seen === 0 ? null : seen,
+      get reported() {
+        return Object.fromEntries(Object.entries(stored.reported ?? {}).map(([name, { value }]) => [name, value]));
+      },
+      reportedAt,
+    };
+  }
+
+  async function reportedText(sql: Sql, deviceId: string, ...names: string[]): Promise<(string | null)[]> {
+    const reported = (await findStatus(sql, deviceId))?.reported;
+    return names.map((name) => {
+      const value = reported?.[name]?.value;
+      return typeof value === 'string' ? value : null;
+    });
+  }
+
+  async function versions(sql: Sql, deviceId: string): Promise<Versions> {
+    const names = ['firmwareVersion', 'managementClientVersion'];
+    const [firmware = null, managementClient = null] = await reportedText(sql, deviceId, ...names);
+    return { firmware, managementClient };
+  }
+
+  return {
+    /** Merges a report field by field; what it leaves out stays as it was last reported. */
+    async report(deviceId: string, fields: object, fence?: Fence): Promise<void> {
+      await database.transact(async (unit) => {
+        if (fence) await fence(unit);
+        const at = clock.now();
+        const news = Object.entries(fields).map(([name, value]) => [name, { value: value as unknown, at }] as const);
+        const before = (await findStatus(unit, deviceId))?.reported ?? {};
+        const reported = { ...before, ...Object.fromEntries(news) };
+        await saveStatus(unit, deviceId, { reported, reportedAt: at }, newlyCounted(before, reported));
+        if ('software' in fields) await saveSoftware(unit, deviceId, softwareChange(before, reported), at);
+      }, deviceId);
+      if (watch.devices > 0) watch.device(deviceId);
+    },
+
+    /** The state of a device that exists (op 7). */
+    async find(deviceId: string): Promise<DeviceState> {
+      const nothing = { deviceId, reported: null, reportedAt: null, lastSeenAt: null };
+      const isConnected = await connected([deviceId]);
+      return toState((await findState(database.read, deviceId)) ?? nothing, isConnected);
+    },
+
+    /** A page of the activated devices of an application by deviceId, whether there are more, and how many in all (op 8). */
+    async list(applicationId: string, page: StatePage) {
+      const { states, more, total } = await listActivatedStates(database.read, applicationId, page);
+      const isConnected = await connected(states.map(({ deviceId }) => deviceId));
+      return { devices: states.map((stored) => toState(stored, isConnected)), more, total };
+    },
+
+    /** The firmware version that the device last reported, or null. */
+    async firmwareVersion(deviceId: string): Promise<string | null> {
+      const [version = null] = await reportedText(database.read, deviceId, 'firmwareVersion');
+      return version;
+    },
+
+    /** The versions that decide what a device can do, as it last reported them, or null. */
+    versions: (deviceId: string): Promise<Versions> => versions(database.read, deviceId),
+
+    /** The same of many devices. */
+    async versionsOf(deviceIds: readonly string[]): Promise<Map<string, Versions>> {
+      const found = new Map<string, Versions>();
+      // One after another: what a device reports can be long.
+      for (const deviceId of deviceIds) found.set(deviceId, await versions(database.aside, deviceId));
+      return found;
+    },
+
+    /** What is stored of a device's report, field by field with the time of each. */
+    reported: (deviceId: string) => findStatus(database.read, deviceId),
+  };
+}

@@ -1,0 +1,29 @@
+import type { Database } from '../../platform/database/sql.ts';
+import { createParts } from '../../runtime/parts.ts';
+import { createDeviceRequests } from '../requests/device-requests.ts';
+import { createCustomerRequests } from '../webhooks/customer-requests.ts';
+import { createAnswers } from './answers.ts';
+import { createUploadUrls } from './upload-urls.ts';
+
+type Parts = Omit<Parameters<typeof createUploadUrls>[0], 'requests'> &
+  Pick<Parameters<typeof createAnswers>[0], 'freshUrl'> & {
+    database: Database;
+    /** LAPEL_WEBHOOK_ALLOW_PRIVATE */
+    allowPrivate: boolean;
+  };
+
+/** The requests of devices, with those who answer them. */
+export function createAnswering(parts: Parts) {
+  const all = createParts();
+  const uploads = all.add(createUploadUrls({ ...parts, requests: createCustomerRequests(parts) }));
+  const answers = all.add(createAnswers({ ...parts, uploads }));
+  const requests = all.add(createDeviceRequests({ ...parts, handlers: answers.handlers }));
+  const stack = all.move();
+
+  return {
+    accept: requests.accept,
+    open: requests.open,
+    idle: () => all.idle(() => 0),
+    [Symbol.asyncDispose]: () => stack[Symbol.asyncDispose](),
+  };
+}

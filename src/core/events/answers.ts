@@ -1,0 +1,71 @@
+import { DomainError, faultText } from '../../errors.ts';
+import type { Metrics } from '../../metrics.ts';
+import type { Contracts } from '../../platform/contracts/contracts.ts';
+import { createWork } from '../../runtime/idle.ts';
+import type { Log } from '../../runtime/log.ts';
+import type { Request, RequestHandlers, ResponseBody } from '../requests/request-handlers.ts';
+import { isUploadRequest, UPLOAD_FEATURES } from './upload-features.ts';
+import type { UploadUrls } from './upload-urls.ts';
+
+interface Parts {
+  contracts: Pick<Contracts, 'read'>;
+  log: Log;
+  metrics: Pick<Metrics, 'mqttUnknownMembers'>;
+  uploads: Pick<UploadUrls, 'ask'>;
+  /** A fresh URL for an unfinished install of the device. Throws TRANSACTION_NOT_FOUND. */
+  freshUrl(deviceId: string, transactionId: number): Promise<object | { code: string; message: string }>;
+}
+
+const LONGEST_MESSAGE = 1000;
+const UNSUPPORTED = { error: { code: 'UNSUPPORTED', message: 'requests of this type are not served.' } };
+const INTERNAL = { error: { code: 'INTERNAL', message: 'the request could not be carried out; ask again later.' } };
+
+const refusal = (thrown: DomainError): ResponseBody => {
+  const message = `${thrown.message} ${faultText(thrown.details)}`.trim().slice(0, LONGEST_MESSAGE);
+  return { error: { code: 'INVALID_PARAMETERS', message } };
+};
+
+/** Who answers which request of devices: upload URLs, and fresh URLs of downloads. */
+export function createAnswers({ contracts, log, metrics, uploads, freshUrl }: Parts) {
+  const work = createWork();
+
+  async function download({ deviceId, asked }: Request): Promise<ResponseBody> {
+    try {
+      const found = await freshUrl(deviceId, (asked as { transactionId: number }).transactionId);
+      if (!('code' in found)) return { data: found };
+      return { error: { code: String(found.code), message: 'message' in found ? String(found.message) : '' } };
+    } catch (thrown) {
+      if (thrown instanceof DomainError) return refusal(thrown);
+      log.error({ err: thrown, deviceId }, 'a fresh download URL could not be made');
+      return INTERNAL;
+    }
+  }
+
+  const handlers: RequestHandlers = {
+    read(type, data) {
+      const isUpload = isUploadRequest(type);
+      if (!isUpload && type !== 'softwareDownloadUrl') return UNSUPPORTED;
+      try {
+        const schema = isUpload ? UPLOAD_FEATURES[type].schema : 'mqtt/software-download-url-request';
+        // As tolerantly as the message that it is in.
+        const { value, unknown } = contracts.read(schema, data);
+        if (unknown.count > 0) metrics.mqttUnknownMembers.inc({ topic: 'requests' }, unknown.count);
+        if (isUpload) UPLOAD_FEATURES[type].check?.(value);
+        return { asked: value };
+      } catch (thrown) {
+        if (!(thrown instanceof DomainError)) throw thrown;
+        return refusal(thrown);
+      }
+    },
+
+    carryOut(type, request, respond) {
+      if (isUploadRequest(type)) return uploads.ask({ ...request, type }, respond);
+      work.begun();
+      void download(request).then((body) => {
+        respond(body);
+        work.ended();
+      });
+    },
+  };
+  return { handlers, idle: work.idle };
+}

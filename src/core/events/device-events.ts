@@ -1,0 +1,121 @@
+import type { Metrics } from '../../metrics.ts';
+import type { Fence } from '../../platform/cluster/ownership.ts';
+import type { SchemaTypes } from '../../platform/contracts/types.ts';
+import type { Database, UnitOfWork } from '../../platform/database/sql.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Deprecations } from '../../runtime/deprecations.ts';
+import type { Application } from '../applications/application-repository.ts';
+import type { Applications } from '../applications/applications.ts';
+import type { Webhooks } from '../webhooks/webhooks.ts';
+import { fromDeviceTime } from './device-time.ts';
+import type { EventBytes } from './event-bytes.ts';
+import { forgetOldEvents, isRemembered, rememberEvent } from './event-repository.ts';
+import { settingOf } from './event-setting.ts';
+import { requireOwner } from './owner.ts';
+
+/** What happened on a device, or to it. */
+export interface Event {
+  deviceId: string;
+  eventId: string;
+  type: string;
+  /** Microseconds. */
+  occurredAt: number;
+  data: object;
+}
+
+interface Parts {
+  database: Database;
+  clock: Clock;
+  metrics: Metrics;
+  deprecations: Pick<Deprecations, 'serves'>;
+  findApplication: Applications['findIn'];
+  record: Webhooks['record'];
+  bytes: EventBytes;
+}
+
+export type DeviceEvents = ReturnType<typeof createDeviceEvents>;
+
+/** Microseconds: so long a repetition of an event is known as one. */
+export const REMEMBERED_FOR = 30 * 24 * 3600 * 1_000_000;
+// More than one for each that comes, so that what is too old gets less; few, so that no event waits for a clean-up.
+const FORGOTTEN_AT_ONCE = 100;
+
+/**
+ * Events of devices become notifications (specification, "Events"). Each is one unit of work: whose the device is, whether
+ * the event is a repetition, and the delivery; so a repetition makes no second notification, and none is lost. Without
+ * the setting that says where it goes an event is dropped and counted.
+ */
+export function createDeviceEvents({
+  database,
+  clock,
+  metrics,
+  deprecations,
+  findApplication,
+  record,
+  bytes: room,
+}: Parts) {
+  /** `recording.saved` names each file twice until the release that removes webmFile. */
+  function withRemoved(type: string, data: object): object {
+    if (type !== 'recording.saved' || !deprecations.serves('webmFile')) return data;
+    const { connections, ...rest } = data as SchemaTypes['mqtt/recording-saved-data'];
+    return { ...rest, connections: connections.map((each) => ({ ...each, webmFile: each.movieFile })) };
+  }
+
+  async function notify(unit: UnitOfWork, { applicationId, settings }: Application, event: Event): Promise<void> {
+    const { deviceId, eventId, type, occurredAt } = event;
+    const setting = settingOf(type);
+    if (settings[setting] === null) {
+      unit.onCommit(() => metrics.eventsDropped.inc({ setting }));
+      return;
+    }
+    const data = { ...withRemoved(type, event.data), eventId };
+    await record(unit, { applicationId, deviceId, setting, type, occurredAt, data });
+  }
+
+  async function isRepetition(unit: UnitOfWork, event: Event, now: number): Promise<boolean> {
+    await forgetOldEvents(unit, event.deviceId, now - REMEMBERED_FOR, FORGOTTEN_AT_ONCE);
+    const known = await isRemembered(unit, event);
+    if (known) unit.onCommit(() => metrics.eventsRepeated.inc());
+    return known;
+  }
+
+  return {
+    /** Takes an event of a device, of so many bytes. Throws DEVICE_NOT_ACTIVATED, REQUEST_INVALID, EVENT_BYTES_EXCEEDED. */
+    async accept(deviceId: string, message: SchemaTypes['mqtt/event'], bytes: number, fence?: Fence): Promise<void> {
+      const { eventId, type, data } = message;
+      const occurredAt = fromDeviceTime(message.occurredAt, 'body', 'occurredAt');
+      const event = { deviceId, eventId, type, occurredAt, data };
+      await database.transact(async (unit) => {
+        if (fence) await fence(unit);
+        const application = await requireOwner(unit, deviceId, findApplication);
+        // A dropped event is not remembered: if the device repeats it when the setting is there, it is notified.
+        const wanted = application.settings[settingOf(type)] !== null;
+        if (wanted) {
+          const receivedAt = clock.now();
+          if (await isRepetition(unit, event, receivedAt)) return;
+          // Refused before anything is written: a flood of such events must not make others' units run twice.
+          const refusal = room.take(deviceId, application.applicationId, bytes);
+          if (refusal) throw refusal;
+          unit.onRollback(() => room.giveBack(deviceId, application.applicationId, bytes));
+          await rememberEvent(unit, { deviceId, eventId, receivedAt });
+        }
+        await notify(unit, application, event);
+      }, deviceId);
+    },
+
+    /** An event that the service itself found, of a device of the application; not above what it may have stored. */
+    async raise(applicationId: string, event: Event): Promise<void> {
+      const bytes = JSON.stringify(event.data).length;
+      if (room.take(event.deviceId, applicationId, bytes)) return;
+      try {
+        await database.transact(
+          async (unit) => notify(unit, await findApplication(unit, applicationId), event),
+          event.deviceId,
+        );
+      } catch (error) {
+        room.giveBack(event.deviceId, applicationId, bytes);
+        throw error;
+      }
+    },
+  };
+}

@@ -1,0 +1,86 @@
+import { inSets } from '../../platform/database/set-form.ts';
+import type { Sql, UnitOfWork } from '../../platform/database/sql.ts';
+
+/** Whether a device sent an event before. */
+export async function isRemembered(sql: Sql, event: { deviceId: string; eventId: string }): Promise<boolean> {
+  const text = 'SELECT 1 AS "one" FROM device_events WHERE device_id = ? AND event_id = ?';
+  return (await sql.get(text, event.deviceId, event.eventId)) !== undefined;
+}
+
+/** Remembers that a device sent an event. */
+export async function rememberEvent(
+  sql: Sql,
+  event: { deviceId: string; eventId: string; receivedAt: number },
+): Promise<void> {
+  await sql.run(
+    'INSERT INTO device_events (device_id, event_id, received_at) VALUES (?, ?, ?)',
+    event.deviceId,
+    event.eventId,
+    event.receivedAt,
+  );
+}
+
+/** Forgets events of a device that came before a time (microseconds), the oldest first, at most so many; not those that a sweep is at. */
+export async function forgetOldEvents(
+  unit: UnitOfWork,
+  deviceId: string,
+  before: number,
+  limit: number,
+): Promise<void> {
+  await unit.run(
+    `DELETE FROM device_events WHERE device_id = ? AND event_id IN
+       (SELECT event_id FROM device_events WHERE device_id IN (?) AND received_at < ? ORDER BY received_at LIMIT (? + 0)${unit.skipLocked})`,
+    deviceId,
+    deviceId,
+    before,
+    limit,
+  );
+}
+
+/** Forgets all events of a device. */
+export async function deleteEvents(sql: Sql, deviceId: string): Promise<void> {
+  await sql.run('DELETE FROM device_events WHERE device_id = ?', deviceId);
+}
+
+/** The next devices behind one that sent events, each with the time of the oldest that is remembered. */
+export async function findOldestOfDevices(
+  sql: Sql,
+  after: string,
+  limit: number,
+): Promise<{ deviceId: string; at: number }[]> {
+  return sql.all(
+    `WITH RECURSIVE seen (device_id) AS (
+       SELECT MIN(device_id) FROM device_events WHERE device_id > ?
+       UNION ALL
+       SELECT (SELECT MIN(device_id) FROM device_events e WHERE e.device_id > seen.device_id) FROM seen
+       WHERE seen.device_id IS NOT NULL)
+     SELECT device_id AS "deviceId", (SELECT MIN(received_at) FROM device_events e WHERE e.device_id = seen.device_id) AS at
+     FROM seen WHERE device_id IS NOT NULL LIMIT ?`,
+    after,
+    limit,
+  );
+}
+
+/** Events of a device that came before a time, the oldest first. */
+export async function findOldEvents(sql: Sql, deviceId: string, before: number, limit: number): Promise<string[]> {
+  const rows = await sql.all<{ eventId: string }>(
+    `SELECT event_id AS "eventId" FROM device_events WHERE device_id IN (?) AND received_at < ? ORDER BY received_at LIMIT (? + 0)`,
+    deviceId,
+    before,
+    limit,
+  );
+  return rows.map(({ eventId }) => eventId);
+}
+
+const REMOVE = inSets('DELETE FROM device_events WHERE device_id = ? AND event_id = ? AND received_at < ?', [
+  'text',
+  'text',
+  'bigint',
+]);
+
+/** Removes such an event; answers 0 when it may not go. */
+export const removeOldEvent = (
+  sql: Sql,
+  { deviceId, eventId }: { deviceId: string; eventId: string },
+  before: number,
+): Promise<number> => sql.run(REMOVE, deviceId, eventId, before);

@@ -1,0 +1,44 @@
+import { ROWS_PER_LOOK, type Sweep } from '../../platform/database/sweep.ts';
+import { REMEMBERED_FOR } from './device-events.ts';
+import { findOldEvents, findOldestOfDevices, removeOldEvent } from './event-repository.ts';
+
+/** Devices that one look goes through. */
+const DEVICES = 500;
+
+/**
+ * Events that are known as repetitions no more. A device that goes on sending events takes its own old ones along; these are
+ * those of devices that have fallen silent.
+ */
+export const eventSweep = (): Sweep<{ deviceId: string; eventId: string }> => ({
+  kind: 'device_events',
+  keptFor: REMEMBERED_FOR,
+  async *find(sql, before) {
+    for (let after = ''; ; ) {
+      const devices = await findOldestOfDevices(sql, after, DEVICES);
+      let found: { deviceId: string; eventId: string }[] = [];
+      const oldestAt = devices.reduce((oldest, { at }) => Math.min(oldest, at), before);
+      for (const { deviceId } of devices.filter(({ at }) => at < before)) {
+        // What is more than that is found by the next sweep.
+        for (const eventId of await findOldEvents(sql, deviceId, before, ROWS_PER_LOOK))
+          found.push({ deviceId, eventId });
+        if (found.length < ROWS_PER_LOOK) continue;
+        yield { found, oldestAt };
+        found = [];
+      }
+      yield { found, oldestAt };
+      const last = devices.at(-1);
+      if (!last || devices.length < DEVICES) return;
+      after = last.deviceId;
+    }
+  },
+  remove: removeOldEvent,
+  async oldestAt(sql) {
+    let oldest = Number.POSITIVE_INFINITY;
+    for (let after: string | undefined = ''; after !== undefined; ) {
+      const devices: { deviceId: string; at: number }[] = await findOldestOfDevices(sql, after, DEVICES);
+      for (const { at } of devices) oldest = Math.min(oldest, at);
+      after = devices.length < DEVICES ? undefined : devices.at(-1)?.deviceId;
+    }
+    return Number.isFinite(oldest) ? oldest : null;
+  },
+});

@@ -1,0 +1,74 @@
+import { DomainError, type Fault } from '../../errors.ts';
+import type { SchemaTypes } from '../../platform/contracts/types.ts';
+import { toUtc } from '../../runtime/clock.ts';
+import { webhookUrlFault } from '../webhooks/webhook-url.ts';
+import { fromDeviceTime } from './device-time.ts';
+
+type Given = SchemaTypes['webhooks/upload-url-answer'];
+type Upload = SchemaTypes['mqtt/file-upload-url'];
+
+// Characters; presigned URLs carry signatures and session tokens.
+const LONGEST_URL = 8192;
+
+const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/; // a token (RFC 9110 5.6.2)
+/** What the HTTP client of the device sets itself, and what is of one connection only (RFC 9110 7.6.1). */
+const OWN_HEADERS = new Set([
+  'host',
+  'content-length',
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+function headerFaults(headers: Record<string, string>, place: string[]): Fault[] {
+  const seen = new Set<string>();
+  return Object.keys(headers).flatMap((name) => {
+    const lower = name.toLowerCase();
+    const loc = [...place, 'headers', name];
+    if (!NAME.test(name)) return { loc, msg: 'Name should be a header name', type: 'string_pattern_mismatch' };
+    const isOwn = OWN_HEADERS.has(lower) || seen.has(lower);
+    seen.add(lower);
+    return isOwn ? { loc, msg: 'Extra inputs are not permitted', type: 'extra_forbidden' } : [];
+  });
+}
+
+/** What a device needs of an answer, in full. Throws REQUEST_INVALID that names every fault. */
+export function toUpload({ uploadUrl, method, headers = {}, expiresAt }: Given, allowHttp: boolean, place: string[]) {
+  const urlFault = webhookUrlFault('', uploadUrl, allowHttp, LONGEST_URL);
+  const faults = [
+    ...(urlFault ? [{ ...urlFault, loc: [...place, 'uploadUrl'] }] : []),
+    ...headerFaults(headers, place),
+  ];
+  if (faults.length > 0) throw DomainError.invalid(...faults);
+  const upload: Upload = { uploadUrl, method: method ?? 'PUT', headers };
+  if (expiresAt !== undefined) upload.expiresAt = toUtc(fromDeviceTime(expiresAt, ...place, 'expiresAt'));
+  return upload;
+}
+
+/** The uploads of several files in the order asked for. Throws REQUEST_INVALID unless each name is there, once, and no other. */
+export function toUploads(
+  { urls }: SchemaTypes['webhooks/upload-urls-answer'],
+  asked: readonly string[],
+  allowHttp: boolean,
+): SchemaTypes['mqtt/recording-upload-urls'] {
+  const found = new Map<string, Upload>();
+  const faults: Fault[] = [];
+  for (const [index, { name, ...given }] of urls.entries()) {
+    const place = ['urls', String(index)];
+    if (found.has(name) || !asked.includes(name)) {
+      const msg = found.has(name) ? 'Name is there twice' : 'Name was not asked for';
+      faults.push({ loc: [...place, 'name'], msg, type: 'extra_forbidden' });
+    } else found.set(name, toUpload(given, allowHttp, place));
+  }
+  for (const name of asked) {
+    if (!found.has(name)) faults.push({ loc: ['urls', name], msg: 'Field required', type: 'missing' });
+  }
+  if (faults.length > 0) throw DomainError.invalid(...faults);
+  return { urls: asked.map((name) => ({ name, ...(found.get(name) as Upload) })) };
+}

@@ -1,0 +1,77 @@
+import { DomainError } from '../../errors.ts';
+import type { Contracts } from '../../platform/contracts/contracts.ts';
+import type { SchemaTypes } from '../../platform/contracts/types.ts';
+import type { SettingName } from '../applications/application-repository.ts';
+import type { EventSetting } from './event-setting.ts';
+import { toUpload, toUploads } from './upload-answer.ts';
+
+interface Failure {
+  code: string;
+  message: string;
+}
+
+/** One feature for which devices ask for upload URLs. */
+interface UploadFeature<Data extends object> {
+  /** Who is asked. */
+  urlSetting: SettingName;
+  /** Where results go; without it the feature is unavailable (specification, "Events"). */
+  eventSetting: EventSetting;
+  /** `type` of the request to the customer. */
+  type: string;
+  /** Of the data of a device's request. */
+  schema: 'mqtt/file-upload-url-request' | 'mqtt/recording-upload-urls-request';
+  /** What the schema cannot say. Throws REQUEST_INVALID. */
+  check?(data: Data): void;
+  /** The device's answer out of the customer's. Throws REQUEST_INVALID. */
+  answer(contracts: Contracts, value: unknown, data: Data, allowHttp: boolean): object;
+  /** The event that tells of a failure. */
+  failed(data: Data, error: Failure): { type: string; data: object };
+}
+
+const feature = <Data extends object>(row: UploadFeature<Data>) => row as unknown as UploadFeature<object>;
+
+function checkAnswer<Name extends 'webhooks/upload-url-answer' | 'webhooks/upload-urls-answer'>(
+  contracts: Contracts,
+  name: Name,
+  value: unknown,
+): SchemaTypes[Name] {
+  const faults = contracts.faults(name, value);
+  if (faults.length > 0) throw DomainError.invalid(...faults);
+  return value as SchemaTypes[Name];
+}
+
+/** By the `type` of the device's request. */
+export const UPLOAD_FEATURES = {
+  fileUploadUrl: feature<SchemaTypes['mqtt/file-upload-url-request']>({
+    urlSetting: 'fileUploadGetUrl',
+    eventSetting: 'fileUploadEvent',
+    type: 'fileUpload.url',
+    schema: 'mqtt/file-upload-url-request',
+    answer: (contracts, value, _data, allowHttp) =>
+      toUpload(checkAnswer(contracts, 'webhooks/upload-url-answer', value), allowHttp, []),
+    failed: ({ fileId, name }, error) => ({ type: 'fileUpload.failed', data: { fileId, name, error } }),
+  }),
+  recordingUploadUrls: feature<SchemaTypes['mqtt/recording-upload-urls-request']>({
+    urlSetting: 'callRecGetMultiPresignedUrl',
+    eventSetting: 'callFileSendEvent',
+    type: 'recording.urls',
+    schema: 'mqtt/recording-upload-urls-request',
+    check({ files }) {
+      const names = files.map(({ name }) => name);
+      const repeated = names.findIndex((name, index) => names.indexOf(name) !== index);
+      if (repeated < 0) return;
+      const loc = ['body', 'files', String(repeated), 'name'];
+      throw DomainError.invalid({ loc, msg: 'Name is there twice', type: 'extra_forbidden' });
+    },
+    answer(contracts, value, { files }, allowHttp) {
+      const given = checkAnswer(contracts, 'webhooks/upload-urls-answer', value);
+      const names = files.map(({ name }) => name);
+      return toUploads(given, names, allowHttp);
+    },
+    failed: ({ callId }, error) => ({ type: 'recording.failed', data: { callId, error } }),
+  }),
+} satisfies Record<string, UploadFeature<object>>;
+
+export type UploadRequest = keyof typeof UPLOAD_FEATURES;
+
+export const isUploadRequest = (type: string): type is UploadRequest => Object.hasOwn(UPLOAD_FEATURES, type);

@@ -1,0 +1,206 @@
+import { DomainError, faultText, isDatabaseAway } from '../../errors.ts';
+import type { Metrics } from '../../metrics.ts';
+import type { Contracts } from '../../platform/contracts/contracts.ts';
+import type { Database } from '../../platform/database/sql.ts';
+import { type Clock, toUtc } from '../../runtime/clock.ts';
+import { createWork } from '../../runtime/idle.ts';
+import type { Ids } from '../../runtime/ids.ts';
+import type { Log } from '../../runtime/log.ts';
+import type { Application } from '../applications/application-repository.ts';
+import type { Applications } from '../applications/applications.ts';
+import { signingKeysOf } from '../applications/signing-keys-of.ts';
+import type { CustomerRequest, CustomerRequests, Reply } from '../webhooks/customer-requests.ts';
+import type { DeviceEvents } from './device-events.ts';
+import { requireOwner } from './owner.ts';
+import { createPlaces } from './request-slots.ts';
+import { UPLOAD_FEATURES, type UploadRequest } from './upload-features.ts';
+
+/** Requests under way: of all devices of an application, and in all. */
+const UPLOAD_BOUNDS = { application: 64, service: 512 };
+/** Milliseconds that a request waits until others of its developer have come to their end. */
+const PATIENCE = 60_000;
+
+type Code = 'NOT_ACTIVATED' | 'NOT_CONFIGURED' | 'UPLOAD_URL_FAILED' | 'BUSY' | 'INTERNAL';
+type UploadAnswer = { data: object } | { error: { code: Code; message: string } };
+
+/** What a device asks for. */
+interface Asked {
+  deviceId: string;
+  /** That it was activated for when it asked; null: for none. */
+  applicationId: string | null;
+  type: UploadRequest;
+  /** Obeys its schema. */
+  asked: object;
+}
+
+interface Parts {
+  contracts: Contracts;
+  database: Database;
+  clock: Clock;
+  ids: Ids;
+  log: Log;
+  metrics: Metrics;
+  requests: CustomerRequests;
+  findApplication: Applications['findIn'];
+  raise: DeviceEvents['raise'];
+  /** LAPEL_ALLOW_HTTP_WEBHOOKS: also for the URLs that customers answer. */
+  allowHttp: boolean;
+}
+
+export type UploadUrls = ReturnType<typeof createUploadUrls>;
+
+const LONGEST_MESSAGE = 1000;
+const failure = (code: Code, message: string): { error: { code: Code; message: string } } => ({
+  error: { code, message: message.slice(0, LONGEST_MESSAGE) },
+});
+
+/**
+ * Upload URLs that devices ask for. The service asks the customer's URL, in one attempt and at most one more, checks what
+ * it answers and passes it on; when that fails the device is told why, and the customer by an event. Requests wait for their
+ * turn where a customer is slow, each for a minute at most.
+ */
+export function createUploadUrls(parts: Parts) {
+  const { contracts, database, clock, ids, log, metrics, requests, findApplication, raise, allowHttp } = parts;
+  const places = createPlaces({ clock, bounds: UPLOAD_BOUNDS, patience: PATIENCE });
+  const pauses = new Set<() => void>();
+  const work = createWork(); // without those that pause
+  let stopped = false;
+
+  /** Resolves after the time, or when the service stops. */
+  function pause(milliseconds: number): Promise<void> {
+    work.ended();
+    return new Promise((resolve) => {
+      const resume = (): void => {
+        cancel();
+        pauses.delete(resume);
+        work.begun();
+        resolve();
+      };
+      const cancel = clock.after(milliseconds, resume);
+      pauses.add(resume);
+    });
+  }
+
+  async function attempt(request: CustomerRequest): Promise<Reply | undefined> {
+    const startedAt = clock.now();
+    const reply = stopped ? undefined : await requests.attempt(request);
+    if (reply) metrics.uploadUrlSeconds.observe((clock.now() - startedAt) / 1_000_000);
+    return reply;
+  }
+
+  /** Undefined when the service stops. */
+  async function call(request: CustomerRequest): Promise<Reply | undefined> {
+    const first = await attempt(request);
+    if (!first || 'value' in first || first.retryAfterMs === null) return first;
+    await pause(first.retryAfterMs);
+    return attempt(request);
+  }
+
+  async function askCustomer(
+    { applicationId, settings, ...application }: Application,
+    deviceId: string,
+    type: UploadRequest,
+    asked: object,
+  ): Promise<UploadAnswer | undefined> {
+    const feature = UPLOAD_FEATURES[type];
+    const { urlSetting, eventSetting } = feature;
+    const url = settings[urlSetting];
+    if (url === null) return failure('NOT_CONFIGURED', `${urlSetting} is not set.`);
+    if (settings[eventSetting] === null) return failure('NOT_CONFIGURED', `${eventSetting} is not set.`);
+    const now = clock.now();
+    const keys = signingKeysOf(application, now);
+    if (keys.length === 0) return failure('NOT_CONFIGURED', 'authenticationKey is not issued.');
+    const data = { ...asked, applicationId, deviceId };
+    const body = JSON.stringify({ type: feature.type, timestamp: toUtc(now), data });
+    const reply = await call({ id: ids.next('req', now), url, keys, body });
+    if (!reply) return undefined;
+    const answer = 'value' in reply ? read(type, reply.value, asked) : reply;
+    if (!('failure' in answer)) return answer;
+    const failed = failure('UPLOAD_URL_FAILED', `${urlSetting}: ${answer.failure}.`);
+    log.info({ applicationId, setting: urlSetting, reason: answer.failure }, 'a device got no upload URL');
+    const event = { deviceId, eventId: ids.next('evt', clock.now()), occurredAt: clock.now() };
+    await raise(applicationId, { ...event, ...feature.failed(asked, failed.error) });
+    return failed;
+  }
+
+  function read(type: UploadRequest, value: unknown, asked: object): { data: object } | { failure: string } {
+    try {
+      return { data: UPLOAD_FEATURES[type].answer(contracts, value, asked, allowHttp) };
+    } catch (thrown) {
+      if (!(thrown instanceof DomainError)) throw thrown;
+      return { failure: `the answer is of no use: ${faultText(thrown.details)}` };
+    }
+  }
+
+  /** Whether there is a place before the time is over; while it waits there is nothing that the service could do. */
+  async function enter(holder: { developerId: string; applicationId: string }): Promise<boolean> {
+    const entered = places.enter(holder);
+    if (entered === true) return true;
+    work.ended();
+    try {
+      return await entered;
+    } finally {
+      work.begun();
+    }
+  }
+
+  async function answerFor(request: Asked): Promise<UploadAnswer | undefined> {
+    const { deviceId, type, asked } = request;
+    // A unit of work, so that it sees what messages before this one did.
+    const application = await database.transact((unit) => requireOwner(unit, deviceId, findApplication), deviceId);
+    const { applicationId, developerId } = application;
+    // What a device asked for one application is no business of the next one that has it.
+    if (applicationId !== request.applicationId) throw new DomainError('DEVICE_NOT_ACTIVATED');
+    const holder = { developerId, applicationId };
+    if (!(await enter(holder))) {
+      if (stopped) return undefined;
+      metrics.uploadUrlRefused.inc({ bound: 'application' });
+      return failure('BUSY', 'too many requests of the application are under way; ask again later.');
+    }
+    try {
+      return await askCustomer(application, deviceId, type, asked);
+    } finally {
+      places.leave(holder);
+    }
+  }
+
+  async function carryOut(request: Asked): Promise<UploadAnswer | undefined> {
+    const { deviceId } = request;
+    try {
+      return await answerFor(request);
+    } catch (thrown) {
+      if (thrown instanceof DomainError && thrown.code === 'DEVICE_NOT_ACTIVATED') {
+        return failure('NOT_ACTIVATED', thrown.message);
+      }
+      if (!isDatabaseAway(thrown))
+        log.error({ err: thrown, deviceId }, 'a request for an upload URL could not be carried out');
+      return failure('INTERNAL', 'the request could not be carried out; ask again later.');
+    }
+  }
+
+  return {
+    /** Begins with data that obeys its schema; `respond` gets the answer, or undefined when the service stops before. */
+    ask(request: Asked, respond: (answer: UploadAnswer | undefined) => void): void {
+      work.begun();
+      void carryOut(request).then((answer) => {
+        const outcome = answer && ('error' in answer ? answer.error.code.toLowerCase() : 'answered');
+        if (outcome) metrics.uploadUrlRequests.inc({ type: request.type, outcome });
+        respond(answer);
+        work.ended();
+      });
+    },
+
+    /** Resolves when no attempt is under way; one that pauses before its second waits for the clock. */
+    idle: work.idle,
+
+    /** Ends what is under way: it is carried out again after the next start. */
+    async [Symbol.asyncDispose](): Promise<void> {
+      stopped = true;
+      places.end();
+      for (const resume of pauses) resume();
+      requests.abortAll();
+      await work.idle();
+      await requests[Symbol.asyncDispose]();
+    },
+  };
+}

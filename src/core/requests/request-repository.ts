@@ -1,0 +1,123 @@
+import { inSets } from '../../platform/database/set-form.ts';
+import type { Sql } from '../../platform/database/sql.ts';
+
+/** Which request: a device may use an identifier again, at another time. */
+export interface RequestKey {
+  deviceId: string;
+  requestId: string;
+  /** Microseconds; of two requests with one identifier the later one has the higher. */
+  receivedAt: number;
+}
+
+export interface StoredRequest extends RequestKey {
+  /** That the device was activated for when it asked; null: for none. */
+  applicationId: string | null;
+  type: string;
+  /** JSON. */
+  data: string;
+  /** JSON; null until there is one. */
+  answer: string | null;
+  /** The PUBACK of the answer; null until then. */
+  doneAt: number | null;
+}
+
+const COLUMNS = `device_id AS "deviceId", request_id AS "requestId", received_at AS "receivedAt",
+  application_id AS "applicationId", type, data, answer, done_at AS "doneAt"`;
+
+const FIND = `SELECT ${COLUMNS} FROM device_requests WHERE device_id = ? AND request_id = ?`;
+
+/** The latest request of a device with an identifier. */
+export const findRequest = (sql: Sql, deviceId: string, requestId: string): Promise<StoredRequest | undefined> =>
+  sql.get(FIND, deviceId, requestId);
+
+/** Requests of a device that have no answer yet, in the order in which they came. */
+export const findUnanswered = (sql: Sql, deviceId: string, limit: number): Promise<StoredRequest[]> =>
+  sql.all(
+    `SELECT ${COLUMNS} FROM device_requests WHERE device_id IN (?) AND answer IS NULL ORDER BY received_at, request_id LIMIT (? + 0)`,
+    deviceId,
+    limit,
+  );
+
+/** Requests of a device whose answers it does not have yet, in the order in which they came. */
+export const findAnswered = (sql: Sql, deviceId: string, limit: number): Promise<StoredRequest[]> =>
+  sql.all(
+    `SELECT ${COLUMNS} FROM device_requests WHERE device_id IN (?) AND answer IS NOT NULL AND done_at IS NULL
+     ORDER BY received_at, request_id LIMIT (? + 0)`,
+    deviceId,
+    limit,
+  );
+
+/** How many requests of a device are stored and not finished, and the characters of their data and answers. */
+export async function measureUnfinished(sql: Sql, deviceId: string): Promise<{ count: number; characters: number }> {
+  const found = await sql.get<{ count: number; characters: number }>(
+    `SELECT count(*) AS "count", CAST(coalesce(sum(length(data) + coalesce(length(answer), 0)), 0) AS BIGINT) AS "characters"
+     FROM device_requests WHERE device_id = ? AND done_at IS NULL`,
+    deviceId,
+  );
+  return found ?? { count: 0, characters: 0 };
+}
+
+/** Stores a request in the place of an earlier one with its identifier. */
+export async function putRequest(sql: Sql, request: StoredRequest): Promise<void> {
+  await sql.run(
+    `INSERT INTO device_requests (device_id, request_id, received_at, application_id, type, data, answer) VALUES (?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT (device_id, request_id) DO UPDATE SET received_at = excluded.received_at,
+       application_id = excluded.application_id, type = excluded.type, data = excluded.data, answer = excluded.answer, done_at = NULL`,
+    request.deviceId,
+    request.requestId,
+    request.receivedAt,
+    request.applicationId,
+    request.type,
+    request.data,
+    request.answer,
+  );
+}
+
+const ANSWER = inSets(
+  'UPDATE device_requests SET answer = ? WHERE device_id = ? AND request_id = ? AND received_at = ? AND answer IS NULL',
+  ['text', 'text', 'text', 'bigint'],
+);
+
+/** Stores the answer; false when there is one, or the request has gone. */
+export async function putAnswer(sql: Sql, key: RequestKey, answer: string): Promise<boolean> {
+  return (await sql.run(ANSWER, answer, key.deviceId, key.requestId, key.receivedAt)) === 1;
+}
+
+const DONE = inSets(
+  'UPDATE device_requests SET done_at = ? WHERE device_id = ? AND request_id = ? AND received_at = ?',
+  ['bigint', 'text', 'text', 'bigint'],
+);
+
+/** The device has the answer; null: it is to have it once more. */
+export async function setDone(sql: Sql, key: RequestKey, doneAt: number | null): Promise<void> {
+  await sql.run(DONE, doneAt, key.deviceId, key.requestId, key.receivedAt);
+}
+
+/** Forgets what a device has had the answers to for some time. */
+export async function forgetDone(sql: Sql, deviceId: string, before: number): Promise<void> {
+  await sql.run('DELETE FROM device_requests WHERE device_id = ? AND done_at < ?', deviceId, before);
+}
+
+/** Forgets all requests of a device. */
+export async function deleteRequests(sql: Sql, deviceId: string): Promise<void> {
+  await sql.run('DELETE FROM device_requests WHERE device_id = ?', deviceId);
+}
+
+/** Requests that came before a time, the oldest first. */
+export const findOldRequests = (sql: Sql, before: number, limit: number): Promise<RequestKey[]> =>
+  sql.all(
+    `SELECT device_id AS "deviceId", request_id AS "requestId", received_at AS "receivedAt" FROM device_requests
+     WHERE received_at < ? ORDER BY received_at LIMIT ?`,
+    before,
+    limit,
+  );
+
+const REMOVE = inSets('DELETE FROM device_requests WHERE device_id = ? AND request_id = ? AND received_at = ?', [
+  'text',
+  'text',
+  'bigint',
+]);
+
+/** Removes such a request; answers 0 when it has gone, or its identifier was used again. */
+export const removeRequest = (sql: Sql, { deviceId, requestId, receivedAt }: RequestKey): Promise<number> =>
+  sql.run(REMOVE, deviceId, requestId, receivedAt);

@@ -1,0 +1,31 @@
+import { inSets } from '../../platform/database/set-form.ts';
+import type { Sql } from '../../platform/database/sql.ts';
+
+const MOVE = inSets('UPDATE device_presence SET last_seen_at = ? WHERE device_id = ? AND last_seen_at < ?', [
+  'bigint',
+  'text',
+  'bigint',
+]);
+
+/**
+ * Writes when devices were last heard of (microseconds); never back in time, and nothing for one that is gone. A server is
+ * asked in two goes, however many there are: most have their row, the first time of the others is written behind.
+ */
+export async function saveLastSeen(sql: Sql, heard: readonly { deviceId: string; at: number }[]): Promise<void> {
+  const moved = await Promise.all(heard.map(({ deviceId, at }) => sql.run(MOVE, at, deviceId, at)));
+  const rest = heard.filter((_, index) => moved[index] === 0);
+  await Promise.all(rest.map(({ deviceId, at }) => insertLastSeen(sql, deviceId, at)));
+}
+
+async function insertLastSeen(sql: Sql, deviceId: string, at: number): Promise<void> {
+  await sql.run(
+    `INSERT INTO device_presence (device_id, last_seen_at) SELECT device_id, ? FROM devices WHERE device_id = ?
+     ON CONFLICT (device_id) DO NOTHING`,
+    at,
+    deviceId,
+  );
+}
+
+export async function deletePresence(sql: Sql, deviceId: string): Promise<void> {
+  await sql.run('DELETE FROM device_presence WHERE device_id = ?', deviceId);
+}

@@ -1,0 +1,216 @@
+import type { Sql } from '../../platform/database/sql.ts';
+
+export interface StoredSubscription {
+  clientId: string;
+  topic: string;
+  qos: number;
+  /** Subscription options of later protocol versions, as given. */
+  properties: Record<string, unknown>;
+}
+
+export interface StoredPacket {
+  clientId: string;
+  /** All fields but the payload. */
+  packet: Record<string, unknown>;
+  payload: Buffer | null;
+}
+
+interface SubscriptionRow {
+  clientId: string;
+  topic: string;
+  qos: number;
+  properties: string | null;
+}
+
+const SUBSCRIPTION = 'client_id AS "clientId", topic, qos, properties';
+const toSubscription = (row: SubscriptionRow): StoredSubscription => ({
+  ...row,
+  properties: row.properties === null ? {} : (JSON.parse(row.properties) as Record<string, unknown>),
+});
+const toPacket = (row: { clientId: string; packet: string; payload: Buffer | null }): StoredPacket => ({
+  ...row,
+  packet: JSON.parse(row.packet) as Record<string, unknown>,
+});
+
+/** Opens a persistent session; true when there was one already [MQTT-3.1.2-4]. */
+export async function openSession(sql: Sql, clientId: string, nowMicros: number): Promise<boolean> {
+  const made = await sql.run(
+    'INSERT INTO sessions (client_id, created_at) VALUES (?, ?) ON CONFLICT (client_id) DO NOTHING',
+    clientId,
+    nowMicros,
+  );
+  return made === 0;
+}
+
+/** True while the client has a persistent session. */
+export async function hasSession(sql: Sql, clientId: string): Promise<boolean> {
+  return (await sql.get('SELECT 1 AS one FROM sessions WHERE client_id = ?', clientId)) !== undefined;
+}
+
+/** Forgets the session with all that belongs to it [MQTT-3.1.2-6]. */
+export async function deleteSession(sql: Sql, clientId: string): Promise<void> {
+  await sql.run('DELETE FROM sessions WHERE client_id = ?', clientId);
+  await deleteSubscriptions(sql, clientId);
+  await deleteIncomingPackets(sql, clientId);
+  await deleteWill(sql, clientId);
+}
+
+export async function upsertSubscription(sql: Sql, subscription: StoredSubscription): Promise<void> {
+  const { clientId, topic, qos, properties } = subscription;
+  await sql.run(
+    `INSERT INTO subscriptions (client_id, topic, qos, properties) VALUES (?, ?, ?, ?)
+     ON CONFLICT (client_id, topic) DO UPDATE SET qos = excluded.qos, properties = excluded.properties
+     WHERE subscriptions.qos <> excluded.qos OR subscriptions.properties IS DISTINCT FROM excluded.properties`,
+    clientId,
+    topic,
+    qos,
+    Object.keys(properties).length === 0 ? null : JSON.stringify(properties),
+  );
+}
+
+export async function deleteSubscription(sql: Sql, clientId: string, topic: string): Promise<void> {
+  await sql.run('DELETE FROM subscriptions WHERE client_id = ? AND topic = ?', clientId, topic);
+}
+
+async function deleteSubscriptions(sql: Sql, clientId: string): Promise<void> {
+  await sql.run('DELETE FROM subscriptions WHERE client_id = ?', clientId);
+}
+
+export async function subscriptionsOf(sql: Sql, clientId: string): Promise<StoredSubscription[]> {
+  const text = `SELECT ${SUBSCRIPTION} FROM subscriptions WHERE client_id IN (?) ORDER BY topic`;
+  return (await sql.all<SubscriptionRow>(text, clientId)).map(toSubscription);
+}
+
+/** Subscriptions to exactly this topic; those of QoS 0 have no stored delivery and are left out. */
+export async function subscriptionsTo(sql: Sql, topic: string): Promise<StoredSubscription[]> {
+  const text = `SELECT ${SUBSCRIPTION} FROM subscriptions WHERE topic = ? AND qos > 0`;
+  return (await sql.all<SubscriptionRow>(text, topic)).map(toSubscription);
+}
+
+export async function clientsSubscribedTo(sql: Sql, topic: string): Promise<string[]> {
+  const text = 'SELECT client_id AS "clientId" FROM subscriptions WHERE topic = ? ORDER BY client_id';
+  return (await sql.all<{ clientId: string }>(text, topic)).map((row) => row.clientId);
+}
+
+export async function countSubscriptions(sql: Sql): Promise<{ subscriptions: number; clients: number }> {
+  const row = await sql.get<{ subscriptions: number; clients: number }>(
+    `SELECT count(CASE WHEN qos > 0 THEN 1 END) AS "subscriptions", count(DISTINCT client_id) AS "clients" FROM subscriptions`,
+  );
+  return row ?? { subscriptions: 0, clients: 0 };
+}
+
+export async function saveIncomingPacket(sql: Sql, messageId: number, stored: StoredPacket): Promise<void> {
+  await sql.run(
+    `INSERT INTO incoming_packets (client_id, message_id, packet, payload) VALUES (?, ?, ?, ?)
+     ON CONFLICT (client_id, message_id) DO UPDATE SET packet = excluded.packet, payload = excluded.payload`,
+    stored.clientId,
+    messageId,
+    JSON.stringify(stored.packet),
+    stored.payload,
+  );
+}
+
+export async function findIncomingPacket(
+  sql: Sql,
+  clientId: string,
+  messageId: number,
+): Promise<StoredPacket | undefined> {
+  const row = await sql.get<{ clientId: string; packet: string; payload: Buffer | null }>(
+    'SELECT client_id AS "clientId", packet, payload FROM incoming_packets WHERE client_id = ? AND message_id = ?',
+    clientId,
+    messageId,
+  );
+  return row && toPacket(row);
+}
+
+/** Of a device's packets: whether there is one with this identifier, and how many there are. */
+export async function countIncomingPackets(
+  sql: Sql,
+  clientId: string,
+  messageId: number,
+): Promise<{ known: boolean; held: number }> {
+  const row = await sql.get<{ known: number; held: number }>(
+    `SELECT count(*) AS "held", count(CASE WHEN message_id = ? THEN 1 END) AS "known"
+     FROM incoming_packets WHERE client_id = ?`,
+    messageId,
+    clientId,
+  );
+  return { known: row?.known === 1, held: row?.held ?? 0 };
+}
+
+export async function deleteIncomingPacket(sql: Sql, clientId: string, messageId: number): Promise<boolean> {
+  const text = 'DELETE FROM incoming_packets WHERE client_id = ? AND message_id = ?';
+  return (await sql.run(text, clientId, messageId)) === 1;
+}
+
+export async function deleteIncomingPackets(sql: Sql, clientId: string): Promise<void> {
+  await sql.run('DELETE FROM incoming_packets WHERE client_id = ?', clientId);
+}
+
+export async function saveWill(sql: Sql, brokerId: string, stored: StoredPacket): Promise<void> {
+  await sql.run(
+    `INSERT INTO wills (client_id, broker_id, packet, payload) VALUES (?, ?, ?, ?) ON CONFLICT (client_id)
+     DO UPDATE SET broker_id = excluded.broker_id, packet = excluded.packet, payload = excluded.payload`,
+    stored.clientId,
+    brokerId,
+    JSON.stringify(stored.packet),
+    stored.payload,
+  );
+}
+
+export async function findWill(sql: Sql, clientId: string): Promise<StoredPacket | undefined> {
+  const row = await sql.get<{ clientId: string; packet: string; payload: Buffer | null }>(
+    'SELECT client_id AS "clientId", packet, payload FROM wills WHERE client_id = ?',
+    clientId,
+  );
+  return row && toPacket(row);
+}
+
+/** Whoever deletes it has it: the will that was there, of any broker or of one. */
+export async function deleteWill(sql: Sql, clientId: string, brokerId?: string): Promise<StoredPacket | undefined> {
+  const own = brokerId === undefined ? '' : ' AND broker_id = ?';
+  const row = await sql.get<{ clientId: string; packet: string; payload: Buffer | null }>(
+    `DELETE FROM wills WHERE client_id = ?${own} RETURNING client_id AS "clientId", packet, payload`,
+    clientId,
+    ...(brokerId === undefined ? [] : [brokerId]),
+  );
+  return row && toPacket(row);
+}
+
+/** Up to `limit` wills of brokers that are none of those named, in the order of their clients, after the one named; PostgreSQL only. */
+export const willsOfOthers = (
+  sql: Sql,
+  brokerIds: readonly string[],
+  clientId: string,
+  limit: number,
+): Promise<{ clientId: string; brokerId: string }[]> =>
+  sql.all(
+    `SELECT client_id AS "clientId", broker_id AS "brokerId" FROM wills
+     WHERE client_id > ? AND NOT broker_id = ANY (string_to_array(?, ',')) ORDER BY client_id LIMIT CAST(? AS BIGINT)`,
+    clientId,
+    brokerIds.join(','),
+    limit,
+  );
+
+/** The will of a client is of another broker: one that there is not. */
+export const orphanWill = (sql: Sql, clientId: string, brokerId: string): Promise<number> =>
+  sql.run('UPDATE wills SET broker_id = ? WHERE client_id = ?', brokerId, clientId);
+
+/** A broker has another name. */
+export const renameBroker = (sql: Sql, from: string, to: string): Promise<number> =>
+  sql.run('UPDATE wills SET broker_id = ? WHERE broker_id = ?', to, from);
+
+/** Up to `limit` wills in the order of their clients, after the one named. */
+export async function willsAfter(
+  sql: Sql,
+  clientId: string,
+  limit: number,
+): Promise<(StoredPacket & { brokerId: string })[]> {
+  const rows = await sql.all<{ clientId: string; brokerId: string; packet: string; payload: Buffer | null }>(
+    `SELECT client_id AS "clientId", broker_id AS "brokerId", packet, payload FROM wills
+     WHERE client_id > ? ORDER BY client_id LIMIT ?`,
+    clientId,
+    limit,
+  );
+  return rows.map((row) => ({ ...toPacket(row), brokerId: row.brokerId }));
+}

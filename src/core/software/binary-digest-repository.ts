@@ -1,0 +1,24 @@
+import type { Sql } from '../../platform/database/sql.ts';
+
+/** The digest of a binary as it was uploaded under that ETag; undefined when there is none, or of another upload. */
+export async function findDigest(sql: Sql, binaryId: string, etag: string): Promise<string | undefined> {
+  const row = await sql.get<{ sha256: string }>(
+    'SELECT sha256 FROM binary_digests WHERE binary_id = ? AND etag = ?',
+    binaryId,
+    etag,
+  );
+  return row?.sha256;
+}
+
+export async function saveDigest(
+  sql: Sql,
+  { binaryId, etag, sha256 }: { binaryId: string; etag: string; sha256: string },
+): Promise<void> {
+  await sql.run(
+    `INSERT INTO binary_digests (binary_id, etag, sha256) VALUES (?, ?, ?)
+     ON CONFLICT (binary_id) DO UPDATE SET etag = excluded.etag, sha256 = excluded.sha256`,
+    binaryId,
+    etag,
+    sha256,
+  );
+}

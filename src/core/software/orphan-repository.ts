@@ -1,0 +1,34 @@
+import type { Sql } from '../../platform/database/sql.ts';
+
+interface Orphan {
+  binaryId: string;
+  /** Microseconds. */
+  foundAt: number;
+}
+
+export const listOrphans = (sql: Sql): Promise<Orphan[]> =>
+  sql.all('SELECT binary_id AS "binaryId", found_at AS "foundAt" FROM orphaned_objects');
+
+/** Remembers that no version refers to an object; a time that is known stays. */
+export async function rememberOrphan(sql: Sql, { binaryId, foundAt }: Orphan): Promise<void> {
+  await sql.run(
+    'INSERT INTO orphaned_objects (binary_id, found_at) VALUES (?, ?) ON CONFLICT (binary_id) DO NOTHING',
+    binaryId,
+    foundAt,
+  );
+}
+
+export async function forgetOrphan(sql: Sql, binaryId: string): Promise<void> {
+  await sql.run('DELETE FROM orphaned_objects WHERE binary_id = ?', binaryId);
+}
+
+/** Whether a version refers to the object. */
+export async function isReferred(sql: Sql, binaryId: string): Promise<boolean> {
+  return (await sql.get('SELECT 1 AS "one" FROM versions WHERE binary_id = ?', binaryId)) !== undefined;
+}
+
+/** What was found in a binary that is no more. */
+export async function forgetBinary(sql: Sql, binaryId: string): Promise<void> {
+  await sql.run('DELETE FROM binary_contents WHERE binary_id = ?', binaryId);
+  await sql.run('DELETE FROM binary_digests WHERE binary_id = ?', binaryId);
+}

@@ -1,0 +1,48 @@
+import { DomainError } from '../../errors.ts';
+import type { Lock, Sql } from '../../platform/database/sql.ts';
+import type { Catalogue } from './catalogue.ts';
+import { findPackage, type Package } from './package-repository.ts';
+import { findVersion, type Version } from './version-repository.ts';
+
+/** A version in the path of an operation. */
+export interface VersionName {
+  package: string;
+  version: string;
+}
+
+/**
+ * A package of a developer: any application of the developer may act on it ("developer-wide" in the specification), and
+ * nobody else learns that it exists. `lock`: as in findPackage. Throws PACKAGE_NOT_FOUND.
+ */
+export async function requirePackage(sql: Sql, developerId: string, name: string, lock: Lock = ''): Promise<Package> {
+  const found = await findPackage(sql, 'software', name, lock);
+  if (found?.developerId !== developerId) throw new DomainError('PACKAGE_NOT_FOUND');
+  return found;
+}
+
+/** A version of a developer's package; `lock`: of the package. Throws PACKAGE_NOT_FOUND, VERSION_NOT_FOUND. */
+export async function requireVersion(
+  sql: Sql,
+  developerId: string,
+  name: VersionName,
+  lock: Lock = '',
+): Promise<Version> {
+  await requirePackage(sql, developerId, name.package, lock);
+  const found = await findVersion(sql, 'software', name.package, name.version);
+  if (!found) throw new DomainError('VERSION_NOT_FOUND');
+  return found;
+}
+
+/** A version of the service's own software or firmware; `lock`: of the package. Throws PACKAGE_NOT_FOUND, VERSION_NOT_FOUND. */
+export async function requireServiceVersion(
+  sql: Sql,
+  catalogue: Catalogue,
+  name: VersionName,
+  lock: Lock = '',
+): Promise<Version> {
+  const owner = await findPackage(sql, catalogue, name.package, lock);
+  if (owner?.developerId !== null) throw new DomainError('PACKAGE_NOT_FOUND');
+  const found = await findVersion(sql, catalogue, name.package, name.version);
+  if (!found) throw new DomainError('VERSION_NOT_FOUND');
+  return found;
+}

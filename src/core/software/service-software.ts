@@ -1,0 +1,79 @@
+import { DomainError } from '../../errors.ts';
+import type { Database } from '../../platform/database/sql.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Ids } from '../../runtime/ids.ts';
+import { type AvailableVersion, listServiceSoftware } from './available-repository.ts';
+import { objectKey, UPLOAD_SECONDS, type UploadTicket, uploadTicket } from './binary.ts';
+import type { Catalogue } from './catalogue.ts';
+import type { ObjectStore } from './object-store.ts';
+import { forgetBinary } from './orphan-repository.ts';
+import { requireServiceVersion, type VersionName } from './ownership.ts';
+import { deletePackage, findOrInsertPackage, updatePackage } from './package-repository.ts';
+import { deleteVersion, findVersion, hasVersions, insertVersion, updateVersion } from './version-repository.ts';
+import { newVersion } from './versions.ts';
+
+interface Parts {
+  database: Database;
+  clock: Clock;
+  ids: Ids;
+  objects: ObjectStore;
+  catalogue: Catalogue;
+}
+
+/**
+ * What the service distributes by default, in one of its catalogues: system packages or firmware (administration; contract,
+ * section 5). A version is distributing from its registration on.
+ */
+export function createServiceSoftware({ database, clock, ids, objects, catalogue }: Parts) {
+  return {
+    /** By package, newest version first. */
+    list: (page: { offset: number; limit: number }) => listServiceSoftware(database.read, catalogue, page),
+
+    /** Registers what is missing and changes what the patch names; null removes a text. Throws PACKAGE_EXISTS for a developer's. */
+    put(
+      name: VersionName,
+      patch: { displayName?: string | null; description?: string | null },
+    ): Promise<AvailableVersion> {
+      return database.transact(async (unit) => {
+        const now = clock.now();
+        const made = { package: name.package, developerId: null, displayName: null, createdAt: now, updatedAt: now };
+        const known = await findOrInsertPackage(unit, catalogue, { ...made, forAll: true });
+        if (known.developerId !== null) throw new DomainError('PACKAGE_EXISTS');
+        const displayName = patch.displayName === undefined ? known.displayName : patch.displayName;
+        if (displayName !== known.displayName) await updatePackage(unit, catalogue, { ...made, displayName });
+
+        const registered = await findVersion(unit, catalogue, name.package, name.version);
+        const before = registered ?? newVersion(name, { clock, ids });
+        const description = patch.description === undefined ? before.description : patch.description;
+        const version = { ...before, description };
+        if (!registered) {
+          version.distributionStartedAt = version.createdAt;
+          await insertVersion(unit, catalogue, version);
+        } else if (description !== registered.description) {
+          version.updatedAt = now;
+          await updateVersion(unit, catalogue, version);
+        }
+        return { ...version, displayName };
+      });
+    },
+
+    /** Removes the binary, the version, and with its last version the package. Throws PACKAGE_NOT_FOUND, VERSION_NOT_FOUND. */
+    async remove(name: VersionName): Promise<void> {
+      // The object first: if the store fails, the version is still there to be removed again.
+      const { binaryId } = await requireServiceVersion(database.read, catalogue, name);
+      await objects.remove(objectKey(binaryId));
+      await database.transact(async (unit) => {
+        const known = await requireServiceVersion(unit, catalogue, name, unit.forUpdate);
+        await deleteVersion(unit, catalogue, name.package, name.version);
+        await forgetBinary(unit, known.binaryId);
+        if (!(await hasVersions(unit, catalogue, name.package))) await deletePackage(unit, catalogue, name.package);
+      });
+    },
+
+    /** As op 22. Throws PACKAGE_NOT_FOUND, VERSION_NOT_FOUND. */
+    async uploadUrl(name: VersionName): Promise<UploadTicket> {
+      const { binaryId } = await requireServiceVersion(database.read, catalogue, name);
+      return uploadTicket(await objects.uploadUrl(objectKey(binaryId), { expiresIn: UPLOAD_SECONDS }));
+    },
+  };
+}

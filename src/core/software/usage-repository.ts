@@ -1,0 +1,83 @@
+import type { Lock, Sql, UnitOfWork } from '../../platform/database/sql.ts';
+
+/** What a developer has of what has a quota. */
+export interface Usage {
+  packages: number;
+  versions: number;
+  /** Bytes of binaries, and of those that an upload URL was given out for. */
+  storedBytes: number;
+}
+
+const NOTHING: Usage = { packages: 0, versions: 0, storedBytes: 0 };
+
+const find = (sql: Sql, developerId: string, lock: Lock): Promise<Usage | undefined> =>
+  sql.get(
+    `SELECT packages, versions, stored_bytes AS "storedBytes" FROM developer_usage WHERE developer_id = ?${lock}`,
+    developerId,
+  );
+
+export const findUsage = async (sql: Sql, developerId: string): Promise<Usage> =>
+  (await find(sql, developerId, '')) ?? NOTHING;
+
+/** The same, as nobody else changes it before the unit ends; locked behind the package. */
+export async function lockUsage(unit: UnitOfWork, developerId: string): Promise<Usage> {
+  const known = await find(unit, developerId, unit.forUpdate);
+  if (known) return known;
+  await unit.run(
+    `INSERT INTO developer_usage (developer_id, packages, versions, stored_bytes) VALUES (?, 0, 0, 0)
+     ON CONFLICT (developer_id) DO NOTHING`,
+    developerId,
+  );
+  return (await find(unit, developerId, unit.forUpdate)) ?? NOTHING;
+}
+
+/** Counts what has come, or gone. */
+export async function addUsage(unit: UnitOfWork, developerId: string, by: Partial<Usage>): Promise<void> {
+  await lockUsage(unit, developerId); // there is a row
+  await unit.run(
+    `UPDATE developer_usage SET packages = packages + ?, versions = versions + ?, stored_bytes = stored_bytes + ?
+     WHERE developer_id = ?`,
+    by.packages ?? 0,
+    by.versions ?? 0,
+    by.storedBytes ?? 0,
+    developerId,
+  );
+}
+
+/** A developer's version whose binary an object is. */
+export interface StoredVersion {
+  developerId: string;
+  package: string;
+  version: string;
+  storedBytes: number;
+}
+
+/** Undefined of the service's own, and when no version names it. */
+export const findStoredVersion = (sql: Sql, binaryId: string): Promise<StoredVersion | undefined> =>
+  sql.get(
+    `SELECT p.developer_id AS "developerId", v.package, v.version, v.stored_bytes AS "storedBytes" FROM versions v
+       JOIN packages p ON p.line = v.line AND p.package = v.package
+     WHERE v.binary_id = ? AND v.line = 'software' AND p.developer_id IS NOT NULL`,
+    binaryId,
+  );
+
+/** Says how large the binary of a developer's version is. */
+export async function setStoredBytes(
+  unit: UnitOfWork,
+  of: { package: string; version: string },
+  storedBytes: number,
+): Promise<void> {
+  await unit.run(
+    `UPDATE versions SET stored_bytes = ? WHERE line = 'software' AND package = ? AND version = ?`,
+    storedBytes,
+    of.package,
+    of.version,
+  );
+}
+
+/** The same, and counts it. */
+export async function saveStoredBytes(unit: UnitOfWork, of: StoredVersion, storedBytes: number): Promise<void> {
+  if (storedBytes === of.storedBytes) return;
+  await setStoredBytes(unit, of, storedBytes);
+  await addUsage(unit, of.developerId, { storedBytes: storedBytes - of.storedBytes });
+}

@@ -1,0 +1,93 @@
+import { DomainError } from '../../errors.ts';
+import type { Database } from '../../platform/database/sql.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Ids } from '../../runtime/ids.ts';
+import { objectKey } from './binary.ts';
+import type { ObjectStore } from './object-store.ts';
+import { forgetBinary } from './orphan-repository.ts';
+import { requirePackage, requireVersion, type VersionName } from './ownership.ts';
+import type { Quotas } from './quotas.ts';
+import * as repository from './version-repository.ts';
+
+type Version = repository.Version;
+
+interface Parts {
+  database: Database;
+  clock: Clock;
+  ids: Ids;
+  objects: ObjectStore;
+  quotas: Pick<Quotas, 'require' | 'count'>;
+}
+
+/** The versions of developers' packages (ops 16 to 19). All throw PACKAGE_NOT_FOUND and, with a version, VERSION_NOT_FOUND. */
+export function createVersions({ database, clock, ids, objects, quotas }: Parts) {
+  return {
+    find: (developerId: string, name: VersionName): Promise<Version> =>
+      requireVersion(database.read, developerId, name),
+
+    /** Op 16: newest first. */
+    async list(developerId: string, name: string, page: { offset: number; limit: number }) {
+      await requirePackage(database.read, developerId, name);
+      return repository.listVersions(database.read, 'software', name, page);
+    },
+
+    /** Op 17. Throws VERSION_EXISTS, QUOTA_EXCEEDED. */
+    async register(
+      developerId: string,
+      name: string,
+      wanted: { version: string; description?: string | null },
+    ): Promise<Version> {
+      return database.transact(async (unit) => {
+        await requirePackage(unit, developerId, name, unit.forUpdate);
+        await quotas.require(unit, developerId, { versions: 1 });
+        const row = newVersion({ package: name, version: wanted.version }, { clock, ids });
+        const described = { ...row, description: wanted.description ?? null };
+        const inserted = await repository.insertVersion(unit, 'software', described);
+        if (!inserted) throw new DomainError('VERSION_EXISTS');
+        await quotas.count(unit, developerId, { versions: 1 });
+        return described;
+      });
+    },
+
+    /** Op 18: null removes the description; a patch that names nothing changes nothing. */
+    update(developerId: string, name: VersionName, patch: { description?: string | null }): Promise<Version> {
+      return database.transact(async (unit) => {
+        const known = await requireVersion(unit, developerId, name, unit.forUpdate);
+        if (patch.description === undefined) return known;
+        const changed = { ...known, description: patch.description, updatedAt: clock.now() };
+        await repository.updateVersion(unit, 'software', changed);
+        return changed;
+      });
+    },
+
+    /** Op 19. Throws VERSION_IN_USE while it has a binary or is distributing. */
+    async remove(developerId: string, name: VersionName): Promise<void> {
+      const seen = await requireVersion(database.read, developerId, name);
+      const hasBinary = (await objects.head(objectKey(seen.binaryId))) !== undefined;
+      await database.transact(async (unit) => {
+        const known = await requireVersion(unit, developerId, name, unit.forUpdate);
+        // Registered anew while the object store was asked: that answer was about the version before it, which is gone.
+        if (known.binaryId !== seen.binaryId) throw new DomainError('VERSION_NOT_FOUND');
+        if (hasBinary || known.distributionStartedAt !== null) throw new DomainError('VERSION_IN_USE');
+        await repository.deleteVersion(unit, 'software', name.package, name.version);
+        await forgetBinary(unit, known.binaryId);
+        await quotas.count(unit, developerId, { versions: -1, storedBytes: -known.storedBytes });
+      });
+    },
+  };
+}
+
+/** A version as it begins: no binary, not distributing. */
+export function newVersion(name: VersionName, { clock, ids }: { clock: Clock; ids: Ids }): Version {
+  const now = clock.now();
+  const binaryId = ids.next('bin', now);
+  return {
+    ...name,
+    description: null,
+    binaryId,
+    storedBytes: 0,
+    distributionStartedAt: null,
+    createdAt: now,
+    updatedAt: now,
+  };
+}

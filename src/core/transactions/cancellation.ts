@@ -1,0 +1,55 @@
+import { DomainError, type ErrorCode } from '../../errors.ts';
+import type { TransactionRecord } from './transaction-repository.ts';
+
+/** Cancels that are under way at once: they share commits. */
+const AT_ONCE = 100;
+
+interface Parts {
+  /** Throws TRANSACTION_NOT_FOUND. */
+  find(transactionId: number): Promise<{ record: Pick<TransactionRecord, 'applicationId' | 'deviceId'> }>;
+  /** As the application does. Throws TRANSACTION_NOT_FOUND, TRANSACTION_FINISHED. */
+  cancel(applicationId: string, deviceId: string, transactionId: number): Promise<void>;
+}
+
+interface Cancelled {
+  transactionId: number;
+  cancelled: boolean;
+  /** Why not. */
+  code?: ErrorCode;
+}
+
+export type Cancellation = ReturnType<typeof createCancellation>;
+
+/** Cancels by administration, in the name of the applications that made the transactions; these are told. */
+export function createCancellation({ find, cancel }: Parts) {
+  /** Throws TRANSACTION_NOT_FOUND, TRANSACTION_FINISHED. */
+  async function one(transactionId: number): Promise<void> {
+    const { record } = await find(transactionId);
+    await cancel(record.applicationId, record.deviceId, transactionId);
+  }
+
+  async function told(transactionId: number): Promise<Cancelled> {
+    try {
+      await one(transactionId);
+      return { transactionId, cancelled: true };
+    } catch (error) {
+      if (!(error instanceof DomainError)) throw error;
+      return { transactionId, cancelled: false, code: error.code };
+    }
+  }
+
+  return {
+    one,
+
+    /** Each by itself, once; answers what became of each, in their order. */
+    async each(transactionIds: readonly number[]): Promise<Cancelled[]> {
+      const results = new Map<number, Cancelled>();
+      const distinct = [...new Set(transactionIds)];
+      for (let start = 0; start < distinct.length; start += AT_ONCE) {
+        const some = await Promise.all(distinct.slice(start, start + AT_ONCE).map(told));
+        for (const result of some) results.set(result.transactionId, result);
+      }
+      return transactionIds.flatMap((transactionId) => results.get(transactionId) ?? []);
+    },
+  };
+}

@@ -1,0 +1,83 @@
+import { isDatabaseAway } from '../../errors.ts';
+import type { Database, UnitOfWork } from '../../platform/database/sql.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Log } from '../../runtime/log.ts';
+import type { Watch } from '../../runtime/watch.ts';
+import { markCancelDelivered, markDelivered } from './transaction-repository.ts';
+
+// Most devices answer within this time, and the settlement then carries the mark in its own UPDATE.
+const GATHER_MILLISECONDS = 20;
+const RETRY_MILLISECONDS = 1000;
+
+const inOrder = (ids: Iterable<number>): number[] => [...ids].sort((a, b) => a - b);
+
+interface Parts {
+  database: Database;
+  clock: Clock;
+  log: Log;
+  watch: Watch;
+}
+
+/**
+ * PUBACKs of commands on their way to the database. They are gathered for a moment, because a settlement that follows
+ * takes its mark along for nothing. One that is lost in a crash costs nothing but a repetition: the device gets every
+ * unfinished command again at its next connection.
+ */
+export function createDeliveryMarks({ database, clock, log, watch }: Parts) {
+  let delivered = new Map<number, number>();
+  let cancelled = new Set<number>();
+  let armed = false;
+
+  const arm = (milliseconds: number): void => {
+    if (armed) return;
+    armed = true;
+    clock.after(milliseconds, () => {
+      armed = false;
+      flush().catch((err: unknown) => {
+        if (!isDatabaseAway(err)) log.error({ err }, 'delivery marks could not be written; trying again');
+        arm(RETRY_MILLISECONDS);
+      });
+    });
+  };
+
+  async function flush(): Promise<void> {
+    if (delivered.size === 0 && cancelled.size === 0) return;
+    await database.transactAlong(async (unit) => {
+      const marks = delivered;
+      const cancels = cancelled;
+      delivered = new Map();
+      cancelled = new Set();
+      unit.onRollback(() => {
+        delivered = new Map([...marks, ...delivered]);
+        cancelled = new Set([...cancels, ...cancelled]);
+      });
+      // In one order, so that two of them never wait for each other.
+      await Promise.all(inOrder(marks.keys()).map((id) => markDelivered(unit, id, marks.get(id) ?? 0)));
+      await Promise.all(inOrder(cancels).map((id) => markCancelDelivered(unit, id)));
+      unit.onCommit(() => {
+        if (watch.transactions > 0) for (const id of marks.keys()) watch.transaction(id);
+      });
+    });
+  }
+
+  return {
+    delivered(transactionId: number): void {
+      delivered.set(transactionId, clock.now());
+      arm(GATHER_MILLISECONDS);
+    },
+    cancelDelivered(transactionId: number): void {
+      cancelled.add(transactionId);
+      arm(GATHER_MILLISECONDS);
+    },
+    /** Takes the mark of a transaction into the unit of work that changes it. */
+    take(unit: UnitOfWork, transactionId: number): number | null {
+      const at = delivered.get(transactionId);
+      if (at === undefined) return null;
+      delivered.delete(transactionId);
+      unit.onRollback(() => delivered.set(transactionId, at));
+      return at;
+    },
+    /** Writes what is gathered, now. */
+    flush,
+  };
+}

@@ -1,0 +1,264 @@
+import { DomainError } from '../../errors.ts';
+import type { Metrics } from '../../metrics.ts';
+import type { Fence } from '../../platform/cluster/ownership.ts';
+import { inOneGo } from '../../platform/database/in-one-go.ts';
+import type { Database, UnitOfWork } from '../../platform/database/sql.ts';
+import { type Clock, toUtc } from '../../runtime/clock.ts';
+import type { Watch } from '../../runtime/watch.ts';
+import { completeActivation, releaseActivation } from '../devices/activation.ts';
+import { type Device, findDevice } from '../devices/device-repository.ts';
+import type { createDeliveryMarks } from './delivery-marks.ts';
+import { type FinishedStatus, isFinished, nextStatus, type Operation } from './transaction.ts';
+import { transactionBody } from './transaction-body.ts';
+import {
+  clearDue,
+  findTransaction,
+  insertTransaction,
+  markUnpublished,
+  type TransactionRecord,
+  unfinishedOf,
+  updateTransaction,
+} from './transaction-repository.ts';
+
+/** What a device says of a transaction: the schema mqtt/ack. */
+interface Acknowledgement {
+  transactionId: number;
+  status: 'processing' | 'succeeded' | 'failed';
+  progress?: number;
+  result?: object;
+  error?: { code?: string; message?: string };
+}
+
+/** Stores the result event of a transaction in the unit of work that finishes it. */
+export type RecordEvent = (
+  unit: UnitOfWork,
+  event: {
+    applicationId: string;
+    deviceId: string;
+    transactionId: number;
+    setting: 'deviceEvent';
+    type: `transaction.${FinishedStatus}`;
+    occurredAt: number;
+    data: object;
+  },
+) => { deliveryId: string; written: Promise<void> };
+
+interface Parts {
+  database: Database;
+  clock: Clock;
+  metrics: Metrics;
+  watch: Watch;
+  marks: ReturnType<typeof createDeliveryMarks>;
+  recordEvent: RecordEvent;
+  /** The cancel of a transaction that the device may have is due. */
+  cancelled(unit: UnitOfWork, deviceId: string, transactionId: number): Promise<void> | undefined;
+  /** The device has what it was told of this transaction: it said something of it. */
+  answered(deviceId: string, transactionId: number): void;
+}
+
+/** Operations whose success changes how many activated devices an application has. */
+/** Transactions that are cancelled by statements over sets. */
+const CANCELLED_AT_ONCE = 256;
+
+const changesActivation = (operation: Operation): boolean => operation === 'activate' || operation === 'deactivate';
+
+const NO_REASON = { code: 'INTERNAL', message: 'the device gave no reason.' };
+
+/**
+ * Moves transactions by the state machine. Every finish is one commit: the new state, what follows from it (a device
+ * activated, a slot freed) and the result event.
+ */
+export function createSettlement({ database, clock, metrics, watch, marks, recordEvent, answered, ...parts }: Parts) {
+  type Effect = (unit: UnitOfWork, record: TransactionRecord) => Promise<void>;
+  const effects: Partial<Record<Operation, Partial<Record<FinishedStatus, Effect>>>> = {
+    activate: {
+      succeeded: (unit, { deviceId }) => completeActivation(unit, deviceId),
+      failed: (unit, { deviceId }) => releaseActivation(unit, deviceId),
+      cancelled: (unit, { deviceId }) => releaseActivation(unit, deviceId),
+    },
+    deactivate: {
+      async succeeded(unit, { transactionId, deviceId, applicationId }) {
+        await releaseActivation(unit, deviceId);
+        const unfinished = await unfinishedOf(unit, deviceId, applicationId);
+        await cancelAllIn(
+          unit,
+          unfinished.filter((other) => other.transactionId !== transactionId),
+        );
+      },
+    },
+  };
+
+  async function finishIn(unit: UnitOfWork, finished: TransactionRecord, due: boolean): Promise<void> {
+    const { transactionId, deviceId, applicationId, operation, status } = finished;
+    if (!isFinished(status)) throw new Error(`transaction ${transactionId} is not finished: ${status}`);
+    const effect = effects[operation]?.[status];
+    if (effect) await effect(unit, finished);
+    const { deliveryId, written } = recordEvent(unit, {
+      applicationId,
+      deviceId,
+      transactionId,
+      setting: 'deviceEvent',
+      type: `transaction.${status}`,
+      occurredAt: finished.updatedAt,
+      data: { transaction: transactionBody(finished, toUtc) },
+    });
+    await Promise.all([updateTransaction(unit, { ...finished, deliveryId }, due), written]); // on a server in one go
+    unit.onCommit(() => {
+      metrics.transactionsFinished.inc({ operation, status });
+      if (watch.transactions > 0) watch.transaction(transactionId);
+    });
+  }
+
+  /** Cancels an unfinished transaction. What was never published never will be; what may have arrived is cancelled on the device too. */
+  async function cancelIn(unit: UnitOfWork, record: TransactionRecord): Promise<void> {
+    const now = clock.now();
+    const cancelled: TransactionRecord = {
+      ...record,
+      status: 'cancelled',
+      deliveredAt: marks.take(unit, record.transactionId) ?? record.deliveredAt,
+      updatedAt: now,
+      completedAt: now,
+    };
+    const mayHaveArrived = record.attempts > 0;
+    await finishIn(unit, cancelled, mayHaveArrived);
+    if (mayHaveArrived) await parts.cancelled(unit, record.deviceId, record.transactionId);
+  }
+
+  /** The same for many of one device: a server is asked for all of them in a few goes. */
+  async function cancelAllIn(unit: UnitOfWork, records: readonly TransactionRecord[]): Promise<void> {
+    for (let from = 0; from < records.length; from += CANCELLED_AT_ONCE)
+      await inOneGo(...records.slice(from, from + CANCELLED_AT_ONCE).map((record) => cancelIn(unit, record)));
+  }
+
+  /** A deactivation that nobody has to wait for; as any command it is stored under the lock of its device. */
+  async function deactivateIn(unit: UnitOfWork, deviceId: string, applicationId: string): Promise<void> {
+    const now = clock.now();
+    const operation = 'deactivate';
+    const unsent = { attempts: 0, publishedAt: null, subject: null };
+    const stored = { deviceId, applicationId, operation, createdAt: now, ...unsent } as const;
+    const transactionId = await insertTransaction(unit, stored, JSON.stringify({ applicationId }));
+    const record = await findTransaction(unit, transactionId);
+    if (!record) throw new Error(`transaction ${transactionId} was not stored`);
+    const result = { by: 'administration' };
+    await finishIn(unit, { ...record, status: 'succeeded', updatedAt: now, completedAt: now, result }, false);
+    unit.onCommit(() => metrics.transactionsCreated.inc({ operation }));
+  }
+
+  /** False, with nothing changed, when the unit must be alone for it and is not. */
+  async function settleIn(
+    unit: UnitOfWork,
+    deviceId: string,
+    ack: Acknowledgement,
+    { isAlone, fence }: { isAlone: boolean; fence: Fence | undefined },
+  ): Promise<boolean> {
+    const looked = findTransaction(unit, ack.transactionId);
+    const record = fence ? (await inOneGo(fence(unit), looked))[1] : await looked;
+    if (record?.deviceId !== deviceId) throw new DomainError('TRANSACTION_NOT_FOUND');
+    const status = nextStatus(record.status, ack.status);
+    if (!isAlone && status === 'succeeded' && changesActivation(record.operation)) return false;
+    unit.onCommit(() => answered(deviceId, ack.transactionId));
+    if (status === null) return true;
+    const now = clock.now();
+    const error = ack.status === 'failed' ? { ...NO_REASON, ...ack.error } : undefined;
+    const moved: TransactionRecord = {
+      ...record,
+      status,
+      updatedAt: now,
+      deliveredAt: marks.take(unit, record.transactionId) ?? record.deliveredAt,
+      completedAt: isFinished(status) ? now : null,
+      progress: ack.progress ?? record.progress,
+      result: ack.result ?? record.result,
+      errorCode: error?.code ?? null,
+      errorMessage: error?.message ?? null,
+    };
+    if (isFinished(status)) {
+      await finishIn(unit, moved, false);
+      return true;
+    }
+    await updateTransaction(unit, moved, true);
+    unit.onCommit(() => {
+      if (watch.transactions > 0) watch.transaction(ack.transactionId);
+    });
+    return true;
+  }
+
+  async function settle(deviceId: string, ack: Acknowledgement, fence?: Fence): Promise<void> {
+    // Where others write too, the number of an application's activated devices is no matter of this device alone: two commits
+    // that change several of them would wait for each other.
+    const how = { isAlone: !database.shared, fence };
+    if (await database.transact((unit) => settleIn(unit, deviceId, ack, how), deviceId)) return;
+    await database.transact(async (unit) => {
+      await findDevice(unit, deviceId, unit.forUpdate);
+      await settleIn(unit, deviceId, ack, { isAlone: true, fence });
+    });
+  }
+
+  /** Ends under way that may be those of an activation, by device: only where these are units of work of their own, behind others. */
+  const ending = new Map<string, Promise<unknown>>();
+  function remember(deviceId: string, settled: Promise<void>): void {
+    const end = Promise.allSettled([ending.get(deviceId), settled]).then(() => {
+      if (ending.get(deviceId) === end) ending.delete(deviceId);
+    });
+    ending.set(deviceId, end);
+  }
+
+  return {
+    /**
+     * Applies a device's acknowledgement. One for a finished transaction changes nothing. Throws TRANSACTION_NOT_FOUND
+     * when the device has no such transaction, and what `fence` does of a connection that is not the device's any more.
+     */
+    settle(deviceId: string, ack: Acknowledgement, fence?: Fence): Promise<void> {
+      const settled = settle(deviceId, ack, fence);
+      if (database.shared && ack.status === 'succeeded') remember(deviceId, settled);
+      return settled;
+    },
+
+    /** What a message must wait for that a device sent behind such an end, and that its activation decides on; never rejects. */
+    ending: (deviceId: string): Promise<unknown> | undefined => ending.get(deviceId),
+
+    /** Ends a transaction that is about to be published for a reason of the service's own. One that is finished stays as it is. */
+    async fail(deviceId: string, transactionId: number, error: { code: string; message: string }): Promise<void> {
+      await database.transact(async (unit) => {
+        const record = await findTransaction(unit, transactionId);
+        if (!record || nextStatus(record.status, 'failed') === null) return;
+        const now = clock.now();
+        const { code: errorCode, message: errorMessage } = error;
+        const failed = {
+          ...record,
+          status: 'failed' as const,
+          attempts: Math.max(0, record.attempts - 1), // the last was counted, and is not made
+          updatedAt: now,
+          completedAt: now,
+          errorCode,
+          errorMessage,
+        };
+        await finishIn(unit, failed, false);
+        await markUnpublished(unit, transactionId);
+      }, deviceId);
+    },
+
+    /**
+     * Ends everything of a device that is taken away by administration, inside its unit of work, which has locked the device: the application that it
+     * is activated for is told as if it had been deactivated, and of every transaction that this cancels.
+     */
+    async endAll(unit: UnitOfWork, device: Pick<Device, 'deviceId' | 'activation' | 'applicationId'>): Promise<void> {
+      const { deviceId, applicationId } = device;
+      if (device.activation === 'activated' && applicationId !== null)
+        await deactivateIn(unit, deviceId, applicationId);
+      await cancelAllIn(unit, await unfinishedOf(unit, deviceId));
+      await clearDue(unit, deviceId);
+    },
+
+    /** Cancels on behalf of the application. Throws TRANSACTION_NOT_FOUND, TRANSACTION_FINISHED. */
+    async cancel(applicationId: string, deviceId: string, transactionId: number): Promise<void> {
+      await database.transact(async (unit) => {
+        const record = await findTransaction(unit, transactionId);
+        if (record?.deviceId !== deviceId || record.applicationId !== applicationId) {
+          throw new DomainError('TRANSACTION_NOT_FOUND');
+        }
+        if (isFinished(record.status)) throw new DomainError('TRANSACTION_FINISHED');
+        await cancelIn(unit, record);
+      }, deviceId);
+    },
+  };
+}

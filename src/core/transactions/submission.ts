@@ -1,0 +1,176 @@
+import { DomainError } from '../../errors.ts';
+import type { Metrics } from '../../metrics.ts';
+import { inOneGo } from '../../platform/database/in-one-go.ts';
+import type { Database, Lock, UnitOfWork } from '../../platform/database/sql.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Ids } from '../../runtime/ids.ts';
+import type { Watch } from '../../runtime/watch.ts';
+import type { Applications } from '../applications/applications.ts';
+import { findDeveloper } from '../applications/developer-repository.ts';
+import { holdActivation, requireActivatedDevice } from '../devices/activation.ts';
+import type { Outbox } from '../outbox/outbox.ts';
+import type { Demand } from './demand.ts';
+import { type Installation, type InstallName, type InstallOperation, isInstall } from './installation.ts';
+import { createQueueBounds } from './queue-bounds.ts';
+import { subjectOf } from './subject.ts';
+import { insertTransaction, LARGE_PARAMETERS } from './transaction-repository.ts';
+
+/** What a caller asks of a device; each operation with its own parameters, already valid by its schema. */
+export type Request =
+  | { operation: 'activate'; parameters: { clientId?: string } }
+  | { operation: 'deactivate'; parameters: object }
+  | { operation: 'setApn'; parameters: { entries: object[] } }
+  | { operation: 'setWifi'; parameters: { entries: object[] } }
+  | { operation: AsAsked; parameters: object }
+  | { operation: InstallOperation; parameters: InstallName };
+
+/** Operations whose command carries what the caller asked, word for word. */
+type AsAsked = 'setLanguage' | 'getConnectivityState' | 'setConnectivityState' | 'listConnectivity' | 'pairBluetooth';
+
+type Submission = Request & { applicationId: string; deviceId: string };
+
+interface Parts {
+  database: Database;
+  clock: Clock;
+  ids: Ids;
+  metrics: Metrics;
+  watch: Watch;
+  outbox: Pick<Outbox, 'reserve'>;
+  demand: Pick<Demand, 'add'>;
+  findApplication: Applications['findIn'];
+  lockApplication: Applications['lockIn'];
+  installation: Pick<Installation, 'hasBinary' | 'admit'>;
+}
+
+interface Owner {
+  applicationId: string;
+  developerId: string;
+}
+
+/** Stores what a caller asks of a device as a transaction. When the promise resolves it is on the disk. */
+export function createSubmission({
+  database,
+  clock,
+  ids,
+  metrics,
+  watch,
+  outbox,
+  demand,
+  findApplication,
+  lockApplication,
+  installation,
+}: Parts) {
+  const requireRoom = createQueueBounds(metrics, database.shared);
+
+  /** The command's parameters. */
+  function parametersOf(submission: Submission): object {
+    const { applicationId } = submission;
+    if (submission.operation === 'activate') {
+      return { applicationId, clientId: submission.parameters.clientId ?? ids.uuid() };
+    }
+    if (submission.operation === 'deactivate') return { applicationId };
+    if (submission.operation === 'setApn') return { apns: submission.parameters.entries };
+    if (submission.operation === 'setWifi') return { networks: submission.parameters.entries };
+    if (submission.operation !== 'installSoftware' && submission.operation !== 'updateFirmware') {
+      return submission.parameters;
+    }
+    return { package: submission.parameters.package, version: submission.parameters.version };
+  }
+
+  /** What a decision about more than the device rests on, as no other unit changes it: developer, then application. */
+  async function lockOwner(unit: UnitOfWork, { applicationId, operation }: Submission) {
+    const { developerId } = await findApplication(unit, applicationId); // that never changes
+    const developer = operation === 'activate' ? await findDeveloper(unit, developerId, unit.forUpdate) : undefined;
+    if (operation === 'activate' && !developer) throw new Error(`developer ${developerId} is not registered`);
+    return { application: await lockApplication(unit, applicationId), developer };
+  }
+
+  /** Checks the operation's own rules and takes what it holds. `lock`: for the device, in a unit that has not its key. */
+  async function admit(
+    unit: UnitOfWork,
+    submission: Submission,
+    owner: Owner,
+    { lock, hasBinary }: { lock: Lock; hasBinary: boolean },
+  ): Promise<void> {
+    await requireActivatedDevice(unit, submission.deviceId, owner, lock);
+    const { operation } = submission;
+    if (operation !== 'installSoftware' && operation !== 'updateFirmware') return;
+    await installation.admit(unit, operation, submission.parameters as InstallName, owner.developerId, hasBinary);
+  }
+
+  /** When it is admitted and there is room: a place on the device's connection, if it can have one. */
+  async function takePlace(
+    unit: UnitOfWork,
+    admitted: Promise<void>,
+    wanted: Parameters<typeof requireRoom>[1],
+    isAlone: boolean,
+  ) {
+    if (database.shared && !isAlone) {
+      const [, , slot] = await inOneGo(admitted, requireRoom(unit, wanted), outbox.reserve(unit, wanted.deviceId));
+      return slot;
+    }
+    await admitted;
+    await requireRoom(unit, wanted);
+    return outbox.reserve(unit, wanted.deviceId);
+  }
+
+  /** Of the caller's developer only: how long the look takes must not tell that another one's exists. */
+  async function lookForBinary(
+    { applicationId, parameters }: Submission,
+    operation: InstallOperation,
+  ): Promise<boolean> {
+    const { developerId } = await findApplication(database.read, applicationId);
+    return installation.hasBinary(operation, parameters as InstallName, developerId);
+  }
+
+  /**
+   * Answers the transactionId. Throws APPLICATION_UNREGISTERED, KEY_NOT_ISSUED, NOTIFICATION_NOT_CONFIGURED (Events
+   * table: without deviceEvent, operations that create transactions are unavailable), TOO_MANY_TRANSACTIONS, TOO_MUCH_QUEUED and what
+   * the operation's rules say (ops 5, 6, 10, 11, 28).
+   * `also` joins the unit of work, when the transaction is in it.
+   */
+  return async function submit(
+    submission: Submission,
+    also?: (unit: UnitOfWork, transactionId: number) => Promise<void>,
+  ): Promise<number> {
+    const { applicationId, deviceId, operation } = submission;
+    demand.add();
+    const hasBinary = isInstall(operation) && (await lookForBinary(submission, operation));
+    const parameters = parametersOf(submission);
+    const text = JSON.stringify(parameters);
+    const subject = subjectOf(operation, parameters);
+    // The contract, client identifiers and the sum of what is large are of many devices: who decides on them is alone.
+    const isAlone = operation === 'activate' || text.length > LARGE_PARAMETERS;
+
+    async function submitIn(unit: UnitOfWork): Promise<number> {
+      const { application, developer } = isAlone
+        ? await lockOwner(unit, submission)
+        : { application: await findApplication(unit, applicationId), developer: undefined };
+      if (application.authenticationKey === null) throw new DomainError('KEY_NOT_ISSUED');
+      if (application.settings.deviceEvent === null) throw new DomainError('NOTIFICATION_NOT_CONFIGURED');
+      const lock = isAlone ? unit.forUpdate : '';
+      const admitted = developer
+        ? holdActivation(
+            unit,
+            { deviceId, applicationId, clientId: (parameters as { clientId: string }).clientId },
+            developer,
+          )
+        : admit(unit, submission, application, { lock, hasBinary });
+      const slot = await takePlace(unit, admitted, { applicationId, deviceId, operation, text }, isAlone);
+      const createdAt = clock.now();
+      const attempts = slot ? 1 : 0;
+      const transaction = { deviceId, applicationId, operation, attempts, createdAt };
+      const shown = { ...transaction, publishedAt: slot ? createdAt : null, subject };
+      const transactionId = await insertTransaction(unit, shown, text);
+      slot?.send({ ...transaction, transactionId, parameters, status: 'queued', updatedAt: createdAt });
+      await also?.(unit, transactionId);
+      unit.onCommit(() => {
+        metrics.transactionsCreated.inc({ operation });
+        if (watch.transactions > 0) watch.transaction(transactionId);
+      });
+      return transactionId;
+    }
+
+    return database.transact(submitIn, isAlone ? undefined : deviceId);
+  };
+}

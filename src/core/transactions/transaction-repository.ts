@@ -1,0 +1,294 @@
+import { newestFirst, type Page, type PageQuery } from '../../platform/database/newest-first.ts';
+import { inSets } from '../../platform/database/set-form.ts';
+import type { Sql, SqlValue, UnitOfWork } from '../../platform/database/sql.ts';
+import { ROWS_PER_LOOK } from '../../platform/database/sweep.ts';
+import type { Due } from '../outbox/due.ts';
+import { isFinished, type Operation, type TransactionStatus } from './transaction.ts';
+import {
+  COLUMNS,
+  type TransactionRow as Row,
+  type TransactionRecord,
+  toListed,
+  toRecord,
+} from './transaction-record.ts';
+
+export type { TransactionRecord } from './transaction-record.ts';
+
+type DueRow = Omit<Due, 'parameters'> & { parameters: string | null };
+
+const DUE_COLUMNS = `transaction_id AS "transactionId", application_id AS "applicationId", operation, parameters, status,
+  attempts, created_at AS "createdAt", updated_at AS "updatedAt"`;
+
+const toDue = (row: DueRow): Due => ({
+  ...row,
+  parameters: row.parameters === null ? {} : (JSON.parse(row.parameters) as object),
+});
+
+// One after another on SQLite; on a server each is carried out for many devices at once.
+const INSERT = inSets(
+  `INSERT INTO transactions
+     (device_id, application_id, operation, parameters, status, due, attempts, created_at, updated_at, published_at, subject)
+   VALUES (?, ?, ?, ?, 'queued', 1, ?, ?, ?, ?, ?)`,
+  ['text', 'text', 'text', 'text', 'bigint', 'bigint', 'bigint', 'bigint', 'text'],
+);
+const FIND = inSets(`SELECT ${COLUMNS} FROM transactions WHERE transaction_id = ?`, ['bigint']);
+const UPDATE = inSets(
+  `UPDATE transactions SET status = ?, due = ?, attempts = ?, updated_at = ?, delivered_at = ?, completed_at = ?,
+     progress = ?, result = ?, error_code = ?, error_message = ?, delivery_id = ?,
+     parameters = CASE WHEN CAST(? AS BIGINT) IS NULL THEN parameters END
+   WHERE transaction_id = ?`,
+  // biome-ignore format: in the order of the text
+  ['text', 'bigint', 'bigint', 'bigint', 'bigint', 'bigint', 'bigint', 'text', 'text', 'text', 'text', 'bigint', 'bigint'],
+);
+const MARK_DELIVERED = inSets(
+  `UPDATE transactions SET status = CASE WHEN status = 'queued' THEN 'delivered' ELSE status END,
+     delivered_at = ?, updated_at = ? WHERE transaction_id = ? AND delivered_at IS NULL AND completed_at IS NULL`,
+  ['bigint', 'bigint', 'bigint'],
+);
+const COUNT_DUE = inSets(
+  'SELECT count(*) AS count FROM (SELECT 1 FROM transactions WHERE device_id = ? AND due = 1 LIMIT ?) AS due',
+  ['text', 'bigint'],
+);
+const FIND_DUE = inSets(
+  `SELECT ${DUE_COLUMNS} FROM transactions
+   WHERE device_id IN (?) AND due = 1 AND transaction_id > ? ORDER BY transaction_id LIMIT (? + 0)`,
+  ['text', 'bigint', 'bigint'],
+);
+const COUNT_ATTEMPT = inSets(
+  `UPDATE transactions SET attempts = attempts + 1, published_at = COALESCE(published_at, ?)
+   WHERE device_id = ? AND due = 1 AND transaction_id > ? AND transaction_id <= ?`,
+  ['bigint', 'text', 'bigint', 'bigint'],
+);
+
+/** Stores a queued transaction with its parameters as JSON; identifiers rise and are never used twice. */
+export async function insertTransaction(
+  unit: UnitOfWork,
+  transaction: Pick<
+    TransactionRecord,
+    'deviceId' | 'applicationId' | 'operation' | 'attempts' | 'createdAt' | 'publishedAt' | 'subject'
+  >,
+  parameters: string,
+): Promise<number> {
+  return unit.insert(
+    INSERT,
+    transaction.deviceId,
+    transaction.applicationId,
+    transaction.operation,
+    parameters,
+    transaction.attempts,
+    transaction.createdAt,
+    transaction.createdAt,
+    transaction.publishedAt,
+    transaction.subject,
+  );
+}
+
+export async function findTransaction(sql: Sql, transactionId: number): Promise<TransactionRecord | undefined> {
+  const row = await sql.get<Row>(FIND, transactionId);
+  return row && toRecord(row);
+}
+
+/** What an unfinished transaction was stored with. */
+export async function findParameters(sql: Sql, transactionId: number): Promise<object> {
+  const text = 'SELECT parameters FROM transactions WHERE transaction_id = ?';
+  const row = await sql.get<{ parameters: string | null }>(text, transactionId);
+  return JSON.parse(row?.parameters ?? '{}') as object;
+}
+
+/**
+ * Writes the new state. `due` says whether the device must still hear of it. A finished transaction loses its
+ * parameters (they can hold passwords).
+ */
+export async function updateTransaction(sql: Sql, record: TransactionRecord, due: boolean): Promise<void> {
+  await sql.run(
+    UPDATE,
+    record.status,
+    due ? 1 : 0,
+    record.attempts,
+    record.updatedAt,
+    record.deliveredAt,
+    record.completedAt,
+    record.progress,
+    record.result === null ? null : JSON.stringify(record.result),
+    record.errorCode,
+    record.errorMessage,
+    record.deliveryId,
+    record.completedAt,
+    record.transactionId,
+  );
+}
+
+/** It was taken to be published, and was not. */
+export async function markUnpublished(sql: Sql, transactionId: number): Promise<void> {
+  await sql.run('UPDATE transactions SET published_at = NULL WHERE transaction_id = ? AND attempts = 0', transactionId);
+}
+
+/** Records the device's PUBACK. Only a queued transaction changes its state by it. */
+export async function markDelivered(sql: Sql, transactionId: number, at: number): Promise<void> {
+  await sql.run(MARK_DELIVERED, at, at, transactionId);
+}
+
+/** The device has the cancel: nothing is due any more. */
+export async function markCancelDelivered(sql: Sql, transactionId: number): Promise<void> {
+  await sql.run(`UPDATE transactions SET due = 0 WHERE transaction_id = ? AND status = 'cancelled'`, transactionId);
+}
+
+/** How many transactions a device must still hear of, at most `most`; the index alone is read. */
+export async function countDue(sql: Sql, deviceId: string, most: number): Promise<number> {
+  const row = await sql.get<{ count: number }>(COUNT_DUE, deviceId, most);
+  return row?.count ?? 0;
+}
+
+/** How many of them are unfinished: the others are cancels that are not yet delivered. */
+export async function countUnfinished(sql: Sql, deviceId: string): Promise<number> {
+  const text = 'SELECT count(*) AS count FROM transactions WHERE device_id = ? AND due = 1 AND completed_at IS NULL';
+  return (await sql.get<{ count: number }>(text, deviceId))?.count ?? 0;
+}
+
+/** Characters above which the parameters of an unfinished transaction are large: the index `transactions_large` has them. */
+export const LARGE_PARAMETERS = 4096;
+
+/** Characters of the large parameters that wait for an application's devices, or for one of them. */
+export async function sumLargeParameters(sql: Sql, applicationId: string, deviceId?: string): Promise<number> {
+  const own = deviceId === undefined ? '' : ' AND device_id = ?';
+  const row = await sql.get<{ sum: number | null }>(
+    `SELECT SUM(parameters_length) AS sum FROM transactions
+     WHERE completed_at IS NULL AND parameters_length > 4096 AND application_id = ?${own}`,
+    applicationId,
+    ...(deviceId === undefined ? [] : [deviceId]),
+  );
+  return row?.sum ?? 0;
+}
+
+/** The unfinished transactions of a device, oldest first: those for one application, or all. */
+export async function unfinishedOf(sql: Sql, deviceId: string, applicationId?: string): Promise<TransactionRecord[]> {
+  const own = applicationId === undefined ? '' : ' AND application_id = ?';
+  const rows = await sql.all<Row>(
+    `SELECT ${COLUMNS} FROM transactions
+     WHERE device_id = ? AND due = 1 AND completed_at IS NULL${own} ORDER BY transaction_id`,
+    deviceId,
+    ...(applicationId === undefined ? [] : [applicationId]),
+  );
+  return rows.map(toRecord);
+}
+
+/** Nothing is due for the device any more, not even a cancel: it has gone. */
+export async function clearDue(sql: Sql, deviceId: string): Promise<void> {
+  await sql.run('UPDATE transactions SET due = 0 WHERE device_id = ? AND due = 1', deviceId);
+}
+
+/**
+ * Takes what is due for a device after a transactionId, in order, and counts the attempt: the number on the wire is
+ * durable before it is used, so it rises even over a crash. `now`: microseconds; when it is published, if it never was.
+ */
+export async function claimDue(sql: Sql, deviceId: string, after: number, limit: number, now: number): Promise<Due[]> {
+  const rows = await sql.all<DueRow>(FIND_DUE, deviceId, after, limit);
+  const last = rows.at(-1);
+  if (!last) return [];
+  await sql.run(COUNT_ATTEMPT, now, deviceId, after, last.transactionId);
+  return rows.map((row) => toDue({ ...row, attempts: row.attempts + 1 }));
+}
+
+/** The same for the cancel of one transaction; undefined when its device has it, or need not hear of it any more. */
+export async function claimCancel(sql: Sql, transactionId: number): Promise<Due | undefined> {
+  // `+ 0`: not by the index of what is due, which PostgreSQL may believe to be empty.
+  const row = await sql.get<DueRow>(
+    `UPDATE transactions SET attempts = attempts + 1
+     WHERE transaction_id = ? AND due + 0 = 1 AND status = 'cancelled' RETURNING ${DUE_COLUMNS}`,
+    transactionId,
+  );
+  return row && toDue(row);
+}
+
+/** Cancels that a device must still hear of, of transactions up to one. */
+export async function dueCancels(sql: Sql, deviceId: string, upTo: number): Promise<number[]> {
+  const rows = await sql.all<{ transactionId: number }>(
+    `SELECT transaction_id AS "transactionId" FROM transactions
+     WHERE device_id = ? AND due = 1 AND status = 'cancelled' AND transaction_id <= ?`,
+    deviceId,
+    upTo,
+  );
+  return rows.map(({ transactionId }) => transactionId);
+}
+
+export interface TransactionFilter extends PageQuery<number> {
+  status?: TransactionStatus;
+  operation?: Operation;
+}
+
+/** A page of a device's transactions of one application, newest first. */
+export async function listTransactions(
+  sql: Sql,
+  deviceId: string,
+  applicationId: string,
+  { status, operation, ...page }: TransactionFilter,
+): Promise<Page<TransactionRecord>> {
+  const filters: [condition: string, value: SqlValue][] = [];
+  if (status !== undefined) filters.push(['status = ?', status]);
+  if (operation !== undefined) filters.push(['operation = ?', operation]);
+  const isDue = status !== undefined && !isFinished(status);
+  const own = 'device_id = ? AND application_id = ?';
+  // What is due and what is not are two indexes: a new command writes to one of them.
+  const wheres = isDue ? [`${own} AND due = 1`] : [`${own} AND due = 1`, `${own} AND due = 0`];
+  const found = await newestFirst<Row, number>(sql, {
+    table: 'transactions',
+    key: 'transaction_id',
+    keyOf: ({ transactionId }) => transactionId,
+    sizeOf: ({ result }) => result?.length ?? 0,
+    columns: COLUMNS,
+    ranges: wheres.map((where) => ({ where, values: [deviceId, applicationId] })),
+    filter: filters.length > 0 ? filters.map(([condition]) => condition).join(' AND ') : null,
+    filterValues: filters.map(([, value]) => value),
+    page,
+  });
+  return { ...found, rows: found.rows.map(toListed) };
+}
+
+/** What devices must still hear of, and when the oldest of it was stored. Looks at all of it: for a thread of its own. */
+export async function surveyDue(sql: Sql): Promise<{ count: number; oldestAt: number | null }> {
+  const row = await sql.get<{ count: number; oldestAt: number | null }>(
+    `SELECT found.count AS count, t.created_at AS "oldestAt" FROM
+       (SELECT count(*) AS count, MIN(transaction_id) AS first FROM transactions WHERE due = 1) AS found
+       LEFT JOIN transactions t ON t.transaction_id = found.first`,
+  );
+  return row ?? { count: 0, oldestAt: null };
+}
+
+/** The next rows behind a transactionId: the last of them, and the earliest time at which one was stored. */
+export async function lookOver(
+  sql: Sql,
+  after: number,
+  limit = ROWS_PER_LOOK,
+): Promise<{ last: number; firstAt: number } | undefined> {
+  const seen = await sql.get<{ last: number | null; firstAt: number }>(
+    `SELECT MAX(transaction_id) AS last, MIN(created_at) AS "firstAt" FROM
+       (SELECT transaction_id, created_at FROM transactions WHERE transaction_id > ? ORDER BY transaction_id LIMIT ?) AS seen`,
+    after,
+    limit,
+  );
+  return seen && seen.last !== null ? { last: seen.last, firstAt: seen.firstAt } : undefined;
+}
+
+/** Those in a range that ended before a time, and of which no device has to hear any more. */
+export async function findEnded(
+  sql: Sql,
+  { after, upTo, before }: { after: number; upTo: number; before: number },
+): Promise<number[]> {
+  const rows = await sql.all<{ transactionId: number }>(
+    `SELECT transaction_id AS "transactionId" FROM transactions
+     WHERE transaction_id > ? AND transaction_id <= ? AND completed_at < ? AND due = 0`,
+    after,
+    upTo,
+    before,
+  );
+  return rows.map(({ transactionId }) => transactionId);
+}
+
+const REMOVE = inSets('DELETE FROM transactions WHERE transaction_id = ? AND completed_at < ? AND due = 0', [
+  'bigint',
+  'bigint',
+]);
+
+/** Removes such a transaction; answers 0 when it may not go. */
+export const removeEnded = (sql: Sql, transactionId: number, before: number): Promise<number> =>
+  sql.run(REMOVE, transactionId, before);

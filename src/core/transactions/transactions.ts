@@ -1,0 +1,147 @@
+import { DomainError } from '../../errors.ts';
+import type { Metrics } from '../../metrics.ts';
+import type { Ownership } from '../../platform/cluster/ownership.ts';
+import type { Database } from '../../platform/database/sql.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Ids } from '../../runtime/ids.ts';
+import type { Log } from '../../runtime/log.ts';
+import type { Watch } from '../../runtime/watch.ts';
+import type { Applications } from '../applications/applications.ts';
+import { createOutbox } from '../outbox/outbox.ts';
+import type { Software } from '../software/software.ts';
+import { createDeliveryMarks } from './delivery-marks.ts';
+import { createDemand } from './demand.ts';
+import { createIdempotency } from './idempotency.ts';
+import { createInstallation } from './installation.ts';
+import { createSettlement, type RecordEvent } from './settlement.ts';
+import { createSubmission } from './submission.ts';
+import {
+  claimCancel,
+  claimDue,
+  dueCancels,
+  findTransaction,
+  listTransactions,
+  type TransactionFilter,
+  type TransactionRecord,
+} from './transaction-repository.ts';
+
+interface Parts {
+  database: Database;
+  clock: Clock;
+  ids: Ids;
+  log: Log;
+  metrics: Metrics;
+  watch: Watch;
+  recordEvent: RecordEvent;
+  findApplication: Applications['findIn'];
+  lockApplication: Applications['lockIn'];
+  installs: Software['installs'];
+  /** Who has which device, where there are other nodes. */
+  ownership?: Ownership | undefined;
+}
+
+export type Transactions = ReturnType<typeof createTransactions>;
+
+/** Transactions from submission to result, and the outbox that brings them to the devices. */
+export function createTransactions({
+  database,
+  clock,
+  ids,
+  log,
+  metrics,
+  watch,
+  recordEvent,
+  findApplication,
+  lockApplication,
+  installs,
+  ownership,
+}: Parts) {
+  const marks = createDeliveryMarks({ database, clock, log, watch });
+  const installation = createInstallation({
+    database,
+    log,
+    installs,
+    findApplication,
+    fail: (deviceId, transactionId, failure) => settlement.fail(deviceId, transactionId, failure),
+  });
+  const demand = createDemand();
+  const outbox = createOutbox({
+    database,
+    clock,
+    log,
+    metrics,
+    watch,
+    claim: claimDue,
+    claimCancel,
+    dueCancels,
+    ownership,
+    prepare: installation.prepare,
+    delivered: marks.delivered,
+    cancelDelivered: marks.cancelDelivered,
+  });
+  const settlement = createSettlement({
+    database,
+    clock,
+    metrics,
+    watch,
+    marks,
+    recordEvent,
+    cancelled: outbox.cancelled,
+    answered: (deviceId, transactionId) => outbox.answered(deviceId, transactionId),
+  });
+
+  return {
+    submit: createSubmission({
+      database,
+      clock,
+      ids,
+      metrics,
+      watch,
+      outbox,
+      demand,
+      findApplication,
+      lockApplication,
+      installation,
+    }),
+    /** Commands a second that callers ask for, of late. */
+    demand: demand.perSecond,
+    /** See createIdempotency. */
+    once: createIdempotency({ database, clock, metrics }).once,
+    settle: settlement.settle,
+    ending: settlement.ending,
+    cancel: settlement.cancel,
+    /** A device is taken away; see createSettlement. */
+    endAll: settlement.endAll,
+    /** See createInstallation. */
+    freshUrl: installation.freshUrl,
+    /** A device that subscribes its commands; see the outbox. */
+    open: outbox.open,
+    /** Something is due for a device that is connected here, as another node said, or a look found. */
+    wake: outbox.wake,
+    found: outbox.found,
+
+    /** Throws TRANSACTION_NOT_FOUND unless it is this device's and this application's. */
+    async find(applicationId: string, deviceId: string, transactionId: number): Promise<TransactionRecord> {
+      const record = await findTransaction(database.read, transactionId);
+      if (record?.deviceId !== deviceId || record.applicationId !== applicationId) {
+        throw new DomainError('TRANSACTION_NOT_FOUND');
+      }
+      return record;
+    },
+
+    list: (applicationId: string, deviceId: string, filter: TransactionFilter) =>
+      listTransactions(database.read, deviceId, applicationId, filter),
+
+    /** Resolves when nothing is left to do until a caller or a device does something. */
+    async idle(): Promise<void> {
+      await outbox.idle();
+      await marks.flush();
+    },
+
+    async [Symbol.asyncDispose](): Promise<void> {
+      await outbox[Symbol.asyncDispose]();
+      await outbox.idle();
+      await marks.flush();
+    },
+  };
+}

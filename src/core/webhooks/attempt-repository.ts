@@ -1,0 +1,114 @@
+import { inSets } from '../../platform/database/set-form.ts';
+import type { Sql, UnitOfWork } from '../../platform/database/sql.ts';
+import type { DeliveryKey, ReceiverName } from './delivery.ts';
+
+/** An attempt that failed. Times are microseconds. */
+export interface FailedAttempt {
+  attempt: number;
+  at: number;
+  statusCode: number | null;
+  error: string;
+  duration: number;
+  /** How the answer began; null when there was none, or there were too many. */
+  answer: string | null;
+}
+
+/** Failed attempts that are kept of a delivery; the newest. A round has at most ten. */
+const KEPT = 20;
+
+/** Writes a failed attempt of a delivery; nothing for one that is gone. */
+export async function insertAttempt(
+  unit: UnitOfWork,
+  { applicationId, deliveryId, round }: DeliveryKey & { round: number },
+  failed: FailedAttempt,
+): Promise<void> {
+  await unit.run(
+    `INSERT INTO delivery_attempts (application_id, delivery_id, round, attempt, at, status_code, error, duration, answer)
+     SELECT application_id, delivery_id, CAST(? AS BIGINT), CAST(? AS BIGINT), CAST(? AS BIGINT), CAST(? AS BIGINT), ?,
+       CAST(? AS BIGINT), ?
+     FROM deliveries WHERE application_id = ? AND delivery_id = ?
+     ON CONFLICT (application_id, delivery_id, round, attempt) DO NOTHING`,
+    round,
+    failed.attempt,
+    failed.at,
+    failed.statusCode,
+    failed.error,
+    failed.duration,
+    failed.answer,
+    applicationId,
+    deliveryId,
+  );
+  if (round === 0) return;
+  await unit.run(
+    `DELETE FROM delivery_attempts WHERE application_id = ? AND delivery_id = ? AND (round, attempt) <=
+       (SELECT round, attempt FROM delivery_attempts WHERE application_id = ? AND delivery_id = ?
+        ORDER BY round DESC, attempt DESC LIMIT 1 OFFSET ${KEPT})`,
+    applicationId,
+    deliveryId,
+    applicationId,
+    deliveryId,
+  );
+}
+
+/** Failed attempts of a delivery, the newest first. */
+export const listAttempts = (sql: Sql, { applicationId, deliveryId }: DeliveryKey): Promise<FailedAttempt[]> =>
+  sql.all(
+    `SELECT attempt, at, status_code AS "statusCode", error, duration, answer FROM delivery_attempts
+     WHERE application_id = ? AND delivery_id = ? ORDER BY round DESC, attempt DESC`,
+    applicationId,
+    deliveryId,
+  );
+
+const REMOVE = inSets('DELETE FROM delivery_attempts WHERE application_id = ? AND delivery_id = ?', ['text', 'text']);
+
+export const removeAttempts = (sql: Sql, { applicationId, deliveryId }: DeliveryKey): Promise<number> =>
+  sql.run(REMOVE, applicationId, deliveryId);
+
+/** A receiver whose last attempt failed. Times are microseconds. */
+export interface FailingReceiver extends ReceiverName {
+  since: number;
+  failedAt: number;
+  statusCode: number | null;
+  error: string;
+  /** When its application was told; null: not yet. */
+  toldAt: number | null;
+}
+
+const FAILING = `application_id AS "applicationId", setting, since, failed_at AS "failedAt", status_code AS "statusCode", error,
+  told_at AS "toldAt"`;
+
+/** Its last attempt failed; since when it fails stays as it is. */
+export async function saveFailing(sql: Sql, failing: Omit<FailingReceiver, 'toldAt'>): Promise<void> {
+  await sql.run(
+    `INSERT INTO failing_receivers (application_id, setting, since, failed_at, status_code, error)
+     VALUES (?, ?, ?, ?, ?, ?)
+     ON CONFLICT (application_id, setting) DO UPDATE SET failed_at = excluded.failed_at,
+       status_code = excluded.status_code, error = excluded.error`,
+    failing.applicationId,
+    failing.setting,
+    failing.since,
+    failing.failedAt,
+    failing.statusCode,
+    failing.error,
+  );
+}
+
+/** Its application is told. */
+export async function saveTold(sql: Sql, { applicationId, setting }: ReceiverName, at: number): Promise<void> {
+  const text = 'UPDATE failing_receivers SET told_at = ? WHERE application_id = ? AND setting = ?';
+  await sql.run(text, at, applicationId, setting);
+}
+
+/** Its last attempt was good. */
+export async function removeFailing(sql: Sql, { applicationId, setting }: ReceiverName): Promise<void> {
+  await sql.run('DELETE FROM failing_receivers WHERE application_id = ? AND setting = ?', applicationId, setting);
+}
+
+export const findFailing = (sql: Sql, { applicationId, setting }: ReceiverName): Promise<FailingReceiver | undefined> =>
+  sql.get(`SELECT ${FAILING} FROM failing_receivers WHERE application_id = ? AND setting = ?`, applicationId, setting);
+
+export const listFailingOf = (sql: Sql, applicationId: string): Promise<FailingReceiver[]> =>
+  sql.all(`SELECT ${FAILING} FROM failing_receivers WHERE application_id = ?`, applicationId);
+
+export const listFailing = (sql: Sql): Promise<FailingReceiver[]> =>
+  sql.all(`SELECT ${FAILING} FROM failing_receivers`);

@@ -1,0 +1,249 @@
+import { newestFirst, type Page, type PageQuery } from '../../platform/database/newest-first.ts';
+import type { Sql, SqlValue, UnitOfWork } from '../../platform/database/sql.ts';
+import { idsFrom } from '../../runtime/ids.ts';
+import type { DeliveryStatus, WebhookSetting } from './delivery.ts';
+import { DELIVERY_COLUMNS, type DeliverySummary } from './delivery-record.ts';
+import { RETRY_DELAYS } from './retry-schedule.ts';
+
+/** Which deliveries of a list. */
+export interface DeliveryListFilter extends DeliveryFilter {
+  deviceId?: string;
+  transactionId?: number;
+  /** Microseconds, which count by the millisecond: made in [since, until). */
+  since?: number;
+  until?: number;
+}
+
+export interface DeliveryFilter {
+  status?: DeliveryStatus;
+  setting?: WebhookSetting;
+}
+
+/** What is made due of an application: in one status, of one setting or all, made in [since, until). */
+export interface DueRange extends Omit<DeliveryFilter, 'status'> {
+  /** `waiting`: pending, and attempted before. */
+  status: DeliveryStatus | 'waiting';
+  since: number;
+  until: number;
+}
+
+// Written out, as `pending` is below, so that the index of such deliveries is used.
+const GIVEN_UP = `status IN ('exhausted', 'gone')`;
+
+function condition(
+  applicationId: string,
+  { status, setting }: Partial<Pick<DueRange, 'status' | 'setting'>>,
+): { where: string; values: SqlValue[] } {
+  const values: SqlValue[] = [applicationId];
+  let where = 'application_id = ?';
+  if (status === 'exhausted' || status === 'gone') where += ` AND ${GIVEN_UP}`;
+  if (status === 'pending') where += ` AND status = 'pending'`;
+  else if (status === 'waiting') where += ` AND status = 'pending' AND attempts > 0`;
+  else if (status !== undefined) {
+    where += ' AND status = ?';
+    values.push(status);
+  }
+  if (setting !== undefined) {
+    where += ' AND setting = ?';
+    values.push(setting);
+  }
+  return { where, values };
+}
+
+// What is pending has an index by its receiver. When it is little, that finds it; when it is much, it is found on the way.
+const FEW_PENDING = 2_000;
+const PENDING = `FROM deliveries WHERE status = 'pending' AND application_id = ? LIMIT ${FEW_PENDING + 1}`;
+const LOGGED = `application_id, delivery_id, device_id, transaction_id, type, setting, url, status, attempts, last_status_code,
+  last_error, next_attempt_at, created_at, updated_at`;
+async function hasFewPending(sql: Sql, applicationId: string): Promise<boolean> {
+  const text = `SELECT count(*) AS n FROM (SELECT delivery_id ${PENDING}) AS pending`;
+  return ((await sql.get<{ n: number }>(text, applicationId))?.n ?? 0) <= FEW_PENDING;
+}
+
+/** A page of an application's deliveries, newest first. `looksAt`: as in newestFirst. */
+export async function listDeliveries(
+  sql: Sql,
+  applicationId: string,
+  wanted: DeliveryListFilter & PageQuery<string> & { looksAt?: number },
+): Promise<Page<DeliverySummary>> {
+  const { status, setting, deviceId, transactionId, since, until, looksAt, ...page } = wanted;
+  let where = 'application_id = ?';
+  const values: SqlValue[] = [applicationId];
+  let table = 'deliveries';
+  const filters: [condition: string, value: SqlValue][] = [];
+  if (setting !== undefined) filters.push(['setting = ?', setting]);
+  if (deviceId !== undefined) filters.push(['device_id = ?', deviceId]);
+  if (transactionId !== undefined) filters.push(['transaction_id = ?', transactionId]);
+  if (status === 'exhausted' || status === 'gone') {
+    where += ` AND ${GIVEN_UP} AND status = ?`;
+    values.push(status);
+  } else if (status !== undefined) {
+    filters.push(['status = ?', status]);
+    if (status === 'pending' && (await hasFewPending(sql, applicationId))) {
+      table = `(SELECT ${LOGGED} ${PENDING}) AS pending`;
+      values.unshift(applicationId);
+    }
+  }
+  // Ids rise with time, so a time is a place in them, by the millisecond.
+  if (since !== undefined) {
+    where += ' AND delivery_id >= ?';
+    values.push(idsFrom('msg', since));
+  }
+  if (until !== undefined) {
+    where += ' AND delivery_id < ?';
+    values.push(idsFrom('msg', until));
+  }
+  return newestFirst<DeliverySummary, string>(sql, {
+    table,
+    key: 'delivery_id',
+    keyOf: ({ deliveryId }) => deliveryId,
+    columns: DELIVERY_COLUMNS,
+    ranges: [{ where, values }],
+    filter: filters.length > 0 ? filters.map(([condition]) => condition).join(' AND ') : null,
+    filterValues: filters.map(([, value]) => value),
+    page,
+    looksAt,
+  });
+}
+
+// An attempt that is under way belongs to the round before. One that is pending keeps its count, unless the next attempt
+// were its last; any other begins the retry schedule anew.
+const MAKE_DUE = `UPDATE deliveries SET status = 'pending', round = round + 1, next_attempt_at = ?, updated_at = ?,
+  attempts = CASE WHEN status = 'pending' AND attempts < ${RETRY_DELAYS.length} THEN attempts ELSE 0 END`;
+
+/** Makes a delivery due; answers its setting, or undefined when the application has no such delivery. */
+export async function makeDue(
+  sql: Sql,
+  applicationId: string,
+  deliveryId: string,
+  now: number,
+): Promise<WebhookSetting | undefined> {
+  const row = await sql.get<{ setting: WebhookSetting }>(
+    `${MAKE_DUE} WHERE application_id = ? AND delivery_id = ? RETURNING setting`,
+    now,
+    now,
+    applicationId,
+    deliveryId,
+  );
+  return row?.setting;
+}
+
+/** Whether deliveries of an application wait for another attempt; found in the index of what is pending. */
+export async function hasWaiting(sql: Sql, applicationId: string): Promise<boolean> {
+  const text = `SELECT 1 AS "one" FROM deliveries WHERE status = 'pending' AND application_id = ? AND attempts > 0 LIMIT 1`;
+  return (await sql.get(text, applicationId)) !== undefined;
+}
+
+/**
+ * Makes the deliveries of a range due whose ids are among the next `limit` behind `after`, and before `before`. The ids
+ * bound what is looked at: most rows of an application are in no range. `made`: the setting of each. `last` is where the
+ * next call goes on; null when nothing is left.
+ */
+export async function makeRangeDue(
+  unit: UnitOfWork,
+  applicationId: string,
+  range: DueRange,
+  { after, before }: { after: string; before: string },
+  now: number,
+  limit: number,
+): Promise<{ made: WebhookSetting[]; last: string | null }> {
+  const { where, values } = condition(applicationId, range);
+  const own =
+    range.status === 'exhausted' || range.status === 'gone' ? { where, values } : condition(applicationId, {});
+  // Locked in the order of their ids, as whoever writes outcomes takes them.
+  const seen = await unit.get<{ count: number; last: string | null }>(
+    `SELECT count(*) AS count, MAX(delivery_id) AS last FROM (SELECT delivery_id FROM deliveries
+       WHERE ${own.where} AND delivery_id > ? AND delivery_id < ? ORDER BY delivery_id LIMIT ?${unit.forUpdate}) AS seen`,
+    ...own.values,
+    after,
+    before,
+    limit,
+  );
+  if (!seen || seen.last === null) return { made: [], last: null };
+  const made = await unit.all<{ setting: WebhookSetting }>(
+    `${MAKE_DUE} WHERE ${where} AND delivery_id > ? AND delivery_id <= ? AND created_at >= ? AND created_at < ?
+     RETURNING setting`,
+    now,
+    now,
+    ...values,
+    after,
+    seen.last,
+    range.since,
+    range.until,
+  );
+  return { made: made.map(({ setting }) => setting), last: seen.count < limit ? null : seen.last };
+}
+
+/** An application, and the newest of its deliveries behind an id. */
+interface Head {
+  applicationId: string;
+  head: string;
+}
+
+/** Applications with deliveries behind an id, those of the newest first. */
+export const findHeads = (sql: Sql, after: string): Promise<Head[]> =>
+  sql.all<Head>(
+    `SELECT application_id AS "applicationId", head FROM
+       (SELECT a.application_id, (SELECT MAX(d.delivery_id) FROM deliveries d
+          WHERE d.application_id = a.application_id AND d.delivery_id < ?) AS head FROM applications a) AS found
+     WHERE head IS NOT NULL ORDER BY head DESC`,
+    after,
+  );
+
+/** What is pending of all applications, newest first, behind an id: found in the index of what is pending. */
+export async function listPendingOfAll(
+  sql: Sql,
+  { setting, deviceId, since, until }: DeliveryListFilter,
+  after: string,
+  limit: number,
+): Promise<DeliverySummary[]> {
+  const filters: [condition: string, value: SqlValue][] = [['delivery_id < ?', after]];
+  if (setting !== undefined) filters.push(['setting = ?', setting]);
+  if (deviceId !== undefined) filters.push(['device_id = ?', deviceId]);
+  if (since !== undefined) filters.push(['delivery_id >= ?', idsFrom('msg', since)]);
+  if (until !== undefined) filters.push(['delivery_id < ?', idsFrom('msg', until)]);
+  return sql.all(
+    `SELECT ${DELIVERY_COLUMNS} FROM deliveries WHERE (application_id, delivery_id) IN
+       (SELECT application_id, delivery_id FROM deliveries
+        WHERE status = 'pending' AND ${filters.map(([condition]) => condition).join(' AND ')}
+        ORDER BY delivery_id DESC LIMIT ?)
+     ORDER BY delivery_id DESC`,
+    ...filters.map(([, value]) => value),
+    limit,
+  );
+}
+
+/** Applications that a device has, or had, something to do with. */
+export async function findApplicationsOf(sql: Sql, deviceId: string): Promise<string[]> {
+  const rows = await sql.all<{ applicationId: string }>(
+    `SELECT application_id AS "applicationId" FROM devices WHERE device_id = ? AND application_id IS NOT NULL
+     UNION SELECT application_id FROM transactions WHERE device_id = ? AND due = 0
+     UNION SELECT application_id FROM transactions WHERE device_id = ? AND due = 1`,
+    deviceId,
+    deviceId,
+    deviceId,
+  );
+  return rows.map(({ applicationId }) => applicationId);
+}
+
+/** Where the webhook of a transaction is: its application, and its id where that was kept. */
+export const findOfTransaction = (
+  sql: Sql,
+  transactionId: number,
+): Promise<{ applicationId: string; deliveryId: string | null } | undefined> =>
+  sql.get(
+    'SELECT application_id AS "applicationId", delivery_id AS "deliveryId" FROM transactions WHERE transaction_id = ?',
+    transactionId,
+  );
+
+/** A delivery with what is sent; undefined when the application has none of this id. */
+export const findDelivery = (
+  sql: Sql,
+  applicationId: string,
+  deliveryId: string,
+): Promise<(DeliverySummary & { body: string }) | undefined> =>
+  sql.get(
+    `SELECT ${DELIVERY_COLUMNS}, body FROM deliveries WHERE application_id = ? AND delivery_id = ?`,
+    applicationId,
+    deliveryId,
+  );

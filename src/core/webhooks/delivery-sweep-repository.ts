@@ -1,0 +1,79 @@
+import { inSets } from '../../platform/database/set-form.ts';
+import type { Sql } from '../../platform/database/sql.ts';
+import { ROWS_PER_LOOK } from '../../platform/database/sweep.ts';
+import type { DeliveryKey } from './delivery.ts';
+
+export interface Over extends DeliveryKey {
+  createdAt: number;
+  /** 0: its first attempt was good, so there is nothing else to remove. */
+  hasFailed: 0 | 1;
+}
+
+/** The first application behind another one that has deliveries. */
+export async function findNextApplication(sql: Sql, after: string): Promise<string | undefined> {
+  const text = 'SELECT MIN(application_id) AS "applicationId" FROM deliveries WHERE application_id > ?';
+  const row = await sql.get<{ applicationId: string | null }>(text, after);
+  return row?.applicationId ?? undefined;
+}
+
+/** The last of the next deliveries of an application behind one, and before another: ids rise with time. */
+export async function lookOver(
+  sql: Sql,
+  applicationId: string,
+  { after, before }: { after: string; before: string },
+): Promise<string | undefined> {
+  const seen = await sql.get<{ last: string | null }>(
+    `SELECT MAX(delivery_id) AS last FROM (SELECT delivery_id FROM deliveries
+       WHERE application_id = ? AND delivery_id > ? AND delivery_id < ? ORDER BY delivery_id LIMIT ?) AS seen`,
+    applicationId,
+    after,
+    before,
+    ROWS_PER_LOOK,
+  );
+  return seen?.last ?? undefined;
+}
+
+/** Those in a range of ids whose outcome was written before a time. */
+export async function findOver(
+  sql: Sql,
+  applicationId: string,
+  { after, upTo, before }: { after: string; upTo: string; before: number },
+): Promise<Over[]> {
+  return sql.all(
+    `SELECT application_id AS "applicationId", delivery_id AS "deliveryId", created_at AS "createdAt",
+       CASE WHEN status = 'delivered' AND attempts <= 1 AND round = 0 THEN 0 ELSE 1 END AS "hasFailed" FROM deliveries
+     WHERE application_id = ? AND delivery_id > ? AND delivery_id <= ? AND status <> 'pending' AND updated_at < ?`,
+    applicationId,
+    after,
+    upTo,
+    before,
+  );
+}
+
+const REMOVE = inSets(
+  `DELETE FROM deliveries WHERE application_id = ? AND delivery_id = ? AND status <> 'pending' AND updated_at < ?`,
+  ['text', 'text', 'bigint'],
+);
+
+/** Removes such a delivery; answers 0 when it may not go. */
+export const removeOver = (sql: Sql, { applicationId, deliveryId }: DeliveryKey, before: number): Promise<number> =>
+  sql.run(REMOVE, applicationId, deliveryId, before);
+
+/** The transactions of pending deliveries that were made before a time. */
+export async function findPendingTransactions(sql: Sql, before: number): Promise<number[]> {
+  const rows = await sql.all<{ transactionId: number }>(
+    `SELECT transaction_id AS "transactionId" FROM deliveries
+     WHERE status = 'pending' AND created_at < ? AND transaction_id IS NOT NULL`,
+    before,
+  );
+  return rows.map(({ transactionId }) => transactionId);
+}
+
+/** When an application's oldest delivery was made. */
+export async function findOldest(sql: Sql, applicationId: string): Promise<number> {
+  const row = await sql.get<{ at: number }>(
+    'SELECT created_at AS at FROM deliveries WHERE application_id = ? ORDER BY delivery_id LIMIT 1',
+    applicationId,
+  );
+  return row?.at ?? Number.POSITIVE_INFINITY;
+}

@@ -1,0 +1,42 @@
+import type { Sql } from '../../platform/database/sql.ts';
+import { keptFor, type Sweep } from '../../platform/database/sweep.ts';
+import { idsFrom } from '../../runtime/ids.ts';
+import { removeAttempts } from './attempt-repository.ts';
+import * as repository from './delivery-sweep-repository.ts';
+
+async function* applications(sql: Sql): AsyncGenerator<string> {
+  for (let next = await repository.findNextApplication(sql, ''); next !== undefined; ) {
+    yield next;
+    next = await repository.findNextApplication(sql, next);
+  }
+}
+
+/** Deliveries that have their outcome, application by application, along their ids, which rise with time. */
+export const deliverySweep = ({ keptDays }: { keptDays: number }): Sweep<repository.Over> => ({
+  kind: 'deliveries',
+  keptFor: keptFor(keptDays),
+  async *find(sql, before) {
+    const end = idsFrom('msg', before);
+    for await (const applicationId of applications(sql)) {
+      let after = '';
+      for (;;) {
+        const last = await repository.lookOver(sql, applicationId, { after, before: end });
+        if (last === undefined) break;
+        const found = await repository.findOver(sql, applicationId, { after, upTo: last, before });
+        yield { found, oldestAt: found[0]?.createdAt };
+        after = last;
+      }
+    }
+  },
+  async remove(unit, over, before) {
+    const removed = await repository.removeOver(unit, over, before);
+    if (removed > 0 && over.hasFailed) await removeAttempts(unit, over);
+    return removed;
+  },
+  async oldestAt(sql) {
+    let oldest = Number.POSITIVE_INFINITY;
+    for await (const applicationId of applications(sql))
+      oldest = Math.min(oldest, await repository.findOldest(sql, applicationId));
+    return Number.isFinite(oldest) ? oldest : null;
+  },
+});

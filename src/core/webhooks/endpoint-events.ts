@@ -1,0 +1,74 @@
+import { DomainError } from '../../errors.ts';
+import type { UnitOfWork } from '../../platform/database/sql.ts';
+import { type Clock, toUtc } from '../../runtime/clock.ts';
+import { type FailingReceiver, findFailing, listFailingOf, removeFailing, saveTold } from './attempt-repository.ts';
+import { EVENT_SETTINGS, NO_DEVICE, type ReceiverName, type WebhookEvent, type WebhookSetting } from './delivery.ts';
+
+interface Parts {
+  clock: Clock;
+  /** Throws APPLICATION_UNREGISTERED. */
+  findApplication(
+    unit: UnitOfWork,
+    applicationId: string,
+  ): Promise<{ settings: Record<WebhookSetting, string | null> }>;
+  record(unit: UnitOfWork, event: WebhookEvent): Promise<unknown>;
+}
+
+/** Microseconds: a receiver that has failed for so long is told of; a delivery that is given up is told of at once. */
+export const FAILING_FOR = 30 * 60 * 1_000_000;
+
+/**
+ * Tells an application that one of its receivers fails, and that it is well again, by an event to another of its settings:
+ * one that leads to another URL and does not fail itself. Each is told once, in the unit of work that writes the outcome.
+ */
+export function createEndpointEvents({ clock, findApplication, record }: Parts) {
+  async function targetFor(
+    unit: UnitOfWork,
+    { applicationId, setting }: ReceiverName,
+  ): Promise<WebhookSetting | undefined> {
+    const application = await findApplication(unit, applicationId).catch((error: unknown) => {
+      if (error instanceof DomainError && error.code === 'APPLICATION_UNREGISTERED') return undefined;
+      throw error;
+    });
+    const settings = application?.settings;
+    if (!settings) return undefined;
+    const failing = new Set((await listFailingOf(unit, applicationId)).map((one) => one.setting));
+    return EVENT_SETTINGS.find(
+      (other) =>
+        other !== setting && settings[other] !== null && settings[other] !== settings[setting] && !failing.has(other),
+    );
+  }
+
+  async function tell(
+    unit: UnitOfWork,
+    target: WebhookSetting,
+    type: 'endpoint.failing' | 'endpoint.recovered',
+    { applicationId, setting, since, statusCode, error }: FailingReceiver,
+  ): Promise<void> {
+    const data = { setting, since: toUtc(since), lastStatusCode: statusCode, lastError: error };
+    await record(unit, { applicationId, deviceId: NO_DEVICE, setting: target, type, occurredAt: clock.now(), data });
+  }
+
+  return {
+    /** A receiver has failed for long, or something for it was given up. */
+    async failing(unit: UnitOfWork, name: ReceiverName): Promise<void> {
+      const row = await findFailing(unit, name);
+      if (!row || row.toldAt !== null) return;
+      const target = await targetFor(unit, name);
+      if (target === undefined) return;
+      await saveTold(unit, name, clock.now());
+      await tell(unit, target, 'endpoint.failing', row);
+    },
+
+    /** A receiver that failed has taken something: that is forgotten. */
+    async recovered(unit: UnitOfWork, name: ReceiverName): Promise<void> {
+      const row = await findFailing(unit, name);
+      if (!row) return;
+      await removeFailing(unit, name);
+      const target = row.toldAt === null ? undefined : await targetFor(unit, name);
+      if (target !== undefined) await tell(unit, target, 'endpoint.recovered', row);
+    },
+  };
+}
+
+export type EndpointEvents = ReturnType<typeof createEndpointEvents>;

@@ -1,0 +1,43 @@
+import type { SchemaTypes } from '../../platform/contracts/types.ts';
+import { nextPage } from '../http/paging.ts';
+import type { Answer } from '../http/route.ts';
+import type { AdminServices, At, List } from './services.ts';
+
+export async function createDeveloper(
+  { developers }: AdminServices,
+  { body }: At<never, 'admin/developer-create'>,
+): Promise<Answer> {
+  return { status: 201, body: await developers.create(body) };
+}
+
+export async function listDevelopers({ developers }: AdminServices, input: List): Promise<Answer> {
+  const body = await developers.list(input.query);
+  return { status: 200, headers: nextPage(input, input.query, body.total), body };
+}
+
+/** With what it has, and may have, of what has a quota. */
+export async function readDeveloper(
+  { developers, quotas }: AdminServices,
+  { params }: At<'developerId'>,
+): Promise<Answer> {
+  const developer = await developers.find(params.developerId);
+  const { packages, versions, storedBytes } = quotas.limits;
+  const body: SchemaTypes['admin/developer-details'] = {
+    ...developer,
+    usage: await quotas.usageOf(developer.developerId),
+    quotas: { packages: packages || null, versions: versions || null, storedBytes: storedBytes || null },
+  };
+  return { status: 200, body };
+}
+
+export async function deleteDeveloper({ developers }: AdminServices, { params }: At<'developerId'>): Promise<Answer> {
+  await developers.remove(params.developerId);
+  return { status: 204 };
+}
+
+export async function updateDeveloper(
+  { developers }: AdminServices,
+  { params, body }: At<'developerId', 'admin/developer-update'>,
+): Promise<Answer> {
+  return { status: 200, body: await developers.update(params.developerId, body) };
+}

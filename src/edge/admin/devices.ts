@@ -1,0 +1,64 @@
+import type { Device } from '../../core/devices/device-repository.ts';
+import type { DeviceAnswer } from '../../platform/contracts/types.ts';
+import { NO_STORE } from '../http/no-store.ts';
+import { nextPage } from '../http/paging.ts';
+import type { Answer } from '../http/route.ts';
+import type { AdminServices, At, List } from './services.ts';
+
+function deviceBody(device: Device, formatTime: (micros: number) => string): DeviceAnswer {
+  return {
+    deviceId: device.deviceId,
+    developerId: device.developerId,
+    activation: device.activation,
+    applicationId: device.applicationId,
+    clientId: device.clientId,
+    hardwareProperties: device.hardwareProperties as DeviceAnswer['hardwareProperties'],
+    blocked: device.blocked,
+    certificates: device.certificate === null ? 'any' : device.certificate === '' ? 'none' : 'named',
+    certificateFingerprint: device.certificate || null,
+    createdAt: formatTime(device.createdAt),
+  };
+}
+
+export async function registerDevice(
+  { devices }: AdminServices,
+  { params, body }: At<'developerId', 'admin/device-register'>,
+): Promise<Answer> {
+  return { status: 201, headers: NO_STORE, body: await devices.register({ developerId: params.developerId, ...body }) };
+}
+
+export async function listDevices({ devices, formatTime }: AdminServices, input: List<'developerId'>): Promise<Answer> {
+  const page = await devices.list(input.params.developerId, input.query);
+  const rows = page.devices.map((device) => deviceBody(device, formatTime));
+  return {
+    status: 200,
+    headers: nextPage(input, input.query, page.total),
+    body: { devices: rows, total: page.total },
+  };
+}
+
+export async function readDevice({ devices, formatTime }: AdminServices, { params }: At<'deviceId'>): Promise<Answer> {
+  return { status: 200, body: deviceBody(await devices.find(params.deviceId), formatTime) };
+}
+
+export async function updateDevice(
+  { devices, formatTime }: AdminServices,
+  { params, body }: At<'deviceId', 'admin/device-update'>,
+): Promise<Answer> {
+  return { status: 200, body: deviceBody(await devices.update(params.deviceId, body), formatTime) };
+}
+
+export async function deleteDevice(
+  { devices }: AdminServices,
+  { params, query }: At<'deviceId', never, 'admin/device-delete-query'>,
+): Promise<Answer> {
+  await devices.remove(params.deviceId, { force: query.force === 'true' });
+  return { status: 204 };
+}
+
+export async function replaceCredential(
+  { devices }: AdminServices,
+  { params, body }: At<'deviceId', 'admin/credential-replace'>,
+): Promise<Answer> {
+  return { status: 201, headers: NO_STORE, body: await devices.replaceCredential(params.deviceId, body) };
+}

@@ -1,0 +1,100 @@
+import type { Receiver, SchemaTypes } from '../../platform/contracts/types.ts';
+import { toUtc } from '../../runtime/clock.ts';
+import { textWithoutSecrets, withoutSecrets } from '../../runtime/without-secrets.ts';
+import { deliveryDetail } from '../../views/delivery-detail.ts';
+import { deliveryRow } from '../../views/delivery-row.ts';
+import type { ReceiverState } from '../../views/receivers.ts';
+import { momentOf, readMoment } from '../http/moment.ts';
+import { NO_STORE } from '../http/no-store.ts';
+import { nextPageAfter } from '../http/paging.ts';
+import type { Answer } from '../http/route.ts';
+import type { AdminServices, At } from './services.ts';
+
+type AtDelivery = At<'applicationId' | 'deliveryId'>;
+
+const utc = (micros: number | null): string | null => (micros === null ? null : toUtc(micros));
+
+const receiverBody = (row: ReceiverState): Receiver => ({
+  ...row,
+  oldestDueAt: utc(row.oldestDueAt),
+  failingSince: utc(row.failingSince),
+  nextAttemptAt: utc(row.nextAttemptAt),
+});
+
+/** As the feed names and shows it. */
+export const keyedReceiver = (row: ReceiverState) => ({
+  key: `${row.applicationId} ${row.setting}`,
+  value: receiverBody(row),
+});
+
+/** How the receivers of webhooks do. */
+export async function listReceivers(
+  { receivers }: AdminServices,
+  input: At<never, never, 'admin/receiver-query'>,
+): Promise<Answer> {
+  const { rows, next } = await receivers.list(input.query);
+  const body: SchemaTypes['admin/receiver-list'] = {
+    receivers: rows.map(receiverBody),
+  };
+  const link = next === undefined ? {} : nextPageAfter(input, input.query, { after: next });
+  return { status: 200, headers: { ...NO_STORE, ...link }, body };
+}
+
+/** Webhooks of all applications, the newest first. */
+export async function listAllDeliveries(
+  { deliveries }: AdminServices,
+  input: At<never, never, 'admin/delivery-query'>,
+): Promise<Answer> {
+  const { since: _since, until: _until, ...query } = input.query;
+  const [since, until] = [momentOf(input.query, 'since'), momentOf(input.query, 'until')];
+  const times = { ...(since !== undefined && { since }), ...(until !== undefined && { until }) };
+  const { rows, next } = await deliveries.list({ ...query, ...times });
+  const body: SchemaTypes['common/delivery-row-list'] = { deliveries: rows.map(deliveryRow) };
+  const link = next === undefined ? {} : nextPageAfter(input, input.query, { after: next });
+  // URLs of receivers may have a token in them.
+  return { status: 200, headers: { ...NO_STORE, ...link }, body };
+}
+
+/** One with what is sent, but for what is secret in it, and what came of its failed attempts. */
+export async function readDelivery({ deliveryLog }: AdminServices, { params }: AtDelivery): Promise<Answer> {
+  const delivery = await deliveryLog.find(params.applicationId, params.deliveryId);
+  const { body: sent, failedAttempts, ...about } = deliveryDetail(delivery);
+  const body: SchemaTypes['common/delivery-detail'] = {
+    ...about,
+    body: textWithoutSecrets(sent),
+    failedAttempts: failedAttempts.map((attempt) => withoutSecrets(attempt)),
+  };
+  return { status: 200, headers: NO_STORE, body };
+}
+
+/** Sends one again. */
+export async function redeliverOne({ deliveryLog }: AdminServices, { params }: AtDelivery): Promise<Answer> {
+  await deliveryLog.redeliver(params.applicationId, params.deliveryId);
+  return { status: 202 };
+}
+
+/** Sends those of a time again. */
+export async function redeliverSome(
+  { applications, deliveryLog }: AdminServices,
+  { params, body, changed }: At<'applicationId', 'admin/redelivery-range'>,
+): Promise<Answer> {
+  const { since, until, ...filter } = body;
+  const range = {
+    ...filter,
+    since: since === undefined ? 0 : readMoment(since, 'body', 'since'),
+    until: until === undefined ? Number.MAX_SAFE_INTEGER : readMoment(until, 'body', 'until'),
+  };
+  await applications.findCounted(params.applicationId);
+  const redelivered = await deliveryLog.redeliverRange(params.applicationId, range);
+  await changed({ redelivered });
+  return { status: 202, body: { redelivered } };
+}
+
+/** Sends a test event to a receiver. */
+export async function testReceiver(
+  { applications, deliveryLog }: AdminServices,
+  { params, body }: At<'applicationId', 'rest/webhook-test'>,
+): Promise<Answer> {
+  await applications.findCounted(params.applicationId);
+  return { status: 202, body: { deliveryId: await deliveryLog.test(params.applicationId, body.setting) } };
+}

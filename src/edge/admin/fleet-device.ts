@@ -1,0 +1,70 @@
+import type { DeviceConnection, DeviceTransactionQuery, FleetDeviceStatus } from '../../platform/contracts/types.ts';
+import { toUtc } from '../../runtime/clock.ts';
+import { nextPageAfter } from '../http/paging.ts';
+import type { Answer, Input } from '../http/route.ts';
+import { utcOrNull } from './fleet-devices.ts';
+import { transactionRows } from './fleet-transactions.ts';
+import type { AdminServices, At } from './services.ts';
+
+/** As it was valid by the schema mqtt/status. */
+type Reported = FleetDeviceStatus['fields'][number]['value'];
+
+/** What a device last reported, field by field, and what is installed on it. */
+export async function readFleetDeviceStatus(
+  { devices, statuses, installations }: AdminServices,
+  { params: { deviceId } }: At<'deviceId'>,
+): Promise<Answer> {
+  await devices.find(deviceId);
+  const [stored, installed] = await Promise.all([statuses.reported(deviceId), installations.ofDevice(deviceId)]);
+  const fields = Object.entries(stored?.reported ?? {}).map(([name, { value, at }]) => ({
+    name,
+    value: value as Reported,
+    at: toUtc(at),
+  }));
+  const body: FleetDeviceStatus = {
+    deviceId,
+    reportedAt: utcOrNull(stored?.reportedAt ?? null),
+    fields,
+    software: installed.map(({ since, ...row }) => ({ ...row, since: toUtc(since) })),
+  };
+  return { status: 200, body };
+}
+
+export async function readConnection(
+  { devices, statuses, connection }: AdminServices,
+  { params: { deviceId } }: At<'deviceId'>,
+): Promise<Answer> {
+  await devices.find(deviceId);
+  const [{ live, node, session }, state] = await Promise.all([connection(deviceId), statuses.find(deviceId)]);
+  const body: DeviceConnection = {
+    connected: live !== undefined || node !== null,
+    since: utcOrNull(live?.since ?? null),
+    address: live?.address ?? null,
+    transport: live?.transport ?? null,
+    keepAliveSeconds: live?.keepAliveSeconds ?? null,
+    protocol: live?.protocol ?? null,
+    session,
+    lastSeenAt: utcOrNull(state.lastSeenAt),
+    node,
+  };
+  return { status: 200, body };
+}
+
+export async function closeConnection({ devices }: AdminServices, { params }: At<'deviceId'>): Promise<Answer> {
+  await devices.disconnect(params.deviceId);
+  return { status: 204 };
+}
+
+/** The transactions of a device, for whichever application. */
+export async function listFleetDeviceTransactions(
+  services: AdminServices,
+  input: Input<{ deviceId: string }, unknown, DeviceTransactionQuery>,
+): Promise<Answer> {
+  const { deviceId } = input.params;
+  await services.devices.find(deviceId);
+  const { unfinished, ...page } = input.query;
+  const query = { ...page, deviceId, unfinished: unfinished === 'true', warning: false };
+  const { rows, next } = await services.overview.list(query);
+  const headers = next === undefined ? {} : nextPageAfter(input, query, { after: next });
+  return { status: 200, headers, body: transactionRows(rows) };
+}

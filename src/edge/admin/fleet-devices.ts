@@ -1,0 +1,19 @@
+import type { FleetDeviceQuery } from '../../platform/contracts/types.ts';
+import { toUtc } from '../../runtime/clock.ts';
+import { cursorOf, deviceRow, readFleetQuery } from '../../views/device-row.ts';
+import { JsonSlices, lazily } from '../http/json-slices.ts';
+import { nextPageAfter } from '../http/paging.ts';
+import type { Answer, Input } from '../http/route.ts';
+import type { AdminServices } from './services.ts';
+
+export const utcOrNull = (micros: number | null): string | null => (micros === null ? null : toUtc(micros));
+
+export async function listFleetDevices(
+  { fleet, clock }: AdminServices,
+  input: Input<unknown, unknown, FleetDeviceQuery>,
+): Promise<Answer> {
+  const query = readFleetQuery(input.query, clock.now());
+  const { devices, next } = await fleet.list(query);
+  const headers = next ? nextPageAfter(input, query, { after: cursorOf(next, query.order) }) : {};
+  return { status: 200, headers, body: new JsonSlices({ devices: lazily(devices, deviceRow) }) };
+}

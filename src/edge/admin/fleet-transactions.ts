@@ -1,0 +1,44 @@
+import type { TransactionQuery, TransactionsCancel } from '../../platform/contracts/types.ts';
+import { transactionDetail } from '../../views/transaction-detail.ts';
+import { readOverviewQuery } from '../../views/transaction-query.ts';
+import { transactionRow } from '../../views/transaction-row.ts';
+import type { Listed } from '../../views/transactions.ts';
+import { JsonSlices, lazily } from '../http/json-slices.ts';
+import { nextPageAfter } from '../http/paging.ts';
+import type { Answer, Input } from '../http/route.ts';
+import type { AdminServices } from './services.ts';
+
+/** The body of a list of transactions. */
+export const transactionRows = (rows: readonly Listed[]): JsonSlices =>
+  new JsonSlices({ transactions: lazily(rows, ({ record, warning }) => transactionRow(record, warning)) });
+
+export async function listFleetTransactions(
+  { overview, clock }: AdminServices,
+  input: Input<unknown, unknown, TransactionQuery>,
+): Promise<Answer> {
+  const query = readOverviewQuery(input.query, clock.now());
+  const { rows, next } = await overview.list(query);
+  const headers = next === undefined ? {} : nextPageAfter(input, query, { after: next });
+  return { status: 200, headers, body: transactionRows(rows) };
+}
+
+type AtTransaction = Input<{ transactionId: number }>;
+
+export async function readFleetTransaction({ overview }: AdminServices, { params }: AtTransaction): Promise<Answer> {
+  return { status: 200, body: transactionDetail(await overview.find(params.transactionId)) };
+}
+
+export async function cancelFleetTransaction(
+  { cancellation }: AdminServices,
+  { params }: AtTransaction,
+): Promise<Answer> {
+  await cancellation.one(params.transactionId);
+  return { status: 204 };
+}
+
+export async function cancelFleetTransactions(
+  { cancellation }: AdminServices,
+  { body }: Input<unknown, TransactionsCancel>,
+): Promise<Answer> {
+  return { status: 200, body: { results: await cancellation.each(body.transactionIds) } };
+}

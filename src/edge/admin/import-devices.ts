@@ -1,0 +1,70 @@
+import { Readable } from 'node:stream';
+import { DomainError, errorBody, toDomainError } from '../../errors.ts';
+import { type ImportLine, readerOf } from '../../platform/imports/import-lines.ts';
+import { NO_STORE } from '../http/no-store.ts';
+import type { Answer, Input } from '../http/route.ts';
+import type { AdminServices } from './services.ts';
+
+/** Lines under way at once: they share commits. So many, and what lies in the sockets, is all that is in memory. */
+const LINES_AT_ONCE = 200;
+
+/**
+ * Registers devices, a line of NDJSON or CSV each, and answers a line for each as it is done. A line that is wrong harms no
+ * other. A line that says what is there already, credential included, is answered as if it were new: an import that broke
+ * off is sent again as it was.
+ */
+export async function importDevices(
+  { devices, developers, contracts, log }: AdminServices,
+  { params, headers, stream, changed }: Input<{ developerId: string }>,
+): Promise<Answer> {
+  const { developerId } = params;
+  await developers.find(developerId);
+  const read = readerOf(headers['content-type']);
+  if (!read) {
+    const msg = "Input should be 'application/x-ndjson' or 'text/csv'";
+    throw DomainError.invalid({ loc: ['header', 'Content-Type'], msg, type: 'enum' });
+  }
+
+  const count = { registered: 0, refused: 0 };
+
+  async function register(given: ImportLine): Promise<object> {
+    const { line } = given;
+    try {
+      if ('fault' in given) throw DomainError.invalid({ loc: ['body'], msg: given.fault, type: 'json_invalid' });
+      const device = contracts.check('admin/device-register', given.value, 'body');
+      const registered = await devices.registerOnce({ developerId, ...device });
+      count.registered += 1;
+      return { line, ...registered };
+    } catch (thrown) {
+      const error = toDomainError(thrown);
+      count.refused += 1;
+      if (error.code === 'INTERNAL') log.error({ err: thrown, line }, 'a line of an import could not be carried out');
+      return { line, error: errorBody(error) };
+    }
+  }
+
+  async function* answers(): AsyncIterable<string> {
+    let batch: Promise<object>[] = [];
+    const written = async (): Promise<string> => {
+      const done = await Promise.all(batch);
+      batch = [];
+      return done.map((one) => `${JSON.stringify(one)}\n`).join('');
+    };
+    try {
+      for await (const line of read!(stream)) {
+        batch.push(register(line));
+        if (batch.length >= LINES_AT_ONCE) yield await written();
+      }
+      if (batch.length > 0) yield await written();
+    } finally {
+      await Promise.all(batch); // also of one that broke off
+      await changed(count);
+    }
+  }
+
+  return {
+    status: 200,
+    headers: { ...NO_STORE, 'Content-Type': 'application/x-ndjson' },
+    body: Readable.from(answers()),
+  };
+}

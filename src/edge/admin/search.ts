@@ -1,0 +1,73 @@
+import { DomainError } from '../../errors.ts';
+import type { SearchQuery, SearchResults } from '../../platform/contracts/types.ts';
+import type { Answer, Input } from '../http/route.ts';
+import type { AdminServices } from './services.ts';
+
+type Result = SearchResults['results'][number];
+type Kind = Result['kind'];
+
+const MOST = 20;
+/** The longest beginning of a deviceId. */
+const DIGITS = /^\d{1,15}$/;
+/** The longest number that can be exact. */
+const NUMBER = /^\d{1,16}$/;
+const DELIVERY = /^msg_[0-9a-f]{32}$/;
+
+const result = (kind: Kind, id: string | number, parent: string | null): Result => ({ kind, id: String(id), parent });
+
+async function transaction({ overview }: AdminServices, q: string): Promise<Result[]> {
+  if (!NUMBER.test(q) || Number(q) === 0 || !Number.isSafeInteger(Number(q))) return [];
+  try {
+    const { record } = await overview.find(Number(q));
+    return [result('transaction', record.transactionId, record.deviceId)];
+  } catch (error) {
+    if (error instanceof DomainError && error.code === 'TRANSACTION_NOT_FOUND') return [];
+    throw error;
+  }
+}
+
+async function delivery({ findDelivery }: AdminServices, q: string): Promise<Result[]> {
+  const applicationId = DELIVERY.test(q) ? await findDelivery(q) : undefined;
+  return applicationId === undefined ? [] : [result('delivery', q, applicationId)];
+}
+
+async function devices({ fleet }: AdminServices, q: string): Promise<Result[]> {
+  if (!DIGITS.test(q)) return [];
+  const found = await fleet.list({ prefix: q, order: 'deviceId', limit: MOST });
+  return found.devices.map(({ deviceId, developerId }) => result('device', deviceId, developerId));
+}
+
+/** What has this identifier, or begins with it; then what contains the text. */
+export async function search(
+  services: AdminServices,
+  { query: { q: given } }: Input<unknown, unknown, SearchQuery>,
+): Promise<Answer> {
+  const { applications, developers, softwareOverview } = services;
+  const q = given.trim();
+  if (q === '') return { status: 200, body: { results: [] } };
+  const found = await Promise.all([
+    delivery(services, q),
+    devices(services, q),
+    transaction(services, q),
+    applications
+      .search(q, MOST)
+      .then((rows) => rows.map((row) => result('application', row.applicationId, row.developerId))),
+    developers.search(q, MOST).then((rows) => rows.map((row) => result('developer', row.developerId, null))),
+    softwareOverview.search(q, MOST).then((rows) => rows.map((row) => result('package', row.package, row.line))),
+  ]);
+  return { status: 200, body: { results: fair(found) } };
+}
+
+/** No kind takes the places of all others: as many of each as there is room for, in turn. */
+function fair(found: readonly Result[][]): Result[] {
+  let each = 0;
+  while (each < MOST && found.reduce((sum, rows) => sum + Math.min(rows.length, each + 1), 0) <= MOST) each += 1;
+  const taken = found.map((rows) => rows.slice(0, each));
+  let room = MOST - taken.flat().length;
+  for (const [index, rows] of found.entries()) {
+    const more = rows.slice(each, each + room);
+    taken[index]?.push(...more);
+    room -= more.length;
+  }
+  return taken.flat();
+}

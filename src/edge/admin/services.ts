@@ -1,0 +1,97 @@
+import type { Config } from '../../config.ts';
+import type { Applications } from '../../core/applications/applications.ts';
+import type { Developers } from '../../core/applications/developers.ts';
+import type { Audit } from '../../core/audit/audit.ts';
+import type { Devices } from '../../core/devices/devices.ts';
+import type { Statuses } from '../../core/devices/statuses.ts';
+import type { Quotas } from '../../core/software/quotas.ts';
+import type { Software } from '../../core/software/software.ts';
+import type { Cancellation } from '../../core/transactions/cancellation.ts';
+import type { DeliveryLog } from '../../core/webhooks/delivery-log.ts';
+import type { Metrics } from '../../metrics.ts';
+import type { Contracts, SchemaName } from '../../platform/contracts/contracts.ts';
+import type { SchemaTypes } from '../../platform/contracts/types.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Log } from '../../runtime/log.ts';
+import type { Readiness } from '../../runtime/readiness.ts';
+import type { FindConnection } from '../../views/connection.ts';
+import type { AllDeliveries } from '../../views/deliveries.ts';
+import type { Fleet } from '../../views/devices.ts';
+import type { FleetFigures } from '../../views/figures.ts';
+import type { FleetHistory } from '../../views/history.ts';
+import type { Installations } from '../../views/installations.ts';
+import type { ReceiverStates } from '../../views/receivers.ts';
+import type { SoftwareOverview } from '../../views/software.ts';
+import type { Overview } from '../../views/transactions.ts';
+import type { Feed } from '../feed/feed.ts';
+import type { Input } from '../http/route.ts';
+import type { ConsolePages } from '../pages/pages.ts';
+import type { ConsoleSessions } from './sessions/sessions.ts';
+
+/** What the handlers of administration act on; each one names the parts that it needs. */
+export interface AdminServices {
+  developers: Pick<Developers, 'create' | 'list' | 'find' | 'update' | 'remove' | 'search'>;
+  applications: Pick<
+    Applications,
+    'create' | 'list' | 'replaceSecret' | 'remove' | 'listAll' | 'findCounted' | 'search'
+  >;
+  quotas: Pick<Quotas, 'limits' | 'usageOf'>;
+  devices: Pick<
+    Devices,
+    'register' | 'registerOnce' | 'list' | 'find' | 'update' | 'remove' | 'replaceCredential' | 'disconnect'
+  >;
+  /** Devices of all developers. */
+  fleet: Fleet;
+  statuses: Pick<Statuses, 'find' | 'reported'>;
+  /** A device's connection and session. */
+  connection: FindConnection;
+  /** Transactions of all devices and applications. */
+  overview: Overview;
+  cancellation: Cancellation;
+  /** The application of a delivery. */
+  findDelivery(deliveryId: string): Promise<string | undefined>;
+  /** As they were given. */
+  settings: Config['given'];
+  /** Which devices have what. */
+  installations: Installations;
+  software: Pick<Software, 'systemPackages' | 'firmware' | 'inspection'>;
+  /** Packages and versions of all developers, and of the service. */
+  softwareOverview: SoftwareOverview;
+  /** Of the whole fleet, now and over time. */
+  figures: FleetFigures;
+  history: FleetHistory;
+  /** Of this process: milliseconds, and how many nodes there are. */
+  vitals: { commitP99(): number | null; nodes(): number };
+  /** Webhooks of all applications, and where they go. */
+  receivers: ReceiverStates;
+  deliveries: AllDeliveries;
+  deliveryLog: DeliveryLog;
+  /** Who changed what. */
+  audit: Audit;
+  /** The console. */
+  pages: ConsolePages;
+  feed: Pick<Feed, 'open'>;
+  sessions: ConsoleSessions;
+  contracts: Contracts;
+  clock: Clock;
+  log: Log;
+  metrics: Pick<Metrics, 'registry'>;
+  /** What Prometheus collects. */
+  metricsText(): Promise<string>;
+  /** Microseconds as a local date-time. */
+  formatTime(micros: number): string;
+  /** What `/readyz` asks. */
+  readiness: Pick<Readiness, 'problems'>;
+}
+
+/** What a handler gets, by the parameter of its path. */
+export type At<Name extends string, Body extends SchemaName = never, Query extends SchemaName = never> = Input<
+  { [Parameter in Name]: string },
+  SchemaTypes[Body],
+  SchemaTypes[Query]
+>;
+export type List<Name extends string = never> = Input<
+  { [Parameter in Name]: string },
+  unknown,
+  SchemaTypes['common/paging-query']
+>;

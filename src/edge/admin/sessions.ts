@@ -1,0 +1,86 @@
+import { DomainError } from '../../errors.ts';
+import type { SchemaTypes } from '../../platform/contracts/types.ts';
+import { toUtc } from '../../runtime/clock.ts';
+import { NO_STORE } from '../http/no-store.ts';
+import type { Answer, Input } from '../http/route.ts';
+import type { Administrator } from './authorize.ts';
+import type { AdminServices, At } from './services.ts';
+import { checkOwnChange, checkOwnRead } from './sessions/own-page.ts';
+import { cookieOf, noCookie, sessionSecret } from './sessions/session-cookie.ts';
+
+type Services = Pick<AdminServices, 'sessions'>;
+type Audited = Pick<AdminServices, 'sessions' | 'audit'>;
+
+/** Of the routes that come before there is a caller: who logs in, and who logs out. */
+const change = (method: string, sessionId: string, { target, requestId }: Pick<Input, 'target' | 'requestId'>) => ({
+  actor: { kind: 'session' as const, name: sessionId },
+  method,
+  route: target.path,
+  path: target.path,
+  requestId,
+});
+
+function secretOf({ headers }: Pick<Input, 'headers'>): string {
+  const secret = sessionSecret(headers.cookie);
+  if (secret === undefined) throw new DomainError('SESSION_ENDED');
+  return secret;
+}
+
+/** Opens a session for who has the administrator token; nobody gets its secret before it is written down who that is. */
+export async function openSession(
+  { sessions, audit }: Audited,
+  input: At<never, 'admin/console-login'>,
+): Promise<Answer> {
+  const page = checkOwnChange(input.headers);
+  const { sessionId, secret } = await sessions.open(input.body.token, input.address);
+  await (await audit.begin(change('POST', sessionId, input))).ended(204);
+  return { status: 204, headers: { ...NO_STORE, 'Set-Cookie': cookieOf(secret, page) } };
+}
+
+/** How long the caller's session still is good; nothing without one: browsers would report an error each time. */
+export async function readOwnSession({ sessions }: Services, { headers }: Input): Promise<Answer> {
+  checkOwnRead(headers);
+  const secret = sessionSecret(headers.cookie);
+  const session = secret === undefined ? undefined : await sessions.look(secret);
+  if (!session) return { status: 204, headers: NO_STORE };
+  const body: SchemaTypes['admin/console-session-state'] = {
+    expiresAt: toUtc(session.expiresAt),
+    idleUntil: toUtc(sessions.idleUntil(session)),
+  };
+  return { status: 200, headers: NO_STORE, body };
+}
+
+/** Ends the caller's session. */
+export async function closeSession({ sessions, audit }: Audited, input: Input): Promise<Answer> {
+  const page = checkOwnChange(input.headers);
+  const { sessionId } = await sessions.find(secretOf(input));
+  const begun = await audit.begin(change('DELETE', sessionId, input));
+  await sessions.end(sessionId);
+  await begun.ended(204);
+  return { status: 204, headers: { ...NO_STORE, 'Set-Cookie': noCookie(page) } };
+}
+
+/** All sessions that are good. */
+export async function listSessions(
+  { sessions }: Services,
+  { caller }: Input<unknown, unknown, unknown, Administrator>,
+): Promise<Answer> {
+  const own = caller.kind === 'session' ? caller.sessionId : undefined;
+  const body: SchemaTypes['admin/console-session-list'] = {
+    sessions: (await sessions.list()).map(({ sessionId, createdAt, lastUsedAt, expiresAt, address }) => ({
+      sessionId,
+      createdAt: toUtc(createdAt),
+      lastUsedAt: toUtc(lastUsedAt),
+      expiresAt: toUtc(expiresAt),
+      address,
+      own: sessionId === own,
+    })),
+  };
+  return { status: 200, body };
+}
+
+/** Ends any session. */
+export async function endSession({ sessions }: Services, { params }: At<'sessionId'>): Promise<Answer> {
+  await sessions.end(params.sessionId);
+  return { status: 204 };
+}

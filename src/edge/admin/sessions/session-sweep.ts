@@ -1,0 +1,18 @@
+import { ROWS_PER_LOOK, type Sweep } from '../../../platform/database/sweep.ts';
+import { deleteUnused, findUnused } from './session-repository.ts';
+import { SESSION_IDLE } from './sessions.ts';
+
+/** Sessions that are over: one that is too old, or of a former token, is not used any more either. */
+export const sessionSweep = (): Sweep<{ sessionId: string }> => ({
+  kind: 'console_sessions',
+  keptFor: SESSION_IDLE,
+  async *find(sql, before) {
+    for (let left = true; left; ) {
+      const found = await findUnused(sql, before, ROWS_PER_LOOK);
+      yield { found, oldestAt: found[0]?.lastUsedAt };
+      left = found.length === ROWS_PER_LOOK;
+    }
+  },
+  remove: (unit, { sessionId }, before) => deleteUnused(unit, sessionId, before),
+  oldestAt: async (sql) => (await findUnused(sql, Number.MAX_SAFE_INTEGER, 1))[0]?.lastUsedAt ?? null,
+});

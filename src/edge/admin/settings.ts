@@ -1,0 +1,25 @@
+import { type GivenSetting, SETTINGS } from '../../config.ts';
+import type { SettingList } from '../../platform/contracts/types.ts';
+import { HIDDEN } from '../../runtime/secret-names.ts';
+import { textWithoutSecrets } from '../../runtime/without-secrets.ts';
+import type { Answer } from '../http/route.ts';
+import type { AdminServices } from './services.ts';
+
+/** As everybody who administrates may see it. */
+export function shownSetting({ name, value, isSet }: GivenSetting): SettingList['settings'][number] {
+  const { description, ...row } = SETTINGS.find((setting) => setting.name === name) as (typeof SETTINGS)[number];
+  const secret = 'secret' in row;
+  return {
+    name,
+    value: value === null ? null : secret ? HIDDEN : textWithoutSecrets(value),
+    isSet,
+    secret,
+    description,
+  };
+}
+
+/** The settings as in effect, without what is secret in them. */
+export function listSettings({ settings }: AdminServices): Answer {
+  const body: SettingList = { settings: settings.map(shownSetting) };
+  return { status: 200, body };
+}

@@ -1,0 +1,38 @@
+import type { Audit } from '../../core/audit/audit.ts';
+import { createListener, type HttpServer, type ListenerParts } from '../http/listener.ts';
+import { createRateLimit } from '../http/rate-limit.ts';
+import { createAuthorize } from './authorize.ts';
+import { createApiChanges } from './changes.ts';
+import { ROUTES, STRICT_PATHS } from './routes.ts';
+import type { ApiServices } from './services.ts';
+
+interface Parts extends ListenerParts, Omit<ApiServices, 'metrics' | 'tokenLimit'> {
+  audit: Pick<Audit, 'begin'>;
+  /** LAPEL_RATE_LIMIT: requests per second and application. */
+  rateLimit: number;
+  /** LAPEL_TOKEN_RATE_LIMIT: requests for access tokens per second and application. */
+  tokenRateLimit: number;
+  /** `{base_url}` without a slash at its end; asked per request, because a free port is known only after listening. */
+  publicUrl(): string;
+}
+
+/** The application API, the token endpoint and the documents of the token service, on one listener. */
+export function createApiServer(parts: Parts): HttpServer {
+  const { clock, publicUrl, rateLimit, tokenRateLimit, shares } = parts;
+  const shared = { clock, shares };
+  const requests = createRateLimit({ ...shared, name: 'requests', perSecond: rateLimit });
+  const tokenLimit = createRateLimit({ ...shared, name: 'tokens', perSecond: tokenRateLimit });
+  return createListener({
+    ...parts,
+    name: 'api',
+    routes: ROUTES,
+    strictPaths: STRICT_PATHS,
+    services: { ...parts, tokenLimit },
+    authorize: createAuthorize(parts),
+    changes: createApiChanges(parts.audit),
+    applicationOf: ({ applicationId }) => applicationId,
+    developerOf: ({ developerId }) => developerId,
+    limit: ({ applicationId }) => requests.take(applicationId),
+    baseUrl: publicUrl,
+  });
+}

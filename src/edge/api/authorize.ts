@@ -1,0 +1,30 @@
+import type { IncomingMessage } from 'node:http';
+import type { Application } from '../../core/applications/application-repository.ts';
+import { DomainError } from '../../errors.ts';
+import { bearerToken } from '../http/bearer.ts';
+import type { ApiServices } from './services.ts';
+
+/**
+ * The first three checks of a request (contract, section 1): the token, its scope, and that it is of the application in
+ * the path. The application is looked up each time, so deleting it, or replacing its secret, ends its tokens at once. Throws TOKEN_MISSING,
+ * TOKEN_INVALID, SCOPE_INSUFFICIENT, APPLICATION_FOREIGN, APPLICATION_UNREGISTERED.
+ */
+export function createAuthorize({ accessTokens, applications }: Pick<ApiServices, 'accessTokens' | 'applications'>) {
+  return async (
+    { headers: { authorization } }: Pick<IncomingMessage, 'headers'>,
+    scope: string,
+    params: Record<string, string>,
+  ): Promise<Application> => {
+    const { applicationId, scopes, secretMark } = await accessTokens.verify(bearerToken(authorization));
+    const application = await applications.findLive(applicationId);
+    // Of the service's own: those of a legacy issuer, and of releases before this one, say nothing of a secret.
+    if (application && secretMark !== undefined && secretMark !== application.secretMark) {
+      throw new DomainError('TOKEN_INVALID', { cause: new Error('the secret that got the token was replaced') });
+    }
+    if (!scopes.has(scope)) throw new DomainError('SCOPE_INSUFFICIENT', { values: { scope } });
+    const { applicationId: named = applicationId } = params;
+    if (named !== applicationId) throw new DomainError('APPLICATION_FOREIGN');
+    if (!application) throw new DomainError('APPLICATION_UNREGISTERED');
+    return application;
+  };
+}

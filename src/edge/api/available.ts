@@ -1,0 +1,37 @@
+import type { AvailableVersion } from '../../core/software/available-repository.ts';
+import type { AvailableVersionRecord } from '../../platform/contracts/types.ts';
+import { JsonSlices, lazily } from '../http/json-slices.ts';
+import { nextPage } from '../http/paging.ts';
+import type { Answer } from '../http/route.ts';
+import type { ApiServices, AtApplication } from './services.ts';
+
+/** Op 24. */
+export async function listAvailable(
+  { software, formatTime }: ApiServices,
+  input: AtApplication<never, 'rest/available-software-query'>,
+): Promise<Answer> {
+  const { caller, query } = input;
+  const { userPackages, systemPackages, total } = await software.available.list(caller, query);
+  const record = (row: AvailableVersion): AvailableVersionRecord => ({
+    package: row.package,
+    displayName: row.displayName,
+    version: row.version,
+    description: row.description,
+    distributable: row.distributionStartedAt !== null,
+    registerDate: formatTime(row.createdAt),
+    updateDate: formatTime(row.updatedAt),
+  });
+  const body = new JsonSlices({
+    userPackages: lazily(userPackages, record),
+    systemPackages: lazily(systemPackages, record),
+    total,
+    offset: query.offset,
+    limit: query.limit,
+  });
+  return { status: 200, headers: nextPage(input, query, total), body };
+}
+
+/** Op 29. */
+export async function listFirmware({ software }: ApiServices): Promise<Answer> {
+  return { status: 200, body: { firmwareVersions: await software.available.firmware() } };
+}

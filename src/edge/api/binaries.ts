@@ -1,0 +1,41 @@
+import type { BinaryStatus } from '../../platform/contracts/types.ts';
+import { NO_STORE } from '../http/no-store.ts';
+import type { Answer } from '../http/route.ts';
+import type { ApiServices, AtApplication, AtVersion } from './services.ts';
+
+/** Op 20. */
+export async function readBinary(
+  { software, formatTime }: ApiServices,
+  { params, caller }: AtVersion,
+): Promise<Answer> {
+  const stored = await software.binaries.find(caller.developerId, params);
+  const body: BinaryStatus = {
+    package: params.package,
+    version: params.version,
+    appFileExists: stored !== undefined,
+    fileSize: stored?.size ?? null,
+    uploadDate: stored ? formatTime(stored.uploadedAt) : null,
+    inspected: stored?.inspected ?? false,
+    warning: stored?.warning ?? null,
+  };
+  return { status: 200, body };
+}
+
+/** Op 21. */
+export async function removeBinary({ software }: ApiServices, { params, caller }: AtVersion): Promise<Answer> {
+  await software.binaries.remove(caller.developerId, params);
+  return { status: 204 };
+}
+
+/** Op 22. */
+export async function issueUploadUrl({ software }: ApiServices, { params, caller }: AtVersion): Promise<Answer> {
+  return { status: 200, headers: NO_STORE, body: await software.binaries.uploadUrl(caller.developerId, params) };
+}
+
+/** Op 23. */
+export async function uploadApp(
+  { software }: ApiServices,
+  { caller, body }: AtApplication<'rest/app-upload'>,
+): Promise<Answer> {
+  return { status: 200, headers: NO_STORE, body: await software.upload(caller, body) };
+}

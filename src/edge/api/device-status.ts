@@ -1,0 +1,62 @@
+import type { DeviceState } from '../../core/devices/statuses.ts';
+import type { DeviceHardware, DeviceStatus, HardwareProperties } from '../../platform/contracts/types.ts';
+import { JsonSlices, lazily } from '../http/json-slices.ts';
+import { nextPageAfter } from '../http/paging.ts';
+import type { Answer } from '../http/route.ts';
+import type { ApiServices, AtApplication, AtDevice, AtOwnDevice } from './services.ts';
+
+type Reported = Omit<DeviceStatus, 'deviceId' | 'connected' | 'lastSeenAt' | 'reportedAt'>;
+
+const NOTHING_REPORTED: Reported = {
+  lang: null,
+  firmwareVersion: null,
+  managementClientVersion: null,
+  battery: null,
+  storage: null,
+  network: null,
+  bluetooth: null,
+  software: null,
+};
+
+function statusBody(state: DeviceState, formatTime: (micros: number) => string): DeviceStatus {
+  const time = (micros: number | null): string | null => (micros === null ? null : formatTime(micros));
+  return {
+    deviceId: state.deviceId,
+    connected: state.connected,
+    lastSeenAt: time(state.lastSeenAt),
+    ...NOTHING_REPORTED,
+    ...(state.reported as Partial<Reported>), // as it was valid by the schema mqtt/status
+    reportedAt: time(state.reportedAt),
+  };
+}
+
+/** Op 7. */
+export async function readStatus(
+  { devices, statuses, formatTime }: ApiServices,
+  { params, caller }: AtDevice,
+): Promise<Answer> {
+  await devices.requireActivated(caller, params.deviceId);
+  return { status: 200, body: statusBody(await statuses.find(params.deviceId), formatTime) };
+}
+
+/** Op 8. */
+export async function listStatuses(
+  { statuses, formatTime }: ApiServices,
+  input: AtApplication<never, 'rest/device-status-query'>,
+): Promise<Answer> {
+  const { devices, more, total } = await statuses.list(input.caller.applicationId, input.query);
+  const last = devices.at(-1);
+  return {
+    status: 200,
+    headers: more && last ? nextPageAfter(input, input.query, { after: last.deviceId }) : {},
+    body: new JsonSlices({ devices: lazily(devices, (state) => statusBody(state, formatTime)), total }),
+  };
+}
+
+/** Op 9. */
+export async function readHardware({ devices }: ApiServices, { params, caller }: AtOwnDevice): Promise<Answer> {
+  const { deviceId, hardwareProperties } = await devices.requireLinked(caller.developerId, params.deviceId);
+  const { model = null, camera = null, ...addresses } = (hardwareProperties ?? {}) as NonNullable<HardwareProperties>;
+  const body: DeviceHardware = { deviceId, model, camera, ...addresses };
+  return { status: 200, body };
+}

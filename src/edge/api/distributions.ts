@@ -1,0 +1,41 @@
+import { distributionDate } from '../../core/software/distribution-date.ts';
+import type { DistributionStarted, DistributionStatus } from '../../platform/contracts/types.ts';
+import type { Answer } from '../http/route.ts';
+import type { ApiServices, AtVersion } from './services.ts';
+import { versionUri } from './versions.ts';
+
+/** Op 25. */
+export async function readDistribution(
+  { software, deprecations, formatTime }: ApiServices,
+  { params, caller, baseUrl }: AtVersion,
+): Promise<Answer> {
+  const startedAt = await software.distributions.startedAt(caller.developerId, params);
+  const distributable = startedAt !== null;
+  const body: DistributionStatus = {
+    distributable,
+    ...(deprecations.serves('exist') && { exist: distributable }),
+    ...(startedAt !== null && { distributionDate: distributionDate(startedAt, formatTime) }),
+  };
+  return { status: 200, headers: deprecations.serves('exist') ? deprecations.headers('exist', baseUrl) : {}, body };
+}
+
+/** Op 26. */
+export async function startDistribution(
+  { software, formatTime }: ApiServices,
+  { params, caller, baseUrl }: AtVersion,
+): Promise<Answer> {
+  const startedAt = await software.distributions.start(caller, params);
+  const body: DistributionStarted = {
+    package: params.package,
+    version: params.version,
+    distributable: true,
+    distributionDate: distributionDate(startedAt, formatTime),
+  };
+  return { status: 201, headers: { Location: `${versionUri({ params, baseUrl })}/distributions` }, body };
+}
+
+/** Op 27. */
+export async function stopDistribution({ software }: ApiServices, { params, caller }: AtVersion): Promise<Answer> {
+  await software.distributions.stop(caller.developerId, params);
+  return { status: 204 };
+}

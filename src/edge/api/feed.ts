@@ -1,0 +1,44 @@
+import { DomainError } from '../../errors.ts';
+import { FEED_HEADERS } from '../feed/feed-stream.ts';
+import { type FeedTopics, readTopics } from '../feed/feed-topics.ts';
+import type { Answer } from '../http/route.ts';
+import { createAuthorize } from './authorize.ts';
+import type { ApiServices, AtApplication } from './services.ts';
+
+const DEVICES = 'svc:device:read';
+const APPLICATION = 'svc:application:read';
+
+/** What the lists want that the topics repeat; the feed itself wants DEVICES. */
+function scopesOf({ transactions, receivers, software }: FeedTopics): string[] {
+  const isMore = receivers || software.size > 0 || transactions === 'all' || transactions.size > 0;
+  return isMore ? [DEVICES, APPLICATION] : [DEVICES];
+}
+
+/**
+ * What happens to an application's own devices and transactions, live, for as long as its token is good. Throws
+ * REQUEST_INVALID, and SCOPE_INSUFFICIENT for a topic whose list the token may not read.
+ */
+export async function readFeed(
+  { feed, accessTokens, applications }: Pick<ApiServices, 'feed' | 'accessTokens' | 'applications'>,
+  { params, query, headers, caller }: AtApplication<never, 'common/feed-query'>,
+): Promise<Answer> {
+  const { applicationId } = params;
+  const topics = readTopics(query.topics);
+  if (topics.fleet) {
+    const msg = 'fleet is a topic of administration';
+    throw DomainError.invalid({ loc: ['query', 'topics'], msg, type: 'enum' });
+  }
+  const authorize = createAuthorize({ accessTokens, applications });
+  const scopes = scopesOf(topics);
+  const authorizeAll = async (): Promise<void> => {
+    for (const scope of scopes) await authorize({ headers }, scope, { ...params });
+  };
+  await authorizeAll();
+  const isGood = (): Promise<boolean> =>
+    authorizeAll().then(
+      () => true,
+      (error: unknown) => !(error instanceof DomainError) || error.code === 'DATABASE_UNAVAILABLE',
+    );
+  const body = feed.open({ listener: 'api', topics, applicationId, developerId: caller.developerId, isGood });
+  return { status: 200, headers: FEED_HEADERS, endless: true, body };
+}

@@ -1,0 +1,65 @@
+import type { Application } from '../../core/applications/application-repository.ts';
+import { DomainError } from '../../errors.ts';
+import type { OwnDeviceQuery, OwnInstallationQuery, OwnTransactionQuery } from '../../platform/contracts/types.ts';
+import { cursorOf, deviceRow, readFleetQuery } from '../../views/device-row.ts';
+import { installationBody } from '../../views/installation-body.ts';
+import { transactionDetail } from '../../views/transaction-detail.ts';
+import { readOverviewQuery } from '../../views/transaction-query.ts';
+import { transactionRow } from '../../views/transaction-row.ts';
+import { JsonSlices, lazily } from '../http/json-slices.ts';
+import { nextPageAfter } from '../http/paging.ts';
+import type { Answer, Input } from '../http/route.ts';
+import type { ApiServices } from './services.ts';
+
+type Own<Params, Query = unknown> = Input<{ applicationId: string } & Params, unknown, Query, Application>;
+
+/** The devices that are activated, or being activated, for the application. */
+export async function listOwnDevices(
+  { fleet, clock }: ApiServices,
+  input: Own<unknown, OwnDeviceQuery>,
+): Promise<Answer> {
+  const { applicationId } = input.params;
+  const query = readFleetQuery({ ...input.query, applicationId }, clock.now());
+  const { devices, next } = await fleet.list(query);
+  const headers = next ? nextPageAfter(input, query, { after: cursorOf(next, query.order) }) : {};
+  return { status: 200, headers, body: new JsonSlices({ devices: lazily(devices, deviceRow) }) };
+}
+
+/** The transactions of the application, of all its devices. */
+export async function listOwnTransactions(
+  { overview, clock }: ApiServices,
+  input: Own<unknown, OwnTransactionQuery>,
+): Promise<Answer> {
+  const { applicationId } = input.params;
+  const query = readOverviewQuery({ ...input.query, applicationId }, clock.now());
+  const { rows, next } = await overview.list(query);
+  const headers = next === undefined ? {} : nextPageAfter(input, query, { after: next });
+  const transactions = lazily(rows, ({ record, warning }) => transactionRow(record, warning));
+  return { status: 200, headers, body: new JsonSlices({ transactions }) };
+}
+
+/** Nobody learns of a transaction that is another's. */
+export async function readOwnTransaction(
+  { overview }: ApiServices,
+  { params: { applicationId, transactionId } }: Own<{ transactionId: number }>,
+): Promise<Answer> {
+  const found = await overview.find(transactionId);
+  if (found.record.applicationId !== applicationId) throw new DomainError('TRANSACTION_NOT_FOUND');
+  return { status: 200, body: transactionDetail(found) };
+}
+
+/** Which of the application's devices have a version, wait for it, failed at it. */
+export async function listInstallations(
+  { software, installations }: ApiServices,
+  input: Own<{ package: string; version: string }, OwnInstallationQuery>,
+): Promise<Answer> {
+  const { params, query, caller } = input;
+  const { applicationId, ...name } = params;
+  await software.versions.find(caller.developerId, name);
+  const { body, next } = await installationBody(
+    installations,
+    { line: 'software', ...name },
+    { ...query, applicationId },
+  );
+  return { status: 200, headers: next === undefined ? {} : nextPageAfter(input, query, { after: next }), body };
+}

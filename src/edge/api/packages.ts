@@ -1,0 +1,50 @@
+import type { Package } from '../../core/software/package-repository.ts';
+import type { PackageRecord } from '../../platform/contracts/types.ts';
+import { nextPage } from '../http/paging.ts';
+import type { Answer } from '../http/route.ts';
+import type { ApiServices, AtApplication, AtPackage } from './services.ts';
+
+type FormatTime = ApiServices['formatTime'];
+
+const packageBody = (row: Package, formatTime: FormatTime): PackageRecord => ({
+  package: row.package,
+  displayName: row.displayName,
+  registerDate: formatTime(row.createdAt),
+  updateDate: formatTime(row.updatedAt),
+});
+
+/** Op 12. */
+export async function listPackages(
+  { software, formatTime }: ApiServices,
+  input: AtApplication<never, 'common/paging-query'>,
+): Promise<Answer> {
+  const { caller, query } = input;
+  const page = await software.packages.list(caller.developerId, query);
+  const packages = page.packages.map((row) => packageBody(row, formatTime));
+  return { status: 200, headers: nextPage(input, query, page.total), body: { packages, total: page.total } };
+}
+
+/** Op 13. */
+export async function registerPackage(
+  { software, formatTime }: ApiServices,
+  { params, caller, body, baseUrl }: AtApplication<'rest/package-create'>,
+): Promise<Answer> {
+  const row = await software.packages.register(caller.developerId, body);
+  const Location = `${baseUrl}/v1/applications/${params.applicationId}/packages/${row.package}`;
+  return { status: 201, headers: { Location }, body: packageBody(row, formatTime) };
+}
+
+/** Op 14. */
+export async function updatePackage(
+  { software, formatTime }: ApiServices,
+  { params, caller, body }: AtPackage<'rest/package-update'>,
+): Promise<Answer> {
+  const row = await software.packages.update(caller.developerId, params.package, body);
+  return { status: 200, body: packageBody(row, formatTime) };
+}
+
+/** Op 15. */
+export async function removePackage({ software }: ApiServices, { params, caller }: AtPackage): Promise<Answer> {
+  await software.packages.remove(caller.developerId, params.package);
+  return { status: 204 };
+}

@@ -1,0 +1,102 @@
+import type { Application } from '../../core/applications/application-repository.ts';
+import { DOCS_FILES } from '../docs/docs.ts';
+import { routesOf } from '../http/route.ts';
+import { servePages } from '../pages/serve-pages.ts';
+import { activate, deactivate, readActivation } from './activation.ts';
+import { listAvailable, listFirmware } from './available.ts';
+import { issueUploadUrl, readBinary, removeBinary, uploadApp } from './binaries.ts';
+import { changeConnectivity, listConnectivity, pairBluetooth, readConnectivity } from './connectivity.ts';
+import { setApn, setLanguage, setWifi } from './device-settings.ts';
+import { installSoftware, readFirmware, updateFirmware } from './device-software.ts';
+import { listStatuses, readHardware, readStatus } from './device-status.ts';
+import { readDistribution, startDistribution, stopDistribution } from './distributions.ts';
+import { readDocs } from './docs.ts';
+import { readFeed } from './feed.ts';
+import { listInstallations, listOwnDevices, listOwnTransactions, readOwnTransaction } from './overview.ts';
+import { listPackages, registerPackage, removePackage, updatePackage } from './packages.ts';
+import type { ApiServices } from './services.ts';
+import { issueKey, readSettings, updateSettings } from './settings.ts';
+import { issueToken, readJwks, readMetadata, tokenError } from './tokens.ts';
+import { cancelTransaction, listTransactions, readTransaction } from './transactions.ts';
+import { listVersions, registerVersion, removeVersion, updateVersion } from './versions.ts';
+import { listDeliveries, readDelivery, redeliver, redeliverRange, sendTestEvent } from './webhooks.ts';
+
+const route = routesOf<ApiServices, Application>();
+
+// The scopes A to D of the specification.
+const A = 'svc:application:read';
+const B = 'svc:application:write';
+const C = 'svc:device:read';
+const D = 'svc:device:write';
+
+/** The whole application API: method, path, scope, schemas, handler. Statuses and words are in schemas/openapi.yaml. */
+// biome-ignore format: a table is read by its rows
+export const ROUTES = [
+  route('POST',   '/api/v1/authenticate', null, { form: 'rest/token-request', errors: tokenError }, issueToken),
+  route('GET',    '/.well-known/jwks.json', null, {}, readJwks),
+  route('GET',    '/.well-known/oauth-authorization-server', null, {}, readMetadata),
+  ...DOCS_FILES.map((path) => route('GET', path, null, { head: true }, readDocs(path))),
+  route('GET',    '/console', null, { head: true, below: true }, servePages),
+
+  route('GET',    '/v1/applications/{applicationId}', A, {}, readSettings), // op 1
+  route('PATCH',  '/v1/applications/{applicationId}', B, { body: 'rest/application-settings-update' }, updateSettings), // op 2
+  route('POST',   '/v1/applications/{applicationId}/refresh_authkey', B, {}, issueKey), // op 3
+
+  route('GET',    '/v1/applications/{applicationId}/devices/{deviceId}', C, {}, readActivation), // op 4
+  route('POST',   '/v1/applications/{applicationId}/devices/{deviceId}', D, { body: 'rest/activation-request', bodyOptional: true }, activate), // op 5
+  route('DELETE', '/v1/applications/{applicationId}/devices/{deviceId}', D, {}, deactivate), // op 6
+  route('GET',    '/v1/applications/{applicationId}/devices/{deviceId}/status', C, {}, readStatus), // op 7
+  route('GET',    '/v1/applications/{applicationId}/devices/status', C, { query: 'rest/device-status-query', costly: true }, listStatuses), // op 8
+  route('GET',    '/v1/devices/{deviceId}/hardware-properties', C, {}, readHardware), // op 9
+  route('PUT',    '/v1/applications/{applicationId}/devices/{deviceId}/settings/apn', D, { body: 'rest/apn-settings' }, setApn), // op 10
+  route('PUT',    '/v1/applications/{applicationId}/devices/{deviceId}/settings/wifi', D, { body: 'rest/wifi-settings' }, setWifi), // op 11
+  route('PUT',    '/v1/applications/{applicationId}/devices/{deviceId}/settings/lang', D, { body: 'rest/language-setting' }, setLanguage),
+  route('GET',    '/v1/applications/{applicationId}/devices/{deviceId}/connectivity/state', C, { query: 'rest/connectivity-query' }, readConnectivity),
+  route('PUT',    '/v1/applications/{applicationId}/devices/{deviceId}/connectivity/state', D, { body: 'rest/connectivity-state' }, changeConnectivity),
+  route('GET',    '/v1/applications/{applicationId}/devices/{deviceId}/connectivity/list', C, { query: 'rest/connectivity-query' }, listConnectivity),
+  route('POST',   '/v1/applications/{applicationId}/devices/{deviceId}/bluetooth/devices', D, { body: 'rest/bluetooth-pairing' }, pairBluetooth),
+
+  route('PUT',    '/v1/applications/{applicationId}/devices/{deviceId}/apps', D, { body: 'rest/install-request' }, installSoftware), // op 28
+  route('GET',    '/v1/applications/{applicationId}/devices/{deviceId}/firmware', C, {}, readFirmware),
+  route('PUT',    '/v1/applications/{applicationId}/devices/{deviceId}/firmware', D, { body: 'rest/install-request' }, updateFirmware),
+
+  route('GET',    '/v1/applications/{applicationId}/devices/{deviceId}/transactions', C, { query: 'rest/transaction-list-query', costly: true }, listTransactions),
+  route('GET',    '/v1/applications/{applicationId}/devices/{deviceId}/transactions/{transactionId}', C, {}, readTransaction),
+  route('DELETE', '/v1/applications/{applicationId}/devices/{deviceId}/transactions/{transactionId}', D, {}, cancelTransaction),
+
+  route('GET',    '/v1/applications/{applicationId}/feed', C, { query: 'common/feed-query' }, readFeed),
+  route('GET',    '/v1/applications/{applicationId}/devices', C, { query: 'rest/own-device-query', costly: true }, listOwnDevices),
+  route('GET',    '/v1/applications/{applicationId}/transactions', A, { query: 'rest/own-transaction-query', costly: true }, listOwnTransactions),
+  route('GET',    '/v1/applications/{applicationId}/transactions/{transactionId}', A, {}, readOwnTransaction),
+  route('GET',    '/v1/applications/{applicationId}/packages/{package}/versions/{version}/installations', A, { query: 'rest/own-installation-query', costly: true }, listInstallations),
+
+  route('GET',    '/v1/applications/{applicationId}/webhooks/deliveries', A, { query: 'rest/delivery-list-query', costly: true }, listDeliveries),
+  route('GET',    '/v1/applications/{applicationId}/webhooks/deliveries/{deliveryId}', A, {}, readDelivery),
+  route('POST',   '/v1/applications/{applicationId}/webhooks/deliveries/redeliver', B, { body: 'rest/redelivery-range' }, redeliverRange),
+  route('POST',   '/v1/applications/{applicationId}/webhooks/deliveries/{deliveryId}/redeliver', B, {}, redeliver),
+  route('POST',   '/v1/applications/{applicationId}/webhooks/test', B, { body: 'rest/webhook-test' }, sendTestEvent),
+
+  route('GET',    '/v1/applications/{applicationId}/packages', A, { query: 'common/paging-query' }, listPackages), // op 12
+  route('POST',   '/v1/applications/{applicationId}/packages', B, { body: 'rest/package-create' }, registerPackage), // op 13
+  route('PATCH',  '/v1/applications/{applicationId}/packages/{package}', B, { body: 'rest/package-update' }, updatePackage), // op 14
+  route('DELETE', '/v1/applications/{applicationId}/packages/{package}', B, {}, removePackage), // op 15
+  route('GET',    '/v1/applications/{applicationId}/packages/{package}/versions', A, { query: 'common/paging-query', costly: true }, listVersions), // op 16
+  route('POST',   '/v1/applications/{applicationId}/packages/{package}/versions', B, { body: 'rest/version-create' }, registerVersion), // op 17
+  route('PATCH',  '/v1/applications/{applicationId}/packages/{package}/versions/{version}', B, { body: 'rest/version-update' }, updateVersion), // op 18
+  route('DELETE', '/v1/applications/{applicationId}/packages/{package}/versions/{version}', B, {}, removeVersion), // op 19
+  route('GET',    '/v1/applications/{applicationId}/packages/{package}/versions/{version}/binaries', A, {}, readBinary), // op 20
+  route('DELETE', '/v1/applications/{applicationId}/packages/{package}/versions/{version}/binaries', B, {}, removeBinary), // op 21
+  route('POST',   '/v1/applications/{applicationId}/packages/{package}/versions/{version}/binaries', B, {}, issueUploadUrl), // op 22
+  route('POST',   '/v1/applications/{applicationId}/apps', B, { body: 'rest/app-upload' }, uploadApp), // op 23
+  route('GET',    '/v1/applications/{applicationId}/apps', A, { query: 'rest/available-software-query', costly: true }, listAvailable), // op 24
+  route('GET',    '/v1/applications/{applicationId}/packages/{package}/versions/{version}/distributions', A, {}, readDistribution), // op 25
+  route('POST',   '/v1/applications/{applicationId}/packages/{package}/versions/{version}/distributions', B, {}, startDistribution), // op 26
+  route('DELETE', '/v1/applications/{applicationId}/packages/{package}/versions/{version}/distributions', B, {}, stopDistribution), // op 27
+  route('GET',    '/v1/applications/{applicationId}/firmware', A, {}, listFirmware), // op 29
+];
+
+/** Where a method that the path does not have is answered 405 with `Allow` (specification, "Errors"); elsewhere 403. */
+export const STRICT_PATHS = [
+  '/v1/applications/{applicationId}/devices/{deviceId}',
+  '/v1/devices/{deviceId}/hardware-properties',
+];

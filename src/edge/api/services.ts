@@ -1,0 +1,81 @@
+import type { AccessTokens } from '../../core/applications/access-tokens.ts';
+import type { Application } from '../../core/applications/application-repository.ts';
+import type { Applications } from '../../core/applications/applications.ts';
+import type { Devices } from '../../core/devices/devices.ts';
+import type { Statuses } from '../../core/devices/statuses.ts';
+import type { Software } from '../../core/software/software.ts';
+import type { Transactions } from '../../core/transactions/transactions.ts';
+import type { DeliveryLog } from '../../core/webhooks/delivery-log.ts';
+import type { Metrics } from '../../metrics.ts';
+import type { SchemaName } from '../../platform/contracts/contracts.ts';
+import type { SchemaTypes } from '../../platform/contracts/types.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Deprecations } from '../../runtime/deprecations.ts';
+import type { Fleet } from '../../views/devices.ts';
+import type { Installations } from '../../views/installations.ts';
+import type { Overview } from '../../views/transactions.ts';
+import type { Docs } from '../docs/docs.ts';
+import type { Feed } from '../feed/feed.ts';
+import type { RateLimit } from '../http/rate-limit.ts';
+import type { Input } from '../http/route.ts';
+import type { ConsolePages } from '../pages/pages.ts';
+
+/** What the handlers of the application API act on; each one names the parts that it needs. */
+export interface ApiServices {
+  applications: Pick<Applications, 'find' | 'findLive' | 'updateSettings' | 'issueKey' | 'authenticateClient'>;
+  accessTokens: Pick<AccessTokens, 'issue' | 'verify' | 'jwks'>;
+  /** Of requests to the token endpoint, by application. */
+  tokenLimit: RateLimit;
+  devices: Pick<Devices, 'activationStatus' | 'requireActivated' | 'requireLinked'>;
+  statuses: Pick<Statuses, 'find' | 'list' | 'firmwareVersion' | 'versions'>;
+  transactions: Pick<Transactions, 'submit' | 'once' | 'find' | 'list' | 'cancel'>;
+  software: Omit<Software, 'systemPackages' | 'firmware' | 'installs'>;
+  /** Devices, transactions and installations of everybody: each question names whose. */
+  fleet: Pick<Fleet, 'list'>;
+  overview: Pick<Overview, 'list' | 'find'>;
+  installations: Pick<Installations, 'counts' | 'list'>;
+  clock: Clock;
+  deliveryLog: DeliveryLog;
+  docs: Docs;
+  /** The console. */
+  pages: ConsolePages;
+  feed: Pick<Feed, 'open'>;
+  /** What is deprecated and still served. */
+  deprecations: Deprecations;
+  metrics: Pick<Metrics, 'tokensIssued' | 'httpRefused'>;
+  /** Microseconds as a local date-time. */
+  formatTime(micros: number): string;
+  /** The reverse. */
+  parseTime(text: string): number;
+}
+
+/** What a handler gets, by its place in the paths. The caller is the application of the token. */
+type At<Params, Name extends SchemaName = never, Query extends SchemaName = never> = Input<
+  Params,
+  SchemaTypes[Name],
+  SchemaTypes[Query],
+  Application
+>;
+export type AtApplication<Body extends SchemaName = never, Query extends SchemaName = never> = At<
+  { applicationId: string },
+  Body,
+  Query
+>;
+export type AtDevice<Body extends SchemaName = never, Query extends SchemaName = never> = At<
+  { applicationId: string; deviceId: string },
+  Body,
+  Query
+>;
+/** A device in a path that names no application. */
+export type AtOwnDevice = At<{ deviceId: string }>;
+export type AtTransaction = At<{ applicationId: string; deviceId: string; transactionId: number }>;
+export type AtDelivery = At<{ applicationId: string; deliveryId: string }>;
+export type AtPackage<Body extends SchemaName = never, Query extends SchemaName = never> = At<
+  { applicationId: string; package: string },
+  Body,
+  Query
+>;
+export type AtVersion<Body extends SchemaName = never> = At<
+  { applicationId: string; package: string; version: string },
+  Body
+>;

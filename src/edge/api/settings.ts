@@ -1,0 +1,37 @@
+import { SETTING_NAMES } from '../../core/applications/application-repository.ts';
+import type { ApplicationSettings } from '../../platform/contracts/types.ts';
+import type { Deprecations } from '../../runtime/deprecations.ts';
+import { NO_STORE } from '../http/no-store.ts';
+import type { Answer } from '../http/route.ts';
+import type { ApiServices, AtApplication } from './services.ts';
+
+/** Op 1. */
+export function readSettings({ deprecations }: ApiServices, { caller, baseUrl }: AtApplication): Answer {
+  const body: ApplicationSettings = {};
+  if (caller.authenticationKey !== null) body.authenticationKey = caller.authenticationKey;
+  for (const name of SETTING_NAMES) {
+    const url = caller.settings[name];
+    const served = name !== 'remoteSupportEvent' || deprecations.serves(name);
+    if (url !== null && served) body[name] = url;
+  }
+  return { status: 200, headers: { ...NO_STORE, ...deprecationOf(deprecations, body, baseUrl) }, body };
+}
+
+/** Op 2. */
+export async function updateSettings(
+  { applications, deprecations }: ApiServices,
+  { params, body, baseUrl }: AtApplication<'rest/application-settings-update'>,
+): Promise<Answer> {
+  await applications.updateSettings(params.applicationId, body);
+  return { status: 200, headers: deprecationOf(deprecations, body, baseUrl) };
+}
+
+/** For an answer or a request that names the deprecated setting; a release without it lets no request do so. */
+const deprecationOf = (deprecations: Deprecations, named: object, baseUrl: string): Record<string, string> =>
+  'remoteSupportEvent' in named ? deprecations.headers('remoteSupportEvent', baseUrl) : {};
+
+/** Op 3. */
+export async function issueKey({ applications }: ApiServices, { params }: AtApplication): Promise<Answer> {
+  const { authenticationKey } = await applications.issueKey(params.applicationId);
+  return { status: 201, headers: NO_STORE, body: { authenticationKey } };
+}

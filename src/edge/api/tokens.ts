@@ -1,0 +1,121 @@
+import { parseScopes, SCOPES } from '../../core/applications/scopes.ts';
+import { DomainError, ERRORS, type ErrorCode, faultText } from '../../errors.ts';
+import type { TokenError } from '../../platform/contracts/types.ts';
+import type { RateLimitVerdict } from '../http/rate-limit.ts';
+import type { Answer, Input } from '../http/route.ts';
+import type { ApiServices } from './services.ts';
+
+// RFC 6749 5.1: on every answer of the endpoint.
+const NO_STORE = { 'Cache-Control': 'no-store', Pragma: 'no-cache' };
+// RFC 7617. The empty secret is well-formed, and wrong.
+const BASIC = /^basic +([A-Za-z0-9+/]+={0,2})$/i;
+
+/**
+ * The token endpoint (specification, "Primary authentication"; RFC 6749 4.4). Credentials are judged before the body is
+ * read, so nobody without them has the service wait for one. Its errors have a form of their own: see tokenError.
+ */
+export async function issueToken(
+  { applications, accessTokens, tokenLimit, metrics }: ApiServices,
+  { headers, readForm }: Pick<Input, 'headers' | 'readForm'>,
+): Promise<Answer> {
+  const client = basicCredentials(headers.authorization);
+  if (!client) throw wrongClient('client authentication is missing or malformed');
+  const { applicationId, secret } = client;
+  const secretMark = await applications.authenticateClient(applicationId, secret);
+  if (secretMark === undefined) {
+    throw wrongClient('unknown application or wrong secret', { applicationId });
+  }
+  const verdict = tokenLimit.take(applicationId);
+  if (verdict && !verdict.allowed) {
+    metrics.httpRefused.inc({ bound: 'token_rate_limit' });
+    return limited(verdict);
+  }
+  const body = await readForm();
+  if (!body) throw refused('invalid_request', 'the body should be a form: application/x-www-form-urlencoded, in UTF-8');
+  const grantTypes = body.getAll('grant_type');
+  const scopeTexts = body.getAll('scope');
+  // RFC 6749 3.2: parameters must not be included more than once.
+  if (grantTypes.length > 1 || scopeTexts.length > 1) throw refused('invalid_request', 'a parameter is repeated');
+  if (!grantTypes[0]) throw refused('invalid_request', 'grant_type is missing');
+  if (grantTypes[0] !== 'client_credentials') {
+    throw refused('unsupported_grant_type', 'grant_type should be client_credentials');
+  }
+  const scopes = parseScopes(scopeTexts[0] ?? '');
+  if (!scopes) throw refused('invalid_scope', `scope should be some of ${Object.keys(SCOPES).join(' ')}`);
+  const { accessToken, expiresIn, scope } = await accessTokens.issue({ applicationId, secretMark }, scopes);
+  metrics.tokensIssued.inc();
+  const token = { access_token: accessToken, token_type: 'bearer', expires_in: expiresIn, scope };
+  return { status: 200, headers: NO_STORE, body: token };
+}
+
+function limited({ headers, waitSeconds }: RateLimitVerdict): Answer {
+  const error = new DomainError('RATE_LIMITED', { values: { seconds: waitSeconds } });
+  return { ...tokenAnswer(error, 'temporarily_unavailable'), headers: { ...NO_STORE, ...headers }, error };
+}
+
+const wrongClient = (problem: string, who: { applicationId?: string } = {}): DomainError =>
+  new DomainError('CLIENT_INVALID', { values: { problem, ...who } });
+const refused = (error: TokenError['error'], description: string): DomainError =>
+  new DomainError('REQUEST_INVALID', { values: { error, description } });
+
+const TOKEN_ERRORS: Partial<Record<ErrorCode, TokenError['error']>> = {
+  CLIENT_INVALID: 'invalid_client',
+  REQUEST_INVALID: 'invalid_request',
+  BODY_TOO_LARGE: 'invalid_request',
+  RATE_LIMITED: 'temporarily_unavailable',
+};
+
+/** What a description must not hold: the name of a parameter is the caller's (RFC 6749 5.2). */
+const NOT_DESCRIBED = /[^\x20\x21\x23-\x5b\x5d-\x7e]/g;
+
+/** An error of the token endpoint (RFC 6749 5.2). What is wrong with the service itself is answered as everywhere. */
+export function tokenError(error: DomainError): Answer | undefined {
+  const kind = TOKEN_ERRORS[error.code];
+  return kind && tokenAnswer(error, kind);
+}
+
+function tokenAnswer({ code, values, details, message }: DomainError, kind: TokenError['error']): Answer {
+  const given = values.description ?? (details.length > 0 ? faultText(details) : message.replace(/\.$/, ''));
+  const body = { error: values.error ?? kind, error_description: String(given).replace(NOT_DESCRIBED, '?') };
+  return { status: ERRORS[code].status, headers: NO_STORE, body };
+}
+
+/** User and password, each form-encoded (RFC 6749 2.3.1). */
+function basicCredentials(authorization: string | undefined): { applicationId: string; secret: string } | undefined {
+  const encoded = BASIC.exec(authorization ?? '')?.[1];
+  if (encoded === undefined) return undefined;
+  const text = Buffer.from(encoded, 'base64').toString('utf8');
+  const colon = text.indexOf(':');
+  if (colon === -1) return undefined;
+  return { applicationId: formDecoded(text.slice(0, colon)), secret: formDecoded(text.slice(colon + 1)) };
+}
+
+function formDecoded(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    return text;
+  }
+}
+
+/** The public keys of the access tokens (RFC 7517). Verifiers may keep them for five minutes. */
+export async function readJwks({ accessTokens }: ApiServices): Promise<Answer> {
+  return { status: 200, headers: { 'Cache-Control': 'public, max-age=300' }, body: await accessTokens.jwks() };
+}
+
+/** RFC 8414 2. */
+export function readMetadata(_: ApiServices, { baseUrl }: Pick<Input, 'baseUrl'>): Answer {
+  return {
+    status: 200,
+    body: {
+      issuer: baseUrl,
+      token_endpoint: `${baseUrl}/api/v1/authenticate`,
+      jwks_uri: `${baseUrl}/.well-known/jwks.json`,
+      scopes_supported: Object.keys(SCOPES),
+      // There is no authorization endpoint.
+      response_types_supported: [],
+      grant_types_supported: ['client_credentials'],
+      token_endpoint_auth_methods_supported: ['client_secret_basic'],
+    },
+  };
+}

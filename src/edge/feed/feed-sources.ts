@@ -1,0 +1,48 @@
+import type { DeviceRow } from '../../platform/contracts/types.ts';
+import type { Fleet, FleetDevice } from '../../views/devices.ts';
+import type { Installations } from '../../views/installations.ts';
+import { transactionRow } from '../../views/transaction-row.ts';
+import type { Overview } from '../../views/transactions.ts';
+import type { FeedSources } from './feed-reader.ts';
+
+/** Rows of each of the lists of transactions that a feed begins with: a page of them. */
+const FIRST = 50;
+
+interface Parts extends Pick<FeedSources, 'hasOthers' | 'fleet' | 'receivers'> {
+  fleetDevices: Pick<Fleet, 'find'>;
+  deviceRow(device: FleetDevice): DeviceRow;
+  overview: Pick<Overview, 'list' | 'some'>;
+  installations: Pick<Installations, 'counts'>;
+}
+
+/** Reads what the feed shows where the lists of the interface are read, so that both say the same. */
+export function createFeedSources(parts: Parts): FeedSources {
+  const { fleetDevices, deviceRow, overview, installations, hasOthers, fleet, receivers } = parts;
+  return {
+    hasOthers,
+    fleet,
+    receivers,
+    devices: async (deviceIds) => (await fleetDevices.find(deviceIds)).map(deviceRow),
+    transactions: async (transactionIds) =>
+      (await overview.some(transactionIds)).map(({ record, warning }) => transactionRow(record, warning)),
+    async firstTransactions(applicationId) {
+      const filter = { ...(applicationId !== undefined && { applicationId }), warning: false, limit: FIRST };
+      const pages = [
+        await overview.list({ ...filter, unfinished: true }),
+        await overview.list({ ...filter, unfinished: false }),
+      ];
+      const rows = pages.flatMap((page) => page.rows);
+      return [...new Map(rows.map((row) => [row.record.transactionId, row])).values()].map(({ record, warning }) =>
+        transactionRow(record, warning),
+      );
+    },
+    async software(name, applicationId) {
+      const line = name.startsWith('firmware/') ? 'firmware' : 'software';
+      const [packageName = '', version = ''] = name.slice(line === 'firmware' ? 'firmware/'.length : 0).split('@');
+      const [counts] = await installations.counts({ line, package: packageName }, [version], applicationId);
+      if (!counts) return undefined;
+      const { installed, waiting, failed } = counts;
+      return { installed, waiting, failed };
+    },
+  };
+}

@@ -1,0 +1,31 @@
+import { DomainError, type ErrorCode } from '../../errors.ts';
+
+// RFC 6750 2.1; the scheme in any case (RFC 9110 11.1).
+const SCHEME = /^bearer(?= |$)/i;
+const TOKEN = /^[A-Za-z0-9\-._~+/]+=*$/;
+
+/** What is behind the scheme, which may be nothing; undefined with another one. */
+export const behindBearer = (authorization: string | undefined): string | undefined =>
+  authorization !== undefined && SCHEME.test(authorization) ? authorization.slice('bearer'.length).trim() : undefined;
+
+/** The token of an `Authorization` header. Throws TOKEN_MISSING, or TOKEN_INVALID for one that cannot be a token. */
+export function bearerToken(authorization: string | undefined): string {
+  const token = behindBearer(authorization);
+  if (token === undefined) throw new DomainError('TOKEN_MISSING');
+  if (!TOKEN.test(token)) throw new DomainError('TOKEN_INVALID');
+  return token;
+}
+
+/**
+ * The `WWW-Authenticate` of an error (RFC 6750 3), or undefined. A request without a token gets no error code
+ * (RFC 6750 3.1).
+ */
+export function challengeOf(code: ErrorCode, scope: string | null): string | undefined {
+  const wanted = scope === null ? '' : `, scope="${scope}"`;
+  if (code === 'TOKEN_MISSING') return `Bearer realm="lapel"${wanted}`;
+  if (code === 'TOKEN_INVALID') return `Bearer realm="lapel", error="invalid_token"${wanted}`;
+  if (code === 'SCOPE_INSUFFICIENT') return `Bearer realm="lapel", error="insufficient_scope"${wanted}`;
+  if (code === 'CLIENT_INVALID') return 'Basic realm="lapel", charset="UTF-8"';
+  if (code === 'ADMIN_TOKEN_INVALID' || code === 'SESSION_ENDED') return 'Bearer realm="lapel administration"';
+  return undefined;
+}

@@ -1,0 +1,54 @@
+import type { Metrics } from '../../metrics.ts';
+
+/** Bytes of bodies that have come in part. */
+const BODY_BYTES = { perSource: 16 * 1024 ** 2, total: 64 * 1024 ** 2 };
+
+export type BodyBytes = ReturnType<typeof createBodyBytes>;
+
+/** Whose bodies are: an application or an address, and the developer of the application. */
+export interface BodySource {
+  source: string;
+  developer?: string | undefined;
+}
+
+/**
+ * The memory of bodies that are still coming, bounded for each source (an application, an address) first, and for all. A
+ * developer with many applications gets more only while it leaves as much as it has: there is room for who has none.
+ */
+export function createBodyBytes({ metrics }: { metrics: Pick<Metrics, 'httpRefused'> }) {
+  const { perSource, total } = BODY_BYTES;
+  const held = new Map<string, number>();
+  let all = 0;
+
+  function refuse(bound: 'source' | 'all'): 'source' | 'all' {
+    metrics.httpRefused.inc({ bound: bound === 'all' ? 'body_bytes' : 'body_bytes_of_source' });
+    return bound;
+  }
+
+  function change(key: string, by: number): void {
+    const left = (held.get(key) ?? 0) + by;
+    if (left > 0) held.set(key, left);
+    else held.delete(key);
+  }
+
+  return {
+    /** Takes bytes for a source; the bound that is in the way, or undefined. */
+    take({ source, developer }: BodySource, bytes: number): 'source' | 'all' | undefined {
+      const own = (held.get(source) ?? 0) + bytes;
+      const key = developer === undefined ? undefined : `developer ${developer}`;
+      const ofDeveloper = key === undefined ? own : (held.get(key) ?? 0) + bytes;
+      if (own > perSource || (ofDeveloper > perSource && ofDeveloper > total - all)) return refuse('source');
+      if (all + bytes > total) return refuse('all');
+      held.set(source, own);
+      if (key !== undefined) held.set(key, ofDeveloper);
+      all += bytes;
+      return undefined;
+    },
+    giveBack({ source, developer }: BodySource, bytes: number): void {
+      if (bytes === 0) return;
+      change(source, -bytes);
+      if (developer !== undefined) change(`developer ${developer}`, -bytes);
+      all -= bytes;
+    },
+  };
+}

@@ -1,0 +1,35 @@
+import { type DomainError, ERRORS, errorBody } from '../../errors.ts';
+import { challengeOf } from './bearer.ts';
+import type { Answer } from './route.ts';
+
+// Seconds. A database that fails over, and an object store, are back soon; the bound of requests in flight passes sooner; that of unfinished transactions when the device comes online; the
+// keys of the legacy issuer are fetched so often at most.
+const RETRY_AFTER: Partial<Record<DomainError['code'], string>> = {
+  DATABASE_UNAVAILABLE: '2',
+  OBJECT_STORE_UNAVAILABLE: '2',
+  OVERLOADED: '1',
+  NOT_READY: '1',
+  FEEDS_IN_USE: '10',
+  TOO_MANY_TRANSACTIONS: '60',
+  TOO_MUCH_QUEUED: '60',
+  QUOTA_EXCEEDED: '3600',
+  LEGACY_ISSUER_UNAVAILABLE: '30',
+};
+
+/** The headers that HTTP, and the interface, want with an error. */
+export function errorHeaders(error: DomainError, scope: string | null): Record<string, string> {
+  const headers: Record<string, string> = { 'Lapel-Error-Code': error.code };
+  const challenge = challengeOf(error.code, scope);
+  if (challenge !== undefined) headers['WWW-Authenticate'] = challenge;
+  const wait = error.code === 'RATE_LIMITED' ? String(error.values.seconds) : RETRY_AFTER[error.code];
+  if (wait !== undefined) headers['Retry-After'] = wait;
+  if (error.code === 'METHOD_NOT_ALLOWED') headers['Allow'] = String(error.values.allow);
+  return headers;
+}
+
+/** The answer for an error: status and body by the table of errors, and its headers. */
+export const errorAnswer = (error: DomainError, scope: string | null): Answer => ({
+  status: ERRORS[error.code].status,
+  body: errorBody(error),
+  headers: errorHeaders(error, scope),
+});

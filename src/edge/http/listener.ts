@@ -1,0 +1,338 @@
+import type { IncomingMessage } from 'node:http';
+import type { Context } from 'koa';
+import { DomainError, toDomainError } from '../../errors.ts';
+import type { Metrics } from '../../metrics.ts';
+import type { Contracts } from '../../platform/contracts/contracts.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import { type Asking, createAsking } from '../../runtime/current-caller.ts';
+import type { Ids } from '../../runtime/ids.ts';
+import type { Log } from '../../runtime/log.ts';
+import { addressGroup } from '../../runtime/socket-bounds.ts';
+import type { LimitShares } from '../../runtime/token-buckets.ts';
+import { createBodyBytes } from './body-bytes.ts';
+import type { BegunChange, Changes } from './changes.ts';
+import { createCostlyReads } from './costly-reads.ts';
+import { linger } from './drain-refused-body.ts';
+import { errorAnswer, errorHeaders } from './error-answer.ts';
+import { createHostCheck } from './host-names.ts';
+import { createInFlight } from './in-flight.ts';
+import { createLoginGuard } from './login-guard.ts';
+import { checkPathParameters } from './path-parameters.ts';
+import { checkQueryParameters } from './query-parameters.ts';
+import type { RateLimitVerdict } from './rate-limit.ts';
+import { BODY_LIMIT, FORM_LIMIT, isUnread, readForm, readJson } from './read-body.ts';
+import { createReport } from './report.ts';
+import { createRequestIds } from './request-id.ts';
+import { readTarget, type Target } from './request-target.ts';
+import type { Answer, Input, Route } from './route.ts';
+import { createRouter } from './router.ts';
+import { createSend } from './send.ts';
+import { checkSingleHeaders } from './single-headers.ts';
+import { createSockets, type HttpServer, type SocketLimits } from './sockets.ts';
+
+export type { HttpServer } from './sockets.ts';
+
+/** What every listener needs, whatever it serves. */
+export interface ListenerParts extends SocketLimits {
+  contracts: Contracts;
+  clock: Clock;
+  ids: Ids;
+  log: Log;
+  metrics: Metrics;
+  /** Requests in work at most, over all; one more is answered 503 with `Retry-After`. */
+  maxInFlight?: number;
+  /** Of these for one source; one more is answered 429. */
+  maxInFlightOfSource?: number;
+  /** LAPEL_FAILED_LOGIN_LIMIT: requests with wrong credentials per second of one address. */
+  failedLoginLimit?: number;
+  /** Where other processes have the same limits. */
+  shares?: LimitShares | undefined;
+  /** In whose name costly reads ask. */
+  asking?: Asking;
+}
+
+interface Parts<Services, Caller> extends ListenerParts {
+  /** Its name in metrics and log lines. */
+  name: 'api' | 'admin';
+  routes: readonly Route<Services, Caller>[];
+  services: Services;
+  /** Who calls a route that has a scope. Throws for a token that is missing, bad, or not enough. */
+  authorize(asked: IncomingMessage, scope: string, params: Record<string, string>): Caller | Promise<Caller>;
+  /** What every answer to a caller says besides. */
+  headersFor?(caller: Caller): Record<string, string> | undefined;
+  /** The application that calls, where there is one: bounds hold for each. */
+  applicationOf?(caller: Caller): string;
+  /** And its developer: what all share is shared by developers first. */
+  developerOf?(caller: Caller): string;
+  /** Counts a request of who calls; what it says is on the answer, and when it refuses, the answer is 429. */
+  limit?(caller: Caller): RateLimitVerdict | undefined;
+  /** Where changes are written down. */
+  changes?: Changes<Caller>;
+  /** What the service is called there, besides by its address; without it, anything. */
+  names?: readonly string[];
+  /** Paths where another method is answered 405 with `Allow` instead of 403. */
+  strictPaths?: readonly string[];
+  /** `{base_url}` of the listener. */
+  baseUrl(): string;
+}
+
+/** What is known of a request while it is served. */
+interface Exchange<Services, Caller> {
+  context: Context;
+  target: Target;
+  route: Route<Services, Caller> | undefined;
+  applicationId: string | undefined;
+  developerId: string | undefined;
+  /** Where it is one that is written down. */
+  change: BegunChange | undefined;
+  /** Of its route. */
+  answer: Answer | undefined;
+  /** What the answer has besides its own. */
+  headers: Record<string, string>;
+}
+
+const MAX_IN_FLIGHT = 1000;
+const MAX_IN_FLIGHT_OF_SOURCE = 256;
+const SOON = { seconds: 1 };
+
+/**
+ * Serves a route table. The order of checks is the contract's (section 1): path and method, token, scope and
+ * application, path parameters, query and body, then the handler's own rules.
+ */
+export function createListener<Services, Caller>(parts: Parts<Services, Caller>): HttpServer {
+  const { name, services, authorize, headersFor, applicationOf, contracts, clock, ids, log, metrics, baseUrl } = parts;
+  const { maxInFlight = MAX_IN_FLIGHT, maxInFlightOfSource = MAX_IN_FLIGHT_OF_SOURCE } = parts;
+  const { strictPaths = [], changes, limit, requestTimeout, connections, failedLoginLimit = 0, shares } = parts;
+  const { asking = createAsking(), developerOf } = parts;
+  const dispatch = createRouter({ lines: parts.routes, strictPaths, serve: serveLine });
+  const work = createInFlight();
+  const bytes = createBodyBytes({ metrics });
+  const costly = createCostlyReads({ metrics, asking });
+  const logins = createLoginGuard({ clock, name, perSecond: failedLoginLimit, shares, metrics });
+  const send = createSend();
+  const requestIdOf = createRequestIds(ids);
+  const report = createReport({ name, clock, log, metrics });
+  const checkHost = parts.names && createHostCheck(parts.names);
+
+  function admit({ headers }: Exchange<Services, Caller>, caller: Caller): void {
+    const verdict = limit?.(caller);
+    if (!verdict) return;
+    Object.assign(headers, verdict.headers);
+    if (verdict.allowed) return;
+    metrics.httpRefused.inc({ bound: 'rate_limit' });
+    throw new DomainError('RATE_LIMITED', { values: { seconds: verdict.waitSeconds } });
+  }
+
+  async function beginChange(
+    exchange: Exchange<Services, Caller>,
+    { method, path: route }: Route<Services, Caller>,
+    caller: Caller,
+  ): Promise<void> {
+    const { context, target, headers } = exchange;
+    const requestId = headers['X-Request-Id'] ?? '';
+    const asked = { caller, method, route, path: target.path, requestId, headers: context.req.headers };
+    exchange.change = await changes?.begin(asked);
+  }
+
+  function refuse(bound: string, error: DomainError): never {
+    metrics.httpRefused.inc({ bound });
+    throw error;
+  }
+
+  /** Reads what a client may send as slowly as it likes: meanwhile the service does not work for it. */
+  async function patiently<Result>({ req }: Context, read: () => Promise<Result>): Promise<Result> {
+    if (req.complete) return read();
+    work.leave();
+    sockets.waits(req.socket);
+    let result: Result;
+    try {
+      result = await read();
+    } finally {
+      work.enter();
+      sockets.works(req.socket);
+    }
+    if (work.all() > maxInFlight) refuse('requests_in_flight', new DomainError('OVERLOADED'));
+    return result;
+  }
+
+  async function readBody(exchange: Exchange<Services, Caller>, route: Route<Services, Caller>): Promise<unknown> {
+    const { context } = exchange;
+    const bounds = { limit: BODY_LIMIT, source: sourceOf(exchange), developer: exchange.developerId, bytes };
+    const body = await patiently(context, () => readJson(context.req, bounds));
+    if (body !== undefined) return contracts.check(route.body!, body, 'body');
+    if (route.bodyOptional) return {};
+    throw DomainError.invalid({ loc: ['body'], msg: 'Field required', type: 'missing' });
+  }
+
+  const formReader = (context: Context) => () => {
+    const bounds = { limit: FORM_LIMIT, source: addressOf(context), bytes };
+    return patiently(context, () => readForm(context.req, bounds));
+  };
+
+  /** What is asked for, by one who may ask: parameters, query, body, then the handler. */
+  async function serve(
+    exchange: Exchange<Services, Caller>,
+    route: Route<Services, Caller>,
+    { raw, caller }: { raw: Record<string, string>; caller: Caller | undefined },
+  ): Promise<Answer> {
+    const { context, target, applicationId } = exchange;
+    const { req, res } = context;
+    const params = checkPathParameters(contracts, raw);
+    // What is in the address of a page is the page's business.
+    const query = route.below ? undefined : checkQueryParameters(contracts, route.query, target.query);
+    const body = route.body === undefined ? undefined : await readBody(exchange, route);
+    const readForm = route.form === undefined ? NO_FORM : formReader(context);
+    const { headers, socket } = req;
+    const address = socket.remoteAddress ?? '';
+    const changed = exchange.change?.changed ?? UNWRITTEN;
+    const requestId = exchange.headers['X-Request-Id'] ?? '';
+    const about = { headers, address, requestId, baseUrl: baseUrl(), target, changed };
+    const input: Input = { params, body, stream: req, readForm, query, caller, ...about };
+    const answer = (): Answer | Promise<Answer> => route.handler(services, input as Input<never, never, never, Caller>);
+    if (!route.costly || applicationId === undefined || caller === undefined) return answer();
+    const began = (leave: () => void): void => {
+      res.once('close', leave);
+      if (req.socket.destroyed) leave();
+    };
+    return costly.read({ developerId: developerOf?.(caller) ?? '', applicationId }, began, answer);
+  }
+
+  /** Serves a request for a line of the table. Who calls is found out first: bounds hold for each caller, then for all. */
+  async function serveLine(
+    context: Context,
+    route: Route<Services, Caller>,
+    raw: Record<string, string>,
+  ): Promise<void> {
+    const exchange = context.state['exchange'] as Exchange<Services, Caller>;
+    exchange.route = route;
+    if (!route.anyHost) checkHost?.(context.req.headers.host);
+    if (route.scope === null) {
+      exchange.answer = await serve(exchange, route, { raw, caller: undefined });
+      return;
+    }
+    const caller = await authorize(context.req, route.scope, raw);
+    if (headersFor) Object.assign(exchange.headers, headersFor(caller));
+    const applicationId = applicationOf?.(caller);
+    exchange.applicationId = applicationId;
+    exchange.developerId = developerOf?.(caller);
+    admit(exchange, caller);
+    if (changes?.has(route)) await beginChange(exchange, route, caller);
+    if (applicationId === undefined) {
+      exchange.answer = await serve(exchange, route, { raw, caller });
+      return;
+    }
+    const developer = `developer ${exchange.developerId ?? ''}`;
+    try {
+      const [own, ofDeveloper] = [work.enterOf(applicationId), work.enterOf(developer)];
+      if (own > maxInFlightOfSource) {
+        refuse('requests_in_flight_per_application', new DomainError('RATE_LIMITED', { values: SOON }));
+      }
+      // However many applications a developer has, there is a place for who has none.
+      if (ofDeveloper > 1 && ofDeveloper > maxInFlight - work.all()) {
+        refuse('requests_in_flight_per_developer', new DomainError('RATE_LIMITED', { values: SOON }));
+      }
+      exchange.answer = await serve(exchange, route, { raw, caller });
+    } finally {
+      work.leaveOf(applicationId);
+      work.leaveOf(developer);
+    }
+  }
+
+  /** The answer that the route table gives. */
+  async function answer(exchange: Exchange<Services, Caller>): Promise<Answer> {
+    const { context, target } = exchange;
+    const { req } = context;
+    work.enter();
+    try {
+      if (work.all() > maxInFlight) refuse('requests_in_flight', new DomainError('OVERLOADED'));
+      checkSingleHeaders(req.rawHeaders, req.httpVersion);
+      context.state['exchange'] = exchange;
+      await dispatch(context, target.path);
+      return exchange.answer!;
+    } finally {
+      work.leave();
+    }
+  }
+
+  /** The answer for an error, and what the error is in the end. */
+  async function answerError({ context, route, headers }: Exchange<Services, Caller>, thrown: unknown) {
+    let error = toDomainError(thrown);
+    if (logins.concerns(error)) {
+      sockets.waits(context.req.socket);
+      error = await logins.judge(error, addressOf(context));
+    }
+    if (isUnread(context.req) && UNREAD.has(error.code)) {
+      headers['Connection'] = 'close';
+      linger(context.req);
+    }
+    const scope = route?.scope ?? null;
+    const own = route?.errors?.(error);
+    const given = own
+      ? { ...own, headers: { ...errorHeaders(error, scope), ...own.headers } }
+      : errorAnswer(error, scope);
+    return { error, given };
+  }
+
+  async function handle(context: Context): Promise<void> {
+    const startedAt = clock.now();
+    const requestId = requestIdOf(context.req.headers['x-request-id']);
+    const exchange: Exchange<Services, Caller> = {
+      context,
+      target: readTarget(context.req.url ?? ''),
+      route: undefined,
+      applicationId: undefined,
+      developerId: undefined,
+      change: undefined,
+      answer: undefined,
+      headers: { 'X-Request-Id': requestId },
+    };
+    let given: Answer;
+    let error: DomainError | undefined;
+    try {
+      given = await answer(exchange);
+      if (given.error) {
+        error = given.error;
+        given = { ...given, headers: { ...errorHeaders(error, exchange.route?.scope ?? null), ...given.headers } };
+      }
+    } catch (thrown) {
+      ({ error, given } = await answerError(exchange, thrown));
+    }
+    if (exchange.change) await exchange.change.ended(given.status, error?.code);
+    // Node closes idle connections by itself; this closes the ones that were in use, after their answer.
+    if (sockets.isDraining() || given.endless) exchange.headers['Connection'] = 'close';
+    if (given.endless) sockets.lets(context.req.socket);
+    if (!send(context, given, exchange.headers)) sockets.waits(context.req.socket);
+    report({
+      requestId,
+      method: context.method,
+      route: exchange.route?.path ?? 'unknown',
+      status: given.status,
+      startedAt,
+      error,
+      source: error && sourceOf(exchange),
+      applicationId: exchange.applicationId,
+    });
+  }
+
+  const sockets = createSockets({
+    handle,
+    clock,
+    log,
+    metrics,
+    onDrain: logins.release,
+    ...(requestTimeout !== undefined && { requestTimeout }),
+    ...(connections && { connections }),
+  });
+  return sockets;
+}
+
+const addressOf = ({ req }: Context): string => addressGroup(req.socket.remoteAddress);
+/** Whose bounds hold. */
+const sourceOf = ({ applicationId, context }: { applicationId: string | undefined; context: Context }): string =>
+  applicationId ?? addressOf(context);
+
+const UNWRITTEN = (): Promise<void> => Promise.resolve();
+const NO_FORM = (): Promise<undefined> => Promise.resolve(undefined);
+
+// Errors in the middle of a body that nobody will read to its end.
+const UNREAD: ReadonlySet<string> = new Set(['BODY_TOO_LARGE', 'RATE_LIMITED', 'OVERLOADED']);

@@ -1,0 +1,23 @@
+import { DomainError } from '../../errors.ts';
+
+/**
+ * Microseconds since the epoch of a parameter of a query by the schema common/moment; undefined when it is not there. Throws
+ * REQUEST_INVALID for a day that its month does not have.
+ */
+export function momentOf<Name extends string>(
+  query: { readonly [Key in Name]?: string },
+  name: Name,
+): number | undefined {
+  const text = query[name];
+  return text === undefined ? undefined : readMoment(text, 'query', name);
+}
+
+/** The same for a text; `loc` is where it was. */
+export function readMoment(text: string, ...loc: string[]): number {
+  const seconds = text.slice(0, 19);
+  const date = new Date(`${seconds}Z`);
+  if (Number.isNaN(date.getTime()) || !date.toISOString().startsWith(seconds)) {
+    throw DomainError.invalid({ loc, msg: 'Input should be a time of the calendar', type: 'string_pattern_mismatch' });
+  }
+  return date.getTime() * 1000 + Number(text.slice(20, -1).padEnd(6, '0'));
+}

@@ -1,0 +1,33 @@
+import { DomainError, type Fault } from '../../errors.ts';
+import { type Contracts, readInteger, type SchemaName } from '../../platform/contracts/contracts.ts';
+
+const SCHEMAS: Record<string, SchemaName> = {
+  applicationId: 'common/application-id',
+  developerId: 'common/developer-id',
+  deviceId: 'common/device-id',
+  transactionId: 'common/transaction-id',
+  deliveryId: 'common/delivery-id',
+  sessionId: 'common/console-session-id',
+  package: 'common/package-name',
+  version: 'common/version-name',
+};
+
+/** Every parameter by its schema, numbers as numbers. Throws PATH_PARAMETER_INVALID with every fault. */
+export function checkPathParameters(
+  contracts: Contracts,
+  params: Record<string, string>,
+): Record<string, string | number> {
+  const checked: Record<string, string | number> = {};
+  let details: Fault[] | undefined;
+  for (const name in params) {
+    const schema = SCHEMAS[name];
+    if (schema === undefined) throw new Error(`the path parameter ${name} has no schema`);
+    const value = name === 'transactionId' ? readInteger(params[name]!) : params[name]!;
+    if (!contracts.accepts(schema, value)) {
+      details = [...(details ?? []), ...contracts.faults(schema, value, 'pathParameters', name)];
+    }
+    checked[name] = value;
+  }
+  if (details) throw new DomainError('PATH_PARAMETER_INVALID', { details });
+  return checked;
+}

@@ -1,0 +1,39 @@
+import { DomainError, type Fault } from '../../errors.ts';
+import type { Contracts, SchemaName } from '../../platform/contracts/contracts.ts';
+
+/**
+ * The parameters of a query by a route's schema; without one a route has none. Throws REQUEST_INVALID with every fault: one
+ * that nobody knows, one that is there twice, one that breaks its schema.
+ */
+export function checkQueryParameters(contracts: Contracts, schema: SchemaName | undefined, query: string): unknown {
+  const known = schema === undefined ? {} : (contracts.documents.get(schema)?.properties ?? {});
+  const faults = query === '' ? [] : strangers(known, query);
+  if (faults.length > 0) throw DomainError.invalid(...faults, ...faultsOf(contracts, schema, query, faults));
+  return schema === undefined ? undefined : contracts.checkQuery(schema, query);
+}
+
+/** What is unknown, or repeated. */
+function strangers(known: object, query: string): Fault[] {
+  const counts = new Map<string, number>();
+  for (const name of new URLSearchParams(query).keys()) counts.set(name, (counts.get(name) ?? 0) + 1);
+  const faults: Fault[] = [];
+  for (const [name, count] of counts) {
+    const loc = ['query', name];
+    if (!Object.hasOwn(known, name))
+      faults.push({ loc, msg: 'Extra inputs are not permitted', type: 'extra_forbidden' });
+    else if (count > 1) faults.push({ loc, msg: 'Parameter should be given once', type: 'extra_forbidden' });
+  }
+  return faults;
+}
+
+/** What the schema says besides. */
+function faultsOf(contracts: Contracts, schema: SchemaName | undefined, query: string, told: Fault[]): Fault[] {
+  if (schema === undefined) return [];
+  try {
+    contracts.checkQuery(schema, query);
+    return [];
+  } catch (error) {
+    if (!(error instanceof DomainError)) throw error;
+    return error.details.filter(({ loc }) => !told.some((fault) => fault.loc[1] === loc[1]));
+  }
+}

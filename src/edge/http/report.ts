@@ -1,0 +1,53 @@
+import type { DomainError } from '../../errors.ts';
+import type { Metrics } from '../../metrics.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Log } from '../../runtime/log.ts';
+import { createLogLimit } from '../../runtime/log-limit.ts';
+
+interface Done {
+  requestId: string;
+  method: string;
+  /** The path's template. */
+  route: string;
+  status: number;
+  startedAt: number;
+  error: DomainError | undefined;
+  applicationId: string | undefined;
+  /** With an error, who called: the application, else an address. */
+  source: string | undefined;
+}
+
+interface Parts {
+  name: string;
+  clock: Clock;
+  log: Log;
+  metrics: Pick<Metrics, 'httpRequests' | 'httpSeconds'>;
+}
+
+/**
+ * Metrics and the log line of each request. What was refused is told at `info`: of one caller a line a minute for each
+ * route and error, which says how many others there were.
+ */
+export function createReport({ name, clock, log, metrics }: Parts) {
+  const mayLog = createLogLimit({ clock });
+
+  return ({ requestId, method, route, status, startedAt, error, applicationId, source }: Done): void => {
+    const seconds = (clock.now() - startedAt) / 1_000_000;
+    metrics.httpRequests.inc({ listener: name, method, route, status });
+    metrics.httpSeconds.observe({ listener: name, route }, seconds);
+    if (error === undefined) {
+      log.debug({ listener: name, requestId, method, route, status, seconds }, 'request');
+      return;
+    }
+    const who = applicationId === undefined ? { address: source } : { applicationId };
+    const line = { listener: name, requestId, method, route, status, code: error.code, ...who, seconds };
+    if (error.code === 'INTERNAL') {
+      log.error({ ...line, err: error.cause ?? error }, 'request failed');
+      return;
+    }
+    const leftOut = mayLog(`${source} ${error.code} ${method} ${route}`, source);
+    if (leftOut === undefined) log.debug(line, 'request refused');
+    else
+      log.info({ ...line, ...(leftOut > 0 && { leftOut }), ...(status >= 500 && { err: error }) }, 'request refused');
+  };
+}

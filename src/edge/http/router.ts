@@ -1,0 +1,111 @@
+import Router, { type RouterContext } from '@koa/router';
+import type { Context } from 'koa';
+import { DomainError } from '../../errors.ts';
+import type { Method } from './route.ts';
+
+interface Line {
+  method: Method;
+  /** With its parameters as `{name}`. */
+  path: string;
+  head?: true;
+  /** For every path below its own, too, that is not a line's. */
+  below?: true;
+}
+
+interface Parts<Served extends Line> {
+  lines: readonly Served[];
+  /** Paths where another method is answered 405 with `Allow` instead of 403. */
+  strictPaths: readonly string[];
+  /**
+   * Answers a request for a line. Parameters are percent-decoded; one that cannot be decoded is as it came, for its schema
+   * to refuse.
+   */
+  serve(context: Context, line: Served, params: Record<string, string>): Promise<void>;
+}
+
+/**
+ * The lines of a table as routes of @koa/router. Of two paths that fit, the one with fewer parameters is meant: `GET
+ * /devices/status` is a path of its own, and to every other method `status` is a `{deviceId}`. The router tries one line
+ * after another, so there is one for each number of segments: a request is held against some lines instead of all.
+ *
+ * The returned function throws WRONG_URL and METHOD_NOT_ALLOWED.
+ */
+export function createRouter<Served extends Line>({ lines, strictPaths, serve }: Parts<Served>) {
+  checkTable(lines);
+  const strictPatterns = strictPaths.map(patternOf);
+  const routers = new Map<number, Router>();
+
+  function refuse({ matched = [] }: RouterContext): never {
+    const strict = matched.filter(({ path }) => strictPatterns.includes(String(path)));
+    if (strict.length > 0) {
+      const allow = strict.flatMap(({ methods }) => methods).join(', ');
+      throw new DomainError('METHOD_NOT_ALLOWED', { values: { allow } });
+    }
+    throw new DomainError('WRONG_URL');
+  }
+
+  function routerFor(path: string): Router {
+    const known = routers.get(slashesIn(path));
+    if (known) return known;
+    const router = new Router({ exclusive: 'specificity', sensitive: true, strict: true });
+    router.on('not-found', refuse);
+    routers.set(slashesIn(path), router);
+    return router;
+  }
+
+  for (const line of lines) {
+    const layer = routerFor(line.path).register(patternOf(line.path), [line.method], (context) =>
+      serve(context, line, context.params),
+    );
+    layer.methods = line.head ? [line.method, 'HEAD'] : [line.method]; // the router answers HEAD wherever it has GET
+  }
+  const fixed = new Set(lines.map(({ path }) => path).filter((path) => !path.includes('{')));
+  const trees = lines.filter(({ below }) => below);
+
+  /** The line for whatever is below its path. */
+  function treeOf(path: string, method: string): Served | undefined {
+    const tree = trees.find((line) => path.startsWith(`${line.path}/`));
+    if (!tree || fixed.has(path)) return undefined;
+    return method === tree.method || (tree.head && method === 'HEAD') ? tree : undefined;
+  }
+  const dispatchers = new Map([...routers].map(([slashes, router]) => [slashes, router.routes()]));
+
+  return async (context: Context, path: string): Promise<void> => {
+    const tree = treeOf(path, context.method);
+    if (tree) return serve(context, tree, {});
+    const dispatch = path === '' ? undefined : dispatchers.get(slashesIn(path));
+    if (!dispatch) throw new DomainError('WRONG_URL');
+    const routed = context as RouterContext;
+    routed.newRouterPath = path; // as it came: Koa would read the target once more
+    await dispatch(routed, NOBODY_ELSE);
+  };
+}
+
+const patternOf = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1');
+
+const NOBODY_ELSE = (): Promise<void> => Promise.resolve();
+
+function slashesIn(path: string): number {
+  let count = 0;
+  for (let at = path.indexOf('/'); at !== -1; at = path.indexOf('/', at + 1)) count += 1;
+  return count;
+}
+
+/** A table has each line once, and each place in it one name. */
+function checkTable(lines: readonly Line[]): void {
+  const known = new Set<string>();
+  const names = new Map<string, string>();
+  for (const { method, path } of lines) {
+    let place = '';
+    for (const segment of path.slice(1).split('/')) {
+      const isParameter = segment.startsWith('{');
+      place += isParameter ? '/{}' : `/${segment}`;
+      if (!isParameter) continue;
+      const name = names.get(place) ?? segment;
+      if (name !== segment) throw new Error(`one place, two names: ${name} and ${segment}`);
+      names.set(place, segment);
+    }
+    if (known.has(`${method} ${place}`)) throw new Error(`two routes for ${method} ${path}`);
+    known.add(`${method} ${place}`);
+  }
+}

@@ -1,0 +1,114 @@
+import { Readable } from 'node:stream';
+import type { Context } from 'koa';
+import { createTurns } from '../../runtime/turns.ts';
+import { JsonSlices } from './json-slices.ts';
+import type { Answer } from './route.ts';
+
+/** Bytes that are given to a connection at a time: whether its client reads shows by the slices that it takes. */
+export const SLICE = 64 * 1024;
+const JSON_CONTENT = 'application/json; charset=utf-8';
+
+// Slices that are made and written in one turn of the event loop, over all answers.
+const SLICES_PER_TURN = 4;
+
+/**
+ * Writes answers. What is long goes out slice by slice, a few in each turn of the event loop, and none that its client has
+ * no room for: however many clients ask for large answers, a small one waits for no more than that.
+ */
+export function createSend() {
+  const turn = createTurns(SLICES_PER_TURN);
+
+  /** What makes one slice after another; undefined when there are no more. */
+  const inTurns = (makeSlice: () => string | Buffer | undefined): Readable =>
+    new Readable({
+      highWaterMark: SLICE,
+      read() {
+        void turn().then(() => {
+          if (this.destroyed) return;
+          try {
+            this.push(makeSlice() ?? null);
+          } catch (error) {
+            this.destroy(error as Error);
+          }
+        });
+      },
+    });
+
+  function sendBytes(context: Context, status: number, headers: Headers, body: string | Buffer): void {
+    if (body.length <= SLICE) {
+      sendWhole(context, status, headers, body);
+      return;
+    }
+    begin(context, status, headers);
+    const bytes = typeof body === 'string' ? Buffer.from(body) : body;
+    let sent = 0;
+    context.body = inTurns(() => {
+      const slice = bytes.subarray(sent, sent + SLICE);
+      sent += SLICE;
+      return slice.length > 0 ? slice : undefined;
+    });
+    context.length = bytes.length;
+  }
+
+  /** True when there is more than one slice. */
+  function sendSlices(context: Context, status: number, headers: Headers, body: JsonSlices): boolean {
+    headers['Content-Type'] = JSON_CONTENT;
+    const slices = body.slices();
+    let next: IteratorResult<string, string> | undefined = slices.next();
+    if (next.done) {
+      sendBytes(context, status, headers, next.value);
+      return false;
+    }
+    begin(context, status, headers);
+    context.body = inTurns(() => {
+      const { value, done } = next ?? slices.next();
+      next = done ? END : undefined;
+      return value || undefined;
+    });
+    return true;
+  }
+
+  /** Sends an answer, with headers besides its own. True when the handler goes on making it while it is sent. */
+  return (context: Context, { status, body, headers }: Answer, others: Headers): boolean => {
+    const all = headers ? { ...others, ...headers } : others;
+    if (body instanceof Readable) {
+      begin(context, status, all);
+      context.body = body;
+      return true;
+    }
+    if (body instanceof JsonSlices) return sendSlices(context, status, all, body);
+    if (body === undefined) {
+      sendWhole(context, status, all, undefined);
+    } else if (typeof body === 'string' || Buffer.isBuffer(body)) {
+      sendBytes(context, status, all, body);
+    } else {
+      all['Content-Type'] = JSON_CONTENT;
+      sendBytes(context, status, all, JSON.stringify(body));
+    }
+    return false;
+  };
+}
+
+type Headers = Record<string, string>;
+
+/** An answer that Koa sends as it comes. */
+function begin(context: Context, status: number, headers: Headers): void {
+  context.status = status;
+  context.set(headers);
+}
+
+/** What is there whole goes out in one piece, head and body; Koa would set one header after another. */
+function sendWhole(context: Context, status: number, headers: Headers, body: string | Buffer | undefined): void {
+  const { res } = context;
+  context.respond = false;
+  if (res.destroyed) return;
+  if (!BODILESS.has(status)) headers['Content-Length'] = String(body === undefined ? 0 : Buffer.byteLength(body));
+  res.writeHead(status, headers);
+  if (context.method === 'HEAD') res.end();
+  else res.end(body);
+}
+
+/** Statuses whose answers have no body, and say no length (RFC 9110 8.6). */
+const BODILESS: ReadonlySet<number> = new Set([204, 304]);
+
+const END: IteratorResult<string, string> = { done: true, value: '' };

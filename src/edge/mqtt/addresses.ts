@@ -1,0 +1,37 @@
+import type { Config } from '../../config.ts';
+import { listenAt } from '../../runtime/listening.ts';
+import type { Broker } from './broker.ts';
+import { readTlsFiles } from './tls-files.ts';
+
+/** Where devices connect: the listeners that the settings ask for. They listen when it is started. */
+export function createMqttAddresses(broker: Broker, { mqtt, mqtts, mqttWs, tls }: Config) {
+  const urls: { mqtt: string; mqtts?: string; mqttWs?: string } = { mqtt: '' };
+
+  return {
+    urls,
+
+    /** Throws SETTING_INVALID. */
+    async start(): Promise<void> {
+      urls.mqtt = await listenAt({ setting: 'LAPEL_MQTT_PORT', scheme: 'mqtt', ...mqtt }, broker.listenTcp);
+      const files = tls ? readTlsFiles(tls) : undefined;
+      if (mqtts && files) {
+        const at = { setting: 'LAPEL_MQTTS_PORT', scheme: 'mqtts', ...mqtts };
+        urls.mqtts = await listenAt(at, (host, port) => broker.listenTls(host, port, files));
+      }
+      if (mqttWs) {
+        const at = { setting: 'LAPEL_MQTT_WS_PORT', scheme: files ? 'wss' : 'ws', ...mqttWs };
+        urls.mqttWs = await listenAt(at, (host, port) => broker.listenWebSocket(host, port, files));
+      }
+    },
+
+    /**
+     * Reads the files of TLS again: new connections are shown and judged by them, and who is connected by a certificate
+     * that has been revoked is cut off. Throws SETTING_INVALID, and then all stays as it was. False without TLS.
+     */
+    reloadTls(): boolean {
+      if (!tls) return false;
+      broker.reloadTls(readTlsFiles(tls));
+      return true;
+    },
+  };
+}

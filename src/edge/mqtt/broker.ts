@@ -1,0 +1,373 @@
+import type { Duplex } from 'node:stream';
+import { Aedes, type Client, type Subscription } from 'aedes';
+import type { DeviceLink } from '../../core/outbox/connection-state.ts';
+import type { ResponseLink } from '../../core/requests/response-lanes.ts';
+import type { Presence } from '../../core/sessions/presence.ts';
+import type { Sessions, StoredPacket } from '../../core/sessions/sessions.ts';
+import type { Seen, Takeover } from '../../core/sessions/takeover.ts';
+import type { Metrics } from '../../metrics.ts';
+import type { Contracts } from '../../platform/contracts/contracts.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Ids } from '../../runtime/ids.ts';
+import type { Log } from '../../runtime/log.ts';
+import { createLogLimit } from '../../runtime/log-limit.ts';
+import { BURST_SECONDS, createTokenBuckets } from '../../runtime/token-buckets.ts';
+import type { Watch } from '../../runtime/watch.ts';
+import {
+  connectOf,
+  dropWill,
+  guardRegistration,
+  hasWill,
+  ignoreDuplicates,
+  isLoggedIn,
+  onBrokerError,
+  registeredClient,
+  registeredClients,
+  subscriptionsOf,
+  takeNumber,
+} from './aedes-internals.ts';
+import { createAuthentication, type Proof } from './authentication.ts';
+import { type Certificate, readRevoked } from './certificates.ts';
+import { createConnections, type Place } from './connections.ts';
+import { createEntries } from './device-epochs.ts';
+import { createExactlyOnce, MOST_UNRELEASED } from './exactly-once.ts';
+import { ACKS_AT_ONCE, createInbound, type Handlers } from './inbound.ts';
+import { createListeners, type Transport } from './listeners.ts';
+import { createLoginThrottle } from './login-throttle.ts';
+import { createLoginTurns, HANDSHAKES, LOGINS } from './login-turns.ts';
+import { createOpened } from './opened-links.ts';
+import { createOutbound } from './outbound.ts';
+import { createPacketGuard, type Guarded } from './packet-guard.ts';
+import { createPersistence, fromStored, SESSION_MARKER } from './persistence.ts';
+import { createSubacks } from './suback.ts';
+import type { TlsFiles } from './tls-files.ts';
+import { outboundKind, topicOf } from './topics.ts';
+import { createPatience } from './waiting-messages.ts';
+
+interface Parts {
+  sessions: Sessions;
+  clock: Clock;
+  ids: Ids;
+  log: Log;
+  metrics: Metrics;
+  watch: Watch;
+  /** Whether the device is registered and the proof its own; and whether it may connect. Inside of a unit: `sql`. */
+  authenticate(deviceId: string, proof: Proof, sql?: Seen): Promise<'good' | 'bad' | 'blocked'>;
+  /** The developer of a device that is logged in, where that is known. */
+  ownerOf(deviceId: string): string | undefined;
+  /** Where there are other nodes: how devices come from them, and the name of this one. */
+  takeover?: Pick<Takeover, 'enter' | 'left'> | undefined;
+  nodeId?: (() => string) | undefined;
+  contracts: Pick<Contracts, 'read' | 'accepts'>;
+  handlers: Handlers;
+  /** A device is connected and subscribes its commands; the returned function is called when that ends. */
+  open(link: DeviceLink): () => void;
+  /** The same for its responses. */
+  openResponses(link: ResponseLink): () => void;
+  presence: Pick<Presence, 'heard' | 'left'>;
+  /** Commands a second that callers ask for. */
+  commands(): number;
+  maxConnections: number;
+  /** LAPEL_MQTT_ADDRESS_LOGINS; null: not set. */
+  addressLogins: number | null;
+  /** LAPEL_MQTT_LOGIN_SECONDS */
+  loginSeconds: number;
+  /** LAPEL_DEVICE_RATE_LIMIT: messages per second and device. */
+  messageRate: number;
+}
+
+// A device that does not read is cut off after this time; until then the publishes to it wait, nobody else's.
+const STUCK_READER_MILLISECONDS = 5_000;
+
+/** A connection of a device. */
+export interface LiveConnection {
+  /** Microseconds; null while it logs in. */
+  since: number | null;
+  address: string;
+  transport: Transport;
+  /** 0: none. */
+  keepAliveSeconds: number;
+  protocol: '3.1' | '3.1.1' | '5' | null;
+  /** Its session outlives it. */
+  isPersistent: boolean;
+  subscriptions: string[];
+}
+/** By the protocol level of the CONNECT [MQTT-3.1.2-2]. */
+const LEVELS: Readonly<Record<number, LiveConnection['protocol']>> = { 3: '3.1', 4: '3.1.1', 5: '5' };
+
+export type Broker = Awaited<ReturnType<typeof createBroker>>;
+
+/** The MQTT edge: Aedes with the access rules, the sessions and the order of things that the promises need. */
+export async function createBroker(parts: Parts) {
+  const { sessions, clock, ids, log, metrics, watch, authenticate, handlers, open, presence, messageRate } = parts;
+  const outbound = createOutbound({ watch, ownerOf: parts.ownerOf });
+  const persistence = createPersistence({
+    sessions,
+    outbound,
+    allows: (clientId, topic) => outboundKind(clientId, topic) !== undefined,
+    released: (client, messageId) => exactlyOnce.released(client, messageId),
+    forwards: false,
+    nodeId: parts.nodeId,
+    isLoggedIn,
+    fenceOf: (client) => entries.of(client)?.fence,
+  });
+  const { takeover } = parts;
+  const entries = createEntries({
+    takeover,
+    resumes: persistence.resumes,
+    carryOut: (will) => void inbound.carryOutWill(fromStored(will)),
+  });
+  const logLimit = createLogLimit({ clock });
+  const throttle = createLoginThrottle({ clock, log, logLimit, metrics });
+  interface Known {
+    place: Place;
+    transport: Transport;
+    certificate: Certificate | undefined;
+    guarded: Guarded;
+  }
+  const known = new WeakMap<Client, Known>();
+  const authentication = createAuthentication({
+    clock,
+    log,
+    metrics,
+    authenticate,
+    certificateOf: (client) => known.get(client)?.certificate,
+    openSession: persistence.openSession,
+    enter: takeover && entries.enter,
+    turn: createLoginTurns({ commands: parts.commands, pace: LOGINS }).wait,
+    async throttle(client, ...refusal) {
+      const place = known.get(client)?.place;
+      place?.refused();
+      await throttle.refused(place?.address ?? '', ...refusal);
+    },
+    refuse: (client, code) => known.get(client)?.guarded.refuse(code),
+  });
+  const subacks = createSubacks();
+  function sendAnswer(client: Client, kind: 'responses' | 'errors', answer: object): void {
+    const sent = outbound.answer(client, topicOf(client.id, kind), JSON.stringify(answer));
+    if (!sent) metrics.mqttRefused.inc({ reason: 'answers' });
+  }
+  const exactlyOnce = createExactlyOnce({
+    log,
+    logLimit: (key, deviceId) => logLimit(key, parts.ownerOf(deviceId)),
+    metrics,
+    incoming: persistence.incoming,
+  });
+  const patience = createPatience({ clock, log, logLimit, metrics });
+  const inbound = createInbound({
+    exactlyOnce,
+    patience,
+    contracts: parts.contracts,
+    rate: createTokenBuckets({ clock, perSecond: messageRate }),
+    ackRate: createTokenBuckets({ clock, perSecond: messageRate, size: messageRate * BURST_SECONDS + ACKS_AT_ONCE }),
+    log,
+    logLimit: createLogLimit({ clock }),
+    metrics,
+    watch,
+    handlers,
+    ownerOf: parts.ownerOf,
+    fenceOf: (client) => entries.of(client)?.fence,
+    respond: (client, answer) => sendAnswer(client, 'responses', answer),
+    reject: (client, answer) => sendAnswer(client, 'errors', answer),
+  });
+
+  const broker = await Aedes.createBroker({
+    id: ids.uuid(),
+    persistence,
+    concurrency: 10_000,
+    drainTimeout: STUCK_READER_MILLISECONDS,
+    maxInflightInbound: MOST_UNRELEASED,
+    preConnect: authentication.preConnect,
+    authenticate: authentication.authenticate,
+    authorizePublish: inbound.authorizePublish,
+    authorizeSubscribe(client, subscription, callback) {
+      // Restoring goes on when the connection has ended, and comes to no end then.
+      if (client.closed) return callback(new Error('the connection has ended'));
+      const restored = !client.connected && subscription.topic === SESSION_MARKER;
+      const allowed = restored || outboundKind(client.id, subscription.topic) !== undefined;
+      if (!allowed) metrics.mqttRefused.inc({ reason: 'subscribe' });
+      callback(null, allowed ? subscription : null); // null: 0x80 in the SUBACK
+    },
+    // What a device publishes is for the service alone, whatever its topic.
+    authorizeForward: (_client, packet) => (takeNumber(packet) ? packet : null),
+  });
+  guardRegistration(broker, (client) => {
+    if (hasWill(client)) persistence.delWill(client).catch((err: unknown) => log.error({ err }, 'a will stays'));
+  });
+
+  /** Since when, in microseconds. */
+  const ready = new Map<Client, number>();
+  const opened = createOpened({
+    commands: (client) =>
+      open({
+        deviceId: client.id,
+        epoch: entries.of(client)?.epoch,
+        publish(command, acknowledged) {
+          inbound.sent(client.id);
+          outbound.publish(client, topicOf(client.id, 'commands'), JSON.stringify(command), acknowledged);
+        },
+      }),
+    responses: (client) =>
+      parts.openResponses({
+        deviceId: client.id,
+        respond: (payload, acknowledged) =>
+          outbound.publish(client, topicOf(client.id, 'responses'), payload, acknowledged),
+      }),
+  });
+
+  broker.on('clientReady', (client) => {
+    if (client.closed) return;
+    ready.set(client, clock.now());
+    presence.heard(client.id);
+    metrics.devicesConnected.set(ready.size);
+    if (watch.devices > 0) watch.device(client.id);
+    log.debug({ deviceId: client.id, clean: client.clean }, 'device connected');
+    opened.open(client, Object.keys(subscriptionsOf(client)));
+  });
+  broker.on('subscribe', (subscriptions: Subscription[], client) => {
+    const granted = subscriptions.filter(({ qos }) => (qos as number) !== 0x80);
+    opened.open(
+      client,
+      granted.map(({ topic }) => topic),
+    );
+    subacks.answer(client, subscriptions);
+  });
+  broker.on('unsubscribe', (topics, client) => opened.close(client, topics));
+  broker.on('clientDisconnect', (client) => {
+    opened.close(client);
+    ready.delete(client);
+    presence.left(client.id);
+    metrics.devicesConnected.set(ready.size);
+    if (watch.devices > 0) watch.device(client.id);
+    log.debug({ deviceId: client.id }, 'device disconnected');
+  });
+  broker.on('clientError', (client, err) =>
+    log.debug({ deviceId: client.id, reason: err.message }, 'connection ended'),
+  );
+  broker.on('connectionError', (_client, err) => log.debug({ reason: err.message }, 'connection ended before login'));
+  onBrokerError(broker, (err) => log.error({ err }, 'broker error'));
+
+  const leaving = new WeakSet<Client>();
+  const guard = createPacketGuard({
+    clock,
+    log,
+    logLimit,
+    metrics,
+    messageRate,
+    ownerOf: parts.ownerOf,
+    heard: presence.heard,
+    mayAsk: inbound.mayAsk,
+    subscribes: subacks.prepare,
+    awaitsPuback: outbound.awaits,
+    loginEnded: authentication.loginEnded,
+    ending(client) {
+      opened.close(client);
+      leaving.add(client);
+    },
+  });
+  function handle(connection: Duplex, from: Omit<Known, 'guarded'>): void {
+    const client = broker.handle(connection);
+    ignoreDuplicates(client);
+    known.set(client, { ...from, guarded: guard(client, connection, from.place) });
+  }
+  /** The connection that a device has; it may not have come to the end of its login. */
+  function liveClient(deviceId: string): Client | undefined {
+    const client = registeredClient(broker, deviceId);
+    return client === undefined || client.closed || leaving.has(client) ? undefined : client;
+  }
+  const connections = createConnections({
+    clock,
+    log,
+    logLimit,
+    metrics,
+    most: parts.maxConnections,
+    perAddress: parts.addressLogins,
+    loginSeconds: parts.loginSeconds,
+  });
+  const listeners = createListeners({
+    log,
+    logLimit,
+    metrics,
+    connections,
+    loginSeconds: parts.loginSeconds,
+    turn: createLoginTurns({ commands: parts.commands, pace: HANDSHAKES }).wait,
+    handle,
+  });
+
+  return {
+    listenTcp: listeners.listenTcp,
+    listenTls: listeners.listenTls,
+    listenWebSocket: listeners.listenWebSocket,
+
+    /**
+     * Closes the device's connection, if it has one: its credential stopped, or it was removed or moved; then nothing
+     * more is taken of it, its will included.
+     */
+    disconnect(deviceId: string, will: 'kept' | 'dropped'): void {
+      authentication
+        .disconnect(broker, deviceId, will)
+        .catch((err: unknown) => log.error({ err }, 'disconnect failed'));
+    },
+
+    /** True while the device has a connection. */
+    isConnected: (deviceId: string): boolean => liveClient(deviceId) !== undefined,
+
+    /** True while nothing is under way on the connection of a device. */
+    isQuiet(deviceId: string): boolean {
+      const client = liveClient(deviceId);
+      return client !== undefined && ready.has(client) && outbound.isEmpty(client) && !patience.holds(client);
+    },
+
+    /** How many devices are connected. */
+    connectedCount: (): number => ready.size,
+
+    /** The devices that are connected; undefined when there are more than `most`. */
+    connectedIds(most: number): string[] | undefined {
+      if (ready.size > most) return undefined;
+      return [...ready.keys()].filter((client) => liveClient(client.id) === client).map(({ id }) => id);
+    },
+
+    /** What is known of the connection that a device has here; undefined without one. */
+    connectionOf(deviceId: string): LiveConnection | undefined {
+      const client = liveClient(deviceId);
+      const from = client && known.get(client);
+      if (!from) return undefined;
+      const { keepAliveSeconds, level } = connectOf(client);
+      return {
+        since: ready.get(client) ?? null,
+        address: from.place.remoteAddress,
+        transport: from.transport,
+        keepAliveSeconds,
+        protocol: LEVELS[level] ?? null,
+        isPersistent: client.clean === false,
+        subscriptions: Object.keys(subscriptionsOf(client)).filter((topic) => topic !== SESSION_MARKER),
+      };
+    },
+
+    /** Carries out the will of a connection that another node had; resolves when that is done, or was not possible. */
+    carryOutWill: (will: StoredPacket): Promise<void> => inbound.carryOutWill(fromStored(will)),
+
+    /** New files for the TLS listeners; who is connected by a certificate that they revoke is cut off. */
+    reloadTls(files: TlsFiles): void {
+      listeners.reload(files);
+      const revoked = files.clientCrl && readRevoked(files.clientCrl);
+      for (const client of registeredClients(broker)) {
+        const certificate = known.get(client)?.certificate;
+        if (certificate && revoked?.has(certificate)) client.close();
+      }
+    },
+
+    idle: inbound.idle,
+
+    /** No further connections; what is in work is acknowledged; then all connections end. Their wills stay stored. */
+    async [Symbol.asyncDispose](): Promise<void> {
+      listeners.stop();
+      patience.end();
+      await inbound.idle();
+      for (const client of registeredClients(broker)) dropWill(client); // broker.close() would publish them all
+      await new Promise<void>((resolve) => broker.close(() => resolve()));
+      connections.destroy();
+      await inbound.idle();
+    },
+  };
+}

@@ -1,0 +1,38 @@
+import type { Statuses } from '../../core/devices/statuses.ts';
+import type { DeviceEvents } from '../../core/events/device-events.ts';
+import type { DeviceRequests } from '../../core/requests/device-requests.ts';
+import type { Transactions } from '../../core/transactions/transactions.ts';
+import type { Handlers } from './inbound.ts';
+
+interface Parts {
+  transactions: Pick<Transactions, 'settle' | 'ending'>;
+  statuses: Pick<Statuses, 'report'>;
+  events: Pick<DeviceEvents, 'accept'>;
+  requests: Pick<DeviceRequests, 'accept'>;
+}
+
+/** What the service does with each message of a device. A message that cannot be carried out throws a DomainError. */
+export function createDeviceMessages({ transactions, statuses, events, requests }: Parts): Handlers {
+  return {
+    async acks(deviceId, ack, { fence }) {
+      await transactions.settle(deviceId, ack, fence);
+      return undefined;
+    },
+    async status(deviceId, status, { fence }) {
+      await statuses.report(deviceId, status, fence);
+      return undefined;
+    },
+    async events(deviceId, event, { bytes, fence }) {
+      const ending = transactions.ending(deviceId);
+      if (ending) await ending;
+      await events.accept(deviceId, event, bytes, fence);
+      return undefined;
+    },
+    /** Every request gets a response with its requestId, also when something is wrong with its data. */
+    async requests(deviceId, request, { fence }) {
+      const ending = transactions.ending(deviceId);
+      if (ending) await ending;
+      return requests.accept(deviceId, request, fence);
+    },
+  };
+}

@@ -1,0 +1,20 @@
+import type { Revoke } from '../../core/devices/devices.ts';
+import type { Takeover } from '../../core/sessions/takeover.ts';
+import type { Broker } from './broker.ts';
+
+/** Ends the connection of a device whose right to it ends with the unit of work; on whichever node it is. */
+export function createRevoke(
+  takeover: Takeover | undefined,
+  broker: () => Pick<Broker, 'disconnect' | 'carryOutWill'>,
+): Revoke {
+  return (unit, deviceId, will) => {
+    if (takeover) return anywhere(unit, deviceId, will, takeover);
+    unit.onCommit(() => broker().disconnect(deviceId, will));
+    return undefined;
+  };
+
+  async function anywhere(...[unit, deviceId, will, by]: [...Parameters<Revoke>, Takeover]): Promise<void> {
+    const left = await by.revoke(unit, deviceId);
+    if (left && will === 'kept') unit.onCommit(() => void broker().carryOutWill(left));
+  }
+}

@@ -1,0 +1,83 @@
+import { createHash } from 'node:crypto';
+import { ownVersion } from '../../runtime/version.ts';
+import { html } from '../docs/html.ts';
+import type { ConsoleFiles } from './files.ts';
+import { PACKAGED, PACKAGES } from './packaged.ts';
+
+/** For whom a listener's console is: who runs the service, or a customer's application. */
+export type ConsoleRole = 'operator' | 'application';
+
+interface Parts {
+  role: ConsoleRole;
+  /** Of the local date-times in bodies. */
+  timeZone: string;
+  /** From the page's address to the place that `/console` is in, with a slash at its end. */
+  root: string;
+  files: Pick<ConsoleFiles, 'digest' | 'modules'>;
+  /** Where files are uploaded to. */
+  objectsOrigin: string;
+}
+
+const ENTRY = 'main.ts';
+// In this order: what is narrow is last, because it changes the others.
+const SHEETS = ['colours', 'ground', 'frame', 'cards', 'tables', 'forms', 'messages', 'plots', 'door', 'narrow'];
+const STYLES = [`${PACKAGES}/uplot.css`, ...SHEETS.map((name) => `style/${name}.css`)];
+
+const ICON =
+  "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Crect width='16' height='16' rx='4' fill='%230b6e75'/%3E%3Cpath d='M5 4v8h6' fill='none' stroke='%23fff' stroke-width='2'/%3E%3C/svg%3E";
+
+/**
+ * What the page may load: its own files, and nothing else; the only script in it is the map of the packages. No text
+ * becomes markup or a script (`require-trusted-types-for`), whatever the page does with it.
+ */
+const policyOf = (importMap: string, objectsOrigin: string): string =>
+  [
+    "default-src 'none'",
+    `script-src 'self' 'sha256-${createHash('sha256').update(importMap).digest('base64')}'`,
+    "style-src 'self'",
+    "img-src 'self' data:",
+    `connect-src 'self' ${objectsOrigin}`,
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+  ].join('; ');
+
+/** The one page of the console, for an address; its links are relative, so that it works below whatever path a proxy has. */
+export function consolePage({ role, timeZone, root, files, objectsOrigin }: Parts) {
+  const folder = `${root}console/files/${files.digest}/`;
+  const imports = PACKAGED.flatMap(({ name, file }) => (name ? [[name, `${folder}${PACKAGES}/${file}`]] : []));
+  const importMap = JSON.stringify({ imports: Object.fromEntries(imports) });
+  const { html: text } = html`<!doctype html>
+<html lang="en" data-role="${role}" data-root="${root}" data-version="${ownVersion()}" data-time-zone="${timeZone}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>Lapel</title>
+<link rel="icon" href="${ICON}">
+${STYLES.map((path) => html`<link rel="stylesheet" href="${folder}${path}">\n`)}
+<script type="importmap">${{ html: importMap }}</script>
+${files.modules.map((path) => html`<link rel="modulepreload" href="${folder}${path}">\n`)}
+<script type="module" src="${folder}${ENTRY}"></script>
+</head>
+<body>
+<div id="console"></div>
+<noscript>The console needs JavaScript.</noscript>
+</body>
+</html>
+`;
+  return {
+    text,
+    headers: {
+      'Cache-Control': 'no-cache',
+      'Content-Security-Policy': policyOf(importMap, objectsOrigin),
+      'X-Content-Type-Options': 'nosniff',
+      // With `no-referrer` browsers would say `Origin: null` of requests that are not CORS.
+      'Referrer-Policy': 'same-origin',
+      'Cross-Origin-Opener-Policy': 'same-origin',
+      'Cross-Origin-Resource-Policy': 'same-origin',
+    },
+  };
+}

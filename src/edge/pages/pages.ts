@@ -1,0 +1,56 @@
+import { DomainError } from '../../errors.ts';
+import { createDocsFile, type DocsFile } from '../docs/file.ts';
+import type { ReadFiles } from './files.ts';
+import { type ConsoleRole, consolePage } from './page.ts';
+
+interface Parts {
+  role: ConsoleRole;
+  /** Of the local date-times in bodies. */
+  timeZone: string;
+  /** The same for all listeners. */
+  files: ReadFiles;
+  /** Where files are uploaded to: a URL. */
+  objectsUrl(): string;
+}
+
+export type ConsolePages = ReturnType<typeof createConsolePages>;
+
+/** Where the console is on its listener. */
+export const CONSOLE = '/console';
+const FILES = `${CONSOLE}/files/`;
+/** Segments of an address of the console at most. */
+const DEEPEST = 16;
+
+/** The console of a listener: its files, and its one page at every other address below `/console`. */
+export function createConsolePages({ role, timeZone, files: allFiles, objectsUrl }: Parts) {
+  /** By the depth of their addresses. */
+  const pages = new Map<number, Promise<DocsFile>>();
+
+  async function makePage(depth: number): Promise<DocsFile> {
+    const root = depth === 0 ? './' : '../../'.repeat(depth);
+    const files = await allFiles();
+    const { text, headers } = consolePage({ role, timeZone, root, files, objectsOrigin: new URL(objectsUrl()).origin });
+    return createDocsFile('text/html; charset=utf-8', text, headers);
+  }
+
+  function pageOf(path: string): Promise<DocsFile> {
+    const depth = path.split('/').length - 2;
+    if (depth > DEEPEST) throw new DomainError('FILE_NOT_FOUND');
+    const page = pages.get(depth) ?? makePage(depth);
+    pages.set(depth, page);
+    page.catch(() => pages.delete(depth));
+    return page;
+  }
+
+  return {
+    /** What is at a path that is `/console` or below it. Throws FILE_NOT_FOUND. */
+    async find(path: string): Promise<DocsFile> {
+      if (!path.startsWith(FILES)) return pageOf(path);
+      const { digest, files } = await allFiles();
+      const at = path.slice(FILES.length);
+      const file = at.startsWith(`${digest}/`) ? files.get(at.slice(digest.length + 1)) : undefined;
+      if (!file) throw new DomainError('FILE_NOT_FOUND');
+      return file;
+    },
+  };
+}

@@ -1,0 +1,148 @@
+import { _, type Ajv2020, type Code } from 'ajv/dist/2020.js';
+import { and } from 'ajv/dist/compile/codegen/index.js';
+import type {
+  CodeKeywordDefinition,
+  DataValidateFunction,
+  ErrorObject,
+  KeywordErrorDefinition,
+} from 'ajv/dist/types/index.js';
+import { MOST_FAULTS } from '../../errors.ts';
+import { isLanguageTag } from './language-tag.ts';
+
+/** What is wrong with the URL of a setting, or undefined. The rule belongs to the applications; it is passed in. */
+export type UrlFault = (url: string) => { type: string; msg: string } | undefined;
+
+const overLimit: KeywordErrorDefinition = {
+  message: 'must not exceed its limit',
+  params: ({ schemaCode }) => _`{limit: ${schemaCode}}`,
+};
+
+/** What becomes of a member that a schema does not know: it is taken out of the object that it is in. */
+export type TakeOut = (from: Record<string, unknown>, name: string) => void;
+
+interface Rules {
+  urlFault: UrlFault;
+  /** For messages that are read tolerantly; without it a member that a schema does not know is a fault. */
+  takeOut?: TakeOut;
+}
+
+/** Faults of one object for members that its schema does not know, at most: one more than are ever told. */
+const UNKNOWN_MEMBERS = MOST_FAULTS + 1;
+
+/**
+ * What the schemas use beyond JSON Schema 2020-12: the formats `imei` and `language-tag`, the keywords `maxUtf8Bytes`,
+ * `maxJsonBytes`, `maxDepth` and `settingUrl`, and those of their judged form (see judgedSchema).
+ */
+export function addKeywords(ajv: Ajv2020, { urlFault, takeOut }: Rules): void {
+  // `tsType` speaks to the generator of types only, `x-pattern-message` to whoever tells of a fault.
+  ajv.addVocabulary(['tsType', 'x-pattern-message']);
+  ajv.addFormat('imei', { type: 'string', validate: hasCheckDigit });
+  ajv.addFormat('language-tag', { type: 'string', validate: isLanguageTag });
+  ajv.addKeyword({
+    keyword: 'maxUtf8Bytes',
+    type: 'string',
+    schemaType: 'number',
+    error: overLimit,
+    // Three bytes hold any UTF-16 unit, so most names need no counting.
+    validate: (limit: number, text: string) => text.length * 3 <= limit || Buffer.byteLength(text) <= limit,
+  });
+  // What is stored is written by JSON.stringify, which overflows the stack some thousand levels down.
+  ajv.addKeyword({
+    keyword: 'maxDepth',
+    type: 'object',
+    schemaType: 'number',
+    error: overLimit,
+    validate: (limit: number, value: unknown) => isWithin(value, limit),
+  });
+  // What is nested too deep is told by `maxDepth`, and is not measured.
+  ajv.addKeyword({
+    keyword: 'maxJsonBytes',
+    type: 'object',
+    schemaType: 'number',
+    error: overLimit,
+    validate: (limit: number, value: unknown, schema?: { maxDepth?: number }) =>
+      leastRoom(value, limit, schema?.maxDepth ?? DEEPEST) >= 0 ||
+      !isWithin(value, schema?.maxDepth ?? DEEPEST) ||
+      Buffer.byteLength(JSON.stringify(value)) <= limit,
+  });
+  ajv.addKeyword(knownMembers(takeOut));
+  const settingUrl: DataValidateFunction & { errors?: Partial<ErrorObject>[] } = (url: string) => {
+    const fault = urlFault(url);
+    settingUrl.errors = fault ? [{ keyword: 'settingUrl', message: fault.msg, params: fault }] : [];
+    return fault === undefined;
+  };
+  ajv.addKeyword({ keyword: 'settingUrl', type: 'string', schemaType: 'boolean', compile: () => settingUrl });
+  // The last: what is wrong with a text by its own rule is told first.
+  ajv.addKeyword({
+    keyword: 'plainText',
+    type: 'string',
+    schemaType: 'boolean',
+    error: { message: 'must have no NUL characters and no lone surrogates' },
+    validate: (_: boolean, text: string) => text.isWellFormed() && !text.includes('\0'),
+  });
+}
+
+/** `additionalProperties: false`, which says no more than can be told, or takes out what it finds. As code in line, as that has it. */
+const knownMembers = (takeOut: TakeOut | undefined): CodeKeywordDefinition => ({
+  keyword: 'knownMembers',
+  before: 'properties',
+  type: 'object',
+  schemaType: 'array',
+  error: {
+    message: 'must NOT have additional properties',
+    params: ({ params }) => _`{additionalProperty: ${params['member']}}`,
+  },
+  code(cxt) {
+    const { gen, data } = cxt;
+    const names = cxt.schema as string[];
+    const isUnknown = (name: Code): Code => and(_`true`, ...names.map((known) => _`${name} !== ${known}`));
+    const found = takeOut ? undefined : gen.let('unknown', 0);
+    gen.forIn('key', data, (name) =>
+      gen.if(isUnknown(name), () => {
+        if (takeOut) gen.code(_`${gen.scopeValue('func', { ref: takeOut })}(${data}, ${name})`);
+        if (!found) return;
+        cxt.setParams({ member: name });
+        cxt.error();
+        gen.code(_`if (++${found} === ${UNKNOWN_MEMBERS}) break`);
+      }),
+    );
+  },
+});
+
+// Of values without a `maxDepth` of their own.
+const DEEPEST = 64;
+// Bytes of JSON at most: a number, true, false or null; an escaped character; quotation marks, comma and colon.
+const LONGEST_PLAIN = 25;
+const LONGEST_ESCAPE = 6;
+const PUNCTUATION = 4;
+
+/** How much of the room is left when a value takes as much as it can at most; below 0 it is to be measured, or is too deep. */
+function leastRoom(value: unknown, room: number, levels: number): number {
+  if (typeof value === 'string') return room - value.length * LONGEST_ESCAPE - PUNCTUATION;
+  if (typeof value !== 'object' || value === null) return room - LONGEST_PLAIN;
+  let left = levels > 0 ? room - PUNCTUATION : -1;
+  for (const name in value) {
+    if (left < 0) return left;
+    const rest = left - name.length * LONGEST_ESCAPE - PUNCTUATION;
+    left = leastRoom((value as Record<string, unknown>)[name], rest, levels - 1);
+  }
+  return left;
+}
+
+/** True when no object or list lies deeper than so many levels, the value itself being the first. */
+function isWithin(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return true;
+  return levels > 0 && Object.values(value).every((member) => isWithin(member, levels - 1));
+}
+
+/** Luhn's check over 15 digits (3GPP TS 23.003 6.2.1 and annex B). Other shapes pass: the pattern beside it refuses them. */
+export function hasCheckDigit(imei: string): boolean {
+  if (imei.length !== 15) return true;
+  let sum = 0;
+  for (let index = 0; index < 15; index += 1) {
+    const digit = imei.charCodeAt(index) - 48;
+    const doubled = index % 2 === 1 ? digit * 2 : digit;
+    sum += doubled > 9 ? doubled - 9 : doubled;
+  }
+  return sum % 10 === 0;
+}

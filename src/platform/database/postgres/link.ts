@@ -1,0 +1,148 @@
+import { atHosts } from '../../../runtime/database-hosts.ts';
+import { type Bounds, type Connection, openConnection } from './connection.ts';
+import { ConnectionLost } from './trouble.ts';
+
+// Milliseconds between attempts to connect; doubled each time.
+const FIRST_PAUSE = 25;
+const LONGEST_PAUSE = 1_000;
+
+interface Options {
+  url: string;
+  /** Runs on each connection before it is used; what it throws is as if there were none. `another`: to the same host. */
+  prepare(connection: Connection, bounds: Bounds, another: () => Promise<Connection>): Promise<void>;
+  /** A connection was lost, or could not be had: told once until all are there again. */
+  onAway(cause: unknown): void;
+  onBack(): void;
+}
+
+export type Links = ReturnType<typeof createLinks>;
+export type Link = ReturnType<Links['link']>;
+
+/** Connections to one database that are opened again when they are lost: one attempt at a time, however many are wanted. */
+export function createLinks({ url, prepare, onAway, onBack }: Options) {
+  const closing = new AbortController();
+  const ends: (() => Promise<void>)[] = [];
+  const cuts: ((cause: Error) => void)[] = [];
+  const away = new Set<object>();
+  let turn: Promise<unknown> = Promise.resolve();
+  let pause = 0;
+  const atAny = atHosts(url);
+
+  function sleep(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, pause);
+    const giveUp = (): void => {
+      clearTimeout(timer);
+      resolve();
+    };
+    closing.signal.addEventListener('abort', giveUp, { once: true });
+    return promise.finally(() => closing.signal.removeEventListener('abort', giveUp));
+  }
+
+  async function openAt(host: string, bounds: Bounds, onLost: (cause: unknown) => void): Promise<Connection> {
+    const connection = await openConnection(host, bounds, onLost);
+    try {
+      await prepare(connection, bounds, () => openConnection(host, bounds, () => undefined));
+      return connection;
+    } catch (cause) {
+      await connection.end();
+      throw cause;
+    }
+  }
+
+  async function attempt(bounds: Bounds, onLost: (cause: unknown) => void): Promise<Connection> {
+    if (pause > 0) await sleep();
+    closing.signal.throwIfAborted();
+    try {
+      const connection = await atAny((host) => openAt(host, bounds, onLost));
+      pause = 0;
+      return connection;
+    } catch (cause) {
+      pause = Math.min(Math.max(FIRST_PAUSE, pause * 2), LONGEST_PAUSE);
+      throw cause;
+    }
+  }
+
+  /** In its turn: a server that comes back is not met by all at once. */
+  function connect(bounds: Bounds, onLost: (cause: unknown) => void): Promise<Connection> {
+    const opened = turn.then(() => attempt(bounds, onLost));
+    turn = opened.catch(() => undefined);
+    return opened;
+  }
+
+  return {
+    /** One attempt, for the start. Rejects with what is wrong. */
+    once: (bounds: Bounds): Promise<Connection> => connect(bounds, () => undefined),
+
+    /** One connection, from its first use on. */
+    link(bounds: Bounds) {
+      const self = {};
+      let current: Connection | undefined;
+      let opening: Promise<Connection> | undefined;
+      let awaySince: number | undefined;
+      ends.push(async () => current?.end());
+      cuts.push((cause) => current?.destroy(cause));
+
+      function setAway(cause: unknown): void {
+        if (awaySince !== undefined || closing.signal.aborted) return;
+        awaySince = performance.now();
+        if (away.size === 0) onAway(cause);
+        away.add(self);
+      }
+
+      function setBack(): void {
+        awaySince = undefined;
+        if (away.delete(self) && away.size === 0) onBack();
+      }
+
+      async function reconnect(): Promise<Connection> {
+        for (;;) {
+          try {
+            const opened = await connect(bounds, lost);
+            if (!opened.alive()) continue;
+            current = opened;
+            setBack();
+            return opened;
+          } catch (cause) {
+            if (closing.signal.aborted) throw new ConnectionLost(cause);
+            setAway(cause);
+          }
+        }
+      }
+
+      function begin(): Promise<Connection> {
+        opening ??= reconnect().finally(() => {
+          opening = undefined;
+        });
+        opening.catch(() => undefined); // whoever waits for it is told
+        return opening;
+      }
+
+      function lost(cause: unknown): void {
+        current = undefined;
+        setAway(cause);
+        if (!closing.signal.aborted) void begin();
+      }
+
+      return {
+        /** The connection, when there is one; it can be lost at any time. */
+        current: (): Connection | undefined => (current?.alive() ? current : undefined),
+        /** Waits until there is one. Rejects with ConnectionLost when all is closed. */
+        ready: (): Promise<Connection> => (current?.alive() ? Promise.resolve(current) : begin()),
+        /** Milliseconds for which there has been none; 0 when there is nothing to say against it. */
+        awayFor: (): number => (awaySince === undefined ? 0 : performance.now() - awaySince),
+      };
+    },
+
+    /** All of them are lost, and made again. */
+    renew(cause: Error): void {
+      for (const cut of cuts) cut(cause);
+    },
+
+    async close(): Promise<void> {
+      closing.abort();
+      await turn;
+      await Promise.all(ends.map((end) => end()));
+    },
+  };
+}

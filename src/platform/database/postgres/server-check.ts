@@ -1,0 +1,83 @@
+import type { Connection } from './connection.ts';
+import { Unfit } from './unfit-server.ts';
+
+interface Found {
+  version: number;
+  commits: string;
+  fsync: string;
+  whole: string;
+  standbys: string;
+  isolation: string;
+  encoding: string;
+  standby: boolean;
+}
+
+const LOOK = `SELECT current_setting('server_version_num')::int AS version, current_setting('synchronous_commit') AS commits,
+  current_setting('fsync') AS fsync, current_setting('full_page_writes') AS whole,
+  current_setting('synchronous_standby_names') AS standbys, current_setting('default_transaction_isolation') AS isolation,
+  current_setting('server_encoding') AS encoding, pg_is_in_recovery() AS standby`;
+
+const OLDEST = 140_000;
+
+/** What the promises rest on, each with what is said of another value; the first that does not hold counts. */
+const RULES: readonly [holds: (found: Found) => boolean, said: (found: Found) => string][] = [
+  [
+    ({ version }) => version >= OLDEST,
+    ({ version }) => `PostgreSQL ${Math.floor(version / 10_000)} is too old: it must be 14 or newer`,
+  ],
+  [
+    ({ commits }) => commits !== 'off',
+    () => 'PostgreSQL has synchronous_commit = off: a commit must be on the disk before anyone is answered',
+  ],
+  [
+    ({ commits, standbys }) => commits !== 'local' || standbys === '',
+    () =>
+      'PostgreSQL has synchronous_commit = local and synchronous_standby_names: a standby that takes over would lack commits',
+  ],
+  [
+    ({ fsync }) => fsync === 'on',
+    () => 'PostgreSQL has fsync = off: a commit must be on the disk before anyone is answered',
+  ],
+  [({ whole }) => whole === 'on', () => 'PostgreSQL has full_page_writes = off: a crash could tear its pages'],
+  [
+    ({ isolation }) => isolation === 'read committed',
+    ({ isolation }) =>
+      `PostgreSQL has default_transaction_isolation = ${isolation} and keeps it: it must be read committed`,
+  ],
+  [
+    ({ encoding }) => encoding === 'UTF8',
+    ({ encoding }) => `PostgreSQL has server_encoding = ${encoding}: it must be UTF8`,
+  ],
+];
+
+/**
+ * Holds a connection against what the promises rest on; it pins what a connection may choose, so a role or a database that
+ * says otherwise changes nothing. Throws Unfit.
+ */
+export async function checkSettings(connection: Connection): Promise<void> {
+  const { rows } = await connection.script(LOOK); // unprepared, as long as nobody knows which pooler there is
+  const [found] = rows as [Found];
+  if (found.standby) throw new Error('this is a standby: it cannot be written');
+  const broken = RULES.find(([holds]) => !holds(found));
+  if (broken) throw new Unfit(broken[1](found));
+}
+
+async function servedBy(connection: Connection): Promise<number> {
+  const { rows } = await connection.script('SELECT pg_backend_pid() AS pid');
+  return (rows as [{ pid: number }])[0].pid;
+}
+
+/**
+ * A pooler between this and the server shows by another process than the one that the connection was told. It must keep
+ * one of the server's connections for each of ours: two of ours that are served by the same one cannot be. Throws Unfit.
+ */
+export async function checkPooler(connection: Connection, open: () => Promise<Connection>): Promise<void> {
+  if (connection.process() === (await servedBy(connection))) return;
+  const other = await open();
+  try {
+    if ((await servedBy(other)) === (await servedBy(connection)))
+      throw new Unfit('the pooler before PostgreSQL shares its connections: it needs pool_mode = session');
+  } finally {
+    await other.end();
+  }
+}

@@ -1,0 +1,172 @@
+import type SqliteDatabase from 'better-sqlite3';
+import { threadTime } from '../../../runtime/thread-time.ts';
+import { createEffects } from '../effects.ts';
+import type { UnitOfWork } from '../sql.ts';
+import { createUnitQueue, type QueueOptions, UNITS_PER_COMMIT, type Waiting } from '../unit-queue.ts';
+import { createStatements } from './statements.ts';
+import { isOfGround, unavailable } from './trouble.ts';
+
+interface Done extends Waiting {
+  outcome: { value: unknown } | { cause: unknown };
+  onCommit: (() => void)[];
+  onRollback: (() => void)[];
+}
+
+/**
+ * Milliseconds of processor time for which the units of a commit may run: everybody shares the event loop with them. They may take as long as
+ * the disk does for the commit itself, or there would be more waiting than work.
+ */
+const RUN_MILLISECONDS = { least: 4, most: 8 };
+/** And so many units at least. */
+const FEWEST = 16;
+/** One commit of so many is measured; and what that counts. */
+const MEASURED = 4;
+const WEIGHT = 0.2;
+
+/** How many units a commit takes, by how long they and the disk took before. */
+function createBatchSize() {
+  let unitMs = 0.05;
+  let diskMs = 0;
+  let commits = 0;
+  return {
+    /** To ask for processor time costs some: one commit of a few is measured. */
+    measures(): boolean {
+      commits += 1;
+      return commits % MEASURED === 0;
+    },
+    most(): number {
+      const runMs = Math.min(RUN_MILLISECONDS.most, Math.max(RUN_MILLISECONDS.least, diskMs));
+      return Math.max(FEWEST, Math.min(UNITS_PER_COMMIT, Math.floor(runMs / unitMs)));
+    },
+    took(units: number, runMs: number, commitMs: number): void {
+      unitMs += WEIGHT * (Math.max(0.001, runMs / units) - unitMs);
+      diskMs += WEIGHT * (commitMs - diskMs);
+    },
+  };
+}
+
+interface Options extends Pick<QueueOptions, 'ownerOf'> {
+  connection: SqliteDatabase.Database;
+  observe(commit: { seconds: number; committed: number; rolledBack: number }): void;
+  /** A commit as a whole could not be made. */
+  onFailed(cause: unknown): void;
+  onEffectError(cause: unknown): void;
+}
+
+/** How the last of them failed, if it did. */
+const failureOf = (done: Done[]): { cause: unknown } | undefined => {
+  const outcome = done.at(-1)?.outcome;
+  return outcome && 'cause' in outcome ? outcome : undefined;
+};
+
+/**
+ * Group commit, in three phases that repeat while anything waits. Gather: see createUnitQueue; requests from many sockets
+ * share one fsync. Run: BEGIN, then the units, one after another; one that throws before it has changed anything is out of
+ * it. When one throws later, all of them are rolled back and run once more, each in a savepoint of its own, so that it is
+ * rolled back alone: savepoints cost an eighth of the statements' time, and hardly ever is one needed. Settle: COMMIT, then
+ * the units' effects in order, then the answers. A COMMIT that fails rolls all of them back and rejects every one with
+ * DATABASE_UNAVAILABLE; so does a statement for which the disk has no room.
+ */
+export function createGroupCommit({ connection, observe, onFailed, onEffectError, ownerOf }: Options) {
+  const size = createBatchSize();
+  let changed = false; // by the unit that runs
+  const sql = createStatements(connection, {
+    changed: () => {
+      changed = true;
+    },
+  });
+  const begin = connection.prepare('BEGIN IMMEDIATE');
+  const commit = connection.prepare('COMMIT');
+  const rollback = connection.prepare('ROLLBACK');
+  const savepoint = connection.prepare('SAVEPOINT unit');
+  const release = connection.prepare('RELEASE unit');
+  const rollbackTo = connection.prepare('ROLLBACK TO unit');
+  const { run: effects, undo } = createEffects(onEffectError);
+
+  async function runUnit(unit: Waiting, inSavepoint: boolean): Promise<Done> {
+    const onCommit: (() => void)[] = [];
+    const onRollback: (() => void)[] = [];
+    const port: UnitOfWork = {
+      ...sql,
+      forUpdate: '', // units run one after another
+      skipLocked: '',
+      onCommit: (effect) => onCommit.push(effect),
+      onRollback: (effect) => onRollback.push(effect),
+    };
+    changed = false;
+    if (inSavepoint) savepoint.run();
+    try {
+      const value = await unit.work(port);
+      if (inSavepoint) release.run();
+      return { ...unit, outcome: { value }, onCommit, onRollback };
+    } catch (cause) {
+      if (inSavepoint && connection.inTransaction) {
+        rollbackTo.run();
+        release.run();
+      }
+      undo(onRollback);
+      if (isOfGround(cause)) throw cause; // what others want to write fails as well
+      return { ...unit, outcome: { cause }, onCommit: [], onRollback: [] };
+    }
+  }
+
+  /** Runs the units into `done`; false when one failed whose changes can only be taken back with those of all. */
+  async function runAll(batch: Waiting[], done: Done[], inSavepoints: boolean): Promise<boolean> {
+    begin.run();
+    for (const unit of batch) {
+      done.push(await runUnit(unit, inSavepoints));
+      // A full disk ends the whole transaction by itself; going on would commit what follows without what went before.
+      if (!connection.inTransaction)
+        throw new Error('the database ended the transaction', { cause: failureOf(done)?.cause });
+      if (!inSavepoints && changed && failureOf(done)) return false;
+    }
+    return true;
+  }
+
+  function takeBack(done: Done[]): void {
+    if (connection.inTransaction) rollback.run();
+    for (const unit of done.splice(0).reverse()) undo(unit.onRollback);
+  }
+
+  async function commitOnce(batch: Waiting[]): Promise<undefined> {
+    const started = performance.now();
+    const isMeasured = size.measures();
+    const before = isMeasured ? threadTime() : 0;
+    const done: Done[] = [];
+    let ranMs = 0;
+    let ranAt = started;
+    try {
+      if (!(await runAll(batch, done, false))) {
+        takeBack(done);
+        await runAll(batch, done, true);
+      }
+      if (isMeasured) ranMs = threadTime() - before;
+      ranAt = performance.now();
+      commit.run();
+    } catch (cause) {
+      takeBack(done);
+      onFailed(cause);
+      for (const unit of batch) unit.reject(unavailable(cause));
+      observe({ seconds: (performance.now() - started) / 1000, committed: 0, rolledBack: batch.length });
+      return undefined;
+    }
+    if (isMeasured) size.took(batch.length, ranMs, performance.now() - ranAt);
+    for (const unit of done) effects(unit.onCommit);
+    let rolledBack = 0;
+    for (const unit of done) {
+      if ('value' in unit.outcome) unit.resolve(unit.outcome.value);
+      else {
+        rolledBack += 1;
+        unit.reject(unit.outcome.cause);
+      }
+    }
+    observe({
+      seconds: (performance.now() - started) / 1000,
+      committed: done.length - rolledBack,
+      rolledBack,
+    });
+    return undefined;
+  }
+
+  return createUnitQueue(commitOnce, { perCommit: size.most, ownerOf });
+}

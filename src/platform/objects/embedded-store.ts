@@ -1,0 +1,365 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Metrics } from '../../metrics.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import { createWork } from '../../runtime/idle.ts';
+import { type Ids, randomIds } from '../../runtime/ids.ts';
+import { listenOn } from '../../runtime/listening.ts';
+import type { Log } from '../../runtime/log.ts';
+import { createSocketBounds } from '../../runtime/socket-bounds.ts';
+import { createTurns } from '../../runtime/turns.ts';
+import { createCors } from './cors.ts';
+import { lingeringClose } from './drain-refused-body.ts';
+import { createObjectFiles } from './object-files.ts';
+import { readUpload, receiveObject } from './receive-object.ts';
+import { createSignatureCheck, readDate, type StoreCredentials } from './request-signature.ts';
+import { errorXml, S3Error, toS3Error } from './s3-error.ts';
+import { readTarget, type S3Target } from './s3-target.ts';
+import { sendObject } from './send-object.ts';
+import { embeddedCredentials } from './store-key.ts';
+import { createTransfers, type Transfers } from './transfers.ts';
+
+interface StoreLimits {
+  /** Bytes of one object: 5 GB as in S3 (ops 22 and 23). */
+  objectBytes: number;
+  /** Transfers at a time; who has most gives one to who has few, and when nobody has, one more is answered 503 SlowDown. */
+  uploads: number;
+  downloads: number;
+  /** Uploads of one object at a time; one more cuts the slowest of them. */
+  uploadsOfObject: number;
+  connections: number;
+  /** Milliseconds in which a client takes something of what is sent to it. */
+  stallMs: number;
+  /** Milliseconds without a byte in either direction, after which a connection counts as dead. */
+  idleMs: number;
+  /** Bytes of the disk that uploads leave free: the database lives there too. */
+  reservedBytes: number;
+}
+
+export interface EmbeddedStoreParts {
+  /** The data folder: objects are in `objects/`, the secret key in `object-store-key`. */
+  folder: string;
+  /** By default: made at first start and kept in the folder. */
+  credentials?: StoreCredentials;
+  region: string;
+  bucket: string;
+  clock: Clock;
+  log: Log;
+  metrics: Metrics;
+  ids?: Ids;
+  /** Whose an object is: places for transfers are shared between owners. By default all are the same one's. */
+  ownerOf?(key: string): Promise<string>;
+  /** Since when devices get an object (microseconds); null when they do not. By default they never do. */
+  distributedSince?(key: string): Promise<number | null>;
+  /** Whether an upload of so many bytes may come. By default it may. */
+  admits?(key: string, bytes: number): Promise<boolean>;
+  limits?: Partial<StoreLimits>;
+  /** URLs of the pages that may upload; their origins count. None unless told. */
+  pages?(): readonly string[];
+}
+
+const MAX_OBJECT_BYTES = 5 * 1024 ** 3;
+const LIMITS: StoreLimits = {
+  objectBytes: MAX_OBJECT_BYTES,
+  uploads: 64,
+  downloads: 256,
+  uploadsOfObject: 2,
+  connections: 512,
+  stallMs: 120_000,
+  idleMs: 60_000,
+  reservedBytes: 256 * 1024 ** 2,
+};
+/** Transfers take five eighths of the connections at most, so that there is always room for who comes. */
+function limitsOf(given: Partial<StoreLimits> = {}): StoreLimits {
+  const connections = given.connections ?? LIMITS.connections;
+  const uploads = Math.min(LIMITS.uploads, Math.ceil(connections / 8));
+  const downloads = Math.min(LIMITS.downloads, Math.ceil(connections / 2));
+  return { ...LIMITS, uploads, downloads, ...given };
+}
+
+/** A signature says its second. */
+const A_SECOND = 1_000_000;
+// Microseconds: to count them, each of a hundred thousand files is looked at.
+const STORED_KEPT = 600_000_000;
+// Milliseconds. A whole request may take as long as a slow device needs, so only silence ends it.
+const TIMEOUTS = { headersTimeout: 10_000, requestTimeout: 0, keepAliveTimeout: 65_000 };
+// After so many milliseconds of draining, what is still in flight is cut off.
+const DRAIN = 8_000;
+// Blocks of 64 to 128 KiB that are hashed or written in one turn of the event loop, over all transfers: about half a
+// millisecond.
+const BLOCKS_PER_TURN = 4;
+// Everything else in a query or an x-amz- header asks for something that this store does not do.
+const KNOWN_QUERY = /^(?:x-id|X-Amz-(?:Algorithm|Content-Sha256|Credential|Date|Expires|Signature|SignedHeaders))$/;
+const KNOWN_HEADER = /^(?!x-amz-)|^x-amz-(?:content-sha256|date|user-agent)$/;
+
+/**
+ * An S3-compatible endpoint over a folder, on a listener of its own: PUT, GET with ranges, HEAD and DELETE of objects in
+ * one bucket, and HEAD of the bucket. Every request is signed, in the query or in a header, and is verified before
+ * anything else is done with it; a client that sends `Expect: 100-continue` learns of a refusal before it sends the body.
+ * As in S3, a presigned PUT may be used again while it is valid, also after the object was deleted.
+ */
+export function createEmbeddedStore(parts: EmbeddedStoreParts) {
+  const { folder, region, bucket, clock, log, metrics, ids = randomIds, ownerOf = async () => '' } = parts;
+  const { distributedSince = async () => null, admits = async () => true } = parts;
+  const limits = limitsOf(parts.limits);
+  const credentials = parts.credentials ?? embeddedCredentials(folder, ids);
+  const signatures = createSignatureCheck({ credentials, region, clock });
+  const files = createObjectFiles(`${folder}/objects`);
+  const turn = createTurns(BLOCKS_PER_TURN);
+  const isPreflight = createCors(parts.pages ?? (() => []));
+  /** Bytes that running uploads have declared and not yet written. */
+  let promised = 0;
+  const work = createWork();
+  /** Connections with a request whose answer has not left. */
+  const busy = new WeakSet<Socket>();
+  let draining = false;
+  let stored = { at: Number.NEGATIVE_INFINITY, bytes: Promise.resolve(0) };
+
+  const places = (bound: 'uploads' | 'downloads', perKey: number): Transfers =>
+    createTransfers({
+      clock,
+      limits: { total: limits[bound], perKey },
+      refused: (why) => metrics.objectsRefused.inc({ bound: why === 'total' ? bound : `${bound}_${why}` }),
+    });
+  const uploads = places('uploads', limits.uploadsOfObject);
+  const downloads = places('downloads', Number.POSITIVE_INFINITY);
+
+  /** Runs one transfer in a place of its kind. The service's own need none: what clients do never keeps it from its objects. */
+  async function placed<Result>(
+    places: Transfers,
+    { own, response }: Exchange,
+    key: string,
+    work: (moved: (bytes: number) => void) => Promise<Result>,
+  ): Promise<Result> {
+    if (own) return work(() => undefined);
+    const place = places.admit(await ownerOf(key), key, () => response.destroy());
+    try {
+      return await work(place.moved);
+    } finally {
+      place.end();
+    }
+  }
+
+  /** What devices get is replaced by who asks for a URL to replace it, not by one that was made before they got it. */
+  async function checkAge(key: string, { query }: S3Target): Promise<void> {
+    const date = query.get('X-Amz-Date');
+    const since = date === null ? null : await distributedSince(key);
+    if (since === null || since < readDate(date!) + A_SECOND || !(await files.has(key))) return;
+    throw new S3Error('AccessDenied', 'The URL is older than the distribution of the object; ask for another one.');
+  }
+
+  async function put(exchange: Exchange, target: S3Target, sha256: string | undefined): Promise<void> {
+    const { key } = target;
+    const { request, response } = exchange;
+    const upload = readUpload(key, request, sha256, limits.objectBytes);
+    await checkAge(key, target);
+    await placed(uploads, exchange, key, async (moved) => {
+      let left = upload.size;
+      promised += left;
+      try {
+        if ((await files.free()) < promised + limits.reservedBytes) {
+          metrics.objectsRefused.inc({ bound: 'disk' });
+          throw new S3Error('InsufficientStorage', 'The disk is full.');
+        }
+        if (!(await admits(key, upload.size))) {
+          metrics.objectsRefused.inc({ bound: 'quota' });
+          throw new S3Error('InsufficientStorage', 'The developer may have no more bytes of binaries.');
+        }
+        exchange.proceed();
+        const onBytes = (count: number): void => {
+          left -= count;
+          promised -= count;
+          moved(count);
+          metrics.objectBytes.inc({ direction: 'in' }, count);
+        };
+        const whole = (): Promise<void> => checkAge(key, target);
+        const { etag } = await receiveObject({ files, clock, turn }, upload, request, onBytes, whole);
+        response.writeHead(200, { ETag: etag, 'Content-Length': 0 }).end();
+      } finally {
+        promised -= left;
+      }
+    });
+  }
+
+  async function serve(exchange: Exchange): Promise<void> {
+    const { request, response } = exchange;
+    const { method = '', headers } = request;
+    if ((request.headersDistinct.host?.length ?? 0) > 1) {
+      throw new S3Error('InvalidArgument', 'The host must be given once.'); // RFC 9112 3.2
+    }
+    const target: S3Target = readTarget(request.url ?? '');
+    await turn(); // a thousand requests at once are not all verified at once
+    const sha256 = await signatures.check({ method, target, headers });
+    for (const [names, known] of [
+      [target.query.keys(), KNOWN_QUERY],
+      [Object.keys(headers), KNOWN_HEADER],
+    ] as const) {
+      for (const name of names) {
+        if (!known.test(name)) throw new S3Error('NotImplemented', `${name} is not implemented.`);
+      }
+    }
+    const { key } = target;
+    if (target.bucket !== bucket) throw new S3Error('NoSuchBucket', 'The specified bucket does not exist.');
+    if (key === '') {
+      if (method !== 'HEAD') throw new S3Error('NotImplemented', 'Operations on buckets are not implemented.');
+      response.writeHead(200, { 'x-amz-bucket-region': region }).end();
+    } else if (method === 'PUT') {
+      await put(exchange, target, sha256);
+    } else if (method === 'GET' || method === 'HEAD') {
+      await placed(downloads, exchange, key, (moved) =>
+        sendObject({ files, turn }, key, exchange, (count) => {
+          moved(count);
+          metrics.objectBytes.inc({ direction: 'out' }, count);
+        }),
+      );
+    } else if (method === 'DELETE') {
+      if (headers['if-match'] !== undefined)
+        throw new S3Error('NotImplemented', 'if-match is not implemented for DELETE.');
+      await files.remove(key);
+      response.writeHead(204).end();
+    } else {
+      throw new S3Error('MethodNotAllowed', 'The specified method is not allowed.', {
+        headers: { Allow: 'DELETE, GET, HEAD, PUT' },
+      });
+    }
+  }
+
+  async function refuse({ request, response, continued }: Exchange, thrown: unknown, requestId: string): Promise<void> {
+    const error = toS3Error(thrown);
+    if (response.destroyed || response.headersSent || (request.destroyed && !request.complete)) {
+      // The client went away, or the answer had begun and can only be cut off.
+      log.debug({ listener: 'objects', requestId, err: thrown }, 'transfer broke off');
+      response.destroy();
+      return;
+    }
+    const line = { listener: 'objects', requestId, method: request.method, error: error.code, err: error.cause };
+    if (error.code === 'InternalError') log.error(line, 'request failed');
+    else if (error.status >= 500) log.warn(line, 'request refused');
+    else log.debug(line, 'request refused');
+    const body = errorXml(error, request.url?.split('?')[0] ?? '', requestId);
+    const unread = !request.complete;
+    response.writeHead(error.status, {
+      ...error.headers,
+      'Content-Type': 'application/xml',
+      'Content-Length': Buffer.byteLength(body),
+      ...(unread && { Connection: 'close' }),
+    });
+    if (request.method !== 'HEAD') response.write(body);
+    if (unread && continued) await lingeringClose(request, response, clock);
+    else response.end();
+  }
+
+  async function handle(
+    request: IncomingMessage,
+    response: ServerResponse,
+    { own, expectsContinue }: { own: boolean; expectsContinue: boolean },
+  ): Promise<void> {
+    const { socket } = request;
+    if (socket.destroyed) return; // what came behind the request that ended it
+    if (busy.has(socket)) {
+      // Clients of S3 wait for an answer before they ask again; each of a thousand questions at once would be a transfer.
+      metrics.objectsRefused.inc({ bound: 'requests_per_connection' });
+      socket.destroy();
+      return;
+    }
+    busy.add(socket);
+    bounds.works(socket);
+    response.once('close', () => {
+      busy.delete(socket);
+      bounds.waits(socket);
+    });
+    work.begun();
+    const requestId = ids.uuid();
+    const exchange: Exchange = {
+      request,
+      response,
+      own,
+      continued: !expectsContinue,
+      proceed() {
+        if (!exchange.continued) response.writeContinue();
+        exchange.continued = true;
+      },
+    };
+    try {
+      response.setHeader('x-amz-request-id', requestId);
+      // Node closes idle connections by itself; this closes the ones that were in use, after their answer.
+      if (draining) response.setHeader('Connection', 'close');
+      if (!own && isPreflight(request, response)) return;
+      await serve(exchange);
+    } catch (thrown) {
+      await refuse(exchange, thrown, requestId);
+    } finally {
+      metrics.objectRequests.inc({ method: knownMethod(request.method), status: response.statusCode });
+      work.ended();
+    }
+  }
+
+  function createListener(own: boolean): Server {
+    const server = createServer({ ...TIMEOUTS, noDelay: true }, (request, response) => {
+      void handle(request, response, { own, expectsContinue: false });
+    });
+    server.on('checkContinue', (request, response) => void handle(request, response, { own, expectsContinue: true }));
+    server.setTimeout(limits.idleMs);
+    return server;
+  }
+  const server = createListener(false);
+  const bounds = createSocketBounds({
+    clock,
+    // A proxy, or the devices of one site, have one address. Transfers take fewer than all, so there is always one to cut.
+    limits: { perAddress: limits.connections, total: limits.connections, stallMs: limits.stallMs },
+    onBound: (bound) => metrics.objectsRefused.inc({ bound }),
+  });
+  server.on('connection', (socket) => bounds.admit(socket));
+  // The service reads its objects through a listener that nobody else knows: all connections of the other may be taken.
+  const ownServer = createListener(true);
+
+  async function close(listener: Server): Promise<void> {
+    if (!listener.listening) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const cancel = clock.after(DRAIN, () => listener.closeAllConnections());
+    listener.close(() => resolve());
+    await promise;
+    cancel();
+  }
+  async function drain(): Promise<void> {
+    draining = true;
+    await Promise.all([close(server), close(ownServer)]);
+    await work.idle(); // what was cut off still removes its drafts
+  }
+
+  return {
+    credentials,
+    /** Port 0 picks a free one. */
+    listen: async (host: string, port: number) => ({ port: await listenOn(server, host, port) }),
+    /** For the service itself, on loopback. */
+    listenOwn: async () => ({ port: await listenOn(ownServer, '127.0.0.1', 0) }),
+    /** Bytes that are stored, known to ten minutes, and that the disk has left. */
+    async usage(): Promise<{ stored: number; free: number }> {
+      if (clock.now() - stored.at > STORED_KEPT) stored = { at: clock.now(), bytes: files.stored() };
+      return { stored: await stored.bytes, free: await files.free() };
+    },
+    /** All objects whose keys begin so, in pages; for the service itself, without a signature. */
+    async *list(prefix: string): AsyncGenerator<{ key: string; size: number; uploadedAt: number }[]> {
+      for await (const page of files.list()) yield page.filter(({ key }) => key.startsWith(prefix));
+    },
+    /** Stops accepting, closes idle connections, lets transfers finish within 8 seconds. */
+    drain,
+    /** Resolves when no request is in flight and nothing is left to clean up. */
+    idle: work.idle,
+    [Symbol.asyncDispose]: drain,
+  };
+}
+
+export interface Exchange {
+  request: IncomingMessage;
+  response: ServerResponse;
+  /** The service itself asks. */
+  own: boolean;
+  /** Whether the client may be sending its body. */
+  continued: boolean;
+  /** Lets a client that asked first send its body. */
+  proceed(): void;
+}
+
+const knownMethod = (method: string | undefined): string =>
+  ['GET', 'HEAD', 'PUT', 'DELETE'].includes(method ?? '') ? (method ?? '') : 'other';

@@ -1,0 +1,41 @@
+import { accessSync, constants, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DomainError } from '../errors.ts';
+import type { Ids } from './ids.ts';
+
+const TOKEN_FILE = 'admin-token';
+
+/** The administrator token: as set, or the one in the data folder, made at first start and readable by its owner only. */
+export function adminToken({ token, folder }: { token: string | null; folder: string }, ids: Ids): string {
+  if (token !== null) return token;
+  const file = join(folder, TOKEN_FILE);
+  try {
+    writeFileSync(file, `${ids.secret()}\n`, { flag: 'wx', mode: 0o600 });
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== 'EEXIST') throw cause;
+  }
+  return readFileSync(file, 'utf8').trim();
+}
+
+/** Makes the data folder, for its owner only, or says that the setting names one that cannot be had. */
+export function makeFolder(folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
+  } catch (cause) {
+    const { code = 'unknown' } = cause as NodeJS.ErrnoException;
+    const problem = `cannot use the folder ${folder} (${code})`;
+    throw new DomainError('SETTING_INVALID', { values: { setting: 'LAPEL_DATA_DIR', problem }, cause });
+  }
+}
+
+/** Why no further file can be opened, or undefined. */
+export async function openFileFault(folder: string): Promise<string | undefined> {
+  try {
+    await (await open(folder)).close();
+    return undefined;
+  } catch (error) {
+    return `cannot be opened (${(error as NodeJS.ErrnoException).code ?? 'unknown'})`;
+  }
+}

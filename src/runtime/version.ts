@@ -1,0 +1,10 @@
+import { readFileSync } from 'node:fs';
+
+/** How the command line says in `User-Agent` that it is one. */
+export const COMMAND_LINE = 'lapel-command-line';
+
+/** The version of this Lapel, as its package says. */
+export function ownVersion(): string {
+  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
+  return (JSON.parse(text) as { version: string }).version;
+}

@@ -1,0 +1,26 @@
+import type { DeliveryLog } from '../core/webhooks/delivery-log.ts';
+import type { DeliveryDetail } from '../platform/contracts/types.ts';
+import { toUtc } from '../runtime/clock.ts';
+import { deliveryRow } from './delivery-row.ts';
+
+/** What every attempt has in common; what depends on its time, and the signatures, are made anew for each. */
+const headersOf = (deliveryId: string): Record<string, string> => ({
+  'content-type': 'application/json',
+  'user-agent': 'lapel',
+  'webhook-id': deliveryId,
+});
+
+/** A delivery with all that is known of it. */
+export const deliveryDetail = (delivery: Awaited<ReturnType<DeliveryLog['find']>>): DeliveryDetail => ({
+  ...deliveryRow(delivery),
+  body: delivery.body,
+  headers: delivery.url === null ? {} : headersOf(delivery.deliveryId),
+  failedAttempts: delivery.failedAttempts.map(({ attempt, at, statusCode, error, duration, answer }) => ({
+    attempt,
+    at: toUtc(at),
+    statusCode,
+    error,
+    durationMs: Math.round(duration / 1000),
+    answer,
+  })),
+});

@@ -1,0 +1,21 @@
+import type { DeliverySummary } from '../core/webhooks/delivery-record.ts';
+import type { DeliveryRow } from '../platform/contracts/types.ts';
+import { toUtc } from '../runtime/clock.ts';
+
+/** A delivery as lists of many show it. */
+export const deliveryRow = (delivery: DeliverySummary): DeliveryRow => ({
+  deliveryId: delivery.deliveryId,
+  applicationId: delivery.applicationId,
+  deviceId: delivery.deviceId,
+  transactionId: delivery.transactionId,
+  setting: delivery.setting,
+  type: delivery.type,
+  url: delivery.url,
+  status: delivery.status,
+  attempts: delivery.attempts,
+  lastStatusCode: delivery.lastStatusCode,
+  lastError: delivery.lastError,
+  nextAttemptAt: delivery.nextAttemptAt === null ? null : toUtc(delivery.nextAttemptAt),
+  createdAt: toUtc(delivery.createdAt),
+  updatedAt: toUtc(delivery.updatedAt),
+});

@@ -1,0 +1,118 @@
+import type { Database } from '../platform/database/sql.ts';
+import {
+  type FleetFilter,
+  type FleetOrder,
+  type FleetPlace,
+  type FleetRow,
+  fleetPlaces,
+  fleetPlacesAmong,
+  fleetRows,
+} from './devices-repository.ts';
+
+/** A device in a list of many, as it is known now. */
+export interface FleetDevice extends Omit<FleetRow, 'reportedAt'> {
+  connected: boolean;
+}
+
+export interface FleetQuery extends FleetFilter {
+  connected?: boolean;
+  order: FleetOrder;
+  after?: FleetPlace;
+  limit: number;
+}
+
+interface Parts {
+  database: Pick<Database, 'aside'>;
+  /** When devices were last heard of, in microseconds, where that is newer than the database. */
+  presence: { newerThanStored(deviceId: string): number | undefined };
+  /** Which of these devices are connected, to whichever node. */
+  connected(deviceIds: readonly string[]): ReadonlySet<string> | Promise<ReadonlySet<string>>;
+  /** All that are connected; undefined when there are more than `most`. */
+  connectedIds(most: number): readonly string[] | undefined | Promise<readonly string[] | undefined>;
+}
+
+/** Connected devices up to which a list of them begins with these; above it, one of many devices is connected anyway. */
+const FEW_CONNECTED = 2_000;
+/** Devices that one page looks at, at most, for what the database does not know; and how many of them at once. */
+const LOOKED_AT = 20_000;
+const AT_ONCE: Record<FleetOrder, number> = { deviceId: 1_000, lastSeen: 4_000, '-lastSeen': 4_000 };
+
+const compare = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0);
+const ORDERS: Record<FleetOrder, (one: FleetPlace, other: FleetPlace) => number> = {
+  deviceId: (one, other) => compare(one.deviceId, other.deviceId),
+  lastSeen: (one, other) => one.seenAt - other.seenAt || compare(one.deviceId, other.deviceId),
+  '-lastSeen': (one, other) => other.seenAt - one.seenAt || compare(one.deviceId, other.deviceId),
+};
+
+export type Fleet = ReturnType<typeof createFleet>;
+
+/**
+ * Devices of everybody, by filters and in an order, page by page. The database is asked on a thread of its own. What it does
+ * not know (who is connected, what was heard of in this minute) is judged here, of a bounded number of devices for each page:
+ * a page can be shorter than its limit, even empty, and still not the last one.
+ */
+export function createFleet({ database: { aside }, presence, connected, connectedIds }: Parts) {
+  /** Those of a batch that pass what the database does not know. */
+  async function passing(batch: readonly FleetPlace[], query: FleetQuery): Promise<readonly FleetPlace[]> {
+    const { seenBefore } = query;
+    const silent =
+      seenBefore === undefined
+        ? batch
+        : batch.filter(({ deviceId }) => (presence.newerThanStored(deviceId) ?? 0) < seenBefore);
+    if (query.connected === undefined) return silent;
+    const isConnected = await connected(silent.map(({ deviceId }) => deviceId));
+    return silent.filter(({ deviceId }) => isConnected.has(deviceId) === query.connected);
+  }
+
+  /** A page of a few devices that are known by name. */
+  async function placesAmong(deviceIds: readonly string[], query: FleetQuery): Promise<Places> {
+    const { order, after, limit } = query;
+    const named = deviceIds.filter((deviceId) => query.prefix === undefined || deviceId.startsWith(query.prefix));
+    const passed = await passing(await fleetPlacesAmong(aside, query, named), query);
+    const sorted = passed.toSorted(ORDERS[order]).filter((place) => !after || ORDERS[order](place, after) > 0);
+    const places = sorted.slice(0, limit);
+    return { places, next: sorted.length > limit ? places.at(-1) : undefined };
+  }
+
+  async function places(query: FleetQuery): Promise<Places> {
+    const { order, limit } = query;
+    const isJudged = query.connected !== undefined || query.seenBefore !== undefined;
+    const size = isJudged ? AT_ONCE[order] : limit + 1;
+    const kept: FleetPlace[] = [];
+    let { after } = query;
+    for (let looked = 0; looked < LOOKED_AT; looked += size) {
+      const batch = await fleetPlaces(aside, { filter: query, order, after, limit: size });
+      kept.push(...(isJudged ? await passing(batch, query) : batch));
+      if (kept.length > limit) return { places: kept.slice(0, limit), next: kept[limit - 1] };
+      if (batch.length < size) return { places: kept, next: undefined };
+      after = batch.at(-1);
+    }
+    return { places: kept, next: after };
+  }
+
+  /** What is known now of these devices, in their order; one that is gone is left out. */
+  async function find(deviceIds: readonly string[]): Promise<FleetDevice[]> {
+    const [rows, isConnected] = await Promise.all([fleetRows(aside, deviceIds), connected(deviceIds)]);
+    return rows.map(({ reportedAt, ...row }) => {
+      // As for one device alone: a report is stored before it is acknowledged.
+      const seen = Math.max(presence.newerThanStored(row.deviceId) ?? 0, row.lastSeenAt ?? 0, reportedAt ?? 0);
+      return { ...row, connected: isConnected.has(row.deviceId), lastSeenAt: seen === 0 ? null : seen };
+    });
+  }
+
+  return {
+    find,
+
+    /** A page, and where the next one begins; undefined behind the last one. */
+    async list(query: FleetQuery): Promise<{ devices: FleetDevice[]; next: FleetPlace | undefined }> {
+      const few = query.connected === true ? await connectedIds(FEW_CONNECTED) : undefined;
+      const page = few ? await placesAmong(few, query) : await places(query);
+      return { devices: await find(page.places.map(({ deviceId }) => deviceId)), next: page.next };
+    },
+  };
+}
+
+interface Places {
+  places: readonly FleetPlace[];
+  next: FleetPlace | undefined;
+}

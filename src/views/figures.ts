@@ -1,0 +1,113 @@
+import type { Database } from '../platform/database/sql.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Kept } from '../runtime/remembered.ts';
+import {
+  countActivated,
+  countDevices,
+  countDueUpTo,
+  countGroups,
+  countPendingUpTo,
+  countUnfinishedUpTo,
+  countVersions,
+  type Waiting,
+} from './figures-repository.ts';
+
+/** Rows that are counted one by one to tell unfinished transactions from cancels that are still to be delivered. */
+const LOOKED_UP = 100_000;
+const GROUPS = 50;
+const TENS = ['0-9', '10-19', '20-29', '30-39', '40-49', '50-59', '60-69', '70-79', '80-89', '90-100'] as const;
+
+export type By = 'firmware' | 'battery' | 'version' | 'package' | 'developer' | 'application' | 'activation';
+
+interface Parts {
+  database: Pick<Database, 'aside'>;
+  clock: Clock;
+  kept: Kept;
+  /** Devices that are connected, to whichever node. */
+  connected(): number | Promise<number>;
+  /** Receivers that fail, and that are slow. */
+  receivers(): Promise<{ failing: number; slow: number }>;
+}
+
+/** Times in microseconds. */
+export interface Figures {
+  at: number;
+  devices: { total: number; activated: number; connected: number };
+  transactions: { unfinished: number; oldestAt: number | null };
+  deliveries: { pending: number; oldestDueAt: number | null };
+  receivers: { failing: number; slow: number };
+}
+
+interface Breakdown {
+  at: number;
+  groups: { value: string | null; devices: number }[];
+  /** Devices in none of the groups that are shown; of packages, of which a device has several, those of each. */
+  others: number;
+}
+
+export type FleetFigures = ReturnType<typeof createFleetFigures>;
+
+/** Figures of the whole fleet: looked for on a thread of its own, and kept for ten seconds. */
+export function createFleetFigures({ database: { aside }, clock, kept, connected, receivers }: Parts) {
+  async function lookAtAll(): Promise<Figures> {
+    const at = clock.now();
+    const most = Number.MAX_SAFE_INTEGER - 1;
+    const [total, activated, online, exact, pending, states] = await Promise.all([
+      countDevices(aside),
+      countActivated(aside),
+      connected(),
+      countUnfinishedUpTo(aside, LOOKED_UP),
+      countPendingUpTo(aside, most),
+      receivers(),
+    ]);
+    const unfinished = exact ?? ((await countDueUpTo(aside, most)) as Waiting);
+    return {
+      at,
+      devices: { total, activated, connected: online },
+      transactions: { unfinished: unfinished.count, oldestAt: unfinished.oldestAt },
+      deliveries: { pending: pending?.count ?? 0, oldestDueAt: pending?.oldestAt ?? null },
+      receivers: states,
+    };
+  }
+
+  async function inTens(): Promise<{ value: string | null; devices: number }[]> {
+    const tens = TENS.map((value) => ({ value, devices: 0 }));
+    for (const { value, devices } of await countGroups(aside, 'battery', 101)) {
+      const group = tens[Math.min(9, Math.floor(Number(value) / 10))];
+      if (group) group.devices += devices;
+    }
+    return tens.filter(({ devices }) => devices > 0).sort((a, b) => b.devices - a.devices);
+  }
+
+  async function groupsOf(by: By, name: string | undefined): Promise<Breakdown> {
+    const at = clock.now();
+    const found =
+      by === 'battery'
+        ? await inTens()
+        : by === 'version'
+          ? await countVersions(aside, name ?? '', GROUPS)
+          : await countGroups(aside, by, GROUPS);
+    const [first] = found as { all?: number }[];
+    const shown = found.reduce((sum, { devices }) => sum + devices, 0);
+    const all = by === 'battery' ? shown : (first?.all ?? 0);
+    const groups = found.map(({ value, devices }) => ({ value, devices }));
+    // Of what each device has one at most, those that have none are a group too.
+    if (by === 'firmware' || by === 'battery' || by === 'application') {
+      const without = (await countDevices(aside)) - all;
+      if (without > 0) groups.push({ value: null, devices: without });
+    }
+    groups.sort((a, b) => b.devices - a.devices);
+    const left = groups.splice(GROUPS).reduce((sum, { devices }) => sum + devices, 0);
+    return { at, groups, others: all - shown + left };
+  }
+
+  return {
+    /** Kept for ten seconds, but for who is connected. */
+    async summary(): Promise<Figures> {
+      const { devices, ...figures } = await kept('summary', lookAtAll);
+      return { ...figures, devices: { ...devices, connected: await connected() } };
+    },
+    /** `name`: of the package, for versions. */
+    breakdown: (by: By, name?: string): Promise<Breakdown> => kept(`${by} ${name ?? ''}`, () => groupsOf(by, name)),
+  };
+}

@@ -1,0 +1,120 @@
+import type { Sql, UnitOfWork } from '../platform/database/sql.ts';
+import { ROWS_PER_LOOK } from '../platform/database/sweep.ts';
+
+/** What one of the nodes counts for all, at an end of time; microseconds. */
+export interface Shared {
+  devices: number;
+  activated: number;
+  due: number;
+  oldestDue: number;
+  pending: number;
+  failing: number;
+}
+
+/** What each counts of its own. */
+export interface Own {
+  connected: number;
+  created: number;
+  finished: number;
+  failed: number;
+  attemptsFailed: number;
+  /** Microseconds. */
+  loopDelay: number | null;
+}
+
+export interface Sample extends Own {
+  /** Microseconds: the beginning of the seconds that it is of. */
+  at: number;
+  nodeId: string;
+  shared: Shared | null;
+}
+
+const COLUMNS = `devices, activated, due, oldest_due, pending, failing, connected, created, finished, failed, attempts_failed,
+  loop_delay`;
+
+/** Of ten seconds; what happened in them is added to what is known of them. */
+export async function insertSample(sql: Sql, { at, nodeId, shared, ...own }: Sample): Promise<void> {
+  await sql.run(
+    `INSERT INTO fleet_history (step, at, node_id, ${COLUMNS}) VALUES (10, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT (step, at, node_id) DO UPDATE SET created = fleet_history.created + excluded.created,
+       finished = fleet_history.finished + excluded.finished, failed = fleet_history.failed + excluded.failed,
+       attempts_failed = fleet_history.attempts_failed + excluded.attempts_failed`,
+    at,
+    nodeId,
+    shared?.devices ?? null,
+    shared?.activated ?? null,
+    shared?.due ?? null,
+    shared?.oldestDue ?? null,
+    shared?.pending ?? null,
+    shared?.failing ?? null,
+    own.connected,
+    own.created,
+    own.finished,
+    own.failed,
+    own.attemptsFailed,
+    own.loopDelay,
+  );
+}
+
+// Of what waits, and of delays, the most in the time counts; of numbers of devices the mean; of what happened the sum.
+const mean = (column: string): string => `CAST(ROUND(AVG(${column})) AS BIGINT)`;
+const GATHERED = `${mean('devices')}, ${mean('activated')}, MAX(due), MAX(oldest_due), MAX(pending), MAX(failing),
+  ${mean('connected')}, SUM(created), SUM(finished), SUM(failed), SUM(attempts_failed), MAX(loop_delay)`;
+
+/** Rows of one step from before a time become rows of a longer one; the time is one at which such a row begins. */
+export async function thin(unit: UnitOfWork, from: number, to: number, before: number): Promise<void> {
+  await unit.run(
+    `INSERT INTO fleet_history (step, at, node_id, ${COLUMNS})
+     SELECT CAST(? AS BIGINT), begun, node_id, ${GATHERED} FROM
+       (SELECT *, at - at % CAST(? AS BIGINT) AS begun FROM fleet_history WHERE step = ? AND at < ?) AS looked
+     WHERE 1 = 1 GROUP BY begun, node_id
+     ON CONFLICT (step, at, node_id) DO NOTHING`,
+    to,
+    to * 1_000_000,
+    from,
+    before,
+  );
+  await unit.run('DELETE FROM fleet_history WHERE step = ? AND at < ?', from, before);
+}
+
+export type Point = Own & { at: number } & { [Name in keyof Shared]: number | null };
+
+/** What all nodes counted from a time on, gathered by so many microseconds, in order. */
+export const listPoints = (sql: Sql, since: number, length: number): Promise<Point[]> =>
+  sql.all<Point>(
+    `SELECT begun AS at, MAX(devices) AS devices, MAX(activated) AS activated, MAX(due) AS due,
+       MAX(oldest_due) AS "oldestDue", MAX(pending) AS pending, MAX(failing) AS failing, SUM(connected) AS connected,
+       SUM(created) AS created, SUM(finished) AS finished, SUM(failed) AS failed,
+       SUM(attempts_failed) AS "attemptsFailed", MAX(loop_delay) AS "loopDelay" FROM
+         (SELECT begun, node_id, ${mean('devices')} AS devices, ${mean('activated')} AS activated, MAX(due) AS due,
+            MAX(oldest_due) AS oldest_due, MAX(pending) AS pending, MAX(failing) AS failing,
+            ${mean('connected')} AS connected, SUM(created) AS created, SUM(finished) AS finished, SUM(failed) AS failed,
+            SUM(attempts_failed) AS attempts_failed, MAX(loop_delay) AS loop_delay
+          FROM (SELECT *, at - at % CAST(? AS BIGINT) AS begun FROM fleet_history WHERE step IN (10, 60, 600) AND at >= ?) AS looked
+          GROUP BY begun, node_id) AS each_node
+     GROUP BY begun ORDER BY begun`,
+    length,
+    since,
+  );
+
+/** A row, as the sweep names it. */
+export interface HistoryKey {
+  step: number;
+  at: number;
+  nodeId: string;
+}
+
+export const findOldSamples = (sql: Sql, before: number): Promise<HistoryKey[]> =>
+  sql.all(
+    `SELECT step, at, node_id AS "nodeId" FROM fleet_history WHERE step IN (10, 60, 600) AND at < ?
+     ORDER BY at, step, node_id LIMIT ${ROWS_PER_LOOK}`,
+    before,
+  );
+
+export const removeSample = (sql: Sql, { step, at, nodeId }: HistoryKey): Promise<number> =>
+  sql.run('DELETE FROM fleet_history WHERE step = ? AND at = ? AND node_id = ?', step, at, nodeId);
+
+/** When the oldest begins, or null. */
+export async function findOldestSample(sql: Sql): Promise<number | null> {
+  return (await sql.get<{ at: number | null }>('SELECT MIN(at) AS at FROM fleet_history'))?.at ?? null;
+}

@@ -1,0 +1,21 @@
+import { keptFor, type Sweep } from '../platform/database/sweep.ts';
+import { findOldestSample, findOldSamples, type HistoryKey, removeSample } from './history-repository.ts';
+
+const KEPT_DAYS = 30;
+
+/** Figures of long ago. */
+export const historySweep = (): Sweep<HistoryKey> => ({
+  kind: 'fleet_history',
+  keptFor: keptFor(KEPT_DAYS),
+  async *find(sql, before) {
+    for (let last = ''; ; ) {
+      const found = await findOldSamples(sql, before);
+      const [first] = found;
+      if (!first || JSON.stringify(first) === last) return; // those before it are gone
+      yield { found, oldestAt: first.at };
+      last = JSON.stringify(first);
+    }
+  },
+  remove: removeSample,
+  oldestAt: findOldestSample,
+});

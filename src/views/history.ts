@@ -1,0 +1,183 @@
+import { isDatabaseAway } from '../errors.ts';
+import type { Metrics } from '../metrics.ts';
+import type { Database } from '../platform/database/sql.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Log } from '../runtime/log.ts';
+import type { Kept } from '../runtime/remembered.ts';
+import { countActivated, countDevices, countDueUpTo, countFailing, countPendingUpTo } from './figures-repository.ts';
+import { insertSample, listPoints, type Own, type Point, type Shared, thin } from './history-repository.ts';
+import { watchLoopDelay } from './loop-delay.ts';
+
+const SECOND = 1_000_000;
+const STEP = 10 * SECOND;
+/** Rows that are older become those of a longer time. */
+const THINNED = [
+  { from: 10, to: 60, after: 2 * 3600 * SECOND },
+  { from: 60, to: 600, after: 48 * 3600 * SECOND },
+] as const;
+const THIN_EVERY = 600 * SECOND;
+/** Rows that are counted on the connection of everybody; what is more is counted on a thread of its own. */
+const FEW = 10_000;
+/** No row is older. */
+const KEPT = 31 * 24 * 3600 * SECOND;
+const MOST_POINTS = 1_500;
+
+interface Parts {
+  database: Database;
+  clock: Clock;
+  log: Log;
+  metrics: Pick<Metrics, 'transactionsCreated' | 'transactionsFinished' | 'deliveryAttempts'>;
+  kept: Kept;
+  /** Of this node; empty where there are no others. */
+  nodeId(): string;
+  /** Whether it is this process that counts for all. */
+  leads(): boolean;
+  /** Devices that are connected here. */
+  connectedHere(): number;
+  /** False: nothing is written. */
+  isOn: boolean;
+}
+
+type Counters = Pick<Own, 'created' | 'finished' | 'failed' | 'attemptsFailed'>;
+
+/** Of time in microseconds, the figures of all nodes; what no node counted is as it was before. */
+export interface FleetPoint extends Own, Shared {
+  at: number;
+}
+
+export type FleetHistory = ReturnType<typeof createFleetHistory>;
+
+/**
+ * Writes down every ten seconds what this node counts, and on one of several also what is counted for all. What is older
+ * than two hours is thinned to minutes, what is older than two days to ten minutes.
+ */
+export function createFleetHistory(parts: Parts) {
+  const { database, clock, log, metrics, kept, nodeId, leads, connectedHere, isOn } = parts;
+  const delay = watchLoopDelay();
+  let loopDelay: number | null = null;
+  let before: Counters | undefined;
+  let thinnedAt = Number.NEGATIVE_INFINITY;
+  let running: Promise<void> | undefined;
+  let cancel = (): void => undefined;
+  let stopped = false;
+
+  async function counters(): Promise<Counters> {
+    const [created, finished, attempts] = await Promise.all([
+      metrics.transactionsCreated.get(),
+      metrics.transactionsFinished.get(),
+      metrics.deliveryAttempts.get(),
+    ]);
+    const sum = (values: { value: number }[]): number => values.reduce((all, { value }) => all + value, 0);
+    return {
+      created: sum(created.values),
+      finished: sum(finished.values),
+      failed: sum(finished.values.filter(({ labels }) => labels.status === 'failed')),
+      attemptsFailed: sum(attempts.values.filter(({ labels }) => labels.outcome !== 'delivered')),
+    };
+  }
+
+  async function shared(now: number): Promise<Shared> {
+    const all = Number.MAX_SAFE_INTEGER - 1;
+    const { read, aside } = database;
+    const [devices, activated, failing, someDue, somePending] = await Promise.all([
+      countDevices(read),
+      countActivated(read),
+      countFailing(read),
+      countDueUpTo(read, FEW),
+      countPendingUpTo(read, FEW),
+    ]);
+    const due = someDue ?? (await countDueUpTo(aside, all));
+    const pending = somePending ?? (await countPendingUpTo(aside, all));
+    const oldestDue = due?.oldestAt ? Math.max(0, now - due.oldestAt) : 0;
+    return { devices, activated, failing, due: due?.count ?? 0, oldestDue, pending: pending?.count ?? 0 };
+  }
+
+  async function sample(): Promise<void> {
+    const now = clock.now();
+    loopDelay = delay.take();
+    const after = await counters();
+    const { created, finished, failed, attemptsFailed } = before ?? after;
+    const own: Own = {
+      connected: connectedHere(),
+      created: after.created - created,
+      finished: after.finished - finished,
+      failed: after.failed - failed,
+      attemptsFailed: after.attemptsFailed - attemptsFailed,
+      loopDelay,
+    };
+    const at = (Math.round(now / STEP) - 1) * STEP; // a timer may be early by a moment
+    const row = { at, nodeId: nodeId(), ...own, shared: leads() ? await shared(now) : null };
+    await database.transactSoon((unit) => insertSample(unit, row));
+    before = after;
+    if (leads() && now - thinnedAt >= THIN_EVERY) {
+      await database.transactSoon(async (unit) => {
+        for (const { from, to, after: age } of THINNED) {
+          const until = now - age;
+          await thin(unit, from, to, until - (until % (to * SECOND)));
+        }
+      });
+      thinnedAt = now;
+    }
+  }
+
+  function arm(): void {
+    const now = clock.now();
+    cancel = clock.after(((Math.round(now / STEP) + 1) * STEP - now) / 1000, () => {
+      running = sample()
+        .catch((err: unknown) => {
+          if (!isDatabaseAway(err)) log.warn({ err }, 'figures of the fleet could not be written down');
+        })
+        .finally(() => {
+          running = undefined;
+          if (!stopped) arm();
+        });
+    });
+  }
+
+  /** Points of so many seconds at least, and as many as were counted at once that long ago. */
+  function stepFor(since: number, now: number, asked: number): number {
+    const age = now - since;
+    const finest = THINNED.findLast(({ after }) => age > after)?.to ?? 10;
+    const least = Math.max(asked, age / SECOND / MOST_POINTS);
+    return Math.ceil(least / finest) * finest;
+  }
+
+  async function look(since: number, stepSeconds: number): Promise<FleetPoint[]> {
+    const found = await listPoints(database.aside, since, stepSeconds * SECOND);
+    let last: Shared = { devices: 0, activated: 0, due: 0, oldestDue: 0, pending: 0, failing: 0 };
+    return found.map((point: Point) => {
+      const counted = Object.entries(last).map(([name, was]) => [name, point[name as keyof Shared] ?? was]);
+      last = Object.fromEntries(counted) as Shared;
+      return { ...point, ...last };
+    });
+  }
+
+  return {
+    /** Microseconds that the event loop was late at most in the last ten seconds, but for one look in a hundred. */
+    loopDelay: (): number | null => loopDelay,
+
+    /** From a time on (microseconds), by so many seconds at least. */
+    async list(since: number, seconds: number): Promise<{ stepSeconds: number; points: FleetPoint[] }> {
+      const now = clock.now();
+      const from = Math.max(since, now - KEPT);
+      const stepSeconds = stepFor(from, now, seconds);
+      const start = from - (from % (stepSeconds * SECOND));
+      return { stepSeconds, points: await kept(`history ${start} ${stepSeconds}`, () => look(start, stepSeconds)) };
+    },
+
+    async start(): Promise<void> {
+      if (!isOn) return;
+      before = await counters();
+      arm();
+    },
+
+    idle: async (): Promise<void> => running,
+
+    async [Symbol.asyncDispose](): Promise<void> {
+      stopped = true;
+      cancel();
+      await running;
+      delay.stop();
+    },
+  };
+}

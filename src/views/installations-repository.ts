@@ -1,0 +1,145 @@
+import type { Sql, SqlValue } from '../platform/database/sql.ts';
+
+/** A package: `line` says whether of software or firmware. */
+export interface PackageName {
+  line: 'software' | 'firmware';
+  package: string;
+}
+
+export interface InstalledName extends PackageName {
+  version: string;
+}
+
+export type InstallationState = 'installed' | 'waiting' | 'failed';
+
+/** A device that has a version, waits for it, or failed at it. */
+export interface Installation {
+  deviceId: string;
+  state: InstallationState;
+  errorCode: string | null;
+  /** Microseconds; null when nobody has noted it. */
+  since: number | null;
+}
+
+const INSTALLS = `operation IN ('installSoftware', 'updateFirmware')`;
+/** What a subject is made of: package, this, version. The next character is behind all subjects of a package. */
+const JOINT = '@';
+const BEHIND = 'A';
+
+interface Source {
+  /** The version, as an expression. */
+  version: string;
+  versionValues: SqlValue[];
+  errorCode: string;
+  since: string;
+  /** From FROM on; the device is `x.device_id`. */
+  from: string;
+  values: SqlValue[];
+}
+
+/**
+ * The devices of a package's versions (or of one) in one state; of a version no device is in two. `applicationId`: only
+ * those that are activated for it, by what it asked of them.
+ */
+function sourceOf(
+  state: InstallationState,
+  { line, package: name, version }: PackageName & { version?: string | undefined },
+  applicationId: string | undefined,
+): Source {
+  const own =
+    applicationId === undefined
+      ? ''
+      : ' AND EXISTS (SELECT 1 FROM devices d WHERE d.device_id = x.device_id AND d.application_id = ?)';
+  const ownValues = applicationId === undefined ? [] : [applicationId];
+  if (state === 'installed') {
+    const plain = { versionValues: [], errorCode: 'CAST(NULL AS TEXT)' };
+    const one = version === undefined ? [] : [version];
+    if (line === 'firmware') {
+      const which = version === undefined ? 'x.firmware IS NOT NULL' : 'x.firmware = ?';
+      const from = `FROM device_status x WHERE ${which}${own}`;
+      return { ...plain, version: 'x.firmware', since: 'CAST(NULL AS BIGINT)', from, values: [...one, ...ownValues] };
+    }
+    const which = version === undefined ? '' : ' AND x.version = ?';
+    const from = `FROM device_software x WHERE x.package = ?${which}${own}`;
+    return { ...plain, version: 'x.version', since: 'x.since', from, values: [name, ...one, ...ownValues] };
+  }
+  const has =
+    line === 'software'
+      ? `SELECT 1 FROM device_software w WHERE w.device_id = x.device_id AND w.package = ?
+         AND x.subject = w.package || '${JOINT}' || w.version`
+      : `SELECT 1 FROM device_status w WHERE w.device_id = x.device_id AND x.subject = CAST(? AS TEXT) || '${JOINT}' || w.firmware`;
+  const waits = `SELECT 1 FROM transactions u WHERE u.device_id = x.device_id AND u.due = 1 AND u.completed_at IS NULL
+    AND u.${INSTALLS} AND u.subject = x.subject`;
+  const which = version === undefined ? 'x.subject >= ? AND x.subject < ?' : 'x.subject = ?';
+  const subjects = version === undefined ? [`${name}${JOINT}`, `${name}${BEHIND}`] : [`${name}${JOINT}${version}`];
+  const asked = applicationId === undefined ? '' : ' AND x.application_id = ?';
+  // Of a device that waits more than once the first; of one that failed more than once the last.
+  const condition =
+    state === 'waiting'
+      ? `x.due = 1 AND x.completed_at IS NULL AND x.${INSTALLS} AND ${which} AND NOT EXISTS (${has})
+         AND NOT EXISTS (${waits} AND u.transaction_id < x.transaction_id)`
+      : `x.error_code IS NOT NULL AND x.${INSTALLS} AND ${which} AND NOT EXISTS (${has}) AND NOT EXISTS (${waits})
+         AND NOT EXISTS (SELECT 1 FROM transactions l WHERE l.subject = x.subject AND l.device_id = x.device_id
+           AND l.transaction_id > x.transaction_id AND l.error_code IS NOT NULL AND l.${INSTALLS})`;
+  return {
+    version: 'substr(x.subject, CAST(? AS INTEGER))',
+    versionValues: [name.length + JOINT.length + 1],
+    errorCode: state === 'waiting' ? 'CAST(NULL AS TEXT)' : 'x.error_code',
+    since: state === 'waiting' ? 'x.created_at' : 'x.completed_at',
+    from: `FROM transactions x WHERE ${condition}${asked}${own}`,
+    values: [...subjects, name, ...ownValues, ...ownValues],
+  };
+}
+
+/** How many devices are in a state, of each version of a package and by error code (null but for those that failed). */
+export function countInstallations(
+  sql: Sql,
+  state: InstallationState,
+  name: PackageName,
+  applicationId: string | undefined,
+): Promise<{ version: string; code: string | null; devices: number }[]> {
+  const { version, versionValues, errorCode, from, values } = sourceOf(state, name, applicationId);
+  return sql.all(
+    `SELECT version, code, count(*) AS devices FROM (SELECT ${version} AS version, ${errorCode} AS code ${from}) AS found
+     GROUP BY version, code ORDER BY devices DESC, code`,
+    ...versionValues,
+    ...values,
+  );
+}
+
+/** The next devices of a version in a state behind one, by deviceId. */
+export async function listInstallations(
+  sql: Sql,
+  state: InstallationState,
+  name: InstalledName,
+  { applicationId, after, limit }: { applicationId: string | undefined; after: string; limit: number },
+): Promise<Installation[]> {
+  const { errorCode, since, from, values } = sourceOf(state, name, applicationId);
+  const rows = await sql.all<Omit<Installation, 'state'>>(
+    `SELECT x.device_id AS "deviceId", ${errorCode} AS "errorCode", ${since} AS since ${from} AND x.device_id > ?
+     ORDER BY x.device_id LIMIT ?`,
+    ...values,
+    after,
+    limit,
+  );
+  return rows.map((row) => ({ ...row, state }));
+}
+
+/** What a device last reported as installed, by package. */
+export const installedOn = (
+  sql: Sql,
+  deviceId: string,
+): Promise<{ package: string; version: string; since: number }[]> =>
+  sql.all('SELECT package, version, since FROM device_software WHERE device_id = ? ORDER BY package', deviceId);
+
+/** Installations of a device, newest first: `package@version`, and what became of it. */
+export const installsOf = (
+  sql: Sql,
+  deviceId: string,
+): Promise<{ subject: string; errorCode: string | null; createdAt: number; completedAt: number | null }[]> =>
+  sql.all(
+    `SELECT subject, error_code AS "errorCode", created_at AS "createdAt", completed_at AS "completedAt"
+     FROM transactions WHERE device_id = ? AND (due = 1 OR due = 0) AND operation = 'installSoftware'
+     AND subject IS NOT NULL ORDER BY transaction_id DESC LIMIT 1000`,
+    deviceId,
+  );

@@ -1,0 +1,122 @@
+import type { Database } from '../platform/database/sql.ts';
+import type { Clock } from '../runtime/clock.ts';
+import * as repository from './installations-repository.ts';
+
+export type InstalledName = repository.InstalledName;
+export type Installation = repository.Installation;
+type PackageName = repository.PackageName;
+type State = repository.InstallationState;
+
+const STATES: readonly State[] = ['installed', 'waiting', 'failed'];
+/** Microseconds for which numbers are believed; and of how many packages they are remembered for so long. */
+const KEPT = 10_000_000;
+const REMEMBERED = 500;
+
+export interface InstallationCounts extends Record<State, number> {
+  /** The most frequent first. */
+  errors: { code: string; devices: number }[];
+}
+
+interface Parts {
+  database: Pick<Database, 'aside'>;
+  clock: Pick<Clock, 'now'>;
+}
+
+/** Software of a device. */
+interface SoftwareOfDevice {
+  package: string;
+  version: string;
+  state: State;
+  errorCode: string | null;
+  /** Microseconds. */
+  since: number;
+}
+
+type ByVersion = Map<string, InstallationCounts>;
+
+const nobody = (): InstallationCounts => ({ installed: 0, waiting: 0, failed: 0, errors: [] });
+
+export type Installations = ReturnType<typeof createInstallations>;
+
+/**
+ * Which devices have a version, wait for it, or failed at it. One that has it now counts as such, whatever it waits for; one
+ * that waits, whatever it failed at before. Looked up on a thread of its own.
+ */
+export function createInstallations({ database: { aside }, clock }: Parts) {
+  const known = new Map<string, { until: number; counts: Promise<ByVersion> }>();
+
+  async function count(name: PackageName, applicationId: string | undefined): Promise<ByVersion> {
+    const found: ByVersion = new Map();
+    for (const state of STATES) {
+      for (const { version, code, devices } of await repository.countInstallations(aside, state, name, applicationId)) {
+        const counts = found.get(version) ?? nobody();
+        found.set(version, counts);
+        counts[state] += devices;
+        if (code !== null) counts.errors.push({ code, devices });
+      }
+    }
+    return found;
+  }
+
+  /** Of all versions of a package; as of the last ten seconds. */
+  function countsOf(name: PackageName, applicationId: string | undefined): Promise<ByVersion> {
+    const key = [name.line, name.package, applicationId].join(' ');
+    const now = clock.now();
+    const found = known.get(key);
+    if (found && found.until > now) return found.counts;
+    known.delete(key); // its place is the last one again
+    if (known.size >= REMEMBERED) for (const [first] of known.entries().take(1)) known.delete(first);
+    const counts = count(name, applicationId);
+    known.set(key, { until: now + KEPT, counts });
+    counts.catch(() => known.delete(key));
+    return counts;
+  }
+
+  return {
+    /** How many devices, of each of these versions of a package; as of the last ten seconds. */
+    async counts(
+      name: PackageName,
+      versions: readonly string[],
+      applicationId?: string,
+    ): Promise<InstallationCounts[]> {
+      const found = versions.length === 0 ? undefined : await countsOf(name, applicationId);
+      return versions.map((version) => found?.get(version) ?? nobody());
+    },
+
+    /** A page of the devices of a version, by deviceId. */
+    async list(
+      name: InstalledName,
+      page: { state?: State; applicationId?: string; after?: string; limit: number },
+    ): Promise<{ devices: Installation[]; next: string | undefined }> {
+      const { state, applicationId, after = '', limit } = page;
+      const wanted = state === undefined ? STATES : [state];
+      const found = await Promise.all(
+        wanted.map((one) => repository.listInstallations(aside, one, name, { applicationId, after, limit: limit + 1 })),
+      );
+      const sorted = found.flat().sort((one, other) => (one.deviceId < other.deviceId ? -1 : 1));
+      const devices = sorted.slice(0, limit);
+      return { devices, next: sorted.length > limit ? devices.at(-1)?.deviceId : undefined };
+    },
+
+    /** What a device has by its last report; and of each package what it waits for, or failed at last. */
+    async ofDevice(deviceId: string): Promise<SoftwareOfDevice[]> {
+      const [installed, installs] = await Promise.all([
+        repository.installedOn(aside, deviceId),
+        repository.installsOf(aside, deviceId),
+      ]);
+      const rows: SoftwareOfDevice[] = installed.map((row) => ({ ...row, state: 'installed', errorCode: null }));
+      const told = new Set(installed.map(({ package: name, version }) => `${name}@${version}`));
+      const ended = new Set<string>();
+      for (const { subject, errorCode, createdAt, completedAt } of installs) {
+        const [name = '', version = ''] = subject.split('@');
+        const isLast = completedAt === null || !ended.has(name);
+        if (completedAt !== null) ended.add(name);
+        if (!isLast || told.has(subject) || (completedAt !== null && errorCode === null)) continue;
+        told.add(subject);
+        const state = completedAt === null ? 'waiting' : 'failed';
+        rows.push({ package: name, version, state, errorCode, since: completedAt ?? createdAt });
+      }
+      return rows;
+    },
+  };
+}

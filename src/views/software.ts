@@ -1,0 +1,111 @@
+import { objectKey } from '../core/software/binary.ts';
+import { findContent } from '../core/software/binary-content-repository.ts';
+import type { Catalogue } from '../core/software/catalogue.ts';
+import type { Digests } from '../core/software/digests.ts';
+import type { Inspection } from '../core/software/inspection.ts';
+import type { ObjectStore } from '../core/software/object-store.ts';
+import * as packages from '../core/software/package-repository.ts';
+import { findVersion, type Version, versionsBehind } from '../core/software/version-repository.ts';
+import { DomainError } from '../errors.ts';
+import type { Database } from '../platform/database/sql.ts';
+
+/** Questions to the object store that a page has under way at once. */
+const AT_ONCE = 8;
+
+interface Parts {
+  database: Pick<Database, 'read' | 'aside'>;
+  objects: Pick<ObjectStore, 'head'>;
+  inspection: Pick<Inspection, 'seen'>;
+  digests: Pick<Digests, 'known'>;
+}
+
+/** What is stored of a version's binary; null what is not known, or not yet: all of it while the object store is away. */
+interface FoundBinary {
+  /** Bytes. */
+  sizeBytes: number | null;
+  /** Hexadecimal. */
+  sha256: string | null;
+  foundPackage: string | null;
+  foundVersion: string | null;
+}
+
+export interface VersionSummary extends Version {
+  binary: FoundBinary | null;
+  /** How the binary differs from what was registered. */
+  warning: string | null;
+}
+
+const NOT_KNOWN: FoundBinary = { sizeBytes: null, sha256: null, foundPackage: null, foundVersion: null };
+
+function away(error: unknown): 'away' {
+  if (error instanceof DomainError && error.code === 'OBJECT_STORE_UNAVAILABLE') return 'away';
+  throw error;
+}
+
+export type SoftwareOverview = ReturnType<typeof createSoftwareOverview>;
+
+/** A package and its place in the list of all. */
+type PackagePlace = Pick<packages.PackageSummary, 'line' | 'package'>;
+
+/** Packages and versions of everybody, and of the service itself. */
+export function createSoftwareOverview({ database: { read, aside }, objects, inspection, digests }: Parts) {
+  async function summaryOf(line: Catalogue, version: Version, store: { isAway: boolean }): Promise<VersionSummary> {
+    const { binaryId } = version;
+    const stored = store.isAway ? 'away' : await objects.head(objectKey(binaryId)).catch(away);
+    if (!stored) return { ...version, binary: null, warning: null };
+    if (stored === 'away') {
+      store.isAway = true; // nobody waits for it again and again
+      return { ...version, binary: NOT_KNOWN, warning: null };
+    }
+    // What is not known yet is on its way from here on, as wherever a binary is seen.
+    if (line === 'software') inspection.seen(version, stored);
+    const [sha256 = null, content] = await Promise.all([
+      digests.known(binaryId, stored),
+      findContent(read, binaryId, stored.etag),
+    ]);
+    const found = { foundPackage: content?.foundPackage ?? null, foundVersion: content?.foundVersionName ?? null };
+    return { ...version, binary: { sizeBytes: stored.size, sha256, ...found }, warning: content?.warning ?? null };
+  }
+
+  /** Throws PACKAGE_NOT_FOUND. */
+  async function find(line: Catalogue, name: string): Promise<packages.PackageSummary> {
+    const found = await packages.findPackageSummary(read, line, name);
+    if (!found) throw new DomainError('PACKAGE_NOT_FOUND');
+    return found;
+  }
+
+  return {
+    find,
+
+    /** A page by catalogue and name, and behind which the next one begins. */
+    async list(query: { line?: Catalogue; developerId?: string; after?: PackagePlace; limit: number }) {
+      const { limit, after = { line: '', package: '' }, ...filter } = query;
+      const rows = await packages.listPackageSummaries(aside, { ...filter, after, limit: limit + 1 });
+      const page = rows.slice(0, limit);
+      return { packages: page, next: rows.length > limit ? page.at(-1) : undefined };
+    },
+
+    /** Names and display names that contain a text. */
+    search: (text: string, limit: number) => packages.searchPackages(aside, text, limit),
+
+    /** A page of the versions of a package, newest first, and behind which the next one begins. Throws PACKAGE_NOT_FOUND. */
+    async versions(line: Catalogue, name: string, { after, limit }: { after?: string; limit: number }) {
+      await find(line, name);
+      const rows = await versionsBehind(read, line, name, { after, limit: limit + 1 });
+      const page = rows.slice(0, limit);
+      const versions: VersionSummary[] = [];
+      const store = { isAway: false };
+      for (let start = 0; start < page.length; start += AT_ONCE) {
+        const some = page.slice(start, start + AT_ONCE);
+        versions.push(...(await Promise.all(some.map((version) => summaryOf(line, version, store)))));
+      }
+      return { versions, next: rows.length > limit ? page.at(-1)?.version : undefined };
+    },
+
+    /** Throws PACKAGE_NOT_FOUND, VERSION_NOT_FOUND. */
+    async requireVersion(line: Catalogue, name: string, version: string): Promise<void> {
+      await find(line, name);
+      if (!(await findVersion(read, line, name, version))) throw new DomainError('VERSION_NOT_FOUND');
+    },
+  };
+}

@@ -1,0 +1,13 @@
+import type { TransactionDetail } from '../platform/contracts/types.ts';
+import { withoutSecrets } from '../runtime/without-secrets.ts';
+import { deliveryRow } from './delivery-row.ts';
+import { transactionRow } from './transaction-row.ts';
+import type { Detailed } from './transactions.ts';
+
+/** A transaction with all that is known of it, but for what is secret. */
+export const transactionDetail = ({ record, warning, parameters, webhook }: Detailed): TransactionDetail => ({
+  ...transactionRow(record, warning),
+  parameters: withoutSecrets(parameters) as TransactionDetail['parameters'],
+  result: withoutSecrets(record.result) as TransactionDetail['result'],
+  webhook: webhook ? deliveryRow(webhook) : null,
+});

@@ -1,0 +1,15 @@
+import type { TransactionQuery } from '../platform/contracts/types.ts';
+import { readDuration } from '../runtime/clock.ts';
+import type { OverviewQuery } from './transactions.ts';
+
+/** What a query asks for. `now`: microseconds. */
+export function readOverviewQuery(query: TransactionQuery, now: number): OverviewQuery {
+  const { unfinished, warning, olderThan, operation, ...rest } = query;
+  return {
+    ...rest,
+    unfinished: unfinished === 'true',
+    warning: warning === 'true',
+    ...(operation !== undefined && { operations: [operation] }),
+    ...(olderThan !== undefined && { createdBefore: now - readDuration(olderThan) }),
+  };
+}

@@ -1,0 +1,26 @@
+import type { Warning } from '../core/transactions/firmware-warning.ts';
+import type { TransactionSummary } from '../core/transactions/transaction-record.ts';
+import type { TransactionRow } from '../platform/contracts/types.ts';
+import { toUtc } from '../runtime/clock.ts';
+
+const time = (micros: number | null): string | null => (micros === null ? null : toUtc(micros));
+
+/** A transaction as lists of many show it. */
+export const transactionRow = (record: TransactionSummary, warning: Warning | null): TransactionRow => ({
+  transactionId: record.transactionId,
+  deviceId: record.deviceId,
+  applicationId: record.applicationId,
+  operation: record.operation,
+  subject: record.subject,
+  status: record.status,
+  attempts: record.attempts,
+  progress: record.progress,
+  createdAt: toUtc(record.createdAt),
+  publishedAt: time(record.publishedAt),
+  deliveredAt: time(record.deliveredAt),
+  updatedAt: toUtc(record.updatedAt),
+  completedAt: time(record.completedAt),
+  error: record.errorCode === null ? null : { code: record.errorCode, message: record.errorMessage ?? '' },
+  warning,
+  deliveryId: record.deliveryId,
+});

@@ -1,0 +1,153 @@
+import type { DeviceVersions, Warning } from '../core/transactions/firmware-warning.ts';
+import { firmwareWarning, NEEDED, needsFirmware } from '../core/transactions/firmware-warning.ts';
+import { isFinished } from '../core/transactions/transaction.ts';
+import type { TransactionSummary } from '../core/transactions/transaction-record.ts';
+import {
+  findParameters,
+  findTransaction,
+  type TransactionRecord,
+} from '../core/transactions/transaction-repository.ts';
+import type { DeliverySummary } from '../core/webhooks/delivery-record.ts';
+import { DomainError } from '../errors.ts';
+import type { Database } from '../platform/database/sql.ts';
+import { findDeliverySummary } from './delivery-repository.ts';
+import {
+  lastNumberBefore,
+  type OverviewFilter,
+  transactionNumbers,
+  transactionsBetween,
+  transactionsByNumber,
+  transactionsOfDevice,
+  unfinishedTransactions,
+} from './transactions-repository.ts';
+
+export interface OverviewQuery extends OverviewFilter {
+  /** Only these, oldest first; else all, newest first. */
+  unfinished: boolean;
+  /** Only unfinished ones that their device will not answer. */
+  warning: boolean;
+  /** The transactionId behind which the page begins, in its order. */
+  after?: number;
+  limit: number;
+}
+
+export interface Listed<Row extends TransactionSummary = TransactionSummary> {
+  record: Row;
+  warning: Warning | null;
+}
+
+/** One with all that is known of it. */
+export interface Detailed extends Listed<TransactionRecord> {
+  /** What its device is told; null when it has ended. */
+  parameters: object | null;
+  webhook: DeliverySummary | undefined;
+}
+
+interface ListedPage {
+  rows: Listed[];
+  /** Behind which the next page begins; undefined on the last one. */
+  next: number | undefined;
+}
+
+interface Parts {
+  database: Pick<Database, 'read' | 'aside'>;
+  /** The versions that decide what these devices can do; one that has reported none may be left out. */
+  versionsOf(deviceIds: readonly string[]): Promise<ReadonlyMap<string, DeviceVersions>>;
+}
+
+/** Numbers that one question looks at, and how many questions a page has: what does not match is passed over in so many steps. */
+const NUMBERS = 100_000;
+const STEPS = 5;
+/** Unfinished ones that a page looks at for their warnings; and how many of them at once. */
+const JUDGED = 5_000;
+const JUDGED_AT_ONCE = 2_500;
+
+const UNKNOWN: DeviceVersions = { firmware: null, managementClient: null };
+
+export type Overview = ReturnType<typeof createOverview>;
+
+/** Transactions of all devices and applications, as whoever watches over them wants to see them. */
+export function createOverview({ database: { read, aside }, versionsOf }: Parts) {
+  async function withWarnings<Row extends TransactionSummary>(records: readonly Row[]): Promise<Listed<Row>[]> {
+    const deviceIds = new Set(records.filter(needsFirmware).map(({ deviceId }) => deviceId));
+    const versions = deviceIds.size === 0 ? undefined : await versionsOf([...deviceIds]);
+    return records.map((record) => ({
+      record,
+      warning: firmwareWarning(record, versions?.get(record.deviceId) ?? UNKNOWN),
+    }));
+  }
+
+  /** Of one row more than the limit: the page, and where the next one begins. */
+  const pageOf = (rows: Listed[], limit: number): ListedPage => ({
+    rows: rows.slice(0, limit),
+    next: rows.length > limit ? rows[limit - 1]?.record.transactionId : undefined,
+  });
+
+  async function listWarned(query: OverviewQuery): Promise<ListedPage> {
+    const { limit } = query;
+    const operations = NEEDED.filter((operation) => query.operations?.includes(operation) ?? true);
+    if (operations.length === 0) return { rows: [], next: undefined };
+    const kept: Listed[] = [];
+    let { after } = query;
+    for (let looked = 0; looked < JUDGED; looked += JUDGED_AT_ONCE) {
+      const page = { after, limit: JUDGED_AT_ONCE, newestFirst: !query.unfinished };
+      const batch = await withWarnings(await unfinishedTransactions(aside, { ...query, operations }, page));
+      kept.push(...batch.filter(({ warning }) => warning !== null));
+      if (kept.length > limit || batch.length < JUDGED_AT_ONCE) return pageOf(kept, limit);
+      after = batch.at(-1)?.record.transactionId;
+    }
+    return { rows: kept, next: after };
+  }
+
+  /** From the newest on, in steps, so that no question takes long however many do not match. */
+  async function listNewest({ after, limit, ...filter }: OverviewQuery): Promise<ListedPage> {
+    const { first, last } = await transactionNumbers(aside);
+    if (first === null || last === null) return { rows: [], next: undefined };
+    const found: TransactionSummary[] = [];
+    let before = Math.min(after ?? last + 1, last + 1);
+    for (let step = 0; step < STEPS && before > first; step += 1) {
+      const from = Math.max(first, before - NUMBERS);
+      found.push(...(await transactionsBetween(aside, filter, { from, before, limit: limit + 1 - found.length })));
+      if (found.length > limit) return pageOf(await withWarnings(found), limit);
+      // Numbers have wide gaps, where they were raised: they are passed over at once.
+      before = ((await lastNumberBefore(aside, from)) ?? first - 1) + 1;
+    }
+    return { rows: await withWarnings(found), next: before > first ? before : undefined };
+  }
+
+  async function listOfDevice(deviceId: string, { after, limit, ...filter }: OverviewQuery): Promise<ListedPage> {
+    const page = { offset: 0, limit, ...(after !== undefined && { after }) };
+    const { deviceId: _, ...rest } = filter;
+    const { rows, next } = await transactionsOfDevice(aside, deviceId, rest, page);
+    return { rows: await withWarnings(rows), next: next && Number(next.after) };
+  }
+
+  return {
+    /** A page. It can be shorter than its limit, even empty, and still not the last one. */
+    async list(query: OverviewQuery): Promise<ListedPage> {
+      const { unfinished, warning, status, deviceId, after, limit } = query;
+      if (unfinished && status !== undefined && isFinished(status)) return { rows: [], next: undefined };
+      if (warning) return listWarned(query);
+      if (unfinished || (status !== undefined && !isFinished(status))) {
+        const page = { after, limit: limit + 1, newestFirst: !unfinished };
+        return pageOf(await withWarnings(await unfinishedTransactions(aside, query, page)), limit);
+      }
+      return deviceId === undefined ? listNewest(query) : listOfDevice(deviceId, query);
+    },
+
+    /** Those of these that there are, as they are now. */
+    some: async (transactionIds: readonly number[]): Promise<Listed[]> =>
+      withWarnings(await transactionsByNumber(aside, transactionIds)),
+
+    /** Throws TRANSACTION_NOT_FOUND. */
+    async find(transactionId: number): Promise<Detailed> {
+      const record = await findTransaction(read, transactionId);
+      if (!record) throw new DomainError('TRANSACTION_NOT_FOUND');
+      const [listed] = await withWarnings([record]);
+      const parameters = record.completedAt === null ? await findParameters(read, transactionId) : null;
+      const { applicationId, deliveryId } = record;
+      const webhook = deliveryId === null ? undefined : await findDeliverySummary(read, applicationId, deliveryId);
+      return { ...(listed as Listed<TransactionRecord>), parameters, webhook };
+    },
+  };
+}

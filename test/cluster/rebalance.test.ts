@@ -1,0 +1,88 @@
+import t from 'tap';
+import { surplusOf } from '../../src/platform/cluster/rebalance.ts';
+import { NO_POSTGRES as skip } from '../postgres/databases.ts';
+import { deviceIdOf } from '../world.ts';
+import { carryOut, nodesSeen, put, twoNodes } from './nodes-world.ts';
+
+const surplus = (own: number, all: (number | null)[], isUnderWay: boolean, onTheWay = 0): number =>
+  surplusOf({ own, all, onTheWay }, isUnderWay);
+
+t.test('who has a tenth more than the mean hands over, until it has half of that more', async (t) => {
+  t.equal(surplus(1000, [1000], false), 0, 'alone');
+  t.equal(surplus(1000, [1000, null], false), 0, 'a node of the release before says nothing of itself');
+  t.equal(surplus(1000, [1000, 0], false), 475);
+  t.equal(surplus(549, [549, 451], false), 0, 'a little more');
+  t.equal(surplus(549, [549, 451], true), 24, 'once begun it goes on');
+  t.equal(surplus(525, [525, 475], true), 0);
+  t.equal(surplus(451, [549, 451], true), 0, 'who has fewer');
+  t.equal(surplus(4, [4, 0], false), 0, 'a few make no difference');
+  t.equal(surplus(549, [549, 351], true, 100), 24, 'those that are on their way are somewhere');
+});
+
+t.test('nodes even out their devices slowly, and devices lose nothing', { skip }, async (t) => {
+  const { world, tenant, device } = await twoNodes(t, { env: { LAPEL_HAND_OVER_RATE: '2' } });
+  const json = Array.from({ length: 15 }, (_, number) => ({ deviceId: deviceIdOf(100 + number) }));
+  const others = await Promise.all(
+    json.map(async (one) => {
+      const made = await world.admin().post('/admin/v1/developers/dev/devices', { json: one });
+      return { ...one, credential: made.body.credential as string };
+    }),
+  );
+  const [silent] = others as [(typeof others)[number]]; // has gone for ever when its connection ends
+  const will = {
+    topic: `devices/${silent.deviceId}/status`,
+    payload: Buffer.from('{"lang":"fr"}'),
+    qos: 1,
+    retain: false,
+  };
+  let over = false;
+  /** Comes to a node, and whenever its connection ends to the second one. */
+  async function live(other: (typeof others)[number], node: number): Promise<void> {
+    const link = await world.open({ ...other, node, ...(other === silent && { connect: { will } }) });
+    const { returnCode } = await link.login().catch(() => ({ returnCode: -1 }));
+    if (returnCode !== 0) await new Promise((resolve) => setTimeout(resolve, 50));
+    void link.closed.then(() => (over || other === silent ? undefined : live(other, 1)));
+  }
+  for (const other of others) await live(other, 0); // who has been there longest goes first
+  const waiting = await put(tenant.api, device.path);
+  const command = await device.link.command(); // it has not confirmed this one: it is not quiet
+
+  const handedOver = async (): Promise<number> =>
+    (await world.nodes[0]?.metrics.clusterHandedOver.get())?.values[0]?.value ?? 0;
+  const connected = async (node: number): Promise<number> =>
+    (await world.nodes[node]?.metrics.devicesConnected.get())?.values[0]?.value ?? 0;
+  await nodesSeen(world, 0, 2);
+  world.clock.advance(29_000);
+  t.equal(await handedOver(), 0, 'others may still be on their way');
+  for (let before = 0; (await handedOver()) < 5; ) {
+    world.clock.advance(1_000);
+    const now = await handedOver();
+    t.ok(now - before <= 2, 'two in a second');
+    before = now;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  // What the other node has is known with its next renewal.
+  for (let beats = 0; beats < 15; beats += 1) {
+    world.clock.advance(1_000);
+    await new Promise((resolve) => setTimeout(resolve, 110));
+  }
+  while ((await connected(0)) + (await connected(1)) < 15) await new Promise((resolve) => setTimeout(resolve, 20));
+  const moved = await handedOver();
+  t.ok(moved >= 5 && moved <= 9, `16 and none become about as many (${moved})`);
+  t.same([await connected(0), await connected(1)], [16 - moved, moved - 1]);
+  world.clock.advance(60_000);
+  t.equal(await handedOver(), moved, 'and stay so');
+  const raw = await world.raw();
+  const spoken = () => raw.all('SELECT * FROM device_status WHERE device_id = ?', silent.deviceId);
+  t.same(await spoken(), [], 'its will is not carried out by that');
+  while ((await spoken()).length === 0) {
+    world.clock.advance(60_000);
+    await world.idle();
+  }
+  t.match(JSON.stringify(await spoken()), /fr/, 'but when it does not come');
+  device.link.puback(command.packet);
+  await device.link.ack({ transactionId: waiting, status: 'succeeded' });
+  t.match((await tenant.event()).data.transaction, { transactionId: waiting, status: 'succeeded' });
+  await carryOut(t, device.link, tenant, [await put(tenant.api, device.path)]);
+  over = true;
+});
