@@ -1,7 +1,7 @@
 import { isDatabaseAway } from '../../errors.ts';
 import type { Metrics } from '../../metrics.ts';
-import type { Owned } from '../../platform/cluster/owner-repository.ts';
-import type { Ownership } from '../../platform/cluster/ownership.ts';
+import type { Owned, Owner } from '../../platform/cluster/owner-repository.ts';
+import type { DeviceOwnership } from '../../platform/cluster/peers.ts';
 import type { Database, UnitOfWork } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { toUtc } from '../../runtime/clock.ts';
@@ -29,8 +29,7 @@ interface Parts {
   prepare: Prepare;
   /** Cancels that are due up to a transactionId. */
   dueCancels(unit: UnitOfWork, deviceId: string, upTo: number): Promise<number[]>;
-  /** Who has which device, where there are other nodes; undefined: nobody else writes, and what is known here is all. */
-  ownership?: Pick<Ownership, 'look' | 'wake' | 'lost'> | undefined;
+  ownership: Pick<DeviceOwnership, 'look' | 'wake' | 'lost'>;
   /** Unacknowledged commands per device at most. */
   window?: number;
 }
@@ -133,7 +132,7 @@ export function createOutbox(parts: Parts) {
 
   /** Sends at once, or after its own preparation, which begins when what comes before it on the lane has gone. */
   function dispatch(lane: Lane, due: Due): void {
-    if (due.status === 'cancelled' && ownership) remember(lane, due.transactionId);
+    if (due.status === 'cancelled') remember(lane, due.transactionId);
     const before = lane.preparing;
     const preparation = before ? undefined : preparationOf(lane, due);
     if (!before && !preparation) {
@@ -184,9 +183,9 @@ export function createOutbox(parts: Parts) {
 
   async function claimOnce(lane: Lane): Promise<void> {
     await database.transactInCrowd(async (unit) => {
-      const owner = ownership && (await ownership.look(unit, lane.link.deviceId, lane.cursor));
+      const owner = await ownership.look(unit, lane.link.deviceId, lane.cursor);
       const room = window - lane.inFlight;
-      if (!lane.open || room <= 0 || (ownership && !isOurs(unit, lane, owner))) return;
+      if (!lane.open || room <= 0 || !isOurs(unit, lane, owner)) return;
       if (lane.looksForCancels) await lookForCancels(unit, lane);
       const cancels = await claimCancels(unit, lane, room);
       const left = room - cancels.length;
@@ -209,12 +208,12 @@ export function createOutbox(parts: Parts) {
   }
 
   /** Whether the device is still this connection's; if not, that ends. */
-  function isOurs(unit: UnitOfWork, lane: Lane, owner: { epoch: number } | undefined): boolean {
+  function isOurs(unit: UnitOfWork, lane: Lane, owner: Owner | undefined): boolean {
     const { deviceId, epoch } = lane.link;
     if (owner !== undefined && owner.epoch === epoch) return true;
     unit.onCommit(() => {
       close(lane);
-      if (epoch !== undefined) ownership?.lost(deviceId, epoch);
+      if (epoch !== undefined) ownership.lost(deviceId, epoch);
     });
     return false;
   }
@@ -292,24 +291,21 @@ export function createOutbox(parts: Parts) {
     };
   }
 
-  async function reserveAmongNodes(
-    unit: UnitOfWork,
-    deviceId: string,
-    { look, wake }: NonNullable<typeof ownership>,
-  ): Promise<Slot | undefined> {
-    const owner = await look(unit, deviceId, lanes.get(deviceId)?.cursor ?? Number.MAX_SAFE_INTEGER);
+  async function reserve(unit: UnitOfWork, deviceId: string): Promise<Slot | undefined> {
+    const owner = await ownership.look(unit, deviceId, lanes.get(deviceId)?.cursor ?? Number.MAX_SAFE_INTEGER);
     const lane = lanes.get(deviceId); // one that has come meanwhile takes all that is due
     if (!lane || !isOurs(unit, lane, owner)) {
-      if (owner) unit.onCommit(() => wake(deviceId, owner, 'wake'));
+      if (owner) unit.onCommit(() => ownership.wake(deviceId, owner, 'wake'));
       return undefined;
     }
     if (owner?.behind === 1) lane.backlog = true;
     return reserveOn(unit, lane);
   }
 
-  async function wakeOwner(unit: UnitOfWork, deviceId: string, { look, wake }: NonNullable<typeof ownership>) {
-    const owner = await look(unit, deviceId, Number.MAX_SAFE_INTEGER);
-    if (owner && owner.epoch !== lanes.get(deviceId)?.link.epoch) unit.onCommit(() => wake(deviceId, owner, 'cancel'));
+  async function wakeOwner(unit: UnitOfWork, deviceId: string): Promise<void> {
+    const owner = await ownership.look(unit, deviceId, Number.MAX_SAFE_INTEGER);
+    if (owner && owner.epoch !== lanes.get(deviceId)?.link.epoch)
+      unit.onCommit(() => ownership.wake(deviceId, owner, 'cancel'));
   }
 
   function close(lane: Lane): void {
@@ -334,13 +330,12 @@ export function createOutbox(parts: Parts) {
     /**
      * Inside the unit of work that stores a new transaction, before its INSERT: a place when it will be published on the
      * device's present connection at the commit, so that it is stored with its first attempt counted. Then `send` must
-     * follow in the same unit. At once where there are no other nodes.
+     * follow in the same unit.
      */
-    reserve: (unit: UnitOfWork, deviceId: string): Slot | undefined | Promise<Slot | undefined> =>
-      ownership ? reserveAmongNodes(unit, deviceId, ownership) : reserveOn(unit, lanes.get(deviceId)),
+    reserve,
 
     /** Inside the unit of work that cancels a transaction which the device may have, and stores that its cancel is due. */
-    cancelled(unit: UnitOfWork, deviceId: string, transactionId: number): Promise<void> | undefined {
+    cancelled(unit: UnitOfWork, deviceId: string, transactionId: number): Promise<void> {
       const lane = lanes.get(deviceId);
       // Above the cursor it is claimed when that comes there.
       if (lane && transactionId <= lane.cursor) {
@@ -351,7 +346,7 @@ export function createOutbox(parts: Parts) {
           pump(lane);
         });
       }
-      return ownership && wakeOwner(unit, deviceId, ownership);
+      return wakeOwner(unit, deviceId);
     },
 
     /** Another node has stored a command, or a cancel, for a device that is connected here: at least it says so. */

@@ -38,8 +38,8 @@ interface Options {
   endpointOf(applicationId: string, setting: WebhookSetting): Promise<Endpoint>;
   /** Whom events about a failing receiver may go to. Throws APPLICATION_UNREGISTERED. */
   findApplication: Parameters<typeof createEndpointEvents>[0]['findApplication'];
-  /** Which receivers are this node's, where there are other nodes. */
-  share?: ReceiverShare | undefined;
+  /** Which receivers are this node's. */
+  share: ReceiverShare;
   /** LAPEL_WEBHOOK_ALLOW_PRIVATE */
   allowPrivate: boolean;
   /** Milliseconds from the start of an attempt to its answer. */
@@ -112,7 +112,7 @@ export function createWebhooks(options: Options) {
   function accept(name: ReceiverName, delivery: Delivery): void {
     if (!running) return; // the row stays; start() finds it
     if (receivers.isElsewhere(name)) {
-      share?.tell(name);
+      share.tell(name);
       return;
     }
     const receiver = receivers.of(name);
@@ -291,7 +291,7 @@ export function createWebhooks(options: Options) {
   async function takeUp(): Promise<void> {
     if (!running) return;
     await failures.load();
-    if (share) return (await repository.findReceivers(database.prompt)).forEach(takeUpOne);
+    if (database.remote) return (await repository.findReceivers(database.prompt)).forEach(takeUpOne);
     let found = await repository.findNextReceiver(database.read, { applicationId: '', setting: '' });
     while (found) {
       takeUpOne(found);
@@ -343,7 +343,7 @@ export function createWebhooks(options: Options) {
     /** Rows of a receiver came due that were not recorded just now. Called after their commit; or another node says so. */
     due(name: ReceiverName, told: 'here' | 'by another' | 'passed on' = 'here'): void {
       if (receivers.isElsewhere(name)) {
-        if (told !== 'passed on') share?.tell(name, told === 'by another');
+        if (told !== 'passed on') share.tell(name, told === 'by another');
         return;
       }
       const receiver = receivers.of(name);

@@ -44,7 +44,7 @@ import type { TlsFiles } from './tls-files.ts';
 import { outboundKind, topicOf } from './topics.ts';
 import { createPatience } from './waiting-messages.ts';
 
-interface Parts {
+export interface BrokerParts {
   sessions: Sessions;
   clock: Clock;
   ids: Ids;
@@ -98,7 +98,7 @@ const LEVELS: Readonly<Record<number, LiveConnection['protocol']>> = { 3: '3.1',
 export type Broker = Awaited<ReturnType<typeof createBroker>>;
 
 /** The MQTT edge: Aedes with the access rules, the sessions and the order of things that the promises need. */
-export async function createBroker(parts: Parts) {
+export async function createBroker(parts: BrokerParts) {
   const { sessions, clock, ids, log, metrics, watch, authenticate, handlers, open, presence, messageRate } = parts;
   const outbound = createOutbound({ watch, ownerOf: parts.ownerOf });
   const persistence = createPersistence({
