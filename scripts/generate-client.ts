@@ -30,7 +30,7 @@ for (const route of ROUTES.filter(({ scope }) => scope !== null)) {
   const operation = document.paths[route.path]?.[route.method.toLowerCase()];
   if (!operation) throw new Error(`${route.method} ${route.path} is not documented`);
   if (operation.responses['200']?.content?.['text/event-stream']) continue; // no answer that ever is whole
-  const name = route.handler.name;
+  const { name } = route;
   const names = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, param = '']) => param);
   const input = names
     .filter((param) => param !== 'applicationId')

@@ -49,6 +49,8 @@ export interface Input<Params = unknown, Body = unknown, Query = unknown, Caller
 }
 
 interface Options<Body extends SchemaName, Query extends SchemaName> {
+  /** What clients call the operation; by default the name of its handler. */
+  name?: string;
   /** The schema of the JSON body; without one a body is not read. */
   body?: Body;
   /** No body at all stands for `{}`. */
@@ -71,6 +73,7 @@ interface Options<Body extends SchemaName, Query extends SchemaName> {
 
 /** A line of a route table. */
 export interface Route<Services, Caller> extends Options<SchemaName, SchemaName> {
+  name: string;
   method: Method;
   path: string;
   /** What the token must hold; null where no token is wanted. */
@@ -90,6 +93,6 @@ export function routesOf<Services, Caller>() {
       input: Input<Parameters<Path>, SchemaTypes[Body], SchemaTypes[Query], Caller>,
     ) => Answer | Promise<Answer>,
   ): Route<Services, Caller> {
-    return { method, path, scope, ...options, handler: handler as Route<Services, Caller>['handler'] };
+    return { name: handler.name, method, path, scope, ...options, handler: handler as Route<Services, Caller>['handler'] };
   };
 }
