@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import t from 'tap';
+import { OPERATIONS } from '../../src/core/transactions/operations.ts';
 import {
   isFinished,
   nextStatus,
