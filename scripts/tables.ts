@@ -87,7 +87,7 @@ const TABLES: Readonly<Record<string, Readonly<Record<string, () => string>>>> =
         ['`do`', ''],
         [
           ...Object.entries(ACTIONS).map(([name, about]) => [code(name), `the customer ${about}`]),
-          ...Object.entries(WEARERS).map(([name, { about }]) => [code(name), `who wears it ${about}`]),
+          ...Object.entries(WEARERS).map(([name, { about }]) => [code(name), `the wearer ${about}`]),
         ],
       ),
     faults: () =>
