@@ -25,7 +25,10 @@ export const FAULTS = {
     delay: { min: 500, max: 2000 },
     about: 'the device answers a later command first, or waits for `delay` at most',
   },
-  'answers-before-puback': { occasion: 'command', about: 'the device sends the answer before the PUBACK of the command' },
+  'answers-before-puback': {
+    occasion: 'command',
+    about: 'the device sends the answer before the PUBACK of the command',
+  },
   'half-open': {
     occasion: 'command',
     delay: { min: 1000, max: 5000 },
@@ -40,8 +43,7 @@ export const FAULTS = {
   'reboots-and-forgets': {
     occasion: 'command',
     delay: { min: 500, max: 3000 },
-    about:
-      'the device restarts before it sends the answer, which takes `delay`, and has forgotten the command',
+    about: 'the device restarts before it sends the answer, which takes `delay`, and has forgotten the command',
   },
   'bad-payload': { occasion: 'command', about: 'the device sends three unreadable messages before the answer' },
   'unknown-fields': {

@@ -47,8 +47,7 @@ export const FIGURES: Readonly<Record<string, Named>> = Object.fromEntries([
   [
     'unaccounted',
     {
-      about:
-        'the difference between `accepted` and `succeeded` + `failed` + `cancelled` + `unfinished` + `lost`',
+      about: 'the difference between `accepted` and `succeeded` + `failed` + `cancelled` + `unfinished` + `lost`',
       base: 'accepted',
       read: ({ figures }) => (figures ? unaccounted(figures) : undefined),
     },
@@ -99,7 +98,9 @@ export const FIGURES: Readonly<Record<string, Named>> = Object.fromEntries([
   ] as [string, Named],
   fleet('planned', 'actions that were due'),
   fleet('made', 'actions that were begun', { base: 'planned', ofNothing: 100 }),
-  fleet('skipped', 'actions that were never begun, because the service was slower than their rate', { base: 'planned' }),
+  fleet('skipped', 'actions that were never begun, because the service was slower than their rate', {
+    base: 'planned',
+  }),
   [
     'played',
     {
