@@ -10,7 +10,7 @@ const BELIEVED = 1_000_000;
 interface Parts {
   clock: Pick<Clock, 'now'>;
   /** Other processes write to the database too. */
-  shared: boolean;
+  concurrent: boolean;
   /** An application was changed here: others may remember it as it was. */
   changed(applicationId: string): void;
   /** One is not remembered any more, because it was changed, here or elsewhere; without a name, none is. */
@@ -22,7 +22,7 @@ interface Parts {
  * While a unit of work changes an application, all questions for it go to the database on the asker's own connection,
  * so a unit sees what units before it in the same commit did, and nobody else sees what may yet be rolled back.
  */
-export function createApplicationCache({ clock, shared, changed, forgotten }: Parts) {
+export function createApplicationCache({ clock, concurrent, changed, forgotten }: Parts) {
   const known = new Map<string, { application: Application; until: number }>();
   const changing = new Map<string, number>();
   // Rises with every change, so that a read that was under way meanwhile is not remembered.
@@ -47,12 +47,15 @@ export function createApplicationCache({ clock, shared, changed, forgotten }: Pa
   return {
     async find(sql: Sql, applicationId: string): Promise<Application | undefined> {
       const found = known.get(applicationId);
-      if (found && (!shared || found.until > clock.now())) return found.application;
+      if (found && (!concurrent || found.until > clock.now())) return found.application;
       const before = version;
       const application = await findApplication(sql, applicationId);
       if (application && version === before && !changing.has(applicationId)) {
         if (known.size >= BOUND) for (const [first] of known.entries().take(1)) known.delete(first);
-        known.set(applicationId, { application, until: shared ? clock.now() + BELIEVED : Number.POSITIVE_INFINITY });
+        known.set(applicationId, {
+          application,
+          until: concurrent ? clock.now() + BELIEVED : Number.POSITIVE_INFINITY,
+        });
       }
       return application;
     },

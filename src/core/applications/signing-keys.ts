@@ -64,7 +64,7 @@ export function createSigningKeys(parts: { database: Database; clock: Clock; ids
 
   /** The same where others make keys, at most once a second: every token and caller could ask for it. */
   const lookAgain = (): Promise<void> =>
-    database.shared && clock.now() >= lookedAt + BETWEEN_LOOKS ? look() : looking;
+    database.concurrent && clock.now() >= lookedAt + BETWEEN_LOOKS ? look() : looking;
 
   async function rotateOnce(): Promise<void> {
     const now = clock.now();

@@ -35,7 +35,7 @@ interface Parts {
   /** What others keep of a device, to be forgotten in the unit of work in which it goes. */
   forgetting: ((unit: UnitOfWork, deviceId: string) => Promise<void>)[];
   /** What others keep of a device also when it is moved, and forget when it is removed. */
-  removed?: ((unit: UnitOfWork, deviceId: string) => Promise<unknown>) | undefined;
+  removed(unit: UnitOfWork, deviceId: string): Promise<unknown>;
   /** Ends every transaction of a device that goes, and its activation; its application is told. */
   endTransactions(unit: UnitOfWork, device: Device): Promise<void>;
 }
@@ -149,7 +149,7 @@ export function createDevices({
         if (!device) throw new DomainError('DEVICE_NOT_FOUND');
         if (device.activation !== 'deactivated' && !force) throw new DomainError('DEVICE_IN_USE');
         await forget(unit, device);
-        await removed?.(unit, deviceId);
+        await removed(unit, deviceId);
         await deleteDevice(unit, deviceId);
       });
     },

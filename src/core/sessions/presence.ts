@@ -7,7 +7,7 @@ import { deletePresence, saveLastSeen } from './presence-repository.ts';
 // What a crash can lose: so long after it was heard of, a device's time is on the disk.
 const GATHER_MILLISECONDS = 60_000;
 // Where other nodes are asked for it too: so much older it is there, and so seldom a device is written that goes on talking.
-const SHARED_MILLISECONDS = 15_000;
+const AMONG_NODES_MILLISECONDS = 15_000;
 // Devices that leave are written sooner, but together: a whole fleet can leave at once.
 const LEFT_MILLISECONDS = 1_000;
 const ROWS_PER_UNIT = 256;
@@ -31,7 +31,7 @@ export function createPresence({ database, clock, log }: Parts) {
   const newer = new Map<string, number>();
   /** Those of them that have left. */
   const left = new Set<string>();
-  const gather = database.shared ? SHARED_MILLISECONDS : GATHER_MILLISECONDS;
+  const gather = database.concurrent ? AMONG_NODES_MILLISECONDS : GATHER_MILLISECONDS;
   const ofAll = createTimer(() => newer.keys());
   const ofLeft = createTimer(() => left.keys());
   let writing = false;

@@ -52,8 +52,13 @@ export interface UnitOfWork extends Sql {
 export type Transact = <Result>(work: (unit: UnitOfWork) => Promise<Result>, key?: string) => Promise<Result>;
 
 export interface Database {
-  /** True when other processes write to it too: what this one knows without looking may have changed. */
-  readonly shared: boolean;
+  /**
+   * Units of work of other devices and other processes run at the same time as one of this process: rows that it has not
+   * locked may change between its statements, and numbers that this process remembers may be out of date.
+   */
+  readonly concurrent: boolean;
+  /** Each statement is a round trip to a server: few that ask for much are cheaper than many that ask for little. */
+  readonly remote: boolean;
   /** The last committed state, on a connection that cannot write. Never for a decision that a unit of work then relies on. */
   readonly read: Sql;
   /** The same on a thread or connection of its own: for what looks at many rows, and no caller waits for. */

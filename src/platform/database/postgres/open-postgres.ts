@@ -161,7 +161,8 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
   };
 
   return {
-    shared: true,
+    concurrent: true,
+    remote: true,
     read,
     aside,
     prompt: createReading([healer], healing),
