@@ -1,5 +1,5 @@
 import type { Metrics } from '../../metrics.ts';
-import { isLoud, type Raised, type RaiseReason } from '../../platform/database/number-floor.ts';
+import { needsAttention, type Raised, type RaiseReason } from '../../platform/database/number-floor.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Ids } from '../../runtime/ids.ts';
 import type { Log } from '../../runtime/log.ts';
@@ -29,7 +29,7 @@ export function createRaisedNumbers({ clock, ids, log, metrics }: Parts) {
   function told(raised: Raised): void {
     const { reason, to } = raised;
     metrics.numbersRaised.inc({ reason });
-    if (isLoud(raised)) log.error({ reason, to }, `${WORDS[reason]}; numbers go on higher than any of before`);
+    if (needsAttention(raised)) log.error({ reason, to }, `${WORDS[reason]}; numbers go on higher than any of before`);
     else log.info({ reason, to }, WORDS[reason]);
     if (write) write(raised);
     else waiting.push(raised);

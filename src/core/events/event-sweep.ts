@@ -11,7 +11,7 @@ const DEVICES = 500;
  */
 export const eventSweep = (): Sweep<{ deviceId: string; eventId: string }> => ({
   kind: 'device_events',
-  keptFor: REMEMBERED_FOR,
+  keptForMicros: REMEMBERED_FOR,
   async *find(sql, before) {
     for (let after = ''; ; ) {
       const devices = await findOldestOfDevices(sql, after, DEVICES);

@@ -7,7 +7,7 @@ const KEPT_FOR = 24 * 3600 * 1_000_000;
 /** Requests that are finished, or whose devices stayed away. A device that goes on asking takes its finished ones along. */
 export const requestSweep = (): Sweep<RequestKey> => ({
   kind: 'device_requests',
-  keptFor: KEPT_FOR,
+  keptForMicros: KEPT_FOR,
   async *find(sql, before) {
     for (let left = true; left; ) {
       const found = await findOldRequests(sql, before, ROWS_PER_LOOK);

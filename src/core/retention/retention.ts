@@ -77,8 +77,8 @@ export function createRetention(parts: Parts) {
   }
 
   async function sweepRows(sweep: Sweep): Promise<number> {
-    const { kind, keptFor } = sweep;
-    const before = clock.now() - keptFor; // -Infinity: for ever
+    const { kind, keptForMicros } = sweep;
+    const before = clock.now() - keptForMicros; // -Infinity: for ever
     let removed = 0;
     for await (const { found, oldestAt } of sweep.find(database.aside, before)) {
       metrics.retentionBehind.set({ kind }, oldestAt === undefined ? 0 : Math.max(0, before - oldestAt) / 1_000_000);
