@@ -34,3 +34,5 @@ export function createWork() {
     },
   };
 }
+
+export type Work = ReturnType<typeof createWork>;

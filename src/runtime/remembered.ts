@@ -9,7 +9,7 @@ const MOST = 100;
  * Answers to questions that many rows are looked at for: whoever asks the same within ten seconds gets the same answer, and
  * who asks while it is looked for waits for it. One that fails is not kept.
  */
-export function createKept({ clock }: { clock: Clock }) {
+export function createRemembered({ clock }: { clock: Clock }) {
   const answers = new Map<string, { at: number; answer: Promise<unknown> }>();
 
   return <Result>(question: string, ask: () => Promise<Result>): Promise<Result> => {
@@ -30,4 +30,4 @@ export function createKept({ clock }: { clock: Clock }) {
   };
 }
 
-export type Kept = ReturnType<typeof createKept>;
+export type Remembered = ReturnType<typeof createRemembered>;

@@ -36,7 +36,7 @@ interface Parts {
   /** Where the webhooks of each application go. */
   urls(): Promise<{ applicationId: string; settings: Record<WebhookSetting, string | null> }[]>;
   /** Answers to questions, kept for a while. */
-  kept<Result>(question: string, ask: () => Promise<Result>): Promise<Result>;
+  remembered<Result>(question: string, ask: () => Promise<Result>): Promise<Result>;
 }
 
 const keyOf = ({ applicationId, setting }: { applicationId: string; setting: string }): string =>
@@ -47,7 +47,7 @@ const byKey = <Row extends { applicationId: string; setting: string }>(rows: rea
 export type ReceiverStates = ReturnType<typeof createReceiverStates>;
 
 /** How the receivers of all applications do: those that have a URL, or something that waits for them. */
-export function createReceiverStates({ database: { aside }, clock, urls, kept }: Parts) {
+export function createReceiverStates({ database: { aside }, clock, urls, remembered }: Parts) {
   function stateOf(
     name: Name,
     url: string | null,
@@ -89,7 +89,7 @@ export function createReceiverStates({ database: { aside }, clock, urls, kept }:
       );
   }
 
-  const all = (): Promise<ReceiverState[]> => kept('receivers', look);
+  const all = (): Promise<ReceiverState[]> => remembered('receivers', look);
 
   return {
     /** A page by application and setting, behind a row; of one state, or all. */

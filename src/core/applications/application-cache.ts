@@ -10,7 +10,7 @@ const FRESH_MICROS = 1_000_000;
 interface Parts {
   clock: Pick<Clock, 'now'>;
   /** Whether other processes write to the database too. */
-  shared: boolean;
+  concurrent: boolean;
   /** Called when an application was changed by this process: other nodes may have it cached. */
   changed(applicationId: string): void;
   /** Called when an entry was dropped, because the application was changed, here or elsewhere; without a name, all were. */
@@ -22,7 +22,7 @@ interface Parts {
  * While a unit of work changes an application, every look-up of it goes to the database on the caller's own connection. So
  * a unit sees the changes of earlier units in the same commit, and nobody else sees what may yet be rolled back.
  */
-export function createApplicationCache({ clock, shared, changed, forgotten }: Parts) {
+export function createApplicationCache({ clock, concurrent, changed, forgotten }: Parts) {
   const known = new Map<string, { application: Application; until: number }>();
   const changing = new Map<string, number>();
   // Rises with every change, so that the result of a read that ran meanwhile is not cached.
@@ -47,14 +47,14 @@ export function createApplicationCache({ clock, shared, changed, forgotten }: Pa
   return {
     async find(sql: Sql, applicationId: string): Promise<Application | undefined> {
       const found = known.get(applicationId);
-      if (found && (!shared || found.until > clock.now())) return found.application;
+      if (found && (!concurrent || found.until > clock.now())) return found.application;
       const before = version;
       const application = await findApplication(sql, applicationId);
       if (application && version === before && !changing.has(applicationId)) {
         if (known.size >= BOUND) for (const [first] of known.entries().take(1)) known.delete(first);
         known.set(applicationId, {
           application,
-          until: shared ? clock.now() + FRESH_MICROS : Number.POSITIVE_INFINITY,
+          until: concurrent ? clock.now() + FRESH_MICROS : Number.POSITIVE_INFINITY,
         });
       }
       return application;

@@ -30,7 +30,7 @@ export type Applications = ReturnType<typeof createApplications>;
 /** Applications, their secrets, settings and authenticationKeys. A secret is returned once, and stored as SHA-256. */
 export function createApplications({ database, clock, ids, urlFault, isInUse, ...tells }: Options) {
   const { changed = () => undefined, forgotten = () => undefined } = tells;
-  const cache = createApplicationCache({ clock, shared: database.shared, changed, forgotten });
+  const cache = createApplicationCache({ clock, concurrent: database.concurrent, changed, forgotten });
 
   async function findLive(sql: Sql, applicationId: string): Promise<Application | undefined> {
     const application = await cache.find(sql, applicationId);

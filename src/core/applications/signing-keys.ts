@@ -62,8 +62,8 @@ export function createSigningKeys(parts: { database: Database; clock: Clock; ids
   }
 
   /** Reads the keys if other nodes can make some, at most once a second, since any token or caller can cause it. */
-  const readIfShared = (): Promise<void> =>
-    database.shared && clock.now() >= readAt + BETWEEN_READS_MICROS ? readAgain() : reading;
+  const readIfConcurrent = (): Promise<void> =>
+    database.concurrent && clock.now() >= readAt + BETWEEN_READS_MICROS ? readAgain() : reading;
 
   async function rotateOnce(): Promise<void> {
     const now = clock.now();
@@ -115,12 +115,12 @@ export function createSigningKeys(parts: { database: Database; clock: Clock; ids
     async publicKey(keyId: string): Promise<CryptoKey | undefined> {
       const known = find(keyId);
       if (known) return known;
-      await readIfShared();
+      await readIfConcurrent();
       return find(keyId);
     },
     /** The public keys in the form of RFC 7517, newest first. */
     async jwks(): Promise<{ keys: JWK[] }> {
-      await readIfShared();
+      await readIfConcurrent();
       return { keys: keys.map(({ publicJwk }) => publicJwk).reverse() };
     },
     async [Symbol.asyncDispose](): Promise<void> {

@@ -35,7 +35,7 @@ interface Parts {
   /** Deletes the data of other rooms about a device, in the unit of work in which it is removed or moved. */
   forgetting: ((unit: UnitOfWork, deviceId: string) => Promise<void>)[];
   /** Deletes data of other rooms that a device keeps when it is moved, and loses when it is removed. */
-  removed?: ((unit: UnitOfWork, deviceId: string) => Promise<unknown>) | undefined;
+  removed(unit: UnitOfWork, deviceId: string): Promise<unknown>;
   /** Ends every transaction of a device, and its activation, and notifies its application. */
   endTransactions(unit: UnitOfWork, device: Device): Promise<void>;
 }
@@ -149,7 +149,7 @@ export function createDevices({
         if (!device) throw new DomainError('DEVICE_NOT_FOUND');
         if (device.activation !== 'deactivated' && !force) throw new DomainError('DEVICE_IN_USE');
         await forget(unit, device);
-        await removed?.(unit, deviceId);
+        await removed(unit, deviceId);
         await deleteDevice(unit, deviceId);
       });
     },

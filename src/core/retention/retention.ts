@@ -65,7 +65,7 @@ export function createRetention(parts: Parts) {
       let taken = 0;
       let removed = 0;
       while (taken < found.length && performance.now() - started < STEP_MS) {
-        const some = found.slice(taken, taken + (database.shared ? AT_ONCE : 1));
+        const some = found.slice(taken, taken + (database.remote ? AT_ONCE : 1));
         for (const count of await Promise.all(some.map((one) => sweep.remove(unit, one, before)))) removed += count;
         taken += some.length;
       }

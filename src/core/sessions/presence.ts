@@ -7,7 +7,7 @@ import { deletePresence, saveLastSeen } from './presence-repository.ts';
 // The time of a device is stored this long after it was heard of, so a crash can lose as much.
 const GATHER_MS = 60_000;
 // The same where other nodes read the time too; a device that keeps talking is still written rarely.
-const SHARED_MS = 15_000;
+const AMONG_NODES_MS = 15_000;
 // Devices that leave are written sooner, but together, because a whole fleet can leave at once.
 const LEFT_MS = 1_000;
 const ROWS_PER_UNIT = 256;
@@ -31,7 +31,7 @@ export function createPresence({ database, clock, log }: Parts) {
   const newer = new Map<string, number>();
   /** Those of these devices that have left. */
   const left = new Set<string>();
-  const gatherMs = database.shared ? SHARED_MS : GATHER_MS;
+  const gatherMs = database.concurrent ? AMONG_NODES_MS : GATHER_MS;
   const ofAll = createTimer(() => newer.keys());
   const ofLeft = createTimer(() => left.keys());
   let writing = false;

@@ -183,9 +183,9 @@ export function createSettlement({ database, clock, metrics, watch, marks, recor
   }
 
   async function settle(deviceId: string, ack: Acknowledgement, fence?: Fence): Promise<void> {
-    // Where others write too, the number of an application's activated devices is no matter of this device alone: two commits
+    // Where units run at the same time, the number of an application's activated devices is no matter of this device alone: two commits
     // that change several of them would wait for each other.
-    const how = { isAlone: !database.shared, fence };
+    const how = { isAlone: !database.concurrent, fence };
     if (await database.transact((unit) => settleIn(unit, deviceId, ack, how), deviceId)) return;
     await database.transact(async (unit) => {
       await findDevice(unit, deviceId, unit.forUpdate);
@@ -209,7 +209,7 @@ export function createSettlement({ database, clock, metrics, watch, marks, recor
      */
     settle(deviceId: string, ack: Acknowledgement, fence?: Fence): Promise<void> {
       const settled = settle(deviceId, ack, fence);
-      if (database.shared && ack.status === 'succeeded') remember(deviceId, settled);
+      if (database.concurrent && ack.status === 'succeeded') remember(deviceId, settled);
       return settled;
     },
 

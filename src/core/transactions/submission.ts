@@ -60,7 +60,7 @@ export function createSubmission({
   lockApplication,
   installation,
 }: Parts) {
-  const requireRoom = createQueueBounds(metrics, database.shared);
+  const requireRoom = createQueueBounds(metrics, database.concurrent);
 
   /** The command's parameters. */
   function parametersOf(submission: Submission): object {
@@ -105,7 +105,7 @@ export function createSubmission({
     wanted: Parameters<typeof requireRoom>[1],
     isAlone: boolean,
   ) {
-    if (database.shared && !isAlone) {
+    if (database.concurrent && !isAlone) {
       const [, , slot] = await inOneGo(admitted, requireRoom(unit, wanted), outbox.reserve(unit, wanted.deviceId));
       return slot;
     }

@@ -1,6 +1,6 @@
 import { DomainError } from '../../errors.ts';
 import type { Metrics } from '../../metrics.ts';
-import type { Ownership } from '../../platform/cluster/ownership.ts';
+import type { DeviceOwnership } from '../../platform/cluster/peers.ts';
 import type { Database } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Ids } from '../../runtime/ids.ts';
@@ -36,8 +36,7 @@ interface Parts {
   findApplication: Applications['findIn'];
   lockApplication: Applications['lockIn'];
   installs: Software['installs'];
-  /** Who has which device, where there are other nodes. */
-  ownership?: Ownership | undefined;
+  ownership: Pick<DeviceOwnership, 'look' | 'wake' | 'lost'>;
 }
 
 export type Transactions = ReturnType<typeof createTransactions>;

@@ -52,8 +52,13 @@ export interface UnitOfWork extends Sql {
 export type Transact = <Result>(work: (unit: UnitOfWork) => Promise<Result>, key?: string) => Promise<Result>;
 
 export interface Database {
-  /** True when other processes write to the same database, so that knowledge in memory may be out of date. */
-  readonly shared: boolean;
+  /**
+   * Whether units of work of other devices and other processes run at the same time as a unit of this process: rows that it
+   * has not locked may change between its statements, and values that this process has cached may be out of date.
+   */
+  readonly concurrent: boolean;
+  /** Whether each statement is a round trip to a server, so that one large statement is cheaper than many small ones. */
+  readonly remote: boolean;
   /** Reads the last committed state, on a connection that cannot write. Never for a decision of a unit of work. */
   readonly read: Sql;
   /** Like `read`, on a thread or connection of its own: for queries over many rows that no caller waits for. */

@@ -164,7 +164,8 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
   };
 
   return {
-    shared: true,
+    concurrent: true,
+    remote: true,
     read,
     aside,
     prompt: createReading([healer], healing),

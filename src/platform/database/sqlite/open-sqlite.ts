@@ -121,7 +121,8 @@ export function openSqlite(options: SqliteOptions): Database {
     // A process that was killed has left rows in the log.
     if (bytesOf(`${file}-wal`) > 0) truncation.committed();
     return {
-      shared: false,
+      concurrent: false,
+      remote: false,
       read: createReading({ writer, reader }),
       transact: group.transact,
       transactSoon: group.transactSoon,
