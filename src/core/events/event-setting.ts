@@ -1,7 +1,7 @@
-/** The settings that name where events of devices go. */
+/** The settings that hold the URLs for events of devices. */
 export type EventSetting = 'deviceEvent' | 'callEvent' | 'callFileSendEvent' | 'fileUploadEvent';
 
-/** By the first part of an event's type, `recording` of `recording.saved` (specification, "Events"). */
+/** The setting by the first part of an event's type, such as `recording` of `recording.saved` (specification, "Events"). */
 const SETTINGS: Record<string, EventSetting> = {
   bluetooth: 'deviceEvent',
   custom: 'deviceEvent',
@@ -10,7 +10,7 @@ const SETTINGS: Record<string, EventSetting> = {
   fileUpload: 'fileUploadEvent',
 };
 
-/** Where an event of a type goes; the schema mqtt/event knows no other types. */
+/** The setting whose URL gets events of a type; the schema mqtt/event allows no other types. */
 export function settingOf(type: string): EventSetting {
   const setting = SETTINGS[type.split('.', 1)[0] ?? ''];
   if (!setting) throw new Error(`no setting for events of the type ${type}`);

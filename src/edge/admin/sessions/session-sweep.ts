@@ -5,7 +5,7 @@ import { SESSION_IDLE } from './sessions.ts';
 /** Sessions that are over: one that is too old, or of a former token, is not used any more either. */
 export const sessionSweep = (): Sweep<{ sessionId: string }> => ({
   kind: 'console_sessions',
-  keptFor: SESSION_IDLE,
+  keptForMicros: SESSION_IDLE,
   async *find(sql, before) {
     for (let left = true; left; ) {
       const found = await findUnused(sql, before, ROWS_PER_LOOK);
