@@ -142,7 +142,10 @@ t.test('lapel doctor looks at a folder, whether a service has it or not', { buff
   t.match(await doctor(), { code: 0, stdout: /^settings +good\ndatabase +none in .+ yet/ });
   await startProcess(t, { LAPEL_DATA_DIR: folder });
   t.match(await doctor(), { code: 0, stdout: /^database +0\.\d MiB, opens/m });
-  t.match(await doctor('--check-database'), { code: 0, stdout: /^database +0\.\d MiB, sound: all of it was read$/m });
+  t.match(await doctor('--check-database'), {
+    code: 0,
+    stdout: /^database +0\.\d MiB, intact: the whole file was checked$/m,
+  });
   t.match(await doctor('--http-port', 'x'), { code: 78, stderr: /LAPEL_HTTP_PORT/ });
   t.match(await doctor('--check-data'), { code: 2, stderr: /--check-data[\s\S]*lapel doctor --help/ });
   t.match(await doctor('--help'), { code: 0, stdout: /--check-database/ });
@@ -176,10 +179,10 @@ t.test('a second SIGTERM ends it at once', { buffered: true }, async (t) => {
   t.same(await target.stopTwice(), { code: 1, signal: null });
 });
 
-t.test('SIGHUP ends nothing; it reads the files of TLS again', { buffered: true }, async (t) => {
+t.test('SIGHUP ends nothing; it reads the TLS files again', { buffered: true }, async (t) => {
   const plain = await startProcess(t, { LAPEL_DATA_DIR: t.testdir(), LAPEL_LOG_LEVEL: 'info' });
   plain.signal('SIGHUP');
-  await plain.said('there are no files of TLS to read again');
+  await plain.said('no TLS files are configured');
   t.equal((await fetch(`${plain.addresses.admin}/readyz`)).status, 200);
 });
 
@@ -212,7 +215,7 @@ t.test('SIGHUP with TLS', { buffered: true, skip }, async (t) => {
   writeFileSync(certFile, renewed.cert);
   writeFileSync(keyFile, renewed.key);
   service.signal('SIGHUP');
-  await service.said('the files of TLS were read again');
+  await service.said('the TLS files were read again');
   t.equal(await shown(), renewed.serialNumber);
 });
 

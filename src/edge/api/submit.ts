@@ -4,8 +4,9 @@ import type { Answer, Input } from '../http/route.ts';
 import type { ApiServices } from './services.ts';
 
 /**
- * Stores a transaction and answers the specification's "transaction response": 201, `Location` and the transactionId.
- * With an `Idempotency-Key` the same request is answered the same again, and carried out once (contract, section 1).
+ * Stores a transaction and returns the specification's "transaction response": 201, `Location` and the transactionId. A
+ * repeated request with the same `Idempotency-Key` gets the same answer and is carried out only once (contract, section
+ * 1).
  */
 export async function submit(
   { transactions }: Pick<ApiServices, 'transactions'>,
