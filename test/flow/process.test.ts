@@ -208,7 +208,7 @@ t.test('SIGHUP with TLS', { buffered: true, skip }, async (t) => {
   const cert = readFileSync(certFile);
   writeFileSync(certFile, 'half a fi');
   service.signal('SIGHUP');
-  await service.said('those that were read before stay in use');
+  await service.said('certificates that were read before stay in use');
   t.equal(await shown(), serialNumber);
   writeFileSync(certFile, cert);
   const renewed = authority.sign('server', 'renewed');
@@ -246,7 +246,7 @@ const noPrlimit = spawnSync('prlimit', ['--version']).status !== 0 && 'there is 
 t.test('a process that can open no more files says so', { buffered: true, skip: noPrlimit }, async (t) => {
   const service = await startProcess(t, { LAPEL_DATA_DIR: t.testdir() });
   spawnSync('prlimit', ['--nofile=20:', '--pid', String(service.pid)]);
-  await service.said('no more files can be opened');
+  await service.said('the limit of open files is reached');
   spawnSync('prlimit', ['--nofile=400:', '--pid', String(service.pid)]);
   t.equal((await fetch(`${service.addresses.admin}/readyz`)).status, 200, 'and goes on when it can');
 });
