@@ -25,8 +25,8 @@ export function commandOfQuery<Name extends Operation>(operation: Name) {
 }
 
 /**
- * Stores a transaction and answers the specification's "transaction response": 201, `Location` and the transactionId.
- * With an `Idempotency-Key` the same request is answered the same again, and carried out once (contract, section 1).
+ * Stores a transaction and returns the specification's "transaction response": 201, `Location` and the transactionId. A
+ * repeated request with the same `Idempotency-Key` gets the same answer and is carried out once (contract, section 1).
  */
 async function submit(
   { transactions }: Services,

@@ -2,7 +2,7 @@ import { firmwareState } from '../../core/software/firmware-state.ts';
 import type { Answer } from '../http/route.ts';
 import type { ApiServices, AtDevice } from './services.ts';
 
-/** The firmware of a device as it last reported it. */
+/** Reads the firmware that a device last reported. */
 export async function readFirmware(
   { devices, statuses, software }: ApiServices,
   { params, caller }: AtDevice,

@@ -28,7 +28,10 @@ const B = 'svc:application:write';
 const C = 'svc:device:read';
 const D = 'svc:device:write';
 
-/** The whole application API: method, path, scope, schemas, handler. Statuses and words are in schemas/openapi.yaml. */
+/**
+ * The whole application API: method, path, scope, schemas, handler. Statuses and descriptions are in
+ * schemas/openapi.yaml.
+ */
 // biome-ignore format: a table is read by its rows
 export const ROUTES = [
   route('POST',   '/api/v1/authenticate', null, { form: 'rest/token-request', errors: tokenError }, issueToken),
@@ -94,7 +97,10 @@ export const ROUTES = [
   route('GET',    '/v1/applications/{applicationId}/firmware', A, {}, listFirmware), // op 29
 ];
 
-/** Where a method that the path does not have is answered 405 with `Allow` (specification, "Errors"); elsewhere 403. */
+/**
+ * Paths on which an unknown method is answered 405 with `Allow` (specification, "Errors"); on all others it is answered
+ * 403.
+ */
 export const STRICT_PATHS = [
   '/v1/applications/{applicationId}/devices/{deviceId}',
   '/v1/devices/{deviceId}/hardware-properties',
