@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
 import { ROUTES } from '../src/edge/api/routes.ts';
+import { settingValues } from './setting-values.ts';
 
 interface Operation {
   summary: string;
@@ -68,7 +69,8 @@ ${types.join('\n')}
 export const OPERATIONS: Record<keyof Operations, { method: string; path: string; scope: string; repeatable?: true }> = {
 ${rows.join('\n')}
 };
-`;
+
+${settingValues()}`;
 
 if (!process.argv.includes('--check')) {
   writeFileSync(output, generated);
