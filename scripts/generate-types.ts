@@ -53,7 +53,7 @@ const outputs = [
     generated: `// Generated from schemas/ by \`npm run generate\`; edit the schemas instead.
 // biome-ignore-all format: generated
 
-${settingValues()}`,
+${settingValues({ deprecated: file.startsWith('src/') })}`,
   })),
 ];
 
