@@ -86,7 +86,10 @@ t.test(
     const { tenant, options } = await start(t);
     const result = await run(['app', 'upload', FIRST, ...options, '--version', '1.2.0', '--no-distribute']);
     t.equal(result.code, 0);
-    t.match(result.stderr, /registered as 1\.2\.0, but the file contains 1\.0\.0: devices will report VERSION_NAME_MISMATCH/);
+    t.match(
+      result.stderr,
+      /registered as 1\.2\.0, but the file contains 1\.0\.0: devices will report VERSION_NAME_MISMATCH/,
+    );
     const version = `${tenant.path}/packages/${CAMERA}/versions/1.2.0`;
     t.match((await tenant.api.get(`${version}/binaries`)).body, { appFileExists: true });
     t.match((await tenant.api.get(`${version}/distributions`)).body, { distributable: false });

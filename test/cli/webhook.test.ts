@@ -103,7 +103,10 @@ t.test('lapel settings and lapel webhook', async (t) => {
   });
 
   t.test('listen says what is sent here already, and how something will be', async (t) => {
-    t.match((await lapel('webhook listen --timeout 1')).stderr, /no setting has this URL yet: use --set deviceEvent, or .*\n/);
+    t.match(
+      (await lapel('webhook listen --timeout 1')).stderr,
+      /no setting has this URL yet: use --set deviceEvent, or .*\n/,
+    );
     const url = 'https://me.tunnel.example.com/';
     await lapel(`settings set --call-event ${url}`);
     const { stderr } = await lapel(`webhook listen --public-url ${url} --timeout 1`);
@@ -142,7 +145,10 @@ t.test('lapel settings and lapel webhook', async (t) => {
       more,
     );
     t.equal(code, 1);
-    t.match(stderr, /to restore them: lapel settings set --no-device-event --call-event https:\/\/example\.com\/calls\n/);
+    t.match(
+      stderr,
+      /to restore them: lapel settings set --no-device-event --call-event https:\/\/example\.com\/calls\n/,
+    );
   });
 
   t.test('deliveries are listed and sent again', async (t) => {
