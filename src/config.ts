@@ -2,7 +2,7 @@ import { DomainError } from './errors.ts';
 import { shareOpenFiles } from './runtime/open-files.ts';
 import { type Kind, LOOPBACK, problemOf } from './runtime/setting-values.ts';
 
-interface Setting {
+export interface Setting {
   /** The name in the environment; on the command line it is `--kebab-case` without the prefix. */
   name: `LAPEL_${string}`;
   kind: Kind;
@@ -11,6 +11,8 @@ interface Setting {
   description: string;
   /** The value is never shown. */
   secret?: true;
+  /** All nodes at one database must have the same value: a caller would get another answer from another node. */
+  shared?: true;
 }
 
 /** Every setting of the service; `lapel serve --help` and docs/reference.md print this. */
@@ -27,7 +29,7 @@ export const SETTINGS = [
   { name: 'LAPEL_ADMIN_HOST', kind: 'text', fallback: '127.0.0.1', description: 'Address of administration, `/metrics`, `/healthz` and `/readyz`' },
   { name: 'LAPEL_ADMIN_PORT', kind: 'port', fallback: '8081', description: 'Port of administration; 0 picks a free one' },
   { name: 'LAPEL_ADMIN_NAMES', kind: 'hosts', fallback: null, description: 'Host names of administration, separated by commas. Addresses, `localhost` and the hosts of `LAPEL_CONSOLE_URL` and `LAPEL_PUBLIC_URL` are always accepted; requests with another `Host` are refused, except to `/healthz` and `/readyz`' },
-  { name: 'LAPEL_ADMIN_TOKEN', kind: 'text', fallback: null, secret: true, description: 'Administrator token, 32 characters or more; by default created at first start and kept in the file `admin-token` of the data folder' },
+  { name: 'LAPEL_ADMIN_TOKEN', kind: 'text', fallback: null, secret: true, shared: true, description: 'Administrator token, 32 characters or more; by default created at first start and kept in the file `admin-token` of the data folder' },
   { name: 'LAPEL_MQTT_HOST', kind: 'text', fallback: '127.0.0.1', description: 'Address of plain MQTT' },
   { name: 'LAPEL_MQTT_PORT', kind: 'port', fallback: '1883', description: 'Port of plain MQTT; 0 picks a free one' },
   { name: 'LAPEL_ALLOW_PLAIN_MQTT', kind: 'flag', fallback: 'false', description: 'Allows plain MQTT on an address that is not loopback' },
@@ -42,37 +44,37 @@ export const SETTINGS = [
   { name: 'LAPEL_MQTT_MAX_CONNECTIONS', kind: 'count', fallback: null, description: 'Most connections of devices; by default the rest of the limit of open files after the other listeners' },
   { name: 'LAPEL_MQTT_ADDRESS_LOGINS', kind: 'number', fallback: null, description: 'Most connections of one address that have not logged in; by default 1000, with no limit for loopback, where a proxy may run; 0 is no limit' },
   { name: 'LAPEL_MQTT_LOGIN_SECONDS', kind: 'count', fallback: '10', description: 'Seconds within which a device must send its CONNECT, counted from the start of the connection or the end of its TLS handshake; delays of the service itself do not count' },
-  { name: 'LAPEL_DEVICE_RATE_LIMIT', kind: 'number', fallback: '100', description: 'Messages per second of one device, with a burst of twice that. Status, events, requests, SUBSCRIBE and UNSUBSCRIBE count together; acks that answer no command have a limit of the same size. A message counts once, and once more for each 16 KiB or 64 filters. A device above the limit is disconnected and sends the rest later; 0 is no limit' },
+  { name: 'LAPEL_DEVICE_RATE_LIMIT', kind: 'number', fallback: '100', shared: true, description: 'Messages per second of one device, with a burst of twice that. Status, events, requests, SUBSCRIBE and UNSUBSCRIBE count together; acks that answer no command have a limit of the same size. A message counts once, and once more for each 16 KiB or 64 filters. A device above the limit is disconnected and sends the rest later; 0 is no limit' },
   { name: 'LAPEL_HAND_OVER_RATE', kind: 'number', fallback: '10', description: 'Devices per second that a node of a cluster hands over to others, by closing their connections, while it has a tenth more devices than its share; 0 hands none over' },
-  { name: 'LAPEL_DEVICE_EVENT_MIB', kind: 'number', fallback: '16', description: 'MiB of events of one device that may be stored in a burst, and again as many per day; further events are refused on the errors topic of the device; 0 is no limit' },
-  { name: 'LAPEL_APPLICATION_EVENT_MIB', kind: 'number', fallback: '4096', description: 'MiB of events of all devices of one application together that may be stored in a burst, and again as many per day; 0 is no limit' },
-  { name: 'LAPEL_PUBLIC_URL', kind: 'url', fallback: null, description: '`{base_url}`: the URL of the service in Location headers and as the issuer of tokens; by default `http://HOST:PORT`' },
+  { name: 'LAPEL_DEVICE_EVENT_MIB', kind: 'number', fallback: '16', shared: true, description: 'MiB of events of one device that may be stored in a burst, and again as many per day; further events are refused on the errors topic of the device; 0 is no limit' },
+  { name: 'LAPEL_APPLICATION_EVENT_MIB', kind: 'number', fallback: '4096', shared: true, description: 'MiB of events of all devices of one application together that may be stored in a burst, and again as many per day; 0 is no limit' },
+  { name: 'LAPEL_PUBLIC_URL', kind: 'url', fallback: null, shared: true, description: '`{base_url}`: the URL of the service in Location headers and as the issuer of tokens; by default `http://HOST:PORT`' },
   { name: 'LAPEL_CONSOLE_URL', kind: 'url', fallback: null, description: 'URL of the console of administration behind a proxy: the embedded object store accepts uploads from its pages; by default only from `http://HOST:PORT` of administration' },
   { name: 'LAPEL_OBJECTS_HOST', kind: 'text', fallback: '127.0.0.1', description: 'Address of the embedded object store, which developers upload to and devices download from' },
   { name: 'LAPEL_OBJECTS_PORT', kind: 'port', fallback: '8082', description: 'Port of the embedded object store; 0 picks a free one' },
-  { name: 'LAPEL_OBJECTS_URL', kind: 'url', fallback: null, description: 'Beginning of upload and download URLs, without a path; needed when developers and devices reach the object store at another address than the service does' },
-  { name: 'LAPEL_S3_ENDPOINT', kind: 'url', fallback: null, description: 'An S3-compatible store instead of the embedded one; credentials come from the AWS credential chain' },
-  { name: 'LAPEL_S3_REGION', kind: 'text', fallback: 'us-east-1', description: 'Region of the object store' },
-  { name: 'LAPEL_S3_BUCKET', kind: 'text', fallback: 'lapel', description: 'Bucket of the object store; it must exist' },
-  { name: 'LAPEL_RESERVED_PACKAGE_PREFIX', kind: 'text', fallback: 'com.lapel.', description: '`{reserved_package_prefix}`: packages that developers cannot register' },
-  { name: 'LAPEL_DEVELOPER_PACKAGES', kind: 'number', fallback: '1000', description: 'Packages that a developer may have; 0 is no limit' },
-  { name: 'LAPEL_DEVELOPER_VERSIONS', kind: 'number', fallback: '10000', description: 'Versions that a developer may have, of all packages together; 0 is no limit' },
-  { name: 'LAPEL_DEVELOPER_STORED_GIB', kind: 'number', fallback: '100', description: 'GiB of binaries that a developer may have, including those whose upload URL was issued; 0 is no limit' },
-  { name: 'LAPEL_API_RELEASE', kind: 'release', fallback: '2026-11', description: 'Release of the interface to serve, `YYYY-MM`: deprecated features are served until the release that removes them' },
-  { name: 'LAPEL_RATE_LIMIT', kind: 'number', fallback: '200', description: 'Requests per second of one application, with a burst of twice that; 0 is no limit' },
+  { name: 'LAPEL_OBJECTS_URL', kind: 'url', fallback: null, shared: true, description: 'Beginning of upload and download URLs, without a path; needed when developers and devices reach the object store at another address than the service does' },
+  { name: 'LAPEL_S3_ENDPOINT', kind: 'url', fallback: null, shared: true, description: 'An S3-compatible store instead of the embedded one; credentials come from the AWS credential chain' },
+  { name: 'LAPEL_S3_REGION', kind: 'text', fallback: 'us-east-1', shared: true, description: 'Region of the object store' },
+  { name: 'LAPEL_S3_BUCKET', kind: 'text', fallback: 'lapel', shared: true, description: 'Bucket of the object store; it must exist' },
+  { name: 'LAPEL_RESERVED_PACKAGE_PREFIX', kind: 'text', fallback: 'com.lapel.', shared: true, description: '`{reserved_package_prefix}`: packages that developers cannot register' },
+  { name: 'LAPEL_DEVELOPER_PACKAGES', kind: 'number', fallback: '1000', shared: true, description: 'Packages that a developer may have; 0 is no limit' },
+  { name: 'LAPEL_DEVELOPER_VERSIONS', kind: 'number', fallback: '10000', shared: true, description: 'Versions that a developer may have, of all packages together; 0 is no limit' },
+  { name: 'LAPEL_DEVELOPER_STORED_GIB', kind: 'number', fallback: '100', shared: true, description: 'GiB of binaries that a developer may have, including those whose upload URL was issued; 0 is no limit' },
+  { name: 'LAPEL_API_RELEASE', kind: 'release', fallback: '2026-11', shared: true, description: 'Release of the interface to serve, `YYYY-MM`: deprecated features are served until the release that removes them' },
+  { name: 'LAPEL_RATE_LIMIT', kind: 'number', fallback: '200', shared: true, description: 'Requests per second of one application, with a burst of twice that; 0 is no limit' },
   { name: 'LAPEL_FEED_STREAMS', kind: 'count', fallback: '256', description: 'Open streams of the feed, for the API and for administration each. At the limit a new stream ends the oldest one of the developer, then application, that has most' },
-  { name: 'LAPEL_TOKEN_RATE_LIMIT', kind: 'number', fallback: '20', description: 'Requests to the token endpoint per second of one application, with a burst of twice that; 0 is no limit' },
-  { name: 'LAPEL_FAILED_LOGIN_LIMIT', kind: 'number', fallback: '50', description: 'Requests with wrong credentials per second from one address, and for one application, with a burst of twice that. Further ones are answered 429 after a second; correct credentials are always accepted; 0 is no limit' },
-  { name: 'LAPEL_LEGACY_ISSUER', kind: 'text', fallback: null, description: 'Legacy identity provider whose access tokens are accepted too: the `iss` of its tokens' },
-  { name: 'LAPEL_LEGACY_JWKS_URL', kind: 'endpoint', fallback: null, description: 'URL of the keys of the legacy identity provider (RFC 7517); needed with `LAPEL_LEGACY_ISSUER`' },
-  { name: 'LAPEL_LEGACY_SCOPE_BASE', kind: 'text', fallback: null, description: '`{legacy_scope_base}`: the scopes of legacy tokens are `BASE/applications.r` and so on; needed with `LAPEL_LEGACY_ISSUER`' },
-  { name: 'LAPEL_LEGACY_AUDIENCE', kind: 'text', fallback: null, description: 'Audience that the `aud` of legacy tokens must contain; by default `aud` may be absent, or must name `LAPEL_PUBLIC_URL`' },
-  { name: 'LAPEL_TIME_ZONE', kind: 'timeZone', fallback: null, description: 'Time zone of the local date-times in REST bodies; by default the machine’s' },
-  { name: 'LAPEL_ALLOW_HTTP_WEBHOOKS', kind: 'flag', fallback: 'false', description: 'Allows `http` webhook URLs on hosts that are not loopback' },
-  { name: 'LAPEL_WEBHOOK_ALLOW_PRIVATE', kind: 'flag', fallback: 'false', description: 'Allows webhook targets that resolve to loopback, private or link-local addresses; the metadata addresses of clouds are never allowed' },
-  { name: 'LAPEL_RETENTION_DAYS', kind: 'number', fallback: '90', description: 'Days after which a finished transaction is removed, once its webhook and its cancel were delivered; 0 keeps transactions for ever' },
-  { name: 'LAPEL_DELIVERY_RETENTION_DAYS', kind: 'number', fallback: '30', description: 'Days after which a finished webhook delivery is removed; until then it is listed and can be sent again; 0 keeps deliveries for ever' },
-  { name: 'LAPEL_AUDIT_RETENTION_DAYS', kind: 'number', fallback: '400', description: 'Days after which an entry of the audit log is removed; 0 keeps entries for ever' },
+  { name: 'LAPEL_TOKEN_RATE_LIMIT', kind: 'number', fallback: '20', shared: true, description: 'Requests to the token endpoint per second of one application, with a burst of twice that; 0 is no limit' },
+  { name: 'LAPEL_FAILED_LOGIN_LIMIT', kind: 'number', fallback: '50', shared: true, description: 'Requests with wrong credentials per second from one address, and for one application, with a burst of twice that. Further ones are answered 429 after a second; correct credentials are always accepted; 0 is no limit' },
+  { name: 'LAPEL_LEGACY_ISSUER', kind: 'text', fallback: null, shared: true, description: 'Legacy identity provider whose access tokens are accepted too: the `iss` of its tokens' },
+  { name: 'LAPEL_LEGACY_JWKS_URL', kind: 'endpoint', fallback: null, shared: true, description: 'URL of the keys of the legacy identity provider (RFC 7517); needed with `LAPEL_LEGACY_ISSUER`' },
+  { name: 'LAPEL_LEGACY_SCOPE_BASE', kind: 'text', fallback: null, shared: true, description: '`{legacy_scope_base}`: the scopes of legacy tokens are `BASE/applications.r` and so on; needed with `LAPEL_LEGACY_ISSUER`' },
+  { name: 'LAPEL_LEGACY_AUDIENCE', kind: 'text', fallback: null, shared: true, description: 'Audience that the `aud` of legacy tokens must contain; by default `aud` may be absent, or must name `LAPEL_PUBLIC_URL`' },
+  { name: 'LAPEL_TIME_ZONE', kind: 'timeZone', fallback: null, shared: true, description: 'Time zone of the local date-times in REST bodies; by default the machine’s' },
+  { name: 'LAPEL_ALLOW_HTTP_WEBHOOKS', kind: 'flag', fallback: 'false', shared: true, description: 'Allows `http` webhook URLs on hosts that are not loopback' },
+  { name: 'LAPEL_WEBHOOK_ALLOW_PRIVATE', kind: 'flag', fallback: 'false', shared: true, description: 'Allows webhook targets that resolve to loopback, private or link-local addresses; the metadata addresses of clouds are never allowed' },
+  { name: 'LAPEL_RETENTION_DAYS', kind: 'number', fallback: '90', shared: true, description: 'Days after which a finished transaction is removed, once its webhook and its cancel were delivered; 0 keeps transactions for ever' },
+  { name: 'LAPEL_DELIVERY_RETENTION_DAYS', kind: 'number', fallback: '30', shared: true, description: 'Days after which a finished webhook delivery is removed; until then it is listed and can be sent again; 0 keeps deliveries for ever' },
+  { name: 'LAPEL_AUDIT_RETENTION_DAYS', kind: 'number', fallback: '400', shared: true, description: 'Days after which an entry of the audit log is removed; 0 keeps entries for ever' },
   { name: 'LAPEL_LOG_LEVEL', kind: 'level', fallback: 'info', description: '`fatal`, `error`, `warn`, `info`, `debug`, `trace` or `silent`' },
 ] as const satisfies readonly Setting[];
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Test } from 'tap';
 import { readConfig } from '../src/config.ts';
-import type { ClusterOverrides } from '../src/platform/cluster/open-cluster.ts';
+import type { ClusterOverrides } from '../src/platform/cluster/open-peers.ts';
 import { type Ids, randomIds } from '../src/runtime/ids.ts';
 import { createLog, type Log } from '../src/runtime/log.ts';
 import { createService, type Service } from '../src/service.ts';

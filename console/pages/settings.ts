@@ -1,3 +1,4 @@
+import { URL_SETTINGS } from '../base/contract.ts';
 import { button, dd, div, dl, dt, p, use, type VNode } from '../base/elements.ts';
 import { useLoad } from '../base/load.ts';
 import { read, send } from '../base/requests.ts';
@@ -11,15 +12,8 @@ import { badge, card, id, outside } from '../parts/show.ts';
 
 type Settings = Record<string, string | null>;
 
-/** The events that each URL receives. */
-const ABOUT: Readonly<Record<string, string>> = {
-  deviceEvent: 'Results of transactions and events of devices. Without it no command can be sent to a device.',
-  callEvent: 'Beginnings and ends of calls.',
-  callFileSendEvent: 'Results of recordings.',
-  callRecGetMultiPresignedUrl: 'Requests for the upload URLs of recordings.',
-  fileUploadEvent: 'Results of file uploads.',
-  fileUploadGetUrl: 'Requests for the upload URLs of files.',
-};
+/** The settings, with the requests that each URL gets. */
+const ABOUT: Readonly<Record<string, string>> = URL_SETTINGS;
 
 function change(settings: Settings, done: () => void): void {
   const names = Object.keys(ABOUT);

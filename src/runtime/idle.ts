@@ -37,3 +37,5 @@ export function createWork() {
     },
   };
 }
+
+export type Work = ReturnType<typeof createWork>;

@@ -9,7 +9,7 @@ const MOST = 100;
  * Keeps the answers to expensive questions. The same question gets the same answer for ten seconds, and while the
  * answer is being computed further callers wait for it. An answer that fails is not kept.
  */
-export function createKept({ clock }: { clock: Clock }) {
+export function createRemembered({ clock }: { clock: Clock }) {
   const answers = new Map<string, { at: number; answer: Promise<unknown> }>();
 
   return <Result>(question: string, ask: () => Promise<Result>): Promise<Result> => {
@@ -30,4 +30,4 @@ export function createKept({ clock }: { clock: Clock }) {
   };
 }
 
-export type Kept = ReturnType<typeof createKept>;
+export type Remembered = ReturnType<typeof createRemembered>;

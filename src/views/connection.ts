@@ -2,7 +2,7 @@ import { hasSession, subscriptionsOf } from '../core/sessions/session-repository
 import type { Database } from '../platform/database/sql.ts';
 
 /** A connection that is here, as the broker knows it. */
-interface Live {
+export interface LiveConnection {
   /** Microseconds; null while it logs in. */
   since: number | null;
   address: string;
@@ -17,7 +17,7 @@ interface Live {
 /** What is known of a device's connection and session, wherever it is connected. */
 export interface ConnectionView {
   /** Undefined when it has none, or another node has it. */
-  live: Live | undefined;
+  live: LiveConnection | undefined;
   /** The node that it is connected to; null when it is connected nowhere, and where there is one node only. */
   node: string | null;
   session: { present: boolean; subscriptions: string[] };
@@ -25,9 +25,8 @@ export interface ConnectionView {
 
 interface Parts {
   database: Pick<Database, 'read'>;
-  live(deviceId: string): Live | undefined;
-  /** Where there are other nodes. */
-  nodeOf?: ((deviceId: string) => Promise<string | null>) | undefined;
+  live(deviceId: string): LiveConnection | undefined;
+  nodeOf(deviceId: string): Promise<string | null>;
 }
 
 export type FindConnection = ReturnType<typeof createConnectionView>;
@@ -35,8 +34,8 @@ export type FindConnection = ReturnType<typeof createConnectionView>;
 /** What the broker knows of a connection, and what is stored of its session. */
 export function createConnectionView({ database: { read }, live, nodeOf }: Parts) {
   return async (deviceId: string): Promise<ConnectionView> => {
-    const [node = null, isStored, stored] = await Promise.all([
-      nodeOf?.(deviceId),
+    const [node, isStored, stored] = await Promise.all([
+      nodeOf(deviceId),
       hasSession(read, deviceId),
       subscriptionsOf(read, deviceId),
     ]);

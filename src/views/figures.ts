@@ -1,6 +1,6 @@
 import type { Database } from '../platform/database/sql.ts';
 import type { Clock } from '../runtime/clock.ts';
-import type { Kept } from '../runtime/remembered.ts';
+import type { Remembered } from '../runtime/remembered.ts';
 import {
   countActivated,
   countDevices,
@@ -22,7 +22,7 @@ export type By = 'firmware' | 'battery' | 'version' | 'package' | 'developer' | 
 interface Parts {
   database: Pick<Database, 'aside'>;
   clock: Clock;
-  kept: Kept;
+  remembered: Remembered;
   /** Devices that are connected, to whichever node. */
   connected(): number | Promise<number>;
   /** Receivers that fail, and that are slow. */
@@ -48,7 +48,7 @@ interface Breakdown {
 export type FleetFigures = ReturnType<typeof createFleetFigures>;
 
 /** Figures of the whole fleet: looked for on a thread of its own, and kept for ten seconds. */
-export function createFleetFigures({ database: { aside }, clock, kept, connected, receivers }: Parts) {
+export function createFleetFigures({ database: { aside }, clock, remembered, connected, receivers }: Parts) {
   async function lookAtAll(): Promise<Figures> {
     const at = clock.now();
     const most = Number.MAX_SAFE_INTEGER - 1;
@@ -104,10 +104,11 @@ export function createFleetFigures({ database: { aside }, clock, kept, connected
   return {
     /** Kept for ten seconds, but for who is connected. */
     async summary(): Promise<Figures> {
-      const { devices, ...figures } = await kept('summary', lookAtAll);
+      const { devices, ...figures } = await remembered('summary', lookAtAll);
       return { ...figures, devices: { ...devices, connected: await connected() } };
     },
     /** `name`: of the package, for versions. */
-    breakdown: (by: By, name?: string): Promise<Breakdown> => kept(`${by} ${name ?? ''}`, () => groupsOf(by, name)),
+    breakdown: (by: By, name?: string): Promise<Breakdown> =>
+      remembered(`${by} ${name ?? ''}`, () => groupsOf(by, name)),
   };
 }

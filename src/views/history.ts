@@ -3,7 +3,7 @@ import type { Metrics } from '../metrics.ts';
 import type { Database } from '../platform/database/sql.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Log } from '../runtime/log.ts';
-import type { Kept } from '../runtime/remembered.ts';
+import type { Remembered } from '../runtime/remembered.ts';
 import { countActivated, countDevices, countDueUpTo, countFailing, countPendingUpTo } from './figures-repository.ts';
 import { insertSample, listPoints, type Own, type Point, type Shared, thin } from './history-repository.ts';
 import { watchLoopDelay } from './loop-delay.ts';
@@ -27,7 +27,7 @@ interface Parts {
   clock: Clock;
   log: Log;
   metrics: Pick<Metrics, 'transactionsCreated' | 'transactionsFinished' | 'deliveryAttempts'>;
-  kept: Kept;
+  remembered: Remembered;
   /** Of this node; empty where there are no others. */
   nodeId(): string;
   /** Whether it is this process that counts for all. */
@@ -52,7 +52,7 @@ export type FleetHistory = ReturnType<typeof createFleetHistory>;
  * than two hours is thinned to minutes, what is older than two days to ten minutes.
  */
 export function createFleetHistory(parts: Parts) {
-  const { database, clock, log, metrics, kept, nodeId, leads, connectedHere, isOn } = parts;
+  const { database, clock, log, metrics, remembered, nodeId, leads, connectedHere, isOn } = parts;
   const delay = watchLoopDelay();
   let loopDelay: number | null = null;
   let before: Counters | undefined;
@@ -162,7 +162,10 @@ export function createFleetHistory(parts: Parts) {
       const from = Math.max(since, now - KEPT);
       const stepSeconds = stepFor(from, now, seconds);
       const start = from - (from % (stepSeconds * SECOND));
-      return { stepSeconds, points: await kept(`history ${start} ${stepSeconds}`, () => look(start, stepSeconds)) };
+      return {
+        stepSeconds,
+        points: await remembered(`history ${start} ${stepSeconds}`, () => look(start, stepSeconds)),
+      };
     },
 
     async start(): Promise<void> {

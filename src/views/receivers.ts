@@ -1,6 +1,6 @@
 import { type FailingReceiver, listFailing } from '../core/webhooks/attempt-repository.ts';
-import { EVENT_SETTINGS } from '../core/webhooks/delivery.ts';
 import type { WebhookSetting } from '../platform/contracts/types.ts';
+import { WEBHOOK_SETTINGS } from '../platform/contracts/values.ts';
 import type { Database } from '../platform/database/sql.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { countPending, type PendingOf } from './receivers-repository.ts';
@@ -36,7 +36,7 @@ interface Parts {
   /** Where the webhooks of each application go. */
   urls(): Promise<{ applicationId: string; settings: Record<WebhookSetting, string | null> }[]>;
   /** Answers to questions, kept for a while. */
-  kept<Result>(question: string, ask: () => Promise<Result>): Promise<Result>;
+  remembered<Result>(question: string, ask: () => Promise<Result>): Promise<Result>;
 }
 
 const keyOf = ({ applicationId, setting }: { applicationId: string; setting: string }): string =>
@@ -47,7 +47,7 @@ const byKey = <Row extends { applicationId: string; setting: string }>(rows: rea
 export type ReceiverStates = ReturnType<typeof createReceiverStates>;
 
 /** How the receivers of all applications do: those that have a URL, or something that waits for them. */
-export function createReceiverStates({ database: { aside }, clock, urls, kept }: Parts) {
+export function createReceiverStates({ database: { aside }, clock, urls, remembered }: Parts) {
   function stateOf(
     name: Name,
     url: string | null,
@@ -76,7 +76,7 @@ export function createReceiverStates({ database: { aside }, clock, urls, kept }:
     const urlOf = new Map<string, string | null>();
     const names = new Map<string, Name>();
     for (const { applicationId, settings } of applications)
-      for (const setting of EVENT_SETTINGS) {
+      for (const setting of WEBHOOK_SETTINGS) {
         const name = { applicationId, setting };
         urlOf.set(keyOf(name), settings[setting]);
         if (settings[setting] !== null) names.set(keyOf(name), name);
@@ -89,7 +89,7 @@ export function createReceiverStates({ database: { aside }, clock, urls, kept }:
       );
   }
 
-  const all = (): Promise<ReceiverState[]> => kept('receivers', look);
+  const all = (): Promise<ReceiverState[]> => remembered('receivers', look);
 
   return {
     /** A page by application and setting, behind a row; of one state, or all. */

@@ -1,22 +1,102 @@
+import type { Core } from '../core/core.ts';
+import { surveyDue } from '../core/transactions/transaction-repository.ts';
+import { surveyPending } from '../core/webhooks/delivery-repository.ts';
+import type { Metrics } from '../metrics.ts';
+import type { ConnectionsHere, Peers } from '../platform/cluster/peers.ts';
+import { inTurn } from '../platform/database/in-turn.ts';
 import type { Database } from '../platform/database/sql.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Asking } from '../runtime/current-caller.ts';
+import type { Log } from '../runtime/log.ts';
+import type { createParts } from '../runtime/parts.ts';
+import { createRemembered } from '../runtime/remembered.ts';
+import { createConnectionView, type LiveConnection } from './connection.ts';
+import { createAllDeliveries } from './deliveries.ts';
+import { findApplicationOfDelivery } from './delivery-repository.ts';
 import { createFleet } from './devices.ts';
+import { createFleetFigures } from './figures.ts';
+import { createFleetHistory } from './history.ts';
 import { createInstallations } from './installations.ts';
+import { createReceiverStates } from './receivers.ts';
+import { createSoftwareOverview } from './software.ts';
 import { createOverview } from './transactions.ts';
 
-type Parts = Omit<Parameters<typeof createFleet>[0], 'database'> &
-  Omit<Parameters<typeof createOverview>[0], 'database'> &
-  Omit<Parameters<typeof createInstallations>[0], 'database'> & {
-    database: Pick<Database, 'read'>;
-    /** What looks through a whole fleet asks here. */
-    aside: Database['aside'];
-  };
+interface Given {
+  parts: ReturnType<typeof createParts>;
+  common: { database: Database; clock: Clock; log: Log; metrics: Metrics };
+  peers: Peers;
+  core: Core;
+  connections: ConnectionsHere & { connectionOf(deviceId: string): LiveConnection | undefined };
+  /** The application whose request is carried out. */
+  asking: Asking;
+  /** Milliseconds that commits took, at the 99th percentile. */
+  commitP99(): number | null;
+  /** Writes figures of the fleet down every ten seconds. */
+  keepsHistory: boolean;
+}
 
-/** What looks through the devices, transactions and installations of a whole fleet. */
-export function createFleetViews({ database, aside, ...parts }: Parts) {
-  const from = { database: { read: database.read, aside } };
+export type Views = ReturnType<typeof createViews>;
+
+/** Wires everything that is only read. Questions about a whole fleet are asked on a thread or connection of their own. */
+export function createViews({ parts, common, peers, core, connections, asking, ...given }: Given) {
+  const { database } = common;
+  const { aside } = database;
+  const { nodes, ownership } = peers;
+
+  /** Lists of devices, transactions and installations, asked by way of `through`. */
+  function fleetViews(through: Database['aside']) {
+    const { presence, statuses } = core;
+    const { connected, connectedIds } = ownership;
+    const from = { ...common, database: { read: database.read, aside: through } };
+    return {
+      fleet: createFleet({ ...from, presence, connected, connectedIds }),
+      overview: createOverview({ ...from, versionsOf: statuses.versionsOf }),
+      installations: createInstallations(from),
+    };
+  }
+
+  const remembered = createRemembered(common);
+  const receivers = createReceiverStates({ ...common, remembered, urls: core.applications.settingsOfAll });
+  const figures = createFleetFigures({
+    ...common,
+    remembered,
+    connected: () =>
+      nodes.count() > 1
+        ? remembered('connected', async () => ownership.connectedCount())
+        : connections.connectedCount(),
+    receivers: receivers.counts,
+  });
+  const history = parts.add(
+    createFleetHistory({
+      ...common,
+      remembered,
+      nodeId: nodes.id,
+      leads: nodes.leads,
+      connectedHere: connections.connectedCount,
+      isOn: given.keepsHistory,
+    }),
+  );
+
   return {
-    fleet: createFleet({ ...parts, ...from }),
-    overview: createOverview({ ...parts, ...from }),
-    installations: createInstallations({ ...parts, ...from }),
+    /** For administrators, who see all applications. */
+    ofFleet: fleetViews(aside),
+    /** For applications: each has one question under way at a time, so that an operator's question finds its turn. */
+    ofApplications: fleetViews(inTurn(aside, asking.whose)),
+    receivers,
+    figures,
+    history,
+    vitals: { commitP99: given.commitP99, nodes: nodes.count },
+    softwareOverview: createSoftwareOverview({ ...common, objects: core.objects.store, ...core.software }),
+    deliveries: createAllDeliveries(common),
+    findDelivery: (deliveryId: string) => findApplicationOfDelivery(aside, deliveryId),
+    connection: createConnectionView({ database, live: connections.connectionOf, nodeOf: ownership.nodeOf }),
+    /** Figures for the metrics; see createSurvey. */
+    surveyed: {
+      due: () => surveyDue(aside),
+      pending: () => surveyPending(aside),
+      databaseSize: database.size,
+      cluster: peers.vitals,
+      objects: core.objects.usage,
+    },
   };
 }

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { EVENT_SETTINGS } from '../../src/clients/cli/webhook/webhook-commands.ts';
+import { WEBHOOK_SETTINGS } from '../../src/clients/client/operations.ts';
 import { createFakeClock } from '../fake-clock.ts';
 import { startWorld, WIFI } from '../world.ts';
 import { run } from './run.ts';
@@ -192,5 +192,5 @@ t.test('lapel settings and lapel webhook', async (t) => {
 
 t.test('the settings of events are those of the schema', async (t) => {
   const { default: schema } = await import('../../schemas/common/webhook-setting.json', { with: { type: 'json' } });
-  t.same(EVENT_SETTINGS, schema.enum);
+  t.same(WEBHOOK_SETTINGS, schema.enum);
 });

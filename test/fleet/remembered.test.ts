@@ -1,28 +1,28 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import t from 'tap';
-import { createKept } from '../../src/runtime/remembered.ts';
+import { createRemembered } from '../../src/runtime/remembered.ts';
 import { createFakeClock } from '../fake-clock.ts';
 
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
 
-t.test('answers are kept for ten seconds, and no longer than somebody asks something else', async (t) => {
+t.test('answers are remembered for ten seconds, and no longer than somebody asks something else', async (t) => {
   const clock = createFakeClock();
-  const kept = createKept({ clock });
+  const remembered = createRemembered({ clock });
   let asked = 0;
   const ask = async (): Promise<object> => {
     asked += 1;
     return { asked };
   };
-  const first = new WeakRef(await kept('one', ask));
-  await kept('two', ask);
+  const first = new WeakRef(await remembered('one', ask));
+  await remembered('two', ask);
   clock.advance(9_999);
-  t.same(await kept('one', ask), { asked: 1 });
+  t.same(await remembered('one', ask), { asked: 1 });
   clock.advance(1);
-  t.same(await kept('three', ask), { asked: 3 });
+  t.same(await remembered('three', ask), { asked: 3 });
   await new Promise(setImmediate);
   collect();
   t.equal(first.deref(), undefined);
-  t.same(await kept('one', ask), { asked: 4 });
+  t.same(await remembered('one', ask), { asked: 4 });
 });

@@ -3,6 +3,7 @@ import type { Test } from 'tap';
 import type { WebhookEvent } from '../../src/core/webhooks/delivery.ts';
 import { createWebhooks } from '../../src/core/webhooks/webhooks.ts';
 import { createMetrics } from '../../src/metrics.ts';
+import { createAlone } from '../../src/platform/cluster/alone.ts';
 import type { Database } from '../../src/platform/database/sql.ts';
 import { type Ids, randomIds } from '../../src/runtime/ids.ts';
 import { createLog } from '../../src/runtime/log.ts';
@@ -35,6 +36,7 @@ export async function createSetUp(t: Test, url: string | null) {
 
   async function open(choices: Choices = {}) {
     const webhooks = createWebhooks({
+      share: createAlone().partitions,
       database: choices.through?.(database) ?? database,
       clock,
       ids: choices.ids ?? steadyIds,

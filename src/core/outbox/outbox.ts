@@ -1,36 +1,25 @@
 import { isDatabaseAway } from '../../errors.ts';
 import type { Metrics } from '../../metrics.ts';
 import type { Owned } from '../../platform/cluster/owner-repository.ts';
-import type { Ownership } from '../../platform/cluster/ownership.ts';
-import type { Database, UnitOfWork } from '../../platform/database/sql.ts';
-import type { Clock } from '../../runtime/clock.ts';
-import { toUtc } from '../../runtime/clock.ts';
+import type { DeviceOwnership } from '../../platform/cluster/peers.ts';
+import type { UnitOfWork } from '../../platform/database/sql.ts';
 import { createWork } from '../../runtime/idle.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { Watch } from '../../runtime/watch.ts';
-import { type Command, createLane, type DeviceLink, type Lane } from './connection-state.ts';
+import { type ClaimingParts, createClaiming } from './claiming.ts';
+import { createLane, type DeviceLink, type Lane } from './connection-state.ts';
+import { createDispatching, type DispatchingParts } from './dispatching.ts';
 import type { Due } from './due.ts';
 import { createPreparation, type Prepare } from './preparation.ts';
 
-interface Parts {
-  database: Database;
-  clock: Clock;
+interface Parts
+  extends Omit<ClaimingParts, 'window' | 'dispatch' | 'close' | 'ownership'>,
+    Pick<DispatchingParts, 'delivered' | 'cancelDelivered'> {
   log: Log;
   metrics: Metrics;
   watch: Watch;
-  /** Takes up to `limit` of what is due after a transactionId, counting the attempt that is made at `now`. */
-  claim(unit: UnitOfWork, deviceId: string, after: number, limit: number, now: number): Promise<Due[]>;
-  /** The same for the cancel of one transaction; undefined when it is not due. */
-  claimCancel(unit: UnitOfWork, transactionId: number): Promise<Due | undefined>;
-  /** The device's PUBACK for a command came. */
-  delivered(transactionId: number): void;
-  /** The device's PUBACK for a cancel came. */
-  cancelDelivered(transactionId: number): void;
   prepare: Prepare;
-  /** Cancels that are due up to a transactionId. */
-  dueCancels(unit: UnitOfWork, deviceId: string, upTo: number): Promise<number[]>;
-  /** Who has which device, where there are other nodes; undefined: nobody else writes, and what is known here is all. */
-  ownership?: Pick<Ownership, 'look' | 'wake' | 'lost'> | undefined;
+  ownership: Pick<DeviceOwnership, 'look' | 'wake' | 'lost'>;
   /** Unacknowledged commands per device at most. */
   window?: number;
 }
@@ -41,8 +30,6 @@ interface Slot {
 }
 
 const CLAIM_RETRY_MILLISECONDS = 1000;
-// Cancels of one connection that are remembered, so that a hint does not bring them once more.
-const SENT_CANCELS = 1000;
 // Without a reason one would be made, with a stack, for every connection that ends.
 const CLOSED = new Error('the connection has ended');
 
@@ -67,184 +54,19 @@ export type Outbox = ReturnType<typeof createOutbox>;
  * node after the commit.
  */
 export function createOutbox(parts: Parts) {
-  const {
-    database,
-    clock,
-    log,
-    metrics,
-    watch,
-    claim,
-    claimCancel,
-    delivered,
-    cancelDelivered,
-    ownership,
-    window = 16,
-  } = parts;
-  const prepare = createPreparation({ clock, log, prepare: parts.prepare });
+  const { clock, log, metrics, ownership, window = 16 } = parts;
   const lanes = new Map<string, Lane>();
   const work = createWork(); // claims and preparations under way
+  const { dispatch, received } = createDispatching({
+    ...parts,
+    work,
+    prepare: createPreparation(parts),
+    released: pump,
+  });
+  const { claimOnce, isOurs } = createClaiming({ ...parts, window, dispatch, close });
   let stopped = false;
 
   const hasBacklog = (lane: Lane): boolean => lane.backlog || lane.looksForCancels || lane.cancelled.size > 0;
-
-  const toCommand = (due: Due): Command => ({
-    transactionId: due.transactionId,
-    operation: due.status === 'cancelled' ? 'cancel' : due.operation,
-    parameters: due.status === 'cancelled' ? {} : due.parameters,
-    // With the transactionId the identity of a command: the same in every attempt, and in the cancel of it.
-    issuedAt: toUtc(due.createdAt),
-    attempt: due.attempts,
-  });
-
-  /** Writes one command whose slot is already counted. */
-  function send(lane: Lane, command: Command): void {
-    if (!lane.open) return;
-    const isCancel = command.operation === 'cancel';
-    metrics.commandsPublished.inc({ kind: isCancel ? 'cancel' : command.attempt > 1 ? 'repeat' : 'first' });
-    metrics.commandsInFlight.inc();
-    if (watch.transactions > 0) watch.transaction(command.transactionId);
-    const slot = isCancel ? -command.transactionId : command.transactionId;
-    lane.written.add(slot);
-    lane.link.publish(command, () => {
-      if (!lane.open) return;
-      if (isCancel) cancelDelivered(command.transactionId);
-      else delivered(command.transactionId);
-      received(lane, slot);
-    });
-  }
-
-  function remember(lane: Lane, transactionId: number): void {
-    lane.sentCancels.add(transactionId);
-    if (lane.sentCancels.size > SENT_CANCELS)
-      for (const oldest of lane.sentCancels.keys().take(1)) lane.sentCancels.delete(oldest);
-  }
-
-  /** The device has what was written: its slot is free. */
-  function received(lane: Lane, slot: number): void {
-    if (!lane.written.delete(slot)) return;
-    metrics.commandsInFlight.dec();
-    release(lane);
-  }
-
-  const preparationOf = (lane: Lane, due: Due): Promise<object | null> | undefined =>
-    due.status === 'cancelled'
-      ? undefined
-      : prepare(due, { signal: lane.closing.signal, pausing: (pauses) => setPaused(lane, pauses) });
-
-  /** Sends at once, or after its own preparation, which begins when what comes before it on the lane has gone. */
-  function dispatch(lane: Lane, due: Due): void {
-    if (due.status === 'cancelled' && ownership) remember(lane, due.transactionId);
-    const before = lane.preparing;
-    const preparation = before ? undefined : preparationOf(lane, due);
-    if (!before && !preparation) {
-      send(lane, toCommand(due));
-      return;
-    }
-    if (due.status !== 'cancelled') lane.unsent.add(due.transactionId);
-    lane.turns += 1;
-    if (!lane.paused) work.begun();
-    const turn = sendInTurn(lane, due, before, preparation).then(() => {
-      if (lane.preparing === turn) lane.preparing = undefined;
-      lane.turns -= 1;
-      work.ended();
-    });
-    lane.preparing = turn;
-  }
-
-  async function sendInTurn(
-    lane: Lane,
-    due: Due,
-    before: Promise<void> | undefined,
-    preparation: Promise<object | null> | undefined,
-  ): Promise<void> {
-    await before;
-    // One that was cancelled while it waited is not sent any more.
-    const isCommand = due.status !== 'cancelled';
-    const isOver = (): boolean => isCommand && !lane.unsent.has(due.transactionId);
-    const parameters = isOver() ? null : await (before ? preparationOf(lane, due) : preparation);
-    const drops = parameters === null || isOver();
-    if (isCommand) lane.unsent.delete(due.transactionId);
-    if (drops) release(lane);
-    else send(lane, toCommand(parameters ? { ...due, parameters } : due));
-  }
-
-  /** While a lane waits for the clock, its turns are no work. */
-  function setPaused(lane: Lane, paused: boolean): void {
-    lane.paused = paused;
-    for (let turn = 0; turn < lane.turns; turn += 1)
-      if (paused) work.ended();
-      else work.begun();
-  }
-
-  /** Gives back the slot of a command that the device has, or that is not sent. */
-  function release(lane: Lane): void {
-    lane.inFlight -= 1;
-    pump(lane);
-  }
-
-  async function claimOnce(lane: Lane): Promise<void> {
-    await database.transactInCrowd(async (unit) => {
-      const owner = ownership && (await ownership.look(unit, lane.link.deviceId, lane.cursor));
-      const room = window - lane.inFlight;
-      if (!lane.open || room <= 0 || (ownership && !isOurs(unit, lane, owner))) return;
-      if (lane.looksForCancels) await lookForCancels(unit, lane);
-      const cancels = await claimCancels(unit, lane, room);
-      const left = room - cancels.length;
-      const nothing = left <= 0 || owner?.behind === 0;
-      const rows = nothing ? [] : await claim(unit, lane.link.deviceId, lane.cursor, left, clock.now());
-      const before = { cursor: lane.cursor, backlog: lane.backlog };
-      const taken = cancels.length + rows.length;
-      lane.cursor = rows.at(-1)?.transactionId ?? lane.cursor;
-      lane.backlog = rows.length === left;
-      lane.inFlight += taken;
-      unit.onRollback(() => {
-        Object.assign(lane, before);
-        lane.inFlight -= taken;
-      });
-      unit.onCommit(() => {
-        for (const { transactionId } of cancels) lane.unsent.delete(transactionId);
-        for (const due of [...cancels, ...rows]) dispatch(lane, due);
-      });
-    }, lane.link.deviceId);
-  }
-
-  /** Whether the device is still this connection's; if not, that ends. */
-  function isOurs(unit: UnitOfWork, lane: Lane, owner: { epoch: number } | undefined): boolean {
-    const { deviceId, epoch } = lane.link;
-    if (owner !== undefined && owner.epoch === epoch) return true;
-    unit.onCommit(() => {
-      close(lane);
-      if (epoch !== undefined) ownership?.lost(deviceId, epoch);
-    });
-    return false;
-  }
-
-  /** Another node may have cancelled what was published here. */
-  async function lookForCancels(unit: UnitOfWork, lane: Lane): Promise<void> {
-    const { cancelled, sentCancels } = lane;
-    const found = await parts.dueCancels(unit, lane.link.deviceId, lane.cursor);
-    const news = found.filter((transactionId) => !cancelled.has(transactionId) && !sentCancels.has(transactionId));
-    lane.looksForCancels = false;
-    for (const transactionId of news) cancelled.add(transactionId);
-    unit.onRollback(() => {
-      lane.looksForCancels = true;
-      for (const transactionId of news) cancelled.delete(transactionId);
-    });
-  }
-
-  /** Takes cancels whose turn it is, by their transactionIds. One that is not due any more gives its turn up. */
-  async function claimCancels(unit: UnitOfWork, lane: Lane, room: number): Promise<Due[]> {
-    const cancels: Due[] = [];
-    if (lane.cancelled.size === 0) return cancels;
-    for (const transactionId of [...lane.cancelled].sort((a, b) => a - b)) {
-      if (cancels.length === room) break;
-      const due = await claimCancel(unit, transactionId);
-      if (due) cancels.push(due);
-      lane.cancelled.delete(transactionId);
-      unit.onRollback(() => lane.cancelled.add(transactionId));
-    }
-    return cancels;
-  }
 
   function pump(lane: Lane): void {
     if (stopped || !lane.open || lane.claiming || !hasBacklog(lane)) return;
@@ -292,24 +114,21 @@ export function createOutbox(parts: Parts) {
     };
   }
 
-  async function reserveAmongNodes(
-    unit: UnitOfWork,
-    deviceId: string,
-    { look, wake }: NonNullable<typeof ownership>,
-  ): Promise<Slot | undefined> {
-    const owner = await look(unit, deviceId, lanes.get(deviceId)?.cursor ?? Number.MAX_SAFE_INTEGER);
+  async function reserve(unit: UnitOfWork, deviceId: string): Promise<Slot | undefined> {
+    const owner = await ownership.look(unit, deviceId, lanes.get(deviceId)?.cursor ?? Number.MAX_SAFE_INTEGER);
     const lane = lanes.get(deviceId); // one that has come meanwhile takes all that is due
     if (!lane || !isOurs(unit, lane, owner)) {
-      if (owner) unit.onCommit(() => wake(deviceId, owner, 'wake'));
+      if (owner) unit.onCommit(() => ownership.wake(deviceId, owner, 'wake'));
       return undefined;
     }
     if (owner?.behind === 1) lane.backlog = true;
     return reserveOn(unit, lane);
   }
 
-  async function wakeOwner(unit: UnitOfWork, deviceId: string, { look, wake }: NonNullable<typeof ownership>) {
-    const owner = await look(unit, deviceId, Number.MAX_SAFE_INTEGER);
-    if (owner && owner.epoch !== lanes.get(deviceId)?.link.epoch) unit.onCommit(() => wake(deviceId, owner, 'cancel'));
+  async function wakeOwner(unit: UnitOfWork, deviceId: string): Promise<void> {
+    const owner = await ownership.look(unit, deviceId, Number.MAX_SAFE_INTEGER);
+    if (owner && owner.epoch !== lanes.get(deviceId)?.link.epoch)
+      unit.onCommit(() => ownership.wake(deviceId, owner, 'cancel'));
   }
 
   function close(lane: Lane): void {
@@ -334,13 +153,12 @@ export function createOutbox(parts: Parts) {
     /**
      * Inside the unit of work that stores a new transaction, before its INSERT: a place when it will be published on the
      * device's present connection at the commit, so that it is stored with its first attempt counted. Then `send` must
-     * follow in the same unit. At once where there are no other nodes.
+     * follow in the same unit.
      */
-    reserve: (unit: UnitOfWork, deviceId: string): Slot | undefined | Promise<Slot | undefined> =>
-      ownership ? reserveAmongNodes(unit, deviceId, ownership) : reserveOn(unit, lanes.get(deviceId)),
+    reserve,
 
     /** Inside the unit of work that cancels a transaction which the device may have, and stores that its cancel is due. */
-    cancelled(unit: UnitOfWork, deviceId: string, transactionId: number): Promise<void> | undefined {
+    cancelled(unit: UnitOfWork, deviceId: string, transactionId: number): Promise<void> {
       const lane = lanes.get(deviceId);
       // Above the cursor it is claimed when that comes there.
       if (lane && transactionId <= lane.cursor) {
@@ -351,7 +169,7 @@ export function createOutbox(parts: Parts) {
           pump(lane);
         });
       }
-      return ownership && wakeOwner(unit, deviceId, ownership);
+      return wakeOwner(unit, deviceId);
     },
 
     /** Another node has stored a command, or a cancel, for a device that is connected here: at least it says so. */

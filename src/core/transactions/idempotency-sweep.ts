@@ -5,7 +5,7 @@ import { findOldAnswers, type KeyName, removeOldAnswer } from './idempotency-rep
 /** Answers whose time is over. Each key that comes takes two of them along; these are left when few come. */
 export const idempotencySweep = (): Sweep<KeyName> => ({
   kind: 'idempotency_keys',
-  keptFor: LIFETIME,
+  keptForMicros: LIFETIME,
   async *find(sql, before) {
     for (let left = true; left; ) {
       const found = await findOldAnswers(sql, before, ROWS_PER_LOOK);

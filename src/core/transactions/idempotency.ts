@@ -67,7 +67,7 @@ export function createIdempotency({ database, clock, metrics }: Parts) {
       const answer = await perform(keep).catch(async (refusal: unknown) => {
         // It may be refused because of what the first one did, at another node and in this moment.
         const first =
-          database.shared && refusal instanceof DomainError
+          database.concurrent && refusal instanceof DomainError
             ? await find(applicationId, keyHash, requestHash)
             : undefined;
         if (first) return first;

@@ -1,7 +1,7 @@
 import { DomainError } from '../../errors.ts';
 import type { Metrics } from '../../metrics.ts';
 import type { UnitOfWork } from '../../platform/database/sql.ts';
-import type { Operation } from './transaction.ts';
+import type { Operation } from './operations.ts';
 import { countDue, countUnfinished, LARGE_PARAMETERS, sumLargeParameters } from './transaction-repository.ts';
 
 /** Unfinished transactions per device at most; one more is answered TOO_MANY_TRANSACTIONS. */
@@ -28,22 +28,22 @@ const KEPT = 100_000;
 /**
  * The bounds of what waits for devices. For each device a number is kept that its unfinished transactions do not exceed:
  * it rises with every new one, and is counted anew only when it comes to the bound. So a long queue costs a new command
- * nothing. All new transactions come through here. With `shared` others add to the queues too: it is counted each time.
+ * nothing. All new transactions come through here. Where units are `concurrent`, others add to the queues too: it is counted each time.
  */
-export function createQueueBounds(metrics: Metrics, shared: boolean) {
+export function createQueueBounds(metrics: Metrics, concurrent: boolean) {
   /** deviceId -> how many of its transactions are unfinished at most. */
   const atMost = new Map<string, number>();
   const refuse = (bound: string): void => metrics.transactionsRefused.inc({ bound });
 
   async function requireNumber(unit: UnitOfWork, deviceId: string, limit: number): Promise<void> {
-    let number = shared ? limit : (atMost.get(deviceId) ?? limit);
+    let number = concurrent ? limit : (atMost.get(deviceId) ?? limit);
     if (number >= limit) number = await countDue(unit, deviceId, limit);
     if (number >= limit) number = await countUnfinished(unit, deviceId);
     if (number >= limit) {
       refuse('unfinished');
       throw new DomainError('TOO_MANY_TRANSACTIONS', { values: { limit } });
     }
-    if (shared) return;
+    if (concurrent) return;
     if (atMost.size >= KEPT && !atMost.has(deviceId)) atMost.delete(atMost.keys().next().value as string);
     atMost.set(deviceId, number + 1);
   }

@@ -10,24 +10,15 @@ import { findDeveloper } from '../applications/developer-repository.ts';
 import { holdActivation, requireActivatedDevice } from '../devices/activation.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import type { Demand } from './demand.ts';
-import { type Installation, type InstallName, type InstallOperation, isInstall } from './installation.ts';
+import type { Installation } from './installation.ts';
+import { type InstallOperation, isInstall, parametersOf, type Request, subjectOf } from './operations.ts';
 import { createQueueBounds } from './queue-bounds.ts';
-import { subjectOf } from './subject.ts';
 import { insertTransaction, LARGE_PARAMETERS } from './transaction-repository.ts';
 
-/** What a caller asks of a device; each operation with its own parameters, already valid by its schema. */
-export type Request =
-  | { operation: 'activate'; parameters: { clientId?: string } }
-  | { operation: 'deactivate'; parameters: object }
-  | { operation: 'setApn'; parameters: { entries: object[] } }
-  | { operation: 'setWifi'; parameters: { entries: object[] } }
-  | { operation: AsAsked; parameters: object }
-  | { operation: InstallOperation; parameters: InstallName };
-
-/** Operations whose command carries what the caller asked, word for word. */
-type AsAsked = 'setLanguage' | 'getConnectivityState' | 'setConnectivityState' | 'listConnectivity' | 'pairBluetooth';
-
 type Submission = Request & { applicationId: string; deviceId: string };
+type Installing = Extract<Submission, { operation: InstallOperation }>;
+
+const isInstallation = (submission: Submission): submission is Installing => isInstall(submission.operation);
 
 interface Parts {
   database: Database;
@@ -60,22 +51,7 @@ export function createSubmission({
   lockApplication,
   installation,
 }: Parts) {
-  const requireRoom = createQueueBounds(metrics, database.shared);
-
-  /** The command's parameters. */
-  function parametersOf(submission: Submission): object {
-    const { applicationId } = submission;
-    if (submission.operation === 'activate') {
-      return { applicationId, clientId: submission.parameters.clientId ?? ids.uuid() };
-    }
-    if (submission.operation === 'deactivate') return { applicationId };
-    if (submission.operation === 'setApn') return { apns: submission.parameters.entries };
-    if (submission.operation === 'setWifi') return { networks: submission.parameters.entries };
-    if (submission.operation !== 'installSoftware' && submission.operation !== 'updateFirmware') {
-      return submission.parameters;
-    }
-    return { package: submission.parameters.package, version: submission.parameters.version };
-  }
+  const requireRoom = createQueueBounds(metrics, database.concurrent);
 
   /** What a decision about more than the device rests on, as no other unit changes it: developer, then application. */
   async function lockOwner(unit: UnitOfWork, { applicationId, operation }: Submission) {
@@ -93,9 +69,9 @@ export function createSubmission({
     { lock, hasBinary }: { lock: Lock; hasBinary: boolean },
   ): Promise<void> {
     await requireActivatedDevice(unit, submission.deviceId, owner, lock);
-    const { operation } = submission;
-    if (operation !== 'installSoftware' && operation !== 'updateFirmware') return;
-    await installation.admit(unit, operation, submission.parameters as InstallName, owner.developerId, hasBinary);
+    if (!isInstallation(submission)) return;
+    const { operation, asked } = submission;
+    await installation.admit(unit, operation, asked, owner.developerId, hasBinary);
   }
 
   /** When it is admitted and there is room: a place on the device's connection, if it can have one. */
@@ -105,7 +81,7 @@ export function createSubmission({
     wanted: Parameters<typeof requireRoom>[1],
     isAlone: boolean,
   ) {
-    if (database.shared && !isAlone) {
+    if (database.concurrent && !isAlone) {
       const [, , slot] = await inOneGo(admitted, requireRoom(unit, wanted), outbox.reserve(unit, wanted.deviceId));
       return slot;
     }
@@ -115,12 +91,9 @@ export function createSubmission({
   }
 
   /** Of the caller's developer only: how long the look takes must not tell that another one's exists. */
-  async function lookForBinary(
-    { applicationId, parameters }: Submission,
-    operation: InstallOperation,
-  ): Promise<boolean> {
+  async function lookForBinary({ applicationId, operation, asked }: Installing): Promise<boolean> {
     const { developerId } = await findApplication(database.read, applicationId);
-    return installation.hasBinary(operation, parameters as InstallName, developerId);
+    return installation.hasBinary(operation, asked, developerId);
   }
 
   /**
@@ -135,8 +108,8 @@ export function createSubmission({
   ): Promise<number> {
     const { applicationId, deviceId, operation } = submission;
     demand.add();
-    const hasBinary = isInstall(operation) && (await lookForBinary(submission, operation));
-    const parameters = parametersOf(submission);
+    const hasBinary = isInstallation(submission) && (await lookForBinary(submission));
+    const parameters = parametersOf(submission, { applicationId, newClientId: ids.uuid });
     const text = JSON.stringify(parameters);
     const subject = subjectOf(operation, parameters);
     // The contract, client identifiers and the sum of what is large are of many devices: who decides on them is alone.

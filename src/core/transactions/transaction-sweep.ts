@@ -1,5 +1,5 @@
 import type { Sql } from '../../platform/database/sql.ts';
-import { keptFor, type Sweep } from '../../platform/database/sweep.ts';
+import { daysInMicros, type Sweep } from '../../platform/database/sweep.ts';
 import * as repository from './transaction-repository.ts';
 
 interface Parts {
@@ -19,7 +19,7 @@ const MOMENT = 60_000_000;
  */
 export const transactionSweep = ({ keptDays, pendingBefore }: Parts): Sweep<number> => ({
   kind: 'transactions',
-  keptFor: keptFor(keptDays),
+  keptForMicros: daysInMicros(keptDays),
   async *find(sql, before) {
     const pending = new Set(await pendingBefore(sql, before + MOMENT));
     let after = 0;

@@ -5,21 +5,6 @@ export type TransactionStatus = (typeof TRANSACTION_STATUSES)[number];
 /** What moves a transaction: the device's PUBACK (`delivered`), its acknowledgements, the caller's or the service's cancel. */
 export type TransactionEvent = Exclude<TransactionStatus, 'queued'>;
 
-export const OPERATIONS = [
-  'activate',
-  'deactivate',
-  'setApn',
-  'setWifi',
-  'setLanguage',
-  'getConnectivityState',
-  'setConnectivityState',
-  'listConnectivity',
-  'pairBluetooth',
-  'installSoftware',
-  'updateFirmware',
-] as const;
-export type Operation = (typeof OPERATIONS)[number];
-
 // Where each state may go. `processing` may repeat, because it carries the progress.
 const ARROWS: Record<TransactionStatus, readonly TransactionEvent[]> = {
   queued: ['delivered', 'processing', 'succeeded', 'failed', 'cancelled'],

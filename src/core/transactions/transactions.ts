@@ -1,6 +1,6 @@
 import { DomainError } from '../../errors.ts';
 import type { Metrics } from '../../metrics.ts';
-import type { Ownership } from '../../platform/cluster/ownership.ts';
+import type { DeviceOwnership } from '../../platform/cluster/peers.ts';
 import type { Database } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Ids } from '../../runtime/ids.ts';
@@ -13,7 +13,7 @@ import { createDeliveryMarks } from './delivery-marks.ts';
 import { createDemand } from './demand.ts';
 import { createIdempotency } from './idempotency.ts';
 import { createInstallation } from './installation.ts';
-import { createSettlement, type RecordEvent } from './settlement.ts';
+import { createSettlement, type OnFinished } from './settlement.ts';
 import { createSubmission } from './submission.ts';
 import {
   claimCancel,
@@ -32,12 +32,12 @@ interface Parts {
   log: Log;
   metrics: Metrics;
   watch: Watch;
-  recordEvent: RecordEvent;
+  /** Joins the commits in which transactions end; see OnFinished. */
+  onFinished: readonly OnFinished[];
   findApplication: Applications['findIn'];
   lockApplication: Applications['lockIn'];
   installs: Software['installs'];
-  /** Who has which device, where there are other nodes. */
-  ownership?: Ownership | undefined;
+  ownership: Pick<DeviceOwnership, 'look' | 'wake' | 'lost'>;
 }
 
 export type Transactions = ReturnType<typeof createTransactions>;
@@ -50,7 +50,7 @@ export function createTransactions({
   log,
   metrics,
   watch,
-  recordEvent,
+  onFinished,
   findApplication,
   lockApplication,
   installs,
@@ -85,7 +85,7 @@ export function createTransactions({
     metrics,
     watch,
     marks,
-    recordEvent,
+    onFinished,
     cancelled: outbox.cancelled,
     answered: (deviceId, transactionId) => outbox.answered(deviceId, transactionId),
   });

@@ -1,21 +1,14 @@
-/** The settings of an application that hold URLs. One of them, of one application, is a receiver. */
-export type WebhookSetting =
-  | 'deviceEvent'
-  | 'callEvent'
-  | 'callFileSendEvent'
-  | 'callRecGetMultiPresignedUrl'
-  | 'fileUploadEvent'
-  | 'fileUploadGetUrl';
+import type { URL_SETTINGS } from '../../platform/contracts/values.ts';
 
-/** Settings whose URLs get webhooks; the others are asked. */
-export const EVENT_SETTINGS = ['deviceEvent', 'callEvent', 'callFileSendEvent', 'fileUploadEvent'] as const;
+/** The settings of an application that hold URLs. Each of them, of each application, is a receiver. */
+export type UrlSetting = keyof typeof URL_SETTINGS;
 
 /** The device of a webhook that is about none: no device has this IMEI. */
 export const NO_DEVICE = '000000000000000';
 
 export interface ReceiverName {
   applicationId: string;
-  setting: WebhookSetting;
+  setting: UrlSetting;
 }
 
 /** Waits for its next attempt; or over: answered with a 2xx, given up after the last attempt, answered with 410. */

@@ -49,7 +49,7 @@ export function createOutcomeWriter<Written extends Outcome>(options: Options<Wr
         waiting = [...batch, ...waiting];
       });
       const others = also(unit, batch);
-      if (database.shared) batch.sort(byKey);
+      if (database.concurrent) batch.sort(byKey);
       // Begun together, waited for together: one that fails while nobody waits for it would end the process.
       const outcomes = Promise.all(batch.map((outcome) => saveOutcome(unit, outcome)));
       [counts] = await inOneGo(outcomes, Promise.all(others ?? []));

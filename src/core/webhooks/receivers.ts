@@ -9,10 +9,10 @@ const keyOf = ({ setting, applicationId }: ReceiverName): string => `${setting} 
 
 const isBusy = ({ held, reading }: Receiver): boolean => held.size > 0 || reading;
 
-/** The receivers that this process knows, and which of all are its own, where there are other nodes. */
-export function createReceivers(share: ReceiverShare | undefined) {
+/** The receivers that this process knows, and which of them are its own. */
+export function createReceivers(share: ReceiverShare) {
   const receivers = new Map<string, Receiver>();
-  const mine = (receiver: Receiver): boolean => !share || share.mine(receiver.partition);
+  const mine = (receiver: Receiver): boolean => share.mine(receiver.partition);
 
   return {
     mine,
@@ -21,13 +21,13 @@ export function createReceivers(share: ReceiverShare | undefined) {
       const key = keyOf(name);
       const known = receivers.get(key);
       if (known) return known;
-      const receiver = createReceiver(name, share?.partitionOf(name));
+      const receiver = createReceiver(name, share.partitionOf(name));
       receivers.set(key, receiver);
       return receiver;
     },
 
     /** True when another node has it. */
-    isElsewhere: (name: ReceiverName): boolean => share !== undefined && !share.mine(share.partitionOf(name)),
+    isElsewhere: (name: ReceiverName): boolean => !share.mine(share.partitionOf(name)),
 
     all: () => receivers.values(),
 

@@ -1,4 +1,4 @@
-import { SETTING_NAMES } from '../../core/applications/application-repository.ts';
+import { SETTING_NAMES } from '../../core/applications/setting-columns.ts';
 import type { ApplicationSettings } from '../../platform/contracts/types.ts';
 import type { Deprecations } from '../../runtime/deprecations.ts';
 import { NO_STORE } from '../http/no-store.ts';

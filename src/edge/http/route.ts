@@ -54,6 +54,8 @@ export interface Input<Params = unknown, Body = unknown, Query = unknown, Caller
 }
 
 interface Options<Body extends SchemaName, Query extends SchemaName> {
+  /** The operation's name in clients; by default the name of its handler. */
+  name?: string;
   /** The schema of the JSON body; a route without one does not read a body. */
   body?: Body;
   /** A missing body counts as `{}`. */
@@ -78,6 +80,7 @@ interface Options<Body extends SchemaName, Query extends SchemaName> {
 
 /** A line of a route table. */
 export interface Route<Services, Caller> extends Options<SchemaName, SchemaName> {
+  name: string;
   method: Method;
   path: string;
   /** The scope that the token must have; null where no token is needed. */
@@ -97,6 +100,13 @@ export function routesOf<Services, Caller>() {
       input: Input<Parameters<Path>, SchemaTypes[Body], SchemaTypes[Query], Caller>,
     ) => Answer | Promise<Answer>,
   ): Route<Services, Caller> {
-    return { method, path, scope, ...options, handler: handler as Route<Services, Caller>['handler'] };
+    return {
+      name: handler.name,
+      method,
+      path,
+      scope,
+      ...options,
+      handler: handler as Route<Services, Caller>['handler'],
+    };
   };
 }

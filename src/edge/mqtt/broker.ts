@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream';
 import { Aedes, type Client, type Subscription } from 'aedes';
 import type { DeviceLink } from '../../core/outbox/connection-state.ts';
-import type { ResponseLink } from '../../core/requests/response-lanes.ts';
+import type { ResponseLink } from '../../core/requests/response-sender.ts';
 import type { Presence } from '../../core/sessions/presence.ts';
 import type { Sessions, StoredPacket } from '../../core/sessions/sessions.ts';
 import type { Seen, Takeover } from '../../core/sessions/takeover.ts';
@@ -14,7 +14,6 @@ import { createLogLimit } from '../../runtime/log-limit.ts';
 import { BURST_SECONDS, createTokenBuckets } from '../../runtime/token-buckets.ts';
 import type { Watch } from '../../runtime/watch.ts';
 import {
-  connectOf,
   dropWill,
   guardRegistration,
   hasWill,
@@ -27,24 +26,25 @@ import {
   takeNumber,
 } from './aedes-internals.ts';
 import { createAuthentication, type Proof } from './authentication.ts';
-import { type Certificate, readRevoked } from './certificates.ts';
-import { createConnections, type Place } from './connections.ts';
+import { readRevoked } from './certificates.ts';
+import { createConnections } from './connections.ts';
+import { createDeviceConnections, type Origin } from './device-connections.ts';
 import { createEntries } from './device-epochs.ts';
 import { createExactlyOnce, MOST_UNRELEASED } from './exactly-once.ts';
 import { ACKS_AT_ONCE, createInbound, type Handlers } from './inbound.ts';
-import { createListeners, type Transport } from './listeners.ts';
+import { createListeners } from './listeners.ts';
 import { createLoginThrottle } from './login-throttle.ts';
 import { createLoginTurns, HANDSHAKES, LOGINS } from './login-turns.ts';
 import { createOpened } from './opened-links.ts';
 import { createOutbound } from './outbound.ts';
-import { createPacketGuard, type Guarded } from './packet-guard.ts';
+import { createPacketGuard } from './packet-guard.ts';
 import { createPersistence, fromStored, SESSION_MARKER } from './persistence.ts';
 import { createSubacks } from './suback.ts';
 import type { TlsFiles } from './tls-files.ts';
 import { outboundKind, topicOf } from './topics.ts';
 import { createPatience } from './waiting-messages.ts';
 
-interface Parts {
+export interface BrokerParts {
   sessions: Sessions;
   clock: Clock;
   ids: Ids;
@@ -79,26 +79,10 @@ interface Parts {
 // A device that does not read is cut off after this time; until then the publishes to it wait, nobody else's.
 const STUCK_READER_MILLISECONDS = 5_000;
 
-/** A connection of a device. */
-export interface LiveConnection {
-  /** Microseconds; null while it logs in. */
-  since: number | null;
-  address: string;
-  transport: Transport;
-  /** 0: none. */
-  keepAliveSeconds: number;
-  protocol: '3.1' | '3.1.1' | '5' | null;
-  /** Its session outlives it. */
-  isPersistent: boolean;
-  subscriptions: string[];
-}
-/** By the protocol level of the CONNECT [MQTT-3.1.2-2]. */
-const LEVELS: Readonly<Record<number, LiveConnection['protocol']>> = { 3: '3.1', 4: '3.1.1', 5: '5' };
-
 export type Broker = Awaited<ReturnType<typeof createBroker>>;
 
 /** The MQTT edge: Aedes with the access rules, the sessions and the order of things that the promises need. */
-export async function createBroker(parts: Parts) {
+export async function createBroker(parts: BrokerParts) {
   const { sessions, clock, ids, log, metrics, watch, authenticate, handlers, open, presence, messageRate } = parts;
   const outbound = createOutbound({ watch, ownerOf: parts.ownerOf });
   const persistence = createPersistence({
@@ -119,28 +103,29 @@ export async function createBroker(parts: Parts) {
   });
   const logLimit = createLogLimit({ clock });
   const throttle = createLoginThrottle({ clock, log, logLimit, metrics });
-  interface Known {
-    place: Place;
-    transport: Transport;
-    certificate: Certificate | undefined;
-    guarded: Guarded;
-  }
-  const known = new WeakMap<Client, Known>();
+  const devices = createDeviceConnections({
+    clock,
+    log,
+    metrics,
+    watch,
+    presence,
+    registered: (deviceId) => registeredClient(broker, deviceId),
+  });
   const authentication = createAuthentication({
     clock,
     log,
     metrics,
     authenticate,
-    certificateOf: (client) => known.get(client)?.certificate,
+    certificateOf: (client) => devices.originOf(client)?.certificate,
     openSession: persistence.openSession,
     enter: takeover && entries.enter,
     turn: createLoginTurns({ commands: parts.commands, pace: LOGINS }).wait,
     async throttle(client, ...refusal) {
-      const place = known.get(client)?.place;
+      const place = devices.originOf(client)?.place;
       place?.refused();
       await throttle.refused(place?.address ?? '', ...refusal);
     },
-    refuse: (client, code) => known.get(client)?.guarded.refuse(code),
+    refuse: (client, code) => devices.originOf(client)?.guarded.refuse(code),
   });
   const subacks = createSubacks();
   function sendAnswer(client: Client, kind: 'responses' | 'errors', answer: object): void {
@@ -195,8 +180,6 @@ export async function createBroker(parts: Parts) {
     if (hasWill(client)) persistence.delWill(client).catch((err: unknown) => log.error({ err }, 'a will stays'));
   });
 
-  /** Since when, in microseconds. */
-  const ready = new Map<Client, number>();
   const opened = createOpened({
     commands: (client) =>
       open({
@@ -217,11 +200,7 @@ export async function createBroker(parts: Parts) {
 
   broker.on('clientReady', (client) => {
     if (client.closed) return;
-    ready.set(client, clock.now());
-    presence.heard(client.id);
-    metrics.devicesConnected.set(ready.size);
-    if (watch.devices > 0) watch.device(client.id);
-    log.debug({ deviceId: client.id, clean: client.clean }, 'device connected');
+    devices.loggedIn(client);
     opened.open(client, Object.keys(subscriptionsOf(client)));
   });
   broker.on('subscribe', (subscriptions: Subscription[], client) => {
@@ -235,11 +214,7 @@ export async function createBroker(parts: Parts) {
   broker.on('unsubscribe', (topics, client) => opened.close(client, topics));
   broker.on('clientDisconnect', (client) => {
     opened.close(client);
-    ready.delete(client);
-    presence.left(client.id);
-    metrics.devicesConnected.set(ready.size);
-    if (watch.devices > 0) watch.device(client.id);
-    log.debug({ deviceId: client.id }, 'device disconnected');
+    devices.ended(client);
   });
   broker.on('clientError', (client, err) =>
     log.debug({ deviceId: client.id, reason: err.message }, 'connection ended'),
@@ -247,7 +222,6 @@ export async function createBroker(parts: Parts) {
   broker.on('connectionError', (_client, err) => log.debug({ reason: err.message }, 'connection ended before login'));
   onBrokerError(broker, (err) => log.error({ err }, 'broker error'));
 
-  const leaving = new WeakSet<Client>();
   const guard = createPacketGuard({
     clock,
     log,
@@ -262,18 +236,13 @@ export async function createBroker(parts: Parts) {
     loginEnded: authentication.loginEnded,
     ending(client) {
       opened.close(client);
-      leaving.add(client);
+      devices.leaves(client);
     },
   });
-  function handle(connection: Duplex, from: Omit<Known, 'guarded'>): void {
+  function handle(connection: Duplex, from: Omit<Origin, 'guarded'>): void {
     const client = broker.handle(connection);
     ignoreDuplicates(client);
-    known.set(client, { ...from, guarded: guard(client, connection, from.place) });
-  }
-  /** The connection that a device has; it may not have come to the end of its login. */
-  function liveClient(deviceId: string): Client | undefined {
-    const client = registeredClient(broker, deviceId);
-    return client === undefined || client.closed || leaving.has(client) ? undefined : client;
+    devices.opened(client, { ...from, guarded: guard(client, connection, from.place) });
   }
   const connections = createConnections({
     clock,
@@ -310,39 +279,17 @@ export async function createBroker(parts: Parts) {
     },
 
     /** True while the device has a connection. */
-    isConnected: (deviceId: string): boolean => liveClient(deviceId) !== undefined,
+    isConnected: (deviceId: string): boolean => devices.live(deviceId) !== undefined,
 
     /** True while nothing is under way on the connection of a device. */
     isQuiet(deviceId: string): boolean {
-      const client = liveClient(deviceId);
-      return client !== undefined && ready.has(client) && outbound.isEmpty(client) && !patience.holds(client);
+      const client = devices.live(deviceId);
+      return client !== undefined && devices.isReady(client) && outbound.isEmpty(client) && !patience.holds(client);
     },
 
-    /** How many devices are connected. */
-    connectedCount: (): number => ready.size,
-
-    /** The devices that are connected; undefined when there are more than `most`. */
-    connectedIds(most: number): string[] | undefined {
-      if (ready.size > most) return undefined;
-      return [...ready.keys()].filter((client) => liveClient(client.id) === client).map(({ id }) => id);
-    },
-
-    /** What is known of the connection that a device has here; undefined without one. */
-    connectionOf(deviceId: string): LiveConnection | undefined {
-      const client = liveClient(deviceId);
-      const from = client && known.get(client);
-      if (!from) return undefined;
-      const { keepAliveSeconds, level } = connectOf(client);
-      return {
-        since: ready.get(client) ?? null,
-        address: from.place.remoteAddress,
-        transport: from.transport,
-        keepAliveSeconds,
-        protocol: LEVELS[level] ?? null,
-        isPersistent: client.clean === false,
-        subscriptions: Object.keys(subscriptionsOf(client)).filter((topic) => topic !== SESSION_MARKER),
-      };
-    },
+    connectedCount: devices.count,
+    connectedIds: devices.ids,
+    connectionOf: devices.describe,
 
     /** Carries out the will of a connection that another node had; resolves when that is done, or was not possible. */
     carryOutWill: (will: StoredPacket): Promise<void> => inbound.carryOutWill(fromStored(will)),
@@ -352,7 +299,7 @@ export async function createBroker(parts: Parts) {
       listeners.reload(files);
       const revoked = files.clientCrl && readRevoked(files.clientCrl);
       for (const client of registeredClients(broker)) {
-        const certificate = known.get(client)?.certificate;
+        const certificate = devices.originOf(client)?.certificate;
         if (certificate && revoked?.has(certificate)) client.close();
       }
     },

@@ -5,8 +5,10 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { LogLimit } from '../../runtime/log-limit.ts';
 import { type Packet, takeReading } from './aedes-internals.ts';
+import { createConnectionEnd } from './connection-end.ts';
+import { createPacketAllowances } from './packet-allowance.ts';
 import { createPacketReader, type Found } from './packet-reader.ts';
-import { MOST_FILTERS, packetFault, TYPE, UNKNOWN_LEVEL } from './packet-rules.ts';
+import { packetFault, TYPE, UNKNOWN_LEVEL } from './packet-rules.ts';
 import { createReadingShare } from './reading-share.ts';
 
 /** Largest remaining length of a packet, in bytes: before a client is logged in, and after. */
@@ -18,16 +20,6 @@ const WINDOW = 32;
 const RUN = { packets: 8, bytes: 8 * 1024 };
 /** Packets of such a run while other connections wait for their turn. */
 const SHARED_RUN = 4;
-/** A connection may cause so many times the packets that a device may send messages: acks and PUBACKs are packets too. */
-const PACKETS_PER_MESSAGE = 5;
-const BURST_SECONDS = 2;
-/** A packet counts once more for each so many bytes, as powers of two: filters are short, and each is looked at. */
-const BYTES_COUNTED = { filters: 5, others: 10 };
-/** One that has used this up is read again after this time. */
-const PAUSE_MILLISECONDS = 50;
-/** So long after its last answer a connection that is to end may take to read it and to close. */
-const LINGER_MILLISECONDS = 1_000;
-
 /** Levels of a topic; Aedes takes no more. */
 const DEEPEST_TOPIC = 100;
 /** The first byte of the first packet. */
@@ -97,16 +89,8 @@ export function createPacketGuard(parts: Parts) {
     loginEnded,
     ending,
   } = parts;
-  const packetRate = messageRate * PACKETS_PER_MESSAGE;
-  const burst = packetRate * BURST_SECONDS;
   const share = createReadingShare();
-
-  /** What a packet takes of the rate; never more than a second, so that no keep-alive ends meanwhile. */
-  function costOf(type: number, length: number): number {
-    const ofFilters = type === TYPE.SUBSCRIBE || type === TYPE.UNSUBSCRIBE;
-    const size = ofFilters ? Math.min(MOST_FILTERS, length >> BYTES_COUNTED.filters) : length >> BYTES_COUNTED.others;
-    return Math.min(packetRate, 1 + size);
-  }
+  const allowances = createPacketAllowances({ clock, metrics, messageRate });
 
   /** Before a packet is carried out; why its connection has to end, if it has. */
   function packet(client: Client, parsed: Packet): string | undefined {
@@ -128,11 +112,9 @@ export function createPacketGuard(parts: Parts) {
     let phase: 'waiting' | 'connecting' | 'open' | 'ending' = 'waiting';
     let loginRuns = true;
     let inWork = 0;
-    let tokens = burst;
-    let refilledAt = clock.now();
-    let paused = false;
     let reading = false;
-    let lingering = false;
+    const allowance = allowances.open(read);
+    const finish = createConnectionEnd({ clock, client, conn, discard: read, cut: fail });
     let turn: 'none' | 'waits' | 'given' = 'none';
 
     const aedes = takeReading(client, {
@@ -163,26 +145,7 @@ export function createPacketGuard(parts: Parts) {
     function room(): number {
       if (phase === 'waiting') return 1;
       if (phase !== 'open') return 0;
-      if (packetRate === 0) return WINDOW - inWork;
-      if (tokens < WINDOW) refill();
-      if (tokens < 1) pause();
-      return Math.min(WINDOW - inWork, Math.floor(tokens));
-    }
-
-    function refill(): void {
-      const now = clock.now();
-      tokens = Math.min(burst, tokens + (Math.max(0, now - refilledAt) / 1_000_000) * packetRate);
-      refilledAt = now;
-    }
-
-    function pause(): void {
-      if (paused) return;
-      paused = true;
-      metrics.mqttPaused.inc();
-      clock.after(PAUSE_MILLISECONDS, () => {
-        paused = false;
-        read();
-      });
+      return Math.min(WINDOW - inWork, allowance.packets(WINDOW));
     }
 
     const mayRead = (): boolean => phase === 'waiting' || phase === 'open';
@@ -212,7 +175,7 @@ export function createPacketGuard(parts: Parts) {
           const handed = handOn();
           if (handed === 'a run') continue;
           if (handed === 'waits') {
-            if (inWork > 0 || paused || waitsForTurn() || phase !== 'open') break;
+            if (inWork > 0 || allowance.isPaused() || waitsForTurn() || phase !== 'open') break;
             continue; // all was done at once
           }
           if (!mayRead()) break;
@@ -242,7 +205,7 @@ export function createPacketGuard(parts: Parts) {
       for (;;) {
         const found = reader.look(limit);
         if (found === 'none') break;
-        waits = count >= most || (count > 0 && packetRate > 0 && cost >= tokens);
+        waits = count >= most || (count > 0 && allowance.isUsedUpBy(cost));
         if (waits) break;
         if (phase === 'waiting' && reader.first !== CONNECT) {
           fault = '[MQTT-3.1.0-1] not a CONNECT';
@@ -264,7 +227,7 @@ export function createPacketGuard(parts: Parts) {
         isFull = count > 0 && (count >= longest || bytes > RUN.bytes);
         if (isFull) break;
         if (type === TYPE.PUBREL) releases += 1;
-        cost += costOf(type, reader.length);
+        cost += allowances.costOf(type, reader.length);
         reader.see();
         count += 1;
       }
@@ -294,7 +257,7 @@ export function createPacketGuard(parts: Parts) {
 
     function hand(run: Buffer, count: number, cost: number): void {
       inWork += count;
-      tokens -= cost;
+      allowance.take(cost);
       if (phase === 'waiting') {
         phase = 'connecting';
         connection.spoke();
@@ -324,18 +287,6 @@ export function createPacketGuard(parts: Parts) {
       log.debug({ deviceId: client.id, reason }, 'connection is ended');
       ending(client);
       if (inWork === 0) finish();
-    }
-
-    /** Lets out what was written, and the other side read it and close. */
-    function finish(): void {
-      if (client.closed || lingering) return;
-      lingering = true;
-      conn.once(
-        'close',
-        clock.after(LINGER_MILLISECONDS, () => fail('the other side does not close')),
-      );
-      conn.end();
-      read();
     }
 
     function fail(reason: string): void {

@@ -24,9 +24,10 @@ export const findEpoch = async (sql: Sql, deviceId: string): Promise<number | un
 
 export interface Owner {
   nodeId: string | null;
-  epoch: number;
-  /** 1 when something is due for the device behind the transaction that was named. */
-  behind: number;
+  /** Undefined where there are no other nodes. */
+  epoch: number | undefined;
+  /** 1 when a command is due for the device behind the transaction that was named, else 0; undefined where only this process stores commands. */
+  behind: number | undefined;
 }
 
 const FIND_OWNER = inSets(

@@ -4,7 +4,7 @@ import type { Renaming } from './ownership.ts';
 import type { Receiver, Worker } from './partitions.ts';
 
 /** What this node does when another one says so, or when a look finds it to do. */
-interface Workers {
+export interface HintWorkers {
   commands: {
     wake(deviceId: string, kind: 'wake' | 'cancel'): void;
     found(owned: Owned): void;
@@ -18,7 +18,7 @@ interface Workers {
 }
 
 /** From here on the hints of other nodes, and what healing finds, have somebody who works. */
-export function serveHints({ bus, heal, ownership, partitions }: Cluster, workers: Workers): void {
+export function serveHints({ bus, heal, ownership, partitions }: Cluster, workers: HintWorkers): void {
   const { commands, webhooks, renamed } = workers;
   for (const kind of ['wake', 'cancel'] as const) bus.on(kind, (deviceId) => commands.wake(deviceId, kind));
   bus.on('due', (about) => {

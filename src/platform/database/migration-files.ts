@@ -9,12 +9,12 @@ export interface Migration {
   text: string;
 }
 
-/** What a database keeps of each migration that was applied to it. */
+/** The table in which a database records each migration that was applied to it. */
 export const MIGRATIONS_TABLE = `CREATE TABLE IF NOT EXISTS migrations (
     number INTEGER PRIMARY KEY, name TEXT NOT NULL, sha256 TEXT NOT NULL, applied_at BIGINT NOT NULL
   )`;
 
-/** The migrations of a folder in order. Throws when a file is misnamed or a number is missing or double. */
+/** Reads the migrations of a folder in order. Throws when a file is misnamed, or when a number is missing or repeated. */
 export function readMigrations(folder: string): Migration[] {
   return readdirSync(folder)
     .sort()
@@ -27,8 +27,8 @@ export function readMigrations(folder: string): Migration[] {
 }
 
 /**
- * What a database still lacks, by what was applied to it in order. Throws when it was written by a newer service, or its
- * history differs from the files (an edited migration).
+ * Returns the migrations that were not applied yet. Throws when the database was migrated by a newer service, or when an
+ * applied migration differs from its file (it was edited).
  */
 export function missingFrom(
   applied: readonly Pick<Migration, 'number' | 'name' | 'sha256'>[],

@@ -8,7 +8,7 @@ import { createDatabase, createEmptyDatabase, NO_POSTGRES } from '../../postgres
 
 const skip = NO_POSTGRES && { skip: NO_POSTGRES };
 const FOLDERS = ['sqlite', 'postgres'].map(
-  (dialect) => `${import.meta.dirname}/../../../src/database/${dialect}/migrations`,
+  (dialect) => `${import.meta.dirname}/../../../src/platform/database/${dialect}/migrations`,
 );
 
 async function ask(t: Test, url: string, ...texts: string[]): Promise<unknown[]> {

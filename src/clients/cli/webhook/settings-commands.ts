@@ -1,4 +1,4 @@
-import type { Operations } from '../../client/operations.ts';
+import { type Operations, URL_SETTINGS } from '../../client/operations.ts';
 import { APPLICATION_OPTIONS, openApplication } from '../account/access.ts';
 import type { Command } from '../line/command.ts';
 import { kebab, type Options } from '../line/options.ts';
@@ -7,21 +7,12 @@ import { recordText } from '../show/table.ts';
 
 type Update = Operations['updateSettings']['input']['body'];
 
-/** The settings of op 2, with what is sent to each URL. */
-const SETTINGS = {
-  deviceEvent: 'results of transactions, and events of devices',
-  callEvent: 'events of calls',
-  callFileSendEvent: 'results of recordings',
-  callRecGetMultiPresignedUrl: 'requests for the upload URLs of recordings',
-  fileUploadEvent: 'results of file uploads of devices',
-  fileUploadGetUrl: 'requests for the upload URLs of files',
-} as const;
-type Setting = keyof typeof SETTINGS;
+type Setting = keyof typeof URL_SETTINGS;
 
-const NAMES = Object.keys(SETTINGS) as Setting[];
+const NAMES = Object.keys(URL_SETTINGS) as Setting[];
 const URLS: Options = Object.fromEntries(
   NAMES.flatMap((name) => [
-    [kebab(name), { value: 'URL', text: `URL for ${SETTINGS[name]}` }],
+    [kebab(name), { value: 'URL', text: `${URL_SETTINGS[name]}` }],
     [`no-${kebab(name)}`, { text: `remove ${name}` }],
   ]),
 );

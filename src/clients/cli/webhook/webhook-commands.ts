@@ -1,4 +1,4 @@
-import type { Operations } from '../../client/operations.ts';
+import { type Operations, WEBHOOK_SETTINGS } from '../../client/operations.ts';
 import { APPLICATION_OPTIONS, openApplication } from '../account/access.ts';
 import { take } from '../account/take.ts';
 import type { Command } from '../line/command.ts';
@@ -10,12 +10,10 @@ export type Delivery = Operations['listDeliveries']['answer']['deliveries'][numb
 type Delivered = Operations['readDelivery']['answer'];
 type Range = Operations['redeliverRange']['input']['body'];
 
-/** The settings that events go to. */
-export const EVENT_SETTINGS = ['deviceEvent', 'callEvent', 'callFileSendEvent', 'fileUploadEvent'] as const;
-export type EventSetting = (typeof EVENT_SETTINGS)[number];
+export type WebhookSetting = (typeof WEBHOOK_SETTINGS)[number];
 const STATUSES = ['pending', 'delivered', 'exhausted', 'gone'];
 const STATUS = { value: 'S', choices: STATUSES, text: 'only deliveries in this state' };
-const SETTING = { value: 'S', choices: EVENT_SETTINGS, text: 'only deliveries to the URL of this setting' };
+const SETTING = { value: 'S', choices: WEBHOOK_SETTINGS, text: 'only deliveries to the URL of this setting' };
 
 const COLUMNS: readonly Column<Delivery>[] = [
   { head: 'DELIVERY', cell: ({ deliveryId }) => deliveryId },
@@ -131,12 +129,12 @@ function readTime(option: string, text: string): string {
 
 const test: Command = {
   name: 'webhook test',
-  arguments: [{ name: 'SETTING', choices: EVENT_SETTINGS }],
+  arguments: [{ name: 'SETTING', choices: WEBHOOK_SETTINGS }],
   summary: 'Sends a test event to the URL of a setting',
   options: APPLICATION_OPTIONS,
   examples: ['lapel webhook test deviceEvent'],
   async run(given, terminal) {
-    const setting = given.positionals[0] as EventSetting;
+    const setting = given.positionals[0] as WebhookSetting;
     const application = await openApplication(given, terminal);
     const { deliveryId } = await application.call('send a test event', (lapel) =>
       lapel.sendTestEvent({ body: { setting } }),

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { WEBHOOK_SETTINGS } from '../../client/operations.ts';
 import { verifyWebhook, type WebhookEvent } from '../../client/verify-webhook.ts';
 import { APPLICATION_OPTIONS, type Application, openApplication } from '../account/access.ts';
 import type { Command } from '../line/command.ts';
@@ -13,15 +14,15 @@ import { colourOf, type Look } from '../show/look.ts';
 import { oneLine } from '../show/plain-text.ts';
 import { fieldText } from '../show/table.ts';
 import type { Screen, Terminal } from '../show/terminal.ts';
-import { EVENT_SETTINGS, type EventSetting } from './webhook-commands.ts';
+import type { WebhookSetting } from './webhook-commands.ts';
 
 const ALL = 'all';
 const OPTIONS = {
   set: {
     value: 'SETTING',
     many: true,
-    greedy: new RegExp(`^(${[...EVENT_SETTINGS, ALL].join('|')})$`),
-    choices: [...EVENT_SETTINGS, ALL],
+    greedy: new RegExp(`^(${[...WEBHOOK_SETTINGS, ALL].join('|')})$`),
+    choices: [...WEBHOOK_SETTINGS, ALL],
     text: 'send the webhooks of this setting here while the command runs, then restore its URL',
   },
   port: { value: 'N', text: 'port to listen on (any free port)' },
@@ -125,7 +126,7 @@ function createReceiver(
 }
 
 /** Sets the URL of settings to this receiver. The result restores those that still have this URL. */
-async function pointSettings(application: Application, settings: readonly EventSetting[], url: string) {
+async function pointSettings(application: Application, settings: readonly WebhookSetting[], url: string) {
   const before = await application.call('read the settings', (lapel) => lapel.readSettings());
   const body = Object.fromEntries(settings.map((setting) => [setting, url]));
   await application.call('change the settings', (lapel) => lapel.updateSettings({ body }));
@@ -134,7 +135,7 @@ async function pointSettings(application: Application, settings: readonly EventS
     old,
     async restore(): Promise<void> {
       const now = await application.call('read the settings', (lapel) => lapel.readSettings());
-      const ours = Object.entries(old).filter(([setting]) => now[setting as EventSetting] === url);
+      const ours = Object.entries(old).filter(([setting]) => now[setting as WebhookSetting] === url);
       if (ours.length === 0) return;
       await application.call('restore the settings', (lapel) =>
         lapel.updateSettings({ body: Object.fromEntries(ours) }),
@@ -144,9 +145,9 @@ async function pointSettings(application: Application, settings: readonly EventS
 }
 
 /** Tells which settings already have the URL of this receiver, or how to set one. */
-function sentHere(current: Partial<Record<EventSetting, string>>, url: string): string {
+function sentHere(current: Partial<Record<WebhookSetting, string>>, url: string): string {
   const { href } = new URL(url); // with or without a slash at the end
-  const here = EVENT_SETTINGS.filter((setting) => current[setting] && new URL(current[setting]).href === href);
+  const here = WEBHOOK_SETTINGS.filter((setting) => current[setting] && new URL(current[setting]).href === href);
   if (here.length > 0) return `settings with this URL: ${here.join(', ')}`;
   return `no setting has this URL yet: use --set deviceEvent, or lapel settings set --device-event ${url}`;
 }
@@ -175,7 +176,7 @@ async function tryOut(
     arrived,
     teller,
     terminal,
-  }: { setting: EventSetting; arrived: Promise<void>; teller: Teller; terminal: Terminal },
+  }: { setting: WebhookSetting; arrived: Promise<void>; teller: Teller; terminal: Terminal },
 ): Promise<void> {
   const { deliveryId } = await application.call('send a test event', (lapel) =>
     lapel.sendTestEvent({ body: { setting } }),
@@ -214,7 +215,7 @@ one object per line.`,
     const port = readWhole('port', given.text('port') ?? '0');
     const host = given.text('host') ?? '127.0.0.1';
     const named = given.list('set');
-    const settings = named.includes(ALL) ? EVENT_SETTINGS : (named as EventSetting[]);
+    const settings = named.includes(ALL) ? WEBHOOK_SETTINGS : (named as WebhookSetting[]);
     const limit = given.text('timeout');
     const publicUrl = given.text('public-url');
     const application = await openApplication(given, terminal);

@@ -8,7 +8,7 @@ import { SESSION_IDLE } from './sessions.ts';
  */
 export const sessionSweep = (): Sweep<{ sessionId: string }> => ({
   kind: 'console_sessions',
-  keptFor: SESSION_IDLE,
+  keptForMicros: SESSION_IDLE,
   async *find(sql, before) {
     for (let left = true; left; ) {
       const found = await findUnused(sql, before, ROWS_PER_LOOK);

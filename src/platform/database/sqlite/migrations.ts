@@ -4,7 +4,7 @@ import { MIGRATIONS_TABLE, type Migration, missingFrom, readMigrations } from '.
 
 const FOLDER = join(import.meta.dirname, 'migrations');
 
-/** What a database still lacks. Throws as `missingFrom` does. */
+/** The migrations that were not applied yet. Throws as `missingFrom` does. */
 export function missingMigrations(
   connection: SqliteDatabase.Database,
   migrations: readonly Migration[] = readMigrations(FOLDER),
@@ -15,7 +15,7 @@ export function missingMigrations(
   return missingFrom(applied, migrations);
 }
 
-/** Brings the database to the newest version: each missing migration in one commit with its record. Refuses as above. */
+/** Brings the database to the newest version: each missing migration in one commit with its record. Throws as `missingFrom` does. */
 export function migrate(
   connection: SqliteDatabase.Database,
   nowMicros: number,

@@ -1,0 +1,159 @@
+import type { Config } from '../config.ts';
+import type { Metrics } from '../metrics.ts';
+import type { Peers } from '../platform/cluster/peers.ts';
+import type { Contracts } from '../platform/contracts/contracts.ts';
+import type { Database } from '../platform/database/sql.ts';
+import type { Sweep } from '../platform/database/sweep.ts';
+import { openObjects } from '../platform/objects/open-objects.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Deprecations } from '../runtime/deprecations.ts';
+import type { createOwners } from '../runtime/device-owners.ts';
+import type { Ids } from '../runtime/ids.ts';
+import type { Log } from '../runtime/log.ts';
+import type { createParts } from '../runtime/parts.ts';
+import type { Watch } from '../runtime/watch.ts';
+import { createApplications } from './applications/applications.ts';
+import { createDevelopers } from './applications/developers.ts';
+import { auditSweep } from './audit/audit-sweep.ts';
+import { hasActivatedDevice, hasDevices } from './devices/device-repository.ts';
+import { createDevices, type Revoke } from './devices/devices.ts';
+import { createStatuses } from './devices/statuses.ts';
+import { createAnswering } from './events/answering.ts';
+import { createDeviceEvents } from './events/device-events.ts';
+import { createEventBytes } from './events/event-bytes.ts';
+import { deleteEvents } from './events/event-repository.ts';
+import { eventSweep } from './events/event-sweep.ts';
+import { deleteRequests } from './requests/request-repository.ts';
+import { requestSweep } from './requests/request-sweep.ts';
+import { createPresence } from './sessions/presence.ts';
+import { createSessions } from './sessions/sessions.ts';
+import { aboutObjects } from './software/owner.ts';
+import { hasPackages } from './software/package-repository.ts';
+import { createQuotas } from './software/quotas.ts';
+import { createSoftware } from './software/software.ts';
+import { idempotencySweep } from './transactions/idempotency-sweep.ts';
+import { createResultEvent } from './transactions/result-event.ts';
+import { transactionSweep } from './transactions/transaction-sweep.ts';
+import { createTransactions } from './transactions/transactions.ts';
+import { createDeliveryLog } from './webhooks/delivery-log.ts';
+import { deliverySweep } from './webhooks/delivery-sweep.ts';
+import { findPendingTransactions } from './webhooks/delivery-sweep-repository.ts';
+import { createWebhooks } from './webhooks/webhooks.ts';
+
+interface Given {
+  parts: ReturnType<typeof createParts>;
+  config: Config;
+  peers: Peers;
+  common: {
+    database: Database;
+    clock: Clock;
+    ids: Ids;
+    log: Log;
+    metrics: Metrics;
+    contracts: Contracts;
+    watch: Watch;
+  };
+  owners: ReturnType<typeof createOwners>;
+  deprecations: Deprecations;
+  urlFault: Parameters<typeof createApplications>[0]['urlFault'];
+  revoke: Revoke;
+  /** An application was deleted, or its secret replaced: streams that were opened with it end. */
+  forgotten(applicationId: string): void;
+  /** URLs of the console, which may read objects from a browser. */
+  consoleUrls(): readonly string[];
+}
+
+export type Core = Awaited<ReturnType<typeof createCore>>;
+
+/** Wires the rooms of the core, and registers those that live as long as the service. */
+export async function createCore(given: Given) {
+  const { parts, config, peers, common, owners, deprecations, urlFault } = given;
+  const { allowHttpWebhooks: allowHttp, webhookAllowPrivate: allowPrivate } = config;
+
+  const developers = createDevelopers({
+    ...common,
+    isInUse: async (unit, id) => (await hasDevices(unit, id)) || (await hasPackages(unit, id)),
+  });
+  const applications = createApplications({
+    ...common,
+    urlFault,
+    isInUse: hasActivatedDevice,
+    changed: (about) => peers.bus.broadcast({ kind: 'changed', about }),
+    forgotten: given.forgotten,
+  });
+  peers.bus.on('changed', applications.changedElsewhere);
+  peers.bus.onGap(applications.changedElsewhere);
+  const findApplication = applications.findIn;
+  const webhooks = parts.add(
+    createWebhooks({
+      ...common,
+      endpointOf: applications.endpointOf,
+      findApplication,
+      share: peers.partitions,
+      allowPrivate,
+    }),
+  );
+  const quotas = createQuotas({ ...common, limits: config.quotas });
+  const ofObjects = { ...aboutObjects(common.database.read), admits: quotas.admits };
+  const objects = parts.add(await openObjects({ ...common, ...ofObjects, config, pages: given.consoleUrls }));
+  const software = parts.add(
+    createSoftware({ ...common, quotas, objects: objects.store, reservedPrefix: config.reservedPackagePrefix }),
+  );
+  const transactions = parts.add(
+    createTransactions({
+      ...common,
+      onFinished: [createResultEvent(webhooks.begin)],
+      findApplication,
+      lockApplication: applications.lockIn,
+      installs: software.installs,
+      ownership: peers.ownership,
+    }),
+  );
+  const sessions = createSessions(common);
+  const presence = parts.add(createPresence(common));
+  const devices = createDevices({
+    ...common,
+    owners,
+    requireDeveloper: developers.find,
+    revoke: given.revoke,
+    forgetting: [sessions.remove, presence.remove, deleteEvents, deleteRequests],
+    removed: peers.ownership.remove,
+    endTransactions: transactions.endAll,
+  });
+  const statuses = createStatuses({ ...common, presence, connected: peers.ownership.connected });
+  const { device: deviceMebibytes, application: applicationMebibytes } = config.eventMebibytes;
+  const bytes = createEventBytes({ ...common, deviceMebibytes, applicationMebibytes, nodes: peers.nodes.count });
+  const events = createDeviceEvents({ ...common, deprecations, findApplication, record: webhooks.record, bytes });
+  const requests = parts.add(
+    createAnswering({ ...common, ...events, ...transactions, findApplication, allowHttp, allowPrivate }),
+  );
+  const deliveryLog = createDeliveryLog({ ...common, webhooks, findApplication });
+
+  /** Rows that have served their time, by room. */
+  const sweeps: Sweep[] = [
+    deliverySweep({ keptDays: config.retention.deliveries }),
+    transactionSweep({ keptDays: config.retention.transactions, pendingBefore: findPendingTransactions }),
+    eventSweep(),
+    requestSweep(),
+    idempotencySweep(),
+    auditSweep({ keptDays: config.retention.audit }),
+  ];
+
+  return {
+    applications,
+    developers,
+    devices,
+    statuses,
+    software,
+    quotas,
+    objects,
+    transactions,
+    sessions,
+    presence,
+    webhooks,
+    deliveryLog,
+    events,
+    requests,
+    sweeps,
+  };
+}

@@ -1,0 +1,115 @@
+import { isDatabaseAway } from '../../errors.ts';
+import type { Metrics } from '../../metrics.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Ids } from '../../runtime/ids.ts';
+import type { Log } from '../../runtime/log.ts';
+import { type Place, QUICK } from './attempt-slots.ts';
+import type { UrlSetting } from './delivery.ts';
+import type { Delivery, Outcome } from './delivery-repository.ts';
+import type { Failure } from './failures.ts';
+import { createKeptAnswers } from './kept-answers.ts';
+import { failed, type Receiver, succeeded } from './receiver.ts';
+import { createReceiverLog } from './receiver-log.ts';
+import { type Answer, judge } from './retry-schedule.ts';
+import type { createSender } from './sender.ts';
+import { createSigner } from './signature.ts';
+
+interface Endpoint {
+  url: string | null;
+  /** None: not issued. */
+  keys: readonly string[];
+}
+
+/** The outcome of an attempt, to be written down. */
+export interface Concluded extends Outcome {
+  receiver: Receiver;
+  failure: Failure | undefined;
+}
+
+export interface AttemptParts {
+  clock: Clock;
+  ids: Ids;
+  log: Log;
+  metrics: Metrics;
+  /** The URL of the receiver and the keys that sign, asked at every attempt. */
+  endpointOf(applicationId: string, setting: UrlSetting): Promise<Endpoint>;
+  sender: Pick<ReturnType<typeof createSender>, 'post'>;
+  /** False once attempts may no longer begin: what is not sent yet stays pending. */
+  maySend(): boolean;
+  /** An attempt of the receiver has been without an answer for more than a second. */
+  isLate(receiver: Receiver): boolean;
+}
+
+const unanswered = (error: string): Answer => ({ statusCode: null, retryAfter: null, error });
+
+/** Makes attempts: asks for the endpoint, signs, posts, and judges the answer. */
+export function createAttempts(parts: AttemptParts) {
+  const { clock, ids, log, metrics, endpointOf, sender, maySend, isLate } = parts;
+  const signedHeaders = createSigner();
+  const keepAnswer = createKeptAnswers({ clock, metrics });
+  const tellOf = createReceiverLog({ clock, log });
+
+  async function post(
+    place: Place<Receiver>,
+    { deliveryId, body }: Delivery,
+    { url, keys }: Endpoint,
+  ): Promise<Answer | undefined> {
+    if (url === null) return unanswered(`${place.receiver.setting} is not set`);
+    if (keys.length === 0) return unanswered('authenticationKey is not issued');
+    const headers = {
+      'content-type': 'application/json',
+      'user-agent': 'lapel',
+      ...signedHeaders(deliveryId, clock.now(), body, keys),
+    };
+    const cuttable = (cut: (why: string) => void): void => {
+      place.cut = cut;
+    };
+    return sender.post({ url, headers, body, cuttable });
+  }
+
+  return {
+    /**
+     * Posts a delivery. Answers the URL and the receiver's answer; no answer: the attempt was not made, or was cut off by
+     * the end of the service, so the delivery stays pending. `null`: the database, which knows the endpoint, is away.
+     */
+    async make(place: Place<Receiver>, delivery: Delivery): Promise<{ url: string | null; answer?: Answer } | null> {
+      const { applicationId, setting } = place.receiver;
+      let url: string | null = null;
+      try {
+        const endpoint = await endpointOf(applicationId, setting);
+        url = endpoint.url;
+        const answer = maySend() ? await post(place, delivery, endpoint) : undefined;
+        return answer ? { url, answer } : { url };
+      } catch (cause) {
+        if (isDatabaseAway(cause)) return null;
+        log.error({ err: cause, deliveryId: delivery.deliveryId }, 'a webhook could not be made ready');
+        return { url, answer: unanswered('the notification could not be made ready') };
+      }
+    },
+
+    /** What an answer means for the delivery and its receiver: the outcome that is to be written. */
+    conclude(place: Place<Receiver>, delivery: Delivery, url: string | null, answer: Answer): Concluded {
+      const { receiver, startedAt } = place;
+      const at = clock.now();
+      const { deliveryId, round } = delivery;
+      const random = (): number => ids.bytes(4).readUInt32LE() / 2 ** 32;
+      const made = delivery.attempts + 1;
+      const verdict = judge(answer, made, at, random);
+      const { applicationId } = receiver;
+      const { statusCode } = answer;
+      const ok = verdict.status === 'delivered';
+      const error = ok ? null : (answer.error ?? `answered ${statusCode}`);
+      tellOf(receiver, { deliveryId, status: verdict.status, attempts: made, error });
+      if (ok) succeeded(receiver, at - startedAt <= QUICK && !isLate(receiver), receiver.inFlight);
+      else failed(receiver);
+      const failure =
+        error === null
+          ? undefined
+          : { error, duration: at - startedAt, answer: keepAnswer(receiver, answer.beginning) };
+      metrics.deliverySeconds.observe((at - startedAt) / 1_000_000);
+      metrics.deliveryAttempts.inc({ outcome: verdict.status === 'pending' ? 'retry' : verdict.status });
+      const outcome = { applicationId, deliveryId, round, ...verdict, attempts: made, url, statusCode, error };
+      return { ...outcome, receiver, at, failure };
+    },
+  };
+}

@@ -1,0 +1,63 @@
+import type { Clock } from '../../runtime/clock.ts';
+import type { Receiver } from './receiver.ts';
+
+/** Microseconds between two looks at receivers that came due, however closely the due times lie. */
+const GAP_MICROS = 50_000;
+
+interface Parts {
+  clock: Clock;
+  receivers(): Iterable<Receiver>;
+  /** Rows of the receiver are due now: they are to be read. */
+  due(receiver: Receiver): void;
+}
+
+/** One timer for the next due time of all receivers. */
+export function createDueTimer({ clock, receivers, due }: Parts) {
+  let isOn = false;
+  let wakeAt = Number.POSITIVE_INFINITY;
+  let lastWake = Number.NEGATIVE_INFINITY;
+  let cancel = (): void => undefined;
+
+  function arm(at: number): void {
+    const when = Math.max(at, lastWake + GAP_MICROS);
+    if (!isOn || when >= wakeAt) return;
+    cancel();
+    wakeAt = when;
+    cancel = clock.after(Math.max(0, Math.ceil((when - clock.now()) / 1000)), wake);
+  }
+
+  function wake(): void {
+    const now = clock.now();
+    wakeAt = Number.POSITIVE_INFINITY;
+    let next = Number.POSITIVE_INFINITY;
+    for (const receiver of receivers()) {
+      if (receiver.nextDueAt <= now) {
+        lastWake = now;
+        receiver.nextDueAt = Number.POSITIVE_INFINITY;
+        receiver.more = true;
+        due(receiver);
+      } else next = Math.min(next, receiver.nextDueAt);
+    }
+    if (next !== Number.POSITIVE_INFINITY) arm(next);
+  }
+
+  return {
+    start(): void {
+      isOn = true;
+    },
+
+    /** The receiver's rows are read at that time, in microseconds; one in the past marks it for the next read. */
+    schedule(receiver: Receiver, at: number): void {
+      if (at <= clock.now()) receiver.more = true;
+      else {
+        receiver.nextDueAt = Math.min(receiver.nextDueAt, at);
+        arm(at);
+      }
+    },
+
+    stop(): void {
+      isOn = false;
+      cancel();
+    },
+  };
+}

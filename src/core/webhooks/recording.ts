@@ -1,0 +1,52 @@
+import type { Metrics } from '../../metrics.ts';
+import type { UnitOfWork } from '../../platform/database/sql.ts';
+import { type Clock, toUtc } from '../../runtime/clock.ts';
+import type { Ids } from '../../runtime/ids.ts';
+import type { ReceiverName, WebhookEvent } from './delivery.ts';
+import { type Delivery, insertDelivery } from './delivery-repository.ts';
+
+interface Parts {
+  clock: Clock;
+  ids: Ids;
+  metrics: Pick<Metrics, 'deliveriesCreated'>;
+  /** A new delivery was committed. */
+  accept(name: ReceiverName, delivery: Delivery): void;
+}
+
+/** Types of events whose last word devices choose: as a label it would have no bound. */
+const OPEN_TYPE = /^(call|custom)\./;
+
+/** Writes deliveries in the units of work that cause them. */
+export function createRecording({ clock, ids, metrics, accept }: Parts) {
+  /**
+   * Writes the delivery of an event in the caller's unit of work; it is sent after the commit. `written` resolves when the
+   * statement is through. The body is `{ type, timestamp, data }`; `data` always carries applicationId and deviceId.
+   */
+  function begin(unit: UnitOfWork, event: WebhookEvent): { deliveryId: string; written: Promise<void> } {
+    const { applicationId, deviceId, setting, type } = event;
+    const createdAt = clock.now();
+    const timestamp = toUtc(event.occurredAt);
+    const deliveryId = ids.next('msg', createdAt);
+    const body = JSON.stringify({ type, timestamp, data: { ...event.data, applicationId, deviceId } });
+    const delivery = { deliveryId, body, attempts: 0, round: 0 };
+    const transactionId = event.transactionId ?? null;
+    const row = { ...delivery, applicationId, setting, deviceId, transactionId, type, createdAt };
+    const written = insertDelivery(unit, row);
+    unit.onCommit(() => {
+      metrics.deliveriesCreated.inc({ type: OPEN_TYPE.exec(type)?.[1] ?? type });
+      accept({ applicationId, setting }, delivery);
+    });
+    return { deliveryId, written };
+  }
+
+  return {
+    begin,
+
+    /** Like `begin`, for callers with no other statement to run meanwhile. Answers the deliveryId. */
+    async record(unit: UnitOfWork, event: WebhookEvent): Promise<string> {
+      const { deliveryId, written } = begin(unit, event);
+      await written;
+      return deliveryId;
+    },
+  };
+}

@@ -1,0 +1,147 @@
+import type { Config } from '../config.ts';
+import { createAccessTokens } from '../core/applications/access-tokens.ts';
+import { createLegacyTokens } from '../core/applications/legacy-tokens.ts';
+import type { Audit } from '../core/audit/audit.ts';
+import type { Core } from '../core/core.ts';
+import { createCancellation } from '../core/transactions/cancellation.ts';
+import type { Metrics } from '../metrics.ts';
+import type { Peers } from '../platform/cluster/peers.ts';
+import type { Contracts } from '../platform/contracts/contracts.ts';
+import type { Database } from '../platform/database/sql.ts';
+import { type Clock, createLocalTime, createLocalTimeReader } from '../runtime/clock.ts';
+import type { Asking } from '../runtime/current-caller.ts';
+import type { Deprecations } from '../runtime/deprecations.ts';
+import type { Ids } from '../runtime/ids.ts';
+import { servedAt } from '../runtime/listening.ts';
+import type { Log } from '../runtime/log.ts';
+import type { createParts } from '../runtime/parts.ts';
+import type { Readiness } from '../runtime/readiness.ts';
+import type { Watch } from '../runtime/watch.ts';
+import { deviceRow } from '../views/device-row.ts';
+import type { Views } from '../views/views.ts';
+import { createAdminServer } from './admin/admin-server.ts';
+import { keyedReceiver } from './admin/fleet-deliveries.ts';
+import { summaryOf } from './admin/fleet-figures.ts';
+import { createMetricsText } from './admin/metrics-text.ts';
+import { createConsoleSessions } from './admin/sessions/sessions.ts';
+import { createSurvey } from './admin/survey.ts';
+import { createApiServer } from './api/api-server.ts';
+import { createDocs } from './docs/docs.ts';
+import { createFeed } from './feed/feed.ts';
+import { createFeedSources } from './feed/feed-sources.ts';
+import { createReadFiles } from './pages/files.ts';
+import { createConsolePages } from './pages/pages.ts';
+
+interface Given {
+  parts: ReturnType<typeof createParts>;
+  config: Config;
+  common: {
+    database: Database;
+    clock: Clock;
+    ids: Ids;
+    log: Log;
+    metrics: Metrics;
+    contracts: Contracts;
+    watch: Watch;
+  };
+  peers: Peers;
+  core: Core;
+  views: Views;
+  audit: Audit;
+  asking: Asking;
+  deprecations: Deprecations;
+  readiness: Readiness;
+  administratorToken: string;
+  /** Where devices connect. */
+  mqttUrls(): string[];
+  /** Answers `/metrics` from a text that is kept for a second. */
+  keepsMetrics: boolean;
+}
+
+/** Wires the two HTTP servers, the feed and the console that both serve, and registers the servers. */
+export function createEdges({ parts, config, common, peers, core, views, ...given }: Given) {
+  const { audit, readiness, deprecations } = given;
+  const formatTime = createLocalTime(config.timeZone);
+  const publicUrl = (): string => config.publicUrl ?? api.url();
+  const { ofFleet, receivers } = views;
+
+  const feed = createFeed({
+    ...common,
+    mostStreams: config.feedStreams,
+    sources: createFeedSources({
+      hasOthers: peers.cluster !== undefined,
+      fleetDevices: ofFleet.fleet,
+      deviceRow,
+      overview: ofFleet.overview,
+      installations: ofFleet.installations,
+      fleet: () => summaryOf(views),
+      receivers: async (applicationId) => (await receivers.watched(applicationId)).map(keyedReceiver),
+    }),
+  });
+  const console = {
+    files: createReadFiles(),
+    timeZone: config.timeZone,
+    objectsUrl: () => config.objects.publicUrl ?? core.objects.url,
+  };
+  const both = {
+    ...common,
+    ...core,
+    audit,
+    formatTime,
+    failedLoginLimit: config.failedLoginLimit,
+    feed,
+    shares: peers.shares,
+  };
+
+  const sessions = createConsoleSessions({ ...common, administratorToken: given.administratorToken });
+  sessions.onEnd(feed.endSession);
+  const survey = createSurvey({ ...common, ...views.surveyed });
+  const admin = parts.add(
+    servedAt(
+      'LAPEL_ADMIN_PORT',
+      config.admin,
+      createAdminServer({
+        ...both,
+        ...views,
+        ...ofFleet,
+        connections: { perAddress: config.admin.maxConnections, total: config.admin.maxConnections },
+        administratorToken: given.administratorToken,
+        names: config.admin.names,
+        sessions,
+        pages: createConsolePages({ ...console, role: 'operator' }),
+        adminUrl: (): string => admin.url(),
+        settings: config.given,
+        cancellation: createCancellation({ find: ofFleet.overview.find, cancel: core.transactions.cancel }),
+        readiness,
+        metricsText: createMetricsText({ ...common, survey, isKept: given.keepsMetrics }),
+      }),
+    ),
+  );
+  readiness.set('administration', admin.trouble);
+
+  const legacy = config.legacy && parts.add(createLegacyTokens({ ...config.legacy, ...common, publicUrl }));
+  const accessTokens = parts.add(createAccessTokens({ ...common, issuer: publicUrl, ...(legacy && { legacy }) }));
+  const api = parts.add(
+    servedAt(
+      'LAPEL_HTTP_PORT',
+      config.http,
+      createApiServer({
+        ...both,
+        ...views.ofApplications,
+        connections: { perAddress: config.http.addressConnections, total: config.http.maxConnections },
+        asking: given.asking,
+        accessTokens,
+        docs: createDocs({ contracts: common.contracts, deprecations, publicUrl, mqttUrls: given.mqttUrls }),
+        pages: createConsolePages({ ...console, role: 'application' }),
+        deprecations,
+        parseTime: createLocalTimeReader(formatTime),
+        rateLimit: config.rateLimit,
+        tokenRateLimit: config.tokenRateLimit,
+        publicUrl,
+      }),
+    ),
+  );
+  readiness.set('api', api.trouble);
+
+  return { feed, admin, api, publicUrl };
+}

@@ -1,0 +1,108 @@
+import type { Client } from 'aedes';
+import type { Presence } from '../../core/sessions/presence.ts';
+import type { Metrics } from '../../metrics.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Log } from '../../runtime/log.ts';
+import type { Watch } from '../../runtime/watch.ts';
+import type { LiveConnection } from '../../views/connection.ts';
+import { connectOf, subscriptionsOf } from './aedes-internals.ts';
+import type { Certificate } from './certificates.ts';
+import type { Place } from './connections.ts';
+import type { Transport } from './listeners.ts';
+import type { Guarded } from './packet-guard.ts';
+import { SESSION_MARKER } from './persistence.ts';
+
+/** What the listener and the packet guard know of a client. */
+export interface Origin {
+  place: Place;
+  transport: Transport;
+  certificate: Certificate | undefined;
+  guarded: Guarded;
+}
+
+interface Parts {
+  clock: Clock;
+  log: Log;
+  metrics: Pick<Metrics, 'devicesConnected'>;
+  watch: Watch;
+  presence: Pick<Presence, 'heard' | 'left'>;
+  /** The client that the broker has registered for a device; its login may not have ended. */
+  registered(deviceId: string): Client | undefined;
+}
+
+/** By the protocol level of the CONNECT [MQTT-3.1.2-2]. */
+const LEVELS: Readonly<Record<number, LiveConnection['protocol']>> = { 3: '3.1', 4: '3.1.1', 5: '5' };
+
+/** The connections of devices: where each came from, and since when it is logged in. */
+export function createDeviceConnections({ clock, log, metrics, watch, presence, registered }: Parts) {
+  const origins = new WeakMap<Client, Origin>();
+  /** Logged in, with the time of it in microseconds. */
+  const ready = new Map<Client, number>();
+  const leaving = new WeakSet<Client>();
+
+  function changed(deviceId: string): void {
+    metrics.devicesConnected.set(ready.size);
+    if (watch.devices > 0) watch.device(deviceId);
+  }
+
+  /** The connection that a device has; its login may not have ended. */
+  function live(deviceId: string): Client | undefined {
+    const client = registered(deviceId);
+    return client === undefined || client.closed || leaving.has(client) ? undefined : client;
+  }
+
+  return {
+    live,
+    originOf: (client: Client): Origin | undefined => origins.get(client),
+    isReady: (client: Client): boolean => ready.has(client),
+
+    opened(client: Client, origin: Origin): void {
+      origins.set(client, origin);
+    },
+
+    loggedIn(client: Client): void {
+      ready.set(client, clock.now());
+      presence.heard(client.id);
+      changed(client.id);
+      log.debug({ deviceId: client.id, clean: client.clean }, 'device connected');
+    },
+
+    /** The connection will end, and counts no more. */
+    leaves(client: Client): void {
+      leaving.add(client);
+    },
+
+    ended(client: Client): void {
+      ready.delete(client);
+      presence.left(client.id);
+      changed(client.id);
+      log.debug({ deviceId: client.id }, 'device disconnected');
+    },
+
+    /** How many devices are connected. */
+    count: (): number => ready.size,
+
+    /** The devices that are connected; undefined when there are more than `most`. */
+    ids(most: number): string[] | undefined {
+      if (ready.size > most) return undefined;
+      return [...ready.keys()].filter((client) => live(client.id) === client).map(({ id }) => id);
+    },
+
+    /** The connection that a device has here; undefined without one. */
+    describe(deviceId: string): LiveConnection | undefined {
+      const client = live(deviceId);
+      const origin = client && origins.get(client);
+      if (!origin) return undefined;
+      const { keepAliveSeconds, level } = connectOf(client);
+      return {
+        since: ready.get(client) ?? null,
+        address: origin.place.remoteAddress,
+        transport: origin.transport,
+        keepAliveSeconds,
+        protocol: LEVELS[level] ?? null,
+        isPersistent: client.clean === false,
+        subscriptions: Object.keys(subscriptionsOf(client)).filter((topic) => topic !== SESSION_MARKER),
+      };
+    },
+  };
+}

@@ -1,0 +1,67 @@
+import type { Config } from '../../config.ts';
+import type { Core } from '../../core/core.ts';
+import { createOrphanedWills } from '../../core/sessions/orphaned-wills.ts';
+import { renameBroker } from '../../core/sessions/session-repository.ts';
+import { createTakeover, type Takeover } from '../../core/sessions/takeover.ts';
+import type { Cluster } from '../../platform/cluster/cluster.ts';
+import type { Peers } from '../../platform/cluster/peers.ts';
+import type { createOwners } from '../../runtime/device-owners.ts';
+import type { createParts } from '../../runtime/parts.ts';
+import { createMqttAddresses } from './addresses.ts';
+import { type Broker, type BrokerParts, createBroker } from './broker.ts';
+import { createDeviceMessages } from './device-messages.ts';
+
+type Common = Pick<BrokerParts, 'clock' | 'ids' | 'log' | 'metrics' | 'watch' | 'contracts'> &
+  Parameters<typeof createTakeover>[0];
+
+interface Given {
+  parts: ReturnType<typeof createParts>;
+  config: Config;
+  peers: Peers;
+  common: Omit<Common, 'ownership'>;
+  core: Core;
+  owners: ReturnType<typeof createOwners>;
+  takeover: Takeover | undefined;
+}
+
+/** How devices come to this node from others; undefined where there are no others. */
+export const takeoverOf = ({ cluster }: Peers, common: Given['common']): Takeover | undefined =>
+  cluster && createTakeover({ ...common, ownership: cluster.ownership });
+
+/** Wires the broker between its listeners, the core and the other nodes, and registers both. */
+export async function createMqttEdge({ parts, config, peers, common, core, owners, takeover }: Given) {
+  const { transactions, statuses, events, requests, devices, sessions, presence, webhooks } = core;
+  const { cluster } = peers;
+  const broker = parts.add(
+    await createBroker({
+      commands: transactions.demand,
+      ...common,
+      ...config.mqtt,
+      sessions,
+      presence,
+      authenticate: devices.authenticate,
+      ownerOf: owners.of,
+      takeover,
+      nodeId: cluster?.nodes.id,
+      open: transactions.open,
+      openResponses: requests.open,
+      handlers: createDeviceMessages({ transactions, statuses, events, requests }),
+    }),
+  );
+  const addresses = parts.add(createMqttAddresses(broker, config));
+  peers.serve({ commands: transactions, webhooks, renamed: renameBroker, connections: broker });
+  if (cluster && takeover) joinCluster({ parts, common, broker, cluster, takeover });
+  return { broker, addresses };
+}
+
+/** Devices may be handed over to other nodes, and this node sends the wills of nodes that died. */
+function joinCluster({
+  parts,
+  common,
+  broker,
+  cluster,
+  takeover,
+}: Pick<Given, 'parts' | 'common'> & { broker: Broker; cluster: Cluster; takeover: Takeover }): void {
+  cluster.handOverBy({ isQuiet: broker.isQuiet, prepare: takeover.orphan });
+  parts.add(createOrphanedWills({ ...common, nodes: cluster.nodes, carryOut: broker.carryOutWill }));
+}

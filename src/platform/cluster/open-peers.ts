@@ -1,0 +1,40 @@
+import type { Config } from '../../config.ts';
+import { ownVersion } from '../../runtime/version.ts';
+import { createAlone } from './alone.ts';
+import { type Cluster, createCluster } from './cluster.ts';
+import { fingerprintOf, lackingSettings } from './fingerprint.ts';
+import type { Peers } from './peers.ts';
+import { serveHints } from './serve-hints.ts';
+
+type All = Parameters<typeof createCluster>[0];
+type Parts = Pick<All, 'database' | 'clock' | 'ids' | 'log' | 'metrics'>;
+
+/** What a test may have otherwise: shorter leases, connections that it can cut, hints that are lost. */
+export type ClusterOverrides = Partial<Pick<All, 'lease' | 'loses'>> & { open?(url: string): All['open'] };
+
+/** The cluster of a PostgreSQL database, of which a process can be the only node. */
+async function openCluster(url: string, config: Config, parts: Parts, overrides: ClusterOverrides): Promise<Cluster> {
+  // The client is loaded only where there is such a database.
+  const { rawConnections } = await import('../database/postgres/raw-connection.ts');
+  const { open = rawConnections, ...others } = overrides;
+  const release = ownVersion();
+  const about = { release, fingerprint: fingerprintOf(config, release), lacking: lackingSettings(config).join(' ') };
+  return createCluster({ ...parts, ...others, open: open(url), about, handOverRate: config.handOverRate });
+}
+
+/** The nodes around this process: those at its PostgreSQL database, or none at its SQLite file. */
+export async function openPeers(config: Config, parts: Parts, overrides: ClusterOverrides = {}): Promise<Peers> {
+  if (config.databaseUrl === null) return createAlone();
+  const cluster = await openCluster(config.databaseUrl, config, parts, overrides);
+  const { nodes, bus, ownership, partitions, shares, heal } = cluster;
+  return {
+    cluster,
+    nodes,
+    bus,
+    ownership,
+    partitions,
+    shares: shares.of,
+    vitals: () => ({ lease: nodes.left(), healAge: heal.age() }),
+    serve: (workers) => serveHints(cluster, workers),
+  };
+}
