@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Config } from '../../config.ts';
 
-/** Settings that all nodes must have in common: a caller would get another answer by another node. */
+/** The settings that all nodes must have in common, since otherwise different nodes would answer a caller differently. */
 const SHARED = {
   LAPEL_ADMIN_TOKEN: (config: Config) => digest(config.admin.token ?? ''),
   LAPEL_PUBLIC_URL: (config: Config) => config.publicUrl,
@@ -28,17 +28,17 @@ const SHARED = {
   LAPEL_WEBHOOK_ALLOW_PRIVATE: (config: Config) => config.webhookAllowPrivate,
 } as const;
 
-/** No secret leaves its node; this one has 32 characters or more, so nobody finds it by its digest. */
+/** A digest, because no secret may leave its node. The secret has at least 32 characters, so it cannot be guessed from it. */
 const digest = (secret: string): string => createHash('sha256').update(secret).digest('hex').slice(0, 16);
 
-/** What a node shows of its settings to the others. */
+/** The settings of a node in the form that the other nodes compare. */
 export const fingerprintOf = (config: Config, release: string): string =>
   JSON.stringify({
     release,
     ...Object.fromEntries(Object.entries(SHARED).map(([name, read]) => [name, read(config) ?? null])),
   });
 
-/** The names of what is not the same in two fingerprints. One of another release may know of settings that this one does not. */
+/** The names of the settings that differ in two fingerprints. A newer release may have settings that are missing here; they are ignored. */
 export function differingSettings(own: string, other: string): string[] {
   const [mine, theirs] = [own, other].map((text) => JSON.parse(text) as Record<string, unknown>) as [
     Record<string, unknown>,
@@ -47,10 +47,10 @@ export function differingSettings(own: string, other: string): string[] {
   return Object.keys(mine).filter((name) => name in theirs && mine[name] !== theirs[name]);
 }
 
-/** What a node must have been told so that another may be beside it, and what this one lacks of it. */
+/** The settings that a node must have before another may join, and that this one lacks. */
 export const lackingSettings = (config: Config): string[] =>
   [
-    ['LAPEL_ADMIN_TOKEN', config.admin.token] as const, // each would make its own
-    ['LAPEL_PUBLIC_URL', config.publicUrl] as const, // the issuer of tokens, which all accept
-    ['LAPEL_S3_ENDPOINT', config.objects.endpoint] as const, // the embedded store has its files on one machine
+    ['LAPEL_ADMIN_TOKEN', config.admin.token] as const, // without it each node would make its own
+    ['LAPEL_PUBLIC_URL', config.publicUrl] as const, // the issuer of tokens, which all nodes must accept
+    ['LAPEL_S3_ENDPOINT', config.objects.endpoint] as const, // the embedded store has its files on a single machine
   ].flatMap(([name, value]) => (value === null ? [name] : []));
