@@ -1,6 +1,6 @@
 import type { Operation } from './transaction.ts';
 
-/** Characters; what is longer is cut. */
+/** Characters; longer subjects are cut. */
 const LONGEST = 255;
 
 const counted = (list: unknown): number => (Array.isArray(list) ? list.length : 0);
@@ -9,7 +9,7 @@ const networks = (count: number): string => (count === 1 ? '1 network' : `${coun
 
 type Parameters = Record<string, unknown>;
 
-/** Of each operation what may be kept of its parameters: never a password, nor who a network belongs to. */
+/** For each operation, the part of its parameters that may be stored: never a password, nor the owner of a network. */
 const SUBJECTS: Record<Operation, (parameters: Parameters) => string | null> = {
   activate: ({ clientId }) => text(clientId),
   deactivate: () => null,
@@ -24,6 +24,6 @@ const SUBJECTS: Record<Operation, (parameters: Parameters) => string | null> = {
   updateFirmware: (named) => `${text(named['package'])}@${text(named['version'])}`,
 };
 
-/** What a command is about, in words that may be kept and shown when its parameters are gone; null when there is nothing to say. */
+/** The subject of a command, in words that may be stored and shown after its parameters were deleted; null when there is none. */
 export const subjectOf = (operation: Operation, parameters: object): string | null =>
   SUBJECTS[operation](parameters as Parameters)?.slice(0, LONGEST) ?? null;
