@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
 import { ROUTES } from '../src/edge/api/routes.ts';
+import { settingValues } from './setting-values.ts';
 
 interface Operation {
   summary: string;
@@ -30,7 +31,7 @@ for (const route of ROUTES.filter(({ scope }) => scope !== null)) {
   const operation = document.paths[route.path]?.[route.method.toLowerCase()];
   if (!operation) throw new Error(`${route.method} ${route.path} is not documented`);
   if (operation.responses['200']?.content?.['text/event-stream']) continue; // a stream, which the client does not return
-  const name = route.handler.name;
+  const { name } = route;
   const names = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, param = '']) => param);
   const input = names
     .filter((param) => param !== 'applicationId')
@@ -68,7 +69,8 @@ ${types.join('\n')}
 export const OPERATIONS: Record<keyof Operations, { method: string; path: string; scope: string; repeatable?: true }> = {
 ${rows.join('\n')}
 };
-`;
+
+${settingValues()}`;
 
 if (!process.argv.includes('--check')) {
   writeFileSync(output, generated);

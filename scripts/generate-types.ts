@@ -1,8 +1,9 @@
-// Writes src/platform/contracts/types.ts from schemas/, and the type of a scenario from its schema. With --check it writes
-// nothing, and fails when a file is out of date.
+// Writes src/platform/contracts/types.ts and the values beside it from schemas/, and the type of a scenario from its schema.
+// With --check it writes nothing, and fails when a file is out of date.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { compile, type JSONSchema } from 'json-schema-to-typescript';
+import { settingValues } from './setting-values.ts';
 
 const schemas = fileURLToPath(new URL('../schemas/', import.meta.url));
 
@@ -46,6 +47,14 @@ const outputs = [
       ...style,
     }),
   },
+  ...['src/platform/contracts/values.ts', 'console/base/contract.ts'].map((file) => ({
+    file,
+    from: 'schemas/',
+    generated: `// Generated from schemas/ by \`npm run generate\`; edit the schemas instead.
+// biome-ignore-all format: generated
+
+${settingValues({ deprecated: file.startsWith('src/') })}`,
+  })),
 ];
 
 for (const { file, from, generated } of outputs) {

@@ -87,7 +87,7 @@ const TABLES: Readonly<Record<string, Readonly<Record<string, () => string>>>> =
         ['`do`', ''],
         [
           ...Object.entries(ACTIONS).map(([name, about]) => [code(name), `the customer ${about}`]),
-          ...Object.entries(WEARERS).map(([name, { about }]) => [code(name), `who wears it ${about}`]),
+          ...Object.entries(WEARERS).map(([name, { about }]) => [code(name), `the wearer ${about}`]),
         ],
       ),
     faults: () =>
@@ -107,7 +107,7 @@ const TABLES: Readonly<Record<string, Readonly<Record<string, () => string>>>> =
     clients: () => rooms('src/clients', CLIENTS),
     'rooms of the command line': () => rooms('src/clients/cli', CLI_ROOMS),
     'rooms of the simulator': () => rooms('device-sim', SIMULATOR_ROOMS),
-    rules: () => list(RULES.map((name) => `src/${name}.ts`)),
+    rules: () => RULES.map((name) => `- ${code(`src/${name}.ts`)}`).join('\n'),
   },
 };
 

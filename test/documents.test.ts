@@ -38,6 +38,47 @@ t.test('the table of states is the state machine’s', async (t) => {
   );
 });
 
+/** The lines of a page that are prose: no code, no table, and nothing that is generated between marks. With their numbers. */
+function proseOf(text: string): [line: string, number: number][] {
+  let fence = false;
+  let mark = false;
+  return text.split('\n').flatMap((line, index): [string, number][] => {
+    const isFence = /^ *```/.test(line);
+    if (isFence) fence = !fence;
+    if (/^<!-- [^/]/.test(line)) mark = true;
+    if (line.startsWith('<!-- /')) mark = false;
+    const isProse = !isFence && !fence && !mark && !/^\||^<!-- /.test(line) && line.trim() !== '';
+    return isProse ? [[line, index + 1]] : [];
+  });
+}
+
+t.test('prose has at most 120 characters a line', async (t) => {
+  for (const page of pages.filter((page) => page !== 'CONFORMANCE.md')) {
+    const lines = proseOf(textOf(page));
+    t.ok(lines.length >= 20, `${page} has prose that was looked at`);
+    for (const [line, number] of lines) if (Array.from(line).length > 120) t.fail(`${page}:${number} is too long`);
+  }
+  t.ok(pages.length >= 10, 'there are pages');
+  t.same(proseOf('one\n```\ncode\n```\n| cell |\n<!-- x -->\nmade\n<!-- /x -->\n\ntwo'), [
+    ['one', 1],
+    ['two', 10],
+  ]);
+});
+
+t.test('no page and no schema shows the numbering of the specification', async (t) => {
+  const schemas = readdirSync(join(ROOT, 'schemas'), { recursive: true, encoding: 'utf8' });
+  const texts = [
+    ...pages
+      .filter((page) => page.startsWith('docs') || page === 'README.md' || page === 'CHANGELOG.md')
+      .map((page): [string, string] => [page, textOf(page)]),
+    ...schemas
+      .filter((name) => /\.(json|yaml)$/.test(name))
+      .map((name): [string, string] => [name, textOf(join('schemas', name)).replace(/x-specification-row: .*/g, '')]),
+  ];
+  t.ok(texts.length >= 200, 'pages and schemas were looked at');
+  for (const [name, text] of texts) t.notMatch(text, /\bops? \d/i, name);
+});
+
 /** The anchor that a heading gets. */
 const anchorOf = (heading: string): string =>
   heading
@@ -62,7 +103,7 @@ t.test('a link between documents leads somewhere', async (t) => {
 t.test('files and folders that the documents name are there', async (t) => {
   for (const page of pages.filter((page) => page !== 'CHANGELOG.md')) {
     const names = textOf(page).matchAll(
-      /`((?:src|test|device-sim|demo|bench|scripts|schemas|docs|bin|\.ci)\/[\w./-]*)`/g,
+      /(?:`|'\.\/)((?:src|test|device-sim|demo|bench|scripts|schemas|docs|bin|console|harness|deploy|\.ci)\/[\w./-]*)[`']/g,
     );
     for (const [, name = ''] of names) t.ok(existsSync(join(ROOT, name)), `${page}: ${name}`);
   }

@@ -1,3 +1,4 @@
+import { URL_SETTINGS } from '../base/contract.ts';
 import { button, dd, div, dl, dt, p, use, type VNode } from '../base/elements.ts';
 import { useLoad } from '../base/load.ts';
 import { read, send } from '../base/requests.ts';
@@ -11,16 +12,8 @@ import { badge, card, id, outside } from '../parts/show.ts';
 
 type Settings = Record<string, string | null>;
 
-/** What each URL is told. */
-const ABOUT: Readonly<Record<string, string>> = {
-  deviceEvent:
-    'How transactions end, and what devices tell by themselves. Without it nothing can be asked of a device.',
-  callEvent: 'Calls that begin and end.',
-  callFileSendEvent: 'Recordings that are saved, or not.',
-  callRecGetMultiPresignedUrl: 'Is asked where recordings go.',
-  fileUploadEvent: 'Files that were uploaded, or not.',
-  fileUploadGetUrl: 'Is asked where files go.',
-};
+/** The settings, with the requests that each URL gets. */
+const ABOUT: Readonly<Record<string, string>> = URL_SETTINGS;
 
 function change(settings: Settings, done: () => void): void {
   const names = Object.keys(ABOUT);

@@ -1,3 +1,4 @@
+import { WEBHOOK_SETTINGS } from '../base/contract.ts';
 import { a, button, type Child, div, nav, small, span, use, type VNode } from '../base/elements.ts';
 import { count, counted } from '../base/format.ts';
 import { type Loading, useLoad } from '../base/load.ts';
@@ -20,12 +21,11 @@ import { type Column, rowsTable } from '../parts/table.ts';
 
 const LIMIT = 50;
 
-export const WEBHOOKS = ['deviceEvent', 'callEvent', 'callFileSendEvent', 'fileUploadEvent'] as const;
 const STATES = ['pending', 'delivered', 'exhausted', 'gone'] as const;
 
 const FILTERS: readonly Filter[] = [
   { name: 'status', label: 'State', choices: STATES.map((state) => [state, state] as const) },
-  { name: 'setting', label: 'Setting', choices: WEBHOOKS.map((setting) => [setting, setting] as const) },
+  { name: 'setting', label: 'Setting', choices: WEBHOOK_SETTINGS.map((setting) => [setting, setting] as const) },
 ];
 const OF_OPERATOR: readonly Filter[] = [
   ...FILTERS,
@@ -69,7 +69,7 @@ export function redeliverRange(applicationId: string, done: () => void): void {
       ]),
       choice({ name: 'setting', label: 'Of setting' }, [
         ['', 'all'],
-        ...WEBHOOKS.map((setting) => [setting, setting] as const),
+        ...WEBHOOK_SETTINGS.map((setting) => [setting, setting] as const),
       ]),
     ],
     does: 'Send them again',

@@ -1,41 +1,39 @@
-/** What a customer does with a device. */
+/** The actions of a customer on a device. */
 export const ACTIONS = {
   activate: 'activates it',
   deactivate: 'deactivates it',
-  setWifi: 'gives it a Wi-Fi network of its own',
-  setApn: 'gives it an access point name',
+  setWifi: 'sets a Wi-Fi network that only this device has',
+  setApn: 'sets its access point name',
   setLanguage: 'sets its language',
   readBluetooth: 'asks it whether Bluetooth is on',
-  setBluetooth: 'switches Bluetooth on, now and then off',
-  listBluetooth: 'asks it for the Bluetooth devices that it sees',
+  setBluetooth: 'switches Bluetooth on, and sometimes off',
+  listBluetooth: 'asks it for the Bluetooth devices in its reach',
   pairBluetooth: 'pairs it with a Bluetooth device',
   install: 'installs a version of a package, which is uploaded and distributed first',
-  updateFirmware: 'updates its firmware to a version of the list of the service',
-  cancel: 'cancels the newest unfinished transaction, when there is one',
+  updateFirmware: 'updates its firmware to a version in the list of the service',
+  cancel: 'cancels its newest unfinished transaction, if it has one',
   readStatus: 'reads its status',
 } as const satisfies Record<string, string>;
 
 export type ActionName = keyof typeof ACTIONS;
 
-export const isActionName = (text: string): text is ActionName => Object.hasOwn(ACTIONS, text);
-
-/** A release that `install` or `updateFirmware` is about. */
+/** The release that `install` or `updateFirmware` installs. */
 export interface Release {
-  /** By default `com.example.simulated`, of firmware `com.lapel.firmware`. */
+  /** By default `com.example.simulated`; for firmware `com.lapel.firmware`. */
   readonly package?: string;
   readonly version: string;
-  /** What the file says that it is, where that is something else: a bad release. */
+  /** Makes a bad release: the file names another package, version or version code than was registered. */
   readonly says?: { readonly package?: string; readonly version?: string; readonly versionCode?: number };
   /** Bytes of the file; 20,000 by default. */
   readonly size?: number;
-  /** A file of one's own instead of a made one. */
+  /** An existing file; without it the simulator makes one. */
   readonly file?: string;
 }
 
-/** One thing to do. Everything that is chosen about it follows from its number. */
+/** One action. All random choices for it follow from its number. */
 export interface Action {
   readonly do: ActionName;
-  /** Its number in the run, from 1; 0 when it is none of its actions. */
+  /** Its number in the run, from 1; 0 for an action that the scenario does not name. */
   readonly number: number;
   readonly release?: Release;
 }

@@ -1,62 +1,64 @@
 import type { Range } from '../random.ts';
 
-/** What a fault befalls: a command that came, a connection that is made, a file that is loaded, an event that is told. */
+/** When a fault can happen: at a command, a connection, a download, an upload or an event. */
 type FaultOccasion = 'command' | 'connection' | 'download' | 'upload' | 'event';
-/** What is decided about: that, and how long a device stays and is away. */
+/** The kinds of decisions that the seed takes: faults, and how long a device stays online and offline. */
 export type OccasionKind = FaultOccasion | 'absence';
 
 interface FaultTrait {
   readonly occasion: FaultOccasion;
-  /** Only commands that name a file. */
+  /** Only at commands that name a file. */
   readonly files?: true;
-  /** Milliseconds of `delay` without a word about it; without this a fault takes no time. */
+  /** The default of `delay`, in milliseconds; a fault without it takes no time. */
   readonly delay?: Range;
   readonly about: string;
 }
 
 /** Every fault that a device can have. */
 export const FAULTS = {
-  fails: { occasion: 'command', about: 'the command is answered with the failure INTERNAL' },
-  'never-answers': { occasion: 'command', about: 'the command is done and never answered' },
-  'answers-late': { occasion: 'command', delay: { min: 2000, max: 10_000 }, about: 'the answer waits for `delay`' },
-  'answers-twice': { occasion: 'command', about: 'the answer is sent twice' },
+  fails: { occasion: 'command', about: 'the device answers the command with the failure INTERNAL' },
+  'never-answers': { occasion: 'command', about: 'the device does the command and never answers it' },
+  'answers-late': { occasion: 'command', delay: { min: 2000, max: 10_000 }, about: 'the device answers after `delay`' },
+  'answers-twice': { occasion: 'command', about: 'the device sends the answer twice' },
   'answers-in-wrong-order': {
     occasion: 'command',
     delay: { min: 500, max: 2000 },
-    about: 'the answer waits until a later command was answered, `delay` at most',
+    about: 'the device answers a later command first, or waits for `delay` at most',
   },
-  'answers-before-puback': { occasion: 'command', about: 'the answer goes out before the PUBACK of its command' },
+  'answers-before-puback': {
+    occasion: 'command',
+    about: 'the device sends the answer before the PUBACK of the command',
+  },
   'half-open': {
     occasion: 'command',
     delay: { min: 1000, max: 5000 },
-    about: 'the socket stays, and nothing is read or written any more; after `delay` the device connects anew',
+    about: 'the socket stays open, but the device neither reads nor writes; after `delay` it connects again',
   },
   'breaks-off-install': {
     occasion: 'command',
     files: true,
     delay: { min: 1000, max: 5000 },
-    about: 'the device goes down during the download, is up after `delay`, and begins the install again',
+    about: 'the device restarts during the download, which takes `delay`, and begins the install again',
   },
   'reboots-and-forgets': {
     occasion: 'command',
     delay: { min: 500, max: 3000 },
-    about:
-      'the device goes down before its answer is out, and knows nothing of the command when it is back after `delay`',
+    about: 'the device restarts before it sends the answer, which takes `delay`, and has forgotten the command',
   },
-  'bad-payload': { occasion: 'command', about: 'three messages that nobody can read go out before the answer' },
+  'bad-payload': { occasion: 'command', about: 'the device sends three unreadable messages before the answer' },
   'unknown-fields': {
     occasion: 'command',
-    about: 'the answer has members that nobody knows, and an optional one that is wrong',
+    about: 'the answer has unknown members, and a wrong value in an optional one',
   },
-  'storage-full': { occasion: 'command', files: true, about: 'the install is answered with STORAGE_FULL' },
+  'storage-full': { occasion: 'command', files: true, about: 'the device answers the install with STORAGE_FULL' },
   'battery-low': {
     occasion: 'command',
-    about: 'the device reports 5 % and says so in an event; an install is answered with a failure',
+    about: 'the device reports a battery of 5 %, also as an event, and answers an install with a failure',
   },
   'battery-flat': {
     occasion: 'command',
     delay: { min: 2000, max: 10_000 },
-    about: 'the device goes off before it begins the command, and is back after `delay`',
+    about: 'the device switches off before it begins the command, and is back after `delay`',
   },
   'slow-reader': {
     occasion: 'connection',
@@ -70,12 +72,12 @@ export const FAULTS = {
     about: 'another client with the credential of the device connects after `delay`, and takes over',
   },
   'download-cut': { occasion: 'download', about: 'the connection breaks in the middle of the file' },
-  'download-wrong-bytes': { occasion: 'download', about: 'a byte of the file is another one on the way' },
+  'download-wrong-bytes': { occasion: 'download', about: 'one byte of the file changes on the way' },
   'upload-url-expired': {
     occasion: 'upload',
-    about: 'the upload URL is refused as too old, and a new one is asked for',
+    about: 'the upload URL has expired, and the device asks for a new one',
   },
-  'clock-wrong': { occasion: 'event', about: 'the device says that it happened a day ago, or tomorrow' },
+  'clock-wrong': { occasion: 'event', about: 'the device reports the event with a time of a day ago, or of tomorrow' },
 } as const satisfies Record<string, FaultTrait>;
 
 /** Commands that name a file. */
@@ -83,34 +85,33 @@ export const FILE_OPERATIONS: readonly string[] = ['installSoftware', 'updateFir
 
 export type FaultKind = keyof typeof FAULTS;
 
-export const isFaultKind = (text: string): text is FaultKind => Object.hasOwn(FAULTS, text);
 export const traitOf = (kind: FaultKind): FaultTrait => FAULTS[kind];
 
-/** Who is hit, how often. */
+/** Which devices have a fault, and how often. */
 export interface FaultRule {
   readonly fault: FaultKind;
-  /** 0 to 1, at each of its occasions. */
+  /** Probability from 0 to 1, at each occasion of the fault. */
   readonly probability: number;
   /** Only at commands of these operations. */
   readonly operations?: readonly string[];
   /** Milliseconds. */
   readonly delay?: Range;
-  /** Only in these phases: of a command that an action of the run has caused, that of the action; else the one that is on. */
+  /** Only in these phases. A command belongs to the phase of the action that caused it; everything else to the current phase. */
   readonly phases?: readonly string[];
 }
 
-/** Something that a fault may befall. Which one it is does not depend on the time that anything takes. */
+/** An occasion of a fault. Its identity does not depend on how long anything takes, so that two runs decide the same. */
 export interface Occasion {
   readonly kind: OccasionKind;
-  /** Of a command the number of the action that caused it, where that is known; else the how manyeth of its kind (and operation) on its device. */
+  /** For a command the number of the action that caused it, if known; else a counter by kind (and operation) on the device. */
   readonly key: number | string;
   readonly operation?: string | undefined;
   readonly phase?: string | undefined;
 }
 
-/** What befalls a device. */
+/** A fault that happens to a device. */
 export interface Fault {
   readonly kind: FaultKind;
-  /** Milliseconds; 0 for those that take no time. */
+  /** Milliseconds; 0 for faults that take no time. */
   readonly delay: number;
 }

@@ -2,26 +2,26 @@ import type { Figures, Stage } from '../customer/figures.ts';
 import { percentile } from '../histogram.ts';
 import type { Chapter } from './record.ts';
 
-/** A number that a report has of each phase: what it is, and what it is a share of when it is wanted in percent. */
+/** A number that a report has for each phase: its meaning, and the figure that 100 % of it refers to. */
 interface Named {
   readonly about: string;
   readonly base?: string;
   readonly read: (chapter: Chapter) => number | undefined;
-  /** Only of the whole run. */
+  /** Only for the whole run, not for a phase. */
   readonly whole?: true;
   readonly unit?: '/s' | 'bytes';
-  /** In percent, where there is nothing that it could be a share of; without it there is nothing to measure. */
+  /** The percentage while the base is 0; without it the percentage cannot be measured then. */
   readonly ofNothing?: number;
 }
 
-/** In the counts of the fleet: how often each fault was played that the scenario names. */
+/** Prefix of the fleet's counts of faults: how often each fault of the scenario was played. */
 export const PLAYED = 'played ';
 
-/** What got a 201 and is in none of the figures of what became of it; 0 in books that are right. */
+/** Transactions that got a 201 and are in none of the figures of results; 0 when the books are right. */
 const unaccounted = ({ accepted, succeeded, failed, cancelled, unfinished, lost, eventsLost }: Figures): number =>
   Math.abs(accepted - succeeded - failed - cancelled - unfinished - (lost - eventsLost));
 
-/** Those that devices saw, and those that the books show. */
+/** Violations that devices noticed, plus violations in the customer's books. */
 export const violationsIn = ({ figures, fleet: counts }: Chapter): number | undefined =>
   counts['violations'] === undefined && !figures ? undefined : (counts['violations'] ?? 0) + (figures?.violations ?? 0);
 
@@ -37,82 +37,83 @@ const fleet = (name: string, about: string, more: Partial<Named> = {}): [string,
   { about, read: ({ fleet }) => fleet[name], ...more },
 ];
 
-/** What can be expected of, by name. */
+/** The figures that expectations can name. */
 export const FIGURES: Readonly<Record<string, Named>> = Object.fromEntries([
-  customer('lost', 'transactions and events that the service took and whose result never came', 'accepted'),
-  customer('doubled', 'results, commands or events that came twice', 'accepted'),
-  customer('late', 'results that came later than `lateAfter` after the answer', 'accepted'),
-  customer('unordered', 'commands that came after a later one of their device', 'accepted'),
-  customer('reused', 'ids of transactions that were accepted twice', 'accepted'),
+  customer('lost', 'transactions and events that the service accepted and whose result never arrived', 'accepted'),
+  customer('doubled', 'results, commands or events that arrived twice', 'accepted'),
+  customer('late', 'results that arrived later than `lateAfter` after the answer of the device', 'accepted'),
+  customer('unordered', 'commands that arrived after a later command of the same device', 'accepted'),
+  customer('reused', 'transactionIds that two calls got', 'accepted'),
   [
     'unaccounted',
     {
-      about:
-        'what is missing, or too much, in `accepted` = `succeeded` + `failed` + `cancelled` + `unfinished` + `lost`',
+      about: 'the difference between `accepted` and `succeeded` + `failed` + `cancelled` + `unfinished` + `lost`',
       base: 'accepted',
       read: ({ figures }) => (figures ? unaccounted(figures) : undefined),
     },
   ] as [string, Named],
-  customer('forged', 'webhooks whose signature does not hold'),
-  customer('unasked', 'results of transactions that this run did not ask for'),
-  customer('requests', 'calls that were to make a transaction'),
+  customer('forged', 'webhooks with a wrong signature'),
+  customer('unasked', 'results of transactions that this run did not request'),
+  customer('requests', 'calls that should create a transaction'),
   customer('accepted', 'calls that got a 201', 'requests'),
   customer('errors', 'calls that got a 5xx, or no answer', 'requests'),
-  customer('postponed', 'times that a call waited because of a 429', 'requests'),
+  customer('postponed', 'waits of calls after a 429', 'requests'),
   [
     'refused',
     {
-      about: 'calls that got a 4xx; `refused(404)` those with one status',
+      about: 'calls that got a 4xx; `refused(404)`: calls with one status',
       base: 'requests',
       read: ({ figures }) => figures && sum(figures.refused),
     },
   ] as [string, Named],
-  customer('delivered', 'transactions whose command came to the device', 'accepted'),
+  customer('delivered', 'transactions whose command reached the device', 'accepted'),
   customer('succeeded', 'transactions with the result `succeeded`', 'accepted'),
-  customer('failed', 'transactions with the result `failed`; `failed(CODE)` those with one code', 'accepted'),
+  customer('failed', 'transactions with the result `failed`; `failed(CODE)`: with one code', 'accepted'),
   customer('cancelled', 'transactions with the result `cancelled`', 'accepted'),
-  customer('unfinished', 'transactions of devices that are away or have not answered', 'accepted'),
-  customer('repeated', 'webhooks that came once more under the same webhook-id'),
-  customer('eventsTold', 'events of devices that the service took'),
-  customer('eventsReceived', 'those that came to the customer', 'eventsTold'),
-  customer('eventsLost', 'those that never came', 'eventsTold'),
-  customer('eventsDoubled', 'those that came twice', 'eventsTold'),
+  customer('unfinished', 'transactions whose device is offline or has not answered', 'accepted'),
+  customer('repeated', 'webhooks that arrived again with the same webhook-id'),
+  customer('eventsTold', 'events of devices that the service accepted'),
+  customer('eventsReceived', 'events that the customer received', 'eventsTold'),
+  customer('eventsLost', 'events that the customer never received', 'eventsTold'),
+  customer('eventsDoubled', 'events that the customer received twice', 'eventsTold'),
   fleet('devices', 'devices'),
   fleet('connected', 'devices that are connected at the end of the phase', { base: 'devices' }),
   fleet('activated', 'devices that are activated at the end of the phase', { base: 'devices' }),
   fleet('connections', 'connections that were made'),
-  fleet('losses', 'connections that ended unwanted', { base: 'connections' }),
-  fleet('connectFailures', 'times that a device gave up connecting'),
-  fleet('commands', 'commands that came, also again'),
-  fleet('repetitions', 'commands that a device knew already', { base: 'commands' }),
-  fleet('downloads', 'downloads that came to an end, good or bad'),
+  fleet('losses', 'connections that ended although the device wanted to keep them', { base: 'connections' }),
+  fleet('connectFailures', 'connection attempts that failed for good'),
+  fleet('commands', 'commands that devices received, with repetitions'),
+  fleet('repetitions', 'commands that a device received again', { base: 'commands' }),
+  fleet('downloads', 'downloads that ended, complete or not'),
   fleet('calls', 'calls that began'),
   fleet('uploads', 'recordings and files that arrived'),
-  fleet('uploadFailures', 'recordings and files that were given up'),
-  fleet('complaints', 'messages of devices that the service complained about'),
+  fleet('uploadFailures', 'recordings and files whose upload was given up'),
+  fleet('complaints', 'messages of devices that the service reported on `errors`'),
   [
     'violations',
     {
-      about: 'breaches of the contract by the service, as the devices and the books of the customer saw them',
+      about: 'breaches of the contract by the service, as the devices and the customer noticed them',
       read: violationsIn,
     },
   ] as [string, Named],
   fleet('planned', 'actions that were due'),
   fleet('made', 'actions that were begun', { base: 'planned', ofNothing: 100 }),
-  fleet('skipped', 'actions that there was no time for: the service was slower than their rate', { base: 'planned' }),
+  fleet('skipped', 'actions that were never begun, because the service was slower than their rate', {
+    base: 'planned',
+  }),
   [
     'played',
     {
-      about: 'faults that were played; `played(half-open)` those of one kind',
+      about: 'faults that were played; `played(half-open)`: faults of one kind',
       read: ({ fleet: counts }) =>
         sum(Object.fromEntries(Object.entries(counts).filter(([name]) => name.startsWith(PLAYED)))),
     },
   ] as [string, Named],
-  fleet('connectRate', 'connections a second while the fleet connected at the start', { whole: true, unit: '/s' }),
-  fleet('memoryPerDevice', 'bytes of this process for each device', { whole: true, unit: 'bytes' }),
+  fleet('connectRate', 'connections a second, while the fleet connected at the start', { whole: true, unit: '/s' }),
+  fleet('memoryPerDevice', 'bytes of memory of the simulator for each device', { whole: true, unit: 'bytes' }),
 ]);
 
-/** Those with a name in parentheses: by status, by code. */
+/** Figures with a name in parentheses: a status, a code or a fault. */
 const DETAILS: Readonly<Record<string, (chapter: Chapter, detail: string) => number | null | undefined>> = {
   refused: ({ figures }, status) => figures && (figures.refused[status] ?? 0),
   failed: ({ figures }, code) => figures && (figures.failures[code] ?? 0),
@@ -125,7 +126,7 @@ export type FigureName =
   | { readonly kind: 'count'; readonly name: string; readonly detail: string | null }
   | { readonly kind: 'latency'; readonly percent: number; readonly stage: Stage };
 
-/** Its value in a chapter; undefined when there is none. Latencies in milliseconds. */
+/** The value of a figure in a chapter; undefined when there is none. Latencies are in milliseconds. */
 export function numberOf(figure: FigureName, chapter: Chapter): number | undefined {
   const { figures } = chapter;
   if (figure.kind === 'latency') {
@@ -137,7 +138,7 @@ export function numberOf(figure: FigureName, chapter: Chapter): number | undefin
   return FIGURES[name]?.read(chapter);
 }
 
-/** In percent of what it is a share of; undefined where that is nothing. */
+/** The figure in percent of its base; undefined where the base is 0 and the figure has no value for that. */
 export function percentOf(figure: FigureName, chapter: Chapter): number | undefined {
   const base = figure.kind === 'count' ? FIGURES[figure.name]?.base : undefined;
   const whole = base === undefined ? undefined : FIGURES[base]?.read(chapter);

@@ -7,10 +7,10 @@ interface Worn {
   readonly wear: (device: Device, seed: number, number: number, life: Life) => void;
 }
 
-/** What people do who wear the devices, by the names that scenarios have for it. */
+/** The actions of the people who wear the devices, by their names in scenarios. */
 export const WEARERS: Readonly<Record<string, Worn>> = {
   call: {
-    about: 'makes a call, as long and recorded as `life` says',
+    about: 'makes a call; `life` says how long it is and whether it is recorded',
     wear: (device, seed, number, life) => device.call(callOf(seed, number, life)),
   },
   uploadFile: { about: 'sends a file', wear: (device) => device.uploadFile() },
@@ -18,9 +18,9 @@ export const WEARERS: Readonly<Record<string, Worn>> = {
   movePeer: { about: 'takes a paired Bluetooth device away, or brings it back', wear: (device) => device.movePeer() },
 };
 
-/** Whether something is done by those who wear the devices; else it is the customer's. */
+/** Whether the wearer of the device does this action; otherwise the customer does it. */
 export const isWorn = (doing: string): boolean => Object.hasOwn(WEARERS, doing);
 
-/** Does it. `number`: of the action; it decides how long a call is. */
+/** Carries out an action of a wearer. `number` is the number of the action; it decides how long a call is. */
 export const wear = (doing: string, device: Device, seed: number, number: number, life: Life): void =>
   WEARERS[doing]?.wear(device, seed, number, life);

@@ -1,13 +1,13 @@
 import type { Clock } from './clock.ts';
 
-/** Microseconds. */
+/** Microseconds for which an answer is kept. */
 const KEPT = 10_000_000;
-/** Answers that are kept at once; the one that was asked for first goes. */
+/** The most answers that are kept; the oldest one is dropped first. */
 const MOST = 100;
 
 /**
- * Answers to questions that many rows are looked at for: whoever asks the same within ten seconds gets the same answer, and
- * who asks while it is looked for waits for it. One that fails is not kept.
+ * Keeps the answers to expensive questions. The same question gets the same answer for ten seconds, and while the
+ * answer is being computed further callers wait for it. An answer that fails is not kept.
  */
 export function createRemembered({ clock }: { clock: Clock }) {
   const answers = new Map<string, { at: number; answer: Promise<unknown> }>();
@@ -17,7 +17,7 @@ export function createRemembered({ clock }: { clock: Clock }) {
     const known = answers.get(question);
     if (known && now - known.at < KEPT) return known.answer as Promise<Result>;
     const answer = ask();
-    answers.delete(question); // its place is the last one again: they are in the order of their times
+    answers.delete(question); // deleted first, so that the map stays in the order of times
     answers.set(question, { at: now, answer });
     for (const [oldest, { at }] of answers) {
       if (now - at < KEPT && answers.size <= MOST) break;

@@ -1,22 +1,9 @@
 import { containing, ESCAPE } from '../../platform/database/like.ts';
 import type { Lock, Sql, SqlValue } from '../../platform/database/sql.ts';
 import { secretMarkOf } from '../../runtime/secret-hash.ts';
+import { columnOf, SETTING_NAMES, type Settings } from './setting-columns.ts';
 
-/** The URLs that an application can set (specification, "Application settings"), and the columns that hold them. */
-const SETTING_COLUMNS = {
-  deviceEvent: 'device_event',
-  callEvent: 'call_event',
-  callFileSendEvent: 'call_file_send_event',
-  callRecGetMultiPresignedUrl: 'call_rec_get_multi_presigned_url',
-  fileUploadEvent: 'file_upload_event',
-  fileUploadGetUrl: 'file_upload_get_url',
-  remoteSupportEvent: 'remote_support_event', // deprecated, and never called
-} as const;
-
-export type SettingName = keyof typeof SETTING_COLUMNS;
-export type Settings = Record<SettingName, string | null>;
-
-export const SETTING_NAMES = Object.keys(SETTING_COLUMNS) as SettingName[];
+const SETTING_COLUMNS = SETTING_NAMES.map((name) => `${columnOf(name)} AS "${name}"`).join(', ');
 
 export interface Application {
   applicationId: string;
@@ -39,7 +26,10 @@ type Row = Omit<Application, 'settings' | 'secretMark'> & Settings & { secretHas
 const COLUMNS = `application_id AS "applicationId", developer_id AS "developerId", name,
   authentication_key AS "authenticationKey", former_authentication_key AS "formerAuthenticationKey",
   key_replaced_at AS "keyReplacedAt", secret_hash AS "secretHash", created_at AS "createdAt", deleted_at AS "deletedAt",
-  ${SETTING_NAMES.map((name) => `${SETTING_COLUMNS[name]} AS "${name}"`).join(', ')}`;
+  ${SETTING_COLUMNS}`;
+
+const settingsOf = (row: Settings): Settings =>
+  Object.fromEntries(SETTING_NAMES.map((name) => [name, row[name]])) as Settings;
 
 function toApplication(row: Row): Application {
   return {
@@ -49,15 +39,7 @@ function toApplication(row: Row): Application {
     authenticationKey: row.authenticationKey,
     formerAuthenticationKey: row.formerAuthenticationKey,
     keyReplacedAt: row.keyReplacedAt,
-    settings: {
-      deviceEvent: row.deviceEvent,
-      callEvent: row.callEvent,
-      callFileSendEvent: row.callFileSendEvent,
-      callRecGetMultiPresignedUrl: row.callRecGetMultiPresignedUrl,
-      fileUploadEvent: row.fileUploadEvent,
-      fileUploadGetUrl: row.fileUploadGetUrl,
-      remoteSupportEvent: row.remoteSupportEvent,
-    },
+    settings: settingsOf(row),
     secretMark: secretMarkOf(row.secretHash),
     createdAt: row.createdAt,
     deletedAt: row.deletedAt,
@@ -110,7 +92,7 @@ const toCounted = (row: Row & { activated: number }): CountedApplication => ({
 /** The settings of all applications, which name the endpoints of their webhooks. */
 export async function listSettings(sql: Sql): Promise<{ applicationId: string; settings: Settings }[]> {
   const rows = await sql.all<Settings & { applicationId: string }>(
-    `SELECT application_id AS "applicationId", ${SETTING_NAMES.map((name) => `${SETTING_COLUMNS[name]} AS "${name}"`).join(', ')}
+    `SELECT application_id AS "applicationId", ${SETTING_COLUMNS}
      FROM applications WHERE deleted_at IS NULL`,
   );
   return rows.map(({ applicationId, ...settings }) => ({ applicationId, settings }));
@@ -210,7 +192,7 @@ export async function updateAuthenticationKey(
 }
 
 export async function updateSettings(sql: Sql, applicationId: string, settings: Settings): Promise<boolean> {
-  const assignments = SETTING_NAMES.map((name) => `${SETTING_COLUMNS[name]} = ?`).join(', ');
+  const assignments = SETTING_NAMES.map((name) => `${columnOf(name)} = ?`).join(', ');
   const changed = await sql.run(
     `UPDATE applications SET ${assignments} WHERE application_id = ? AND deleted_at IS NULL`,
     ...SETTING_NAMES.map((name) => settings[name]),

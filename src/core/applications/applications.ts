@@ -6,10 +6,10 @@ import { hashSecret, matchesSecret, secretMarkOf } from '../../runtime/secret-ha
 import { createApplicationCache } from './application-cache.ts';
 import * as repository from './application-repository.ts';
 import { findDeveloper } from './developer-repository.ts';
+import { SETTING_NAMES, type SettingName, type Settings } from './setting-columns.ts';
 import { signingKeysOf } from './signing-keys-of.ts';
 
 type Application = repository.Application;
-type SettingName = repository.SettingName;
 
 interface Options {
   database: Database;
@@ -122,8 +122,8 @@ export function createApplications({ database, clock, ids, urlFault, isInUse, ..
     },
 
     /** Op 2: changes the settings that the patch names; null removes one. Throws REQUEST_INVALID with the faults of all URLs. */
-    async updateSettings(applicationId: string, patch: Partial<repository.Settings>): Promise<void> {
-      const faults = repository.SETTING_NAMES.flatMap((name) => {
+    async updateSettings(applicationId: string, patch: Partial<Settings>): Promise<void> {
+      const faults = SETTING_NAMES.flatMap((name) => {
         const url = patch[name];
         const fault = typeof url === 'string' ? urlFault(url, name) : undefined;
         return fault ?? [];
@@ -133,7 +133,7 @@ export function createApplications({ database, clock, ids, urlFault, isInUse, ..
         cache.changes(unit, applicationId);
         const application = await lockIn(unit, applicationId);
         const settings = { ...application.settings };
-        for (const name of repository.SETTING_NAMES) {
+        for (const name of SETTING_NAMES) {
           const url = patch[name];
           if (url !== undefined) settings[name] = url;
         }

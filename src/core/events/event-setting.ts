@@ -1,8 +1,7 @@
-/** The settings that hold the URLs for events of devices. */
-export type EventSetting = 'deviceEvent' | 'callEvent' | 'callFileSendEvent' | 'fileUploadEvent';
+import type { WebhookSetting } from '../../platform/contracts/types.ts';
 
 /** The setting by the first part of an event's type, such as `recording` of `recording.saved` (specification, "Events"). */
-const SETTINGS: Record<string, EventSetting> = {
+const SETTINGS: Record<string, WebhookSetting> = {
   bluetooth: 'deviceEvent',
   custom: 'deviceEvent',
   call: 'callEvent',
@@ -11,7 +10,7 @@ const SETTINGS: Record<string, EventSetting> = {
 };
 
 /** The setting whose URL gets events of a type; the schema mqtt/event allows no other types. */
-export function settingOf(type: string): EventSetting {
+export function settingOf(type: string): WebhookSetting {
   const setting = SETTINGS[type.split('.', 1)[0] ?? ''];
   if (!setting) throw new Error(`no setting for events of the type ${type}`);
   return setting;

@@ -1,8 +1,7 @@
 import { DomainError } from '../../errors.ts';
 import type { Contracts } from '../../platform/contracts/contracts.ts';
-import type { SchemaTypes } from '../../platform/contracts/types.ts';
-import type { SettingName } from '../applications/application-repository.ts';
-import type { EventSetting } from './event-setting.ts';
+import type { SchemaTypes, WebhookSetting } from '../../platform/contracts/types.ts';
+import type { SettingName } from '../applications/setting-columns.ts';
 import { toUpload, toUploads } from './upload-answer.ts';
 
 interface Failure {
@@ -15,7 +14,7 @@ interface UploadFeature<Data extends object> {
   /** The setting with the URL that is asked. */
   urlSetting: SettingName;
   /** The setting with the URL for the results; if it is not set, the feature is unavailable (specification, "Events"). */
-  eventSetting: EventSetting;
+  eventSetting: WebhookSetting;
   /** The `type` of the request to the customer. */
   type: string;
   /** The schema of the data in a device's request. */

@@ -1,12 +1,6 @@
-import { isFinished, type Operation, type TransactionStatus } from './transaction.ts';
+import { NEED_FIRMWARE, type Operation } from './operations.ts';
+import { isFinished, type TransactionStatus } from './transaction.ts';
 
-/** The operations that an older device accepts but never answers (specification, "Facts about the connectivity operations"). */
-export const NEEDED: readonly Operation[] = [
-  'getConnectivityState',
-  'setConnectivityState',
-  'listConnectivity',
-  'pairBluetooth',
-];
 const OLDEST = { firmware: '9.001.0', managementClient: '2.3.1' };
 
 /** The last reported versions of a device; null when not reported. */
@@ -22,7 +16,7 @@ export interface Warning {
 
 /** Whether `firmwareWarning` may return a warning for the transaction. */
 export const needsFirmware = ({ operation, status }: { operation: Operation; status: TransactionStatus }): boolean =>
-  NEEDED.includes(operation) && !isFinished(status);
+  NEED_FIRMWARE.includes(operation) && !isFinished(status);
 
 /**
  * The reason why a device will not answer an unfinished transaction, or null. Such a transaction stays unfinished until

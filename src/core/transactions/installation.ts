@@ -5,13 +5,9 @@ import type { Log } from '../../runtime/log.ts';
 import type { Applications } from '../applications/applications.ts';
 import type { Due } from '../outbox/due.ts';
 import type { Software } from '../software/software.ts';
+import { type InstallOperation, isInstall, lineOf } from './operations.ts';
 import { isFinished } from './transaction.ts';
 import { findParameters, findTransaction } from './transaction-repository.ts';
-
-/** The two operations whose command carries a download URL. */
-export type InstallOperation = 'installSoftware' | 'updateFirmware';
-export const isInstall = (operation: string): operation is InstallOperation =>
-  operation === 'installSoftware' || operation === 'updateFirmware';
 
 export interface InstallName {
   package: string;
@@ -55,8 +51,6 @@ interface Parts {
 
 /** The rules of op 28 and of firmware updates: which versions may be installed, and the URL that is made at delivery. */
 export function createInstallation({ database, installs, findApplication, log, fail }: Parts) {
-  const lineOf = (operation: InstallOperation) => (operation === 'updateFirmware' ? 'firmware' : 'software');
-
   /** Makes a fresh URL for the version of a transaction, or returns the reason why there is none. Rejects when the object store does not answer. */
   async function download(
     operation: InstallOperation,
@@ -68,7 +62,7 @@ export function createInstallation({ database, installs, findApplication, log, f
     const { developerId } = await findApplication(database.read, applicationId);
     const current = await installs.findCurrent(lineOf(operation), name, developerId);
     if (!current) return DELETED;
-    if (operation === 'installSoftware' && current.distributionStartedAt === null) return STOPPED;
+    if (lineOf(operation) === 'software' && current.distributionStartedAt === null) return STOPPED;
     const found = await installs.download(current, { expiresIn: URL_LIFETIME_SECONDS, waits });
     if (found === 'preparing') return PREPARING;
     return found ? { ...found, expiresAt: toUtc(found.expiresAt) } : DELETED;
@@ -107,7 +101,7 @@ export function createInstallation({ database, installs, findApplication, log, f
       developerId: string,
       hasBinary: boolean,
     ): Promise<void> {
-      if (operation === 'updateFirmware') {
+      if (lineOf(operation) === 'firmware') {
         await installs.findFirmware(unit, name).catch((cause: unknown) => {
           throw cause instanceof DomainError ? new DomainError('FIRMWARE_NOT_LISTED', { cause }) : cause;
         });

@@ -1,7 +1,7 @@
 import { DomainError } from '../../errors.ts';
 import type { Metrics } from '../../metrics.ts';
 import type { UnitOfWork } from '../../platform/database/sql.ts';
-import type { Operation } from './transaction.ts';
+import type { Operation } from './operations.ts';
 import { countDue, countUnfinished, LARGE_PARAMETERS, sumLargeParameters } from './transaction-repository.ts';
 
 /** The most unfinished transactions of a device; one more is answered TOO_MANY_TRANSACTIONS. */

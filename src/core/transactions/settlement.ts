@@ -3,13 +3,13 @@ import type { Metrics } from '../../metrics.ts';
 import type { Fence } from '../../platform/cluster/ownership.ts';
 import { inOneGo } from '../../platform/database/in-one-go.ts';
 import type { Database, UnitOfWork } from '../../platform/database/sql.ts';
-import { type Clock, toUtc } from '../../runtime/clock.ts';
+import type { Clock } from '../../runtime/clock.ts';
 import type { Watch } from '../../runtime/watch.ts';
 import { completeActivation, releaseActivation } from '../devices/activation.ts';
 import { type Device, findDevice } from '../devices/device-repository.ts';
 import type { createDeliveryMarks } from './delivery-marks.ts';
-import { type FinishedStatus, isFinished, nextStatus, type Operation } from './transaction.ts';
-import { transactionBody } from './transaction-body.ts';
+import { type Effect, effectsOf, type Operation } from './operations.ts';
+import { type FinishedStatus, isFinished, nextStatus } from './transaction.ts';
 import {
   clearDue,
   findTransaction,
@@ -29,19 +29,14 @@ interface Acknowledgement {
   error?: { code?: string; message?: string };
 }
 
-/** Stores the result event of a transaction in the unit of work that finishes it. */
-export type RecordEvent = (
-  unit: UnitOfWork,
-  event: {
-    applicationId: string;
-    deviceId: string;
-    transactionId: number;
-    setting: 'deviceEvent';
-    type: `transaction.${FinishedStatus}`;
-    occurredAt: number;
-    data: object;
-  },
-) => { deliveryId: string; written: Promise<void> };
+/** A transaction in one of its last states. */
+export type Finished = TransactionRecord & { status: FinishedStatus };
+
+/**
+ * Joins the commit in which a transaction ends. `written` resolves when the taker's statements are through; they may run in
+ * one go with those of others. `deliveryId`: the webhook that tells the result, kept with the transaction.
+ */
+export type OnFinished = (unit: UnitOfWork, finished: Finished) => { written: Promise<unknown>; deliveryId?: string };
 
 interface Parts {
   database: Database;
@@ -49,7 +44,8 @@ interface Parts {
   metrics: Metrics;
   watch: Watch;
   marks: ReturnType<typeof createDeliveryMarks>;
-  recordEvent: RecordEvent;
+  /** Called, in this order, in the unit of work of each transaction that ends. */
+  onFinished: readonly OnFinished[];
   /** Called when the cancel of a transaction that the device may have received is due. */
   cancelled(unit: UnitOfWork, deviceId: string, transactionId: number): Promise<void> | undefined;
   /** Called when the device has answered a transaction, and so has received its command. */
@@ -60,7 +56,8 @@ interface Parts {
 const CANCELLED_AT_ONCE = 256;
 
 /** Whether the success of an operation changes the number of an application's activated devices. */
-const changesActivation = (operation: Operation): boolean => operation === 'activate' || operation === 'deactivate';
+const changesActivation = (operation: Operation): boolean =>
+  effectsOf(operation, 'succeeded').some((effect) => effect === 'completeActivation' || effect === 'releaseActivation');
 
 const NO_REASON = { code: 'INTERNAL', message: 'the device gave no reason.' };
 
@@ -68,41 +65,27 @@ const NO_REASON = { code: 'INTERNAL', message: 'the device gave no reason.' };
  * Moves transactions by the state machine. Every end is one commit: the new state, its effects (a device is activated, a slot
  * of the contract is freed) and the result event.
  */
-export function createSettlement({ database, clock, metrics, watch, marks, recordEvent, answered, ...parts }: Parts) {
-  type Effect = (unit: UnitOfWork, record: TransactionRecord) => Promise<void>;
-  const effects: Partial<Record<Operation, Partial<Record<FinishedStatus, Effect>>>> = {
-    activate: {
-      succeeded: (unit, { deviceId }) => completeActivation(unit, deviceId),
-      failed: (unit, { deviceId }) => releaseActivation(unit, deviceId),
-      cancelled: (unit, { deviceId }) => releaseActivation(unit, deviceId),
-    },
-    deactivate: {
-      async succeeded(unit, { transactionId, deviceId, applicationId }) {
-        await releaseActivation(unit, deviceId);
-        const unfinished = await unfinishedOf(unit, deviceId, applicationId);
-        await cancelAllIn(
-          unit,
-          unfinished.filter((other) => other.transactionId !== transactionId),
-        );
-      },
+export function createSettlement({ database, clock, metrics, watch, marks, onFinished, answered, ...parts }: Parts) {
+  const effects: Record<Effect, (unit: UnitOfWork, record: TransactionRecord) => Promise<void>> = {
+    completeActivation: (unit, { deviceId }) => completeActivation(unit, deviceId),
+    releaseActivation: (unit, { deviceId }) => releaseActivation(unit, deviceId),
+    async cancelOthers(unit, { transactionId, deviceId, applicationId }) {
+      const unfinished = await unfinishedOf(unit, deviceId, applicationId);
+      await cancelAllIn(
+        unit,
+        unfinished.filter((other) => other.transactionId !== transactionId),
+      );
     },
   };
 
-  async function finishIn(unit: UnitOfWork, finished: TransactionRecord, due: boolean): Promise<void> {
-    const { transactionId, deviceId, applicationId, operation, status } = finished;
+  async function finishIn(unit: UnitOfWork, record: TransactionRecord, due: boolean): Promise<void> {
+    const { transactionId, operation, status } = record;
     if (!isFinished(status)) throw new Error(`transaction ${transactionId} is not finished: ${status}`);
-    const effect = effects[operation]?.[status];
-    if (effect) await effect(unit, finished);
-    const { deliveryId, written } = recordEvent(unit, {
-      applicationId,
-      deviceId,
-      transactionId,
-      setting: 'deviceEvent',
-      type: `transaction.${status}`,
-      occurredAt: finished.updatedAt,
-      data: { transaction: transactionBody(finished, toUtc) },
-    });
-    await Promise.all([updateTransaction(unit, { ...finished, deliveryId }, due), written]); // one round trip on PostgreSQL
+    const finished: Finished = { ...record, status };
+    for (const effect of effectsOf(operation, status)) await effects[effect](unit, finished);
+    const taken = onFinished.map((take) => take(unit, finished));
+    for (const { deliveryId } of taken) if (deliveryId !== undefined) finished.deliveryId = deliveryId;
+    await Promise.all([updateTransaction(unit, finished, due), ...taken.map(({ written }) => written)]);
     unit.onCommit(() => {
       metrics.transactionsFinished.inc({ operation, status });
       if (watch.transactions > 0) watch.transaction(transactionId);

@@ -10,24 +10,15 @@ import { findDeveloper } from '../applications/developer-repository.ts';
 import { holdActivation, requireActivatedDevice } from '../devices/activation.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import type { Demand } from './demand.ts';
-import { type Installation, type InstallName, type InstallOperation, isInstall } from './installation.ts';
+import type { Installation } from './installation.ts';
+import { type InstallOperation, isInstall, parametersOf, type Request, subjectOf } from './operations.ts';
 import { createQueueBounds } from './queue-bounds.ts';
-import { subjectOf } from './subject.ts';
 import { insertTransaction, LARGE_PARAMETERS } from './transaction-repository.ts';
 
-/** A caller's request for a device: an operation with its parameters, already validated by its schema. */
-export type Request =
-  | { operation: 'activate'; parameters: { clientId?: string } }
-  | { operation: 'deactivate'; parameters: object }
-  | { operation: 'setApn'; parameters: { entries: object[] } }
-  | { operation: 'setWifi'; parameters: { entries: object[] } }
-  | { operation: AsAsked; parameters: object }
-  | { operation: InstallOperation; parameters: InstallName };
-
-/** The operations whose command has the caller's parameters unchanged. */
-type AsAsked = 'setLanguage' | 'getConnectivityState' | 'setConnectivityState' | 'listConnectivity' | 'pairBluetooth';
-
 type Submission = Request & { applicationId: string; deviceId: string };
+type Installing = Extract<Submission, { operation: InstallOperation }>;
+
+const isInstallation = (submission: Submission): submission is Installing => isInstall(submission.operation);
 
 interface Parts {
   database: Database;
@@ -62,21 +53,6 @@ export function createSubmission({
 }: Parts) {
   const requireRoom = createQueueBounds(metrics, database.concurrent);
 
-  /** The parameters of the command. */
-  function parametersOf(submission: Submission): object {
-    const { applicationId } = submission;
-    if (submission.operation === 'activate') {
-      return { applicationId, clientId: submission.parameters.clientId ?? ids.uuid() };
-    }
-    if (submission.operation === 'deactivate') return { applicationId };
-    if (submission.operation === 'setApn') return { apns: submission.parameters.entries };
-    if (submission.operation === 'setWifi') return { networks: submission.parameters.entries };
-    if (submission.operation !== 'installSoftware' && submission.operation !== 'updateFirmware') {
-      return submission.parameters;
-    }
-    return { package: submission.parameters.package, version: submission.parameters.version };
-  }
-
   /** Locks the rows, beyond the device, on which the decision depends: developer, then application. */
   async function lockOwner(unit: UnitOfWork, { applicationId, operation }: Submission) {
     const { developerId } = await findApplication(unit, applicationId); // an application's developer never changes
@@ -93,9 +69,9 @@ export function createSubmission({
     { lock, hasBinary }: { lock: Lock; hasBinary: boolean },
   ): Promise<void> {
     await requireActivatedDevice(unit, submission.deviceId, owner, lock);
-    const { operation } = submission;
-    if (operation !== 'installSoftware' && operation !== 'updateFirmware') return;
-    await installation.admit(unit, operation, submission.parameters as InstallName, owner.developerId, hasBinary);
+    if (!isInstallation(submission)) return;
+    const { operation, asked } = submission;
+    await installation.admit(unit, operation, asked, owner.developerId, hasBinary);
   }
 
   /** Waits until the request is admitted and there is room; then reserves a slot on the device's connection, if possible. */
@@ -115,12 +91,9 @@ export function createSubmission({
   }
 
   /** Checks for a binary of the caller's own developer only, so that its duration cannot reveal the packages of others. */
-  async function lookForBinary(
-    { applicationId, parameters }: Submission,
-    operation: InstallOperation,
-  ): Promise<boolean> {
+  async function lookForBinary({ applicationId, operation, asked }: Installing): Promise<boolean> {
     const { developerId } = await findApplication(database.read, applicationId);
-    return installation.hasBinary(operation, parameters as InstallName, developerId);
+    return installation.hasBinary(operation, asked, developerId);
   }
 
   /**
@@ -135,8 +108,8 @@ export function createSubmission({
   ): Promise<number> {
     const { applicationId, deviceId, operation } = submission;
     demand.add();
-    const hasBinary = isInstall(operation) && (await lookForBinary(submission, operation));
-    const parameters = parametersOf(submission);
+    const hasBinary = isInstallation(submission) && (await lookForBinary(submission));
+    const parameters = parametersOf(submission, { applicationId, newClientId: ids.uuid });
     const text = JSON.stringify(parameters);
     const subject = subjectOf(operation, parameters);
     // The contract, client identifiers and the sum of large parameters concern many devices, so a unit that decides on them runs alone.

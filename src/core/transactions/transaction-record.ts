@@ -1,4 +1,5 @@
-import type { Operation, TransactionStatus } from './transaction.ts';
+import type { Operation } from './operations.ts';
+import type { TransactionStatus } from './transaction.ts';
 
 export interface TransactionRecord {
   transactionId: number;

@@ -3,7 +3,8 @@ import { inSets } from '../../platform/database/set-form.ts';
 import type { Sql, SqlValue, UnitOfWork } from '../../platform/database/sql.ts';
 import { ROWS_PER_LOOK } from '../../platform/database/sweep.ts';
 import type { Due } from '../outbox/due.ts';
-import { isFinished, type Operation, type TransactionStatus } from './transaction.ts';
+import type { Operation } from './operations.ts';
+import { isFinished, type TransactionStatus } from './transaction.ts';
 import {
   COLUMNS,
   type TransactionRow as Row,

@@ -5,21 +5,6 @@ export type TransactionStatus = (typeof TRANSACTION_STATUSES)[number];
 /** The events that move a transaction: the device's PUBACK (`delivered`), its acknowledgements, a cancel, a failure that the service finds. */
 export type TransactionEvent = Exclude<TransactionStatus, 'queued'>;
 
-export const OPERATIONS = [
-  'activate',
-  'deactivate',
-  'setApn',
-  'setWifi',
-  'setLanguage',
-  'getConnectivityState',
-  'setConnectivityState',
-  'listConnectivity',
-  'pairBluetooth',
-  'installSoftware',
-  'updateFirmware',
-] as const;
-export type Operation = (typeof OPERATIONS)[number];
-
 // The events that each state accepts. `processing` may repeat, because it reports progress.
 const ARROWS: Record<TransactionStatus, readonly TransactionEvent[]> = {
   queued: ['delivered', 'processing', 'succeeded', 'failed', 'cancelled'],

@@ -13,7 +13,7 @@ import { createDeliveryMarks } from './delivery-marks.ts';
 import { createDemand } from './demand.ts';
 import { createIdempotency } from './idempotency.ts';
 import { createInstallation } from './installation.ts';
-import { createSettlement, type RecordEvent } from './settlement.ts';
+import { createSettlement, type OnFinished } from './settlement.ts';
 import { createSubmission } from './submission.ts';
 import {
   claimCancel,
@@ -32,7 +32,8 @@ interface Parts {
   log: Log;
   metrics: Metrics;
   watch: Watch;
-  recordEvent: RecordEvent;
+  /** Joins the commits in which transactions end; see OnFinished. */
+  onFinished: readonly OnFinished[];
   findApplication: Applications['findIn'];
   lockApplication: Applications['lockIn'];
   installs: Software['installs'];
@@ -49,7 +50,7 @@ export function createTransactions({
   log,
   metrics,
   watch,
-  recordEvent,
+  onFinished,
   findApplication,
   lockApplication,
   installs,
@@ -84,7 +85,7 @@ export function createTransactions({
     metrics,
     watch,
     marks,
-    recordEvent,
+    onFinished,
     cancelled: outbox.cancelled,
     answered: (deviceId, transactionId) => outbox.answered(deviceId, transactionId),
   });

@@ -4,7 +4,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Ids } from '../../runtime/ids.ts';
 import type { Log } from '../../runtime/log.ts';
 import { type AttemptSlot, QUICK_MICROS } from './attempt-slots.ts';
-import type { WebhookSetting } from './delivery.ts';
+import type { UrlSetting } from './delivery.ts';
 import type { Delivery, Outcome } from './delivery-repository.ts';
 import type { Failure } from './failures.ts';
 import { createKeptAnswers } from './kept-answers.ts';
@@ -32,7 +32,7 @@ export interface AttemptParts {
   log: Log;
   metrics: Metrics;
   /** Returns the URL of the receiver and the keys that sign; called at every attempt. */
-  endpointOf(applicationId: string, setting: WebhookSetting): Promise<Endpoint>;
+  endpointOf(applicationId: string, setting: UrlSetting): Promise<Endpoint>;
   sender: Pick<ReturnType<typeof createSender>, 'post'>;
   /** False once no attempt may begin any more; deliveries that are not sent stay pending. */
   maySend(): boolean;

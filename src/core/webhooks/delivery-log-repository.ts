@@ -1,7 +1,7 @@
 import { newestFirst, type Page, type PageQuery } from '../../platform/database/newest-first.ts';
 import type { Sql, SqlValue, UnitOfWork } from '../../platform/database/sql.ts';
 import { idsFrom } from '../../runtime/ids.ts';
-import type { DeliveryStatus, WebhookSetting } from './delivery.ts';
+import type { DeliveryStatus, UrlSetting } from './delivery.ts';
 import { DELIVERY_COLUMNS, type DeliverySummary } from './delivery-record.ts';
 import { RETRY_DELAYS } from './retry-schedule.ts';
 
@@ -16,7 +16,7 @@ export interface DeliveryListFilter extends DeliveryFilter {
 
 export interface DeliveryFilter {
   status?: DeliveryStatus;
-  setting?: WebhookSetting;
+  setting?: UrlSetting;
 }
 
 /** The deliveries of an application that are made due again: in one status, of one setting or all, made in [since, until). */
@@ -117,8 +117,8 @@ export async function makeDue(
   applicationId: string,
   deliveryId: string,
   now: number,
-): Promise<WebhookSetting | undefined> {
-  const row = await sql.get<{ setting: WebhookSetting }>(
+): Promise<UrlSetting | undefined> {
+  const row = await sql.get<{ setting: UrlSetting }>(
     `${MAKE_DUE} WHERE application_id = ? AND delivery_id = ? RETURNING setting`,
     now,
     now,
@@ -146,7 +146,7 @@ export async function makeRangeDue(
   { after, before }: { after: string; before: string },
   now: number,
   limit: number,
-): Promise<{ made: WebhookSetting[]; last: string | null }> {
+): Promise<{ made: UrlSetting[]; last: string | null }> {
   const { where, values } = condition(applicationId, range);
   const own =
     range.status === 'exhausted' || range.status === 'gone' ? { where, values } : condition(applicationId, {});
@@ -160,7 +160,7 @@ export async function makeRangeDue(
     limit,
   );
   if (!seen || seen.last === null) return { made: [], last: null };
-  const made = await unit.all<{ setting: WebhookSetting }>(
+  const made = await unit.all<{ setting: UrlSetting }>(
     `${MAKE_DUE} WHERE ${where} AND delivery_id > ? AND delivery_id <= ? AND created_at >= ? AND created_at < ?
      RETURNING setting`,
     now,

@@ -4,7 +4,7 @@ import type { Database, UnitOfWork } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { idsFrom } from '../../runtime/ids.ts';
 import { listAttempts } from './attempt-repository.ts';
-import { NO_DEVICE, type WebhookSetting } from './delivery.ts';
+import { NO_DEVICE, type UrlSetting } from './delivery.ts';
 import {
   type DeliveryFilter,
   type DeliveryListFilter,
@@ -32,7 +32,7 @@ interface Parts {
   findApplication(
     unit: UnitOfWork,
     applicationId: string,
-  ): Promise<{ authenticationKey: string | null; settings: Record<WebhookSetting, string | null> }>;
+  ): Promise<{ authenticationKey: string | null; settings: Record<UrlSetting, string | null> }>;
 }
 
 /** Without `status`: deliveries that were given up, and those that wait for another attempt. */
@@ -93,7 +93,7 @@ export function createDeliveryLog({ database, clock, webhooks, findApplication }
     },
 
     /** Sends a `test` event to the URL of a setting; returns its deliveryId. Throws KEY_NOT_ISSUED, NOTIFICATION_NOT_CONFIGURED. */
-    test: (applicationId: string, setting: WebhookSetting): Promise<string> =>
+    test: (applicationId: string, setting: UrlSetting): Promise<string> =>
       database.transact(async (unit) => {
         const { authenticationKey, settings } = await findApplication(unit, applicationId);
         if (authenticationKey === null) throw new DomainError('KEY_NOT_ISSUED');

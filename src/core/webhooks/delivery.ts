@@ -1,21 +1,14 @@
-/** The settings of an application that hold URLs. An application and a setting make a receiver. */
-export type WebhookSetting =
-  | 'deviceEvent'
-  | 'callEvent'
-  | 'callFileSendEvent'
-  | 'callRecGetMultiPresignedUrl'
-  | 'fileUploadEvent'
-  | 'fileUploadGetUrl';
+import type { URL_SETTINGS } from '../../platform/contracts/values.ts';
 
-/** The settings whose URLs get webhooks. The other URLs are asked for data. */
-export const EVENT_SETTINGS = ['deviceEvent', 'callEvent', 'callFileSendEvent', 'fileUploadEvent'] as const;
+/** The settings of an application that hold URLs. An application and a setting make a receiver. */
+export type UrlSetting = keyof typeof URL_SETTINGS;
 
 /** The deviceId in a webhook that concerns no device; no device has this IMEI. */
 export const NO_DEVICE = '000000000000000';
 
 export interface ReceiverName {
   applicationId: string;
-  setting: WebhookSetting;
+  setting: UrlSetting;
 }
 
 /** A delivery waits for its next attempt, or has a final outcome: a 2xx answer, the last attempt failed, or the answer 410. */

@@ -1,16 +1,14 @@
 import { DomainError } from '../../errors.ts';
+import { WEBHOOK_SETTINGS } from '../../platform/contracts/values.ts';
 import type { UnitOfWork } from '../../platform/database/sql.ts';
 import { type Clock, toUtc } from '../../runtime/clock.ts';
 import { type FailingReceiver, findFailing, listFailingOf, removeFailing, saveTold } from './attempt-repository.ts';
-import { EVENT_SETTINGS, NO_DEVICE, type ReceiverName, type WebhookEvent, type WebhookSetting } from './delivery.ts';
+import { NO_DEVICE, type ReceiverName, type UrlSetting, type WebhookEvent } from './delivery.ts';
 
 interface Parts {
   clock: Clock;
   /** Throws APPLICATION_UNREGISTERED. */
-  findApplication(
-    unit: UnitOfWork,
-    applicationId: string,
-  ): Promise<{ settings: Record<WebhookSetting, string | null> }>;
+  findApplication(unit: UnitOfWork, applicationId: string): Promise<{ settings: Record<UrlSetting, string | null> }>;
   record(unit: UnitOfWork, event: WebhookEvent): Promise<unknown>;
 }
 
@@ -25,7 +23,7 @@ export function createEndpointEvents({ clock, findApplication, record }: Parts) 
   async function targetFor(
     unit: UnitOfWork,
     { applicationId, setting }: ReceiverName,
-  ): Promise<WebhookSetting | undefined> {
+  ): Promise<UrlSetting | undefined> {
     const application = await findApplication(unit, applicationId).catch((error: unknown) => {
       if (error instanceof DomainError && error.code === 'APPLICATION_UNREGISTERED') return undefined;
       throw error;
@@ -33,7 +31,7 @@ export function createEndpointEvents({ clock, findApplication, record }: Parts) 
     const settings = application?.settings;
     if (!settings) return undefined;
     const failing = new Set((await listFailingOf(unit, applicationId)).map((one) => one.setting));
-    return EVENT_SETTINGS.find(
+    return WEBHOOK_SETTINGS.find(
       (other) =>
         other !== setting && settings[other] !== null && settings[other] !== settings[setting] && !failing.has(other),
     );
@@ -41,7 +39,7 @@ export function createEndpointEvents({ clock, findApplication, record }: Parts) 
 
   async function tell(
     unit: UnitOfWork,
-    target: WebhookSetting,
+    target: UrlSetting,
     type: 'endpoint.failing' | 'endpoint.recovered',
     { applicationId, setting, since, statusCode, error }: FailingReceiver,
   ): Promise<void> {

@@ -1,19 +1,20 @@
 import type { Metrics } from '../../metrics.ts';
 
-/** Bytes of bodies that have come in part. */
+/** Bytes of request bodies that were received in part. */
 const BODY_BYTES = { perSource: 16 * 1024 ** 2, total: 64 * 1024 ** 2 };
 
 export type BodyBytes = ReturnType<typeof createBodyBytes>;
 
-/** Whose bodies are: an application or an address, and the developer of the application. */
+/** The sender of a body: an application or an address, and the developer of the application. */
 export interface BodySource {
   source: string;
   developer?: string | undefined;
 }
 
 /**
- * The memory of bodies that are still coming, bounded for each source (an application, an address) first, and for all. A
- * developer with many applications gets more only while it leaves as much as it has: there is room for who has none.
+ * Bounds the memory of bodies that are still being received, for each source (an application, an address) first, and
+ * for all. A developer with many applications may exceed the bound of one source only while at least as much stays free
+ * for others.
  */
 export function createBodyBytes({ metrics }: { metrics: Pick<Metrics, 'httpRefused'> }) {
   const { perSource, total } = BODY_BYTES;
@@ -32,7 +33,7 @@ export function createBodyBytes({ metrics }: { metrics: Pick<Metrics, 'httpRefus
   }
 
   return {
-    /** Takes bytes for a source; the bound that is in the way, or undefined. */
+    /** Reserves bytes for a source. Returns the bound that refuses them, or undefined. */
     take({ source, developer }: BodySource, bytes: number): 'source' | 'all' | undefined {
       const own = (held.get(source) ?? 0) + bytes;
       const key = developer === undefined ? undefined : `developer ${developer}`;

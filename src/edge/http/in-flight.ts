@@ -1,6 +1,6 @@
 /**
- * Counts the requests that the service works for: what waits for its client (the rest of a body, an answer to be read)
- * is none of them, so a client that is slow takes nothing from the others.
+ * Counts the requests that the service is working on. Requests that wait for their client (for the rest of a body, or
+ * until the answer is read) do not count, so a slow client takes nothing from others.
  */
 export function createInFlight() {
   const bySource = new Map<string, number>();
@@ -14,7 +14,10 @@ export function createInFlight() {
       all -= 1;
     },
     all: (): number => all,
-    /** For one source, an application: with what waits for its client, which is its own affair. Answers how many it has. */
+    /**
+     * Counts a request of one source (an application) and returns the source's number of requests, including those that
+     * wait for their client.
+     */
     enterOf(source: string): number {
       const count = (bySource.get(source) ?? 0) + 1;
       bySource.set(source, count);

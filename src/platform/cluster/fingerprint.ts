@@ -1,42 +1,30 @@
 import { createHash } from 'node:crypto';
-import type { Config } from '../../config.ts';
+import { type Config, SETTINGS, type Setting } from '../../config.ts';
 
-/** The settings that all nodes must have in common, since otherwise different nodes would answer a caller differently. */
-const SHARED = {
-  LAPEL_ADMIN_TOKEN: (config: Config) => digest(config.admin.token ?? ''),
-  LAPEL_PUBLIC_URL: (config: Config) => config.publicUrl,
-  LAPEL_OBJECTS_URL: (config: Config) => config.objects.publicUrl,
-  LAPEL_S3_ENDPOINT: (config: Config) => config.objects.endpoint,
-  LAPEL_S3_REGION: (config: Config) => config.objects.region,
-  LAPEL_S3_BUCKET: (config: Config) => config.objects.bucket,
-  LAPEL_RESERVED_PACKAGE_PREFIX: (config: Config) => config.reservedPackagePrefix,
-  LAPEL_API_RELEASE: (config: Config) => config.apiRelease,
-  LAPEL_RATE_LIMIT: (config: Config) => config.rateLimit,
-  LAPEL_TOKEN_RATE_LIMIT: (config: Config) => config.tokenRateLimit,
-  LAPEL_FAILED_LOGIN_LIMIT: (config: Config) => config.failedLoginLimit,
-  LAPEL_DEVICE_RATE_LIMIT: (config: Config) => config.mqtt.messageRate,
-  LAPEL_DEVICE_EVENT_MIB: (config: Config) => config.eventMebibytes.device,
-  LAPEL_APPLICATION_EVENT_MIB: (config: Config) => config.eventMebibytes.application,
-  LAPEL_LEGACY_ISSUER: (config: Config) => config.legacy?.issuer,
-  LAPEL_LEGACY_JWKS_URL: (config: Config) => config.legacy?.jwksUrl,
-  LAPEL_LEGACY_SCOPE_BASE: (config: Config) => config.legacy?.scopeBase,
-  LAPEL_LEGACY_AUDIENCE: (config: Config) => config.legacy?.audience,
-  LAPEL_TIME_ZONE: (config: Config) => config.timeZone,
-  LAPEL_RETENTION_DAYS: (config: Config) => config.retention.transactions,
-  LAPEL_DELIVERY_RETENTION_DAYS: (config: Config) => config.retention.deliveries,
-  LAPEL_ALLOW_HTTP_WEBHOOKS: (config: Config) => config.allowHttpWebhooks,
-  LAPEL_WEBHOOK_ALLOW_PRIVATE: (config: Config) => config.webhookAllowPrivate,
-} as const;
-
-/** A digest, because no secret may leave its node. The secret has at least 32 characters, so it cannot be guessed from it. */
+/** A digest of a secret. No secret leaves its node; a token of 32 random characters cannot be found by its digest. */
 const digest = (secret: string): string => createHash('sha256').update(secret).digest('hex').slice(0, 16);
 
-/** The settings of a node in the form that the other nodes compare. */
-export const fingerprintOf = (config: Config, release: string): string =>
-  JSON.stringify({
-    release,
-    ...Object.fromEntries(Object.entries(SHARED).map(([name, read]) => [name, read(config) ?? null])),
-  });
+const NUMBERS: readonly Setting['kind'][] = ['number', 'count', 'port'];
+
+/** The value of a setting in the form in which nodes of all releases compare it: `200` and `0200` are the same number. */
+function comparable({ kind, secret }: Setting, value: string | null, config: Config): string | number | boolean | null {
+  if (secret) return digest(value ?? '');
+  if (kind === 'timeZone') return config.timeZone;
+  if (value === null) return null;
+  if (kind === 'flag') return value === 'true';
+  if (NUMBERS.includes(kind)) return Number(value);
+  let text = value;
+  while (text.endsWith('/')) text = text.slice(0, -1);
+  return text;
+}
+
+/** The settings that a node shows to the others: those that all nodes must have in common. */
+export function fingerprintOf(config: Config, release: string): string {
+  const values = new Map(config.given.map(({ name, value }) => [name as string, value]));
+  const shared = (SETTINGS as readonly Setting[]).filter((setting) => setting.shared);
+  const shown = shared.map((setting) => [setting.name, comparable(setting, values.get(setting.name) ?? null, config)]);
+  return JSON.stringify({ release, ...Object.fromEntries(shown) });
+}
 
 /** The names of the settings that differ in two fingerprints. A newer release may have settings that are missing here; they are ignored. */
 export function differingSettings(own: string, other: string): string[] {

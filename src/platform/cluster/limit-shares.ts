@@ -20,8 +20,6 @@ interface Heard {
   uses: Map<string, { perSecond: number; at: number }>;
 }
 
-export type Shares = ReturnType<typeof createShares>;
-
 const keyOf = (limit: string, owner: string): string => `${limit} ${owner}`;
 
 /**

@@ -516,6 +516,30 @@ export type Url1 = string;
  */
 export type SettingUrl1 = string | null;
 /**
+ * Absolute `https` URL without credentials, where the service calls the developer (also `http` where the service allows it); null removes it.
+ */
+export type SettingUrl2 = string | null;
+/**
+ * Absolute `https` URL without credentials, where the service calls the developer (also `http` where the service allows it); null removes it.
+ */
+export type SettingUrl3 = string | null;
+/**
+ * Absolute `https` URL without credentials, where the service calls the developer (also `http` where the service allows it); null removes it.
+ */
+export type SettingUrl4 = string | null;
+/**
+ * Absolute `https` URL without credentials, where the service calls the developer (also `http` where the service allows it); null removes it.
+ */
+export type SettingUrl5 = string | null;
+/**
+ * Absolute `https` URL without credentials, where the service calls the developer (also `http` where the service allows it); null removes it.
+ */
+export type SettingUrl6 = string | null;
+/**
+ * Absolute `https` URL without credentials, where the service calls the developer (also `http` where the service allows it); null removes it.
+ */
+export type SettingUrl7 = string | null;
+/**
  * ISO 8601 date-time in UTC, to the microsecond at most.
  */
 export type Moment5 = string;
@@ -2670,13 +2694,13 @@ export interface ApplicationSettings {
  * Body of op 2. A setting that is left out stays; null removes it.
  */
 export interface ApplicationSettingsUpdate {
-  deviceEvent?: SettingUrl;
-  callEvent?: SettingUrl;
-  callFileSendEvent?: SettingUrl;
-  callRecGetMultiPresignedUrl?: SettingUrl;
-  fileUploadEvent?: SettingUrl;
-  fileUploadGetUrl?: SettingUrl;
-  remoteSupportEvent?: SettingUrl1;
+  deviceEvent?: SettingUrl1;
+  callEvent?: SettingUrl2;
+  callFileSendEvent?: SettingUrl3;
+  callRecGetMultiPresignedUrl?: SettingUrl4;
+  fileUploadEvent?: SettingUrl5;
+  fileUploadGetUrl?: SettingUrl6;
+  remoteSupportEvent?: SettingUrl7;
 }
 /**
  * Answer of op 3. The key before it is void at once.
