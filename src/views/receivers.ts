@@ -3,6 +3,7 @@ import type { WebhookSetting } from '../platform/contracts/types.ts';
 import { WEBHOOK_SETTINGS } from '../platform/contracts/values.ts';
 import type { Database } from '../platform/database/sql.ts';
 import type { Clock } from '../runtime/clock.ts';
+import { pageOf } from '../runtime/page.ts';
 import { countPending, type PendingOf } from './receivers-repository.ts';
 
 /** Microseconds: what is due for longer says that its receiver does not keep pace. */
@@ -95,9 +96,7 @@ export function createReceiverStates({ database: { aside }, clock, urls, remembe
     /** A page by application and setting, behind a row; of one state, or all. */
     async list({ state, after = '', limit }: { state?: ReceiverState['state']; after?: string; limit: number }) {
       const left = (await all()).filter((row) => keyOf(row) > after && (state === undefined || row.state === state));
-      const rows = left.slice(0, limit);
-      const last = rows.at(-1);
-      return { rows, next: left.length > rows.length && last ? keyOf(last) : undefined };
+      return pageOf(left, limit, keyOf);
     },
 
     /** Those that are not well, or for which something waits: of one application, or of all, the first of them. */

@@ -1,4 +1,4 @@
-import { newestFirst, type Page, type PageQuery } from '../../platform/database/newest-first.ts';
+import { type NewestPage, newestFirst, type PageQuery } from '../../platform/database/newest-first.ts';
 import type { Sql, SqlValue, UnitOfWork } from '../../platform/database/sql.ts';
 import { idsFrom } from '../../runtime/ids.ts';
 import type { DeliveryStatus, UrlSetting } from './delivery.ts';
@@ -65,7 +65,7 @@ export async function listDeliveries(
   sql: Sql,
   applicationId: string,
   wanted: DeliveryListFilter & PageQuery<string> & { looksAt?: number },
-): Promise<Page<DeliverySummary>> {
+): Promise<NewestPage<DeliverySummary>> {
   const { status, setting, deviceId, transactionId, since, until, looksAt, ...page } = wanted;
   let where = 'application_id = ?';
   const values: SqlValue[] = [applicationId];
