@@ -18,23 +18,24 @@ interface Query extends DeliveryListFilter {
 
 interface Listed {
   rows: DeliverySummary[];
-  /** Behind which the next page begins; undefined on the last one. */
+  /** The cursor of the next page; undefined on the last one. */
   next: string | undefined;
 }
 
-/** Rows of one application that one page looks at, with a filter. */
+/** The most rows of one application that are read for one page with a filter. */
 const FILTERED = 2_000;
-/** Behind every id. */
+/** A text that sorts after every deliveryId. */
 const LAST = 'msg_~';
 
 /**
- * Deliveries of all applications, newest first. Those of each are in order, and are merged: of as many applications as a page
- * needs, each by a bounded look. On a thread of its own.
+ * The deliveries of all applications, newest first. The deliveries of each application are already in order, so they
+ * are merged: only of as many applications as a page needs, with a bounded number of rows each. The queries run on a
+ * thread of their own.
  */
 export function createAllDeliveries({ database: { aside } }: { database: Pick<Database, 'aside'> }) {
   const pageOf = (applicationId: string, query: Query): Promise<Page<DeliverySummary>> => {
     const { applicationId: _of, ...filter } = query;
-    // Of many applications each gives no more than one page needs.
+    // Each application contributes no more rows than one page needs.
     const { status, setting, deviceId, transactionId, limit } = query;
     const isAll = [status, setting, deviceId, transactionId].every((wanted) => wanted === undefined);
     return listDeliveries(aside, applicationId, { ...filter, offset: 0, looksAt: isAll ? limit + 1 : FILTERED });
@@ -43,7 +44,7 @@ export function createAllDeliveries({ database: { aside } }: { database: Pick<Da
   async function merged(query: Query): Promise<Listed> {
     const { after = LAST, limit } = query;
     let rows: DeliverySummary[] = [];
-    /** What is behind it was not looked at. */
+    /** Rows beyond this deliveryId were not read, so the page ends here. */
     let floor: string | undefined;
     const raise = (to: string | undefined): void => {
       if (to !== undefined && (floor === undefined || to > floor)) floor = to;
@@ -54,7 +55,7 @@ export function createAllDeliveries({ database: { aside } }: { database: Pick<Da
       if (own && !own.has(applicationId)) continue;
       const last = rows[limit - 1]?.deliveryId;
       if (last !== undefined && head < last) raise(last);
-      if (floor !== undefined && head < floor) break; // and so are all that follow
+      if (floor !== undefined && head < floor) break; // all further applications begin even later
       const page = await pageOf(applicationId, query);
       rows = [...rows, ...page.rows].sort((a, b) => (a.deliveryId < b.deliveryId ? 1 : -1));
       raise(page.next && String(page.next.after));
@@ -87,7 +88,7 @@ export function createAllDeliveries({ database: { aside } }: { database: Pick<Da
   }
 
   return {
-    /** A page can be shorter than its limit, even empty, and still have a next one. */
+    /** Lists a page. It can be shorter than its limit, even empty, although there is a next page. */
     list(query: Query): Promise<Listed> {
       if (query.transactionId !== undefined) return ofTransaction(query, query.transactionId);
       if (query.applicationId !== undefined) return ofOne(query, query.applicationId);
