@@ -17,7 +17,7 @@ export function createRemembered({ clock }: { clock: Clock }) {
     const known = answers.get(question);
     if (known && now - known.at < KEPT) return known.answer as Promise<Result>;
     const answer = ask();
-    answers.delete(question); // deleted first, so that the map stays in the order of times
+    answers.delete(question); // deleted before it is set again, so that the map stays in the order of times
     answers.set(question, { at: now, answer });
     for (const [oldest, { at }] of answers) {
       if (now - at < KEPT && answers.size <= MOST) break;

@@ -3,7 +3,7 @@ import type { Database } from '../platform/database/sql.ts';
 
 /** A connection to this node, as the broker knows it. */
 export interface LiveConnection {
-  /** Microseconds; null while the device logs in. */
+  /** The time of the login in microseconds; null while the device logs in. */
   since: number | null;
   address: string;
   transport: 'mqtt' | 'mqtts' | 'ws' | 'wss';
@@ -16,7 +16,7 @@ export interface LiveConnection {
 
 /** The connection and session of a device, on whichever node. */
 export interface ConnectionView {
-  /** Undefined when the device is not connected to this node. */
+  /** The connection to this node; undefined when there is none. */
   live: LiveConnection | undefined;
   /** The node that the device is connected to; null when it is not connected, and without a cluster. */
   node: string | null;

@@ -1,7 +1,7 @@
 import { DELIVERY_COLUMNS, type DeliverySummary } from '../core/webhooks/delivery-record.ts';
 import type { Sql } from '../platform/database/sql.ts';
 
-/** Undefined when the delivery does not exist any more. */
+/** Finds the summary of a delivery; undefined when it does not exist any more. */
 export const findDeliverySummary = (
   sql: Sql,
   applicationId: string,

@@ -10,10 +10,10 @@ export interface FleetFilter {
   developerId?: string;
   applicationId?: string;
   activation?: 'deactivated' | 'activating' | 'activated';
-  /** The last reported version; null: none was reported. */
+  /** The last reported firmware version; null matches devices without a report. */
   firmware?: string | null;
   package?: string;
-  /** A version of that package. */
+  /** A version of the package that is asked for. */
   version?: string;
   batteryBelow?: number;
   batteryFrom?: number;
@@ -24,7 +24,7 @@ export interface FleetFilter {
 /** A device and its position in an order. */
 export interface FleetPlace {
   deviceId: string;
-  /** Microseconds, as stored; 0: never seen. */
+  /** The time of the last sign of life in microseconds, as stored; 0: never seen. */
   seenAt: number;
 }
 

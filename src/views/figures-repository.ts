@@ -3,8 +3,8 @@ import { WEBHOOK_SETTINGS } from '../platform/contracts/values.ts';
 import type { Sql } from '../platform/database/sql.ts';
 
 /**
- * A number of waiting rows, with the creation time of the oldest one in microseconds. Functions return undefined when
- * there are more rows than they may read.
+ * A number of waiting rows, with the earliest time among them in microseconds. Functions return undefined when there
+ * are more rows than they may read.
  */
 export interface Waiting {
   count: number;

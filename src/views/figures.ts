@@ -29,7 +29,7 @@ interface Parts {
   receivers(): Promise<{ failing: number; slow: number }>;
 }
 
-/** Times in microseconds. */
+/** The summary of the fleet; times in microseconds. */
 export interface Figures {
   at: number;
   devices: { total: number; activated: number; connected: number };

@@ -18,7 +18,7 @@ export interface Own {
   finished: number;
   failed: number;
   attemptsFailed: number;
-  /** Microseconds. */
+  /** The delay of the event loop in microseconds; null when it was not measured. */
   loopDelay: number | null;
 }
 
@@ -98,7 +98,7 @@ export const listPoints = (sql: Sql, since: number, length: number): Promise<Poi
     since,
   );
 
-/** The key of a row, for the sweep. */
+/** The key of a stored row, for the sweep. */
 export interface HistoryKey {
   step: number;
   at: number;
@@ -115,7 +115,7 @@ export const findOldSamples = (sql: Sql, before: number): Promise<HistoryKey[]> 
 export const removeSample = (sql: Sql, { step, at, nodeId }: HistoryKey): Promise<number> =>
   sql.run('DELETE FROM fleet_history WHERE step = ? AND at = ? AND node_id = ?', step, at, nodeId);
 
-/** The beginning of the oldest row, or null. */
+/** The beginning of the oldest row in microseconds, or null. */
 export async function findOldestSample(sql: Sql): Promise<number | null> {
   return (await sql.get<{ at: number | null }>('SELECT MIN(at) AS at FROM fleet_history'))?.at ?? null;
 }

@@ -18,7 +18,7 @@ const THINNED = [
 const THIN_EVERY = 600 * SECOND;
 /** The most rows that are counted on the shared connection; more are counted on a thread of its own. */
 const FEW = 10_000;
-/** Microseconds. There are no older rows. */
+/** The age in microseconds that no row exceeds. */
 const KEPT = 31 * 24 * 3600 * SECOND;
 const MOST_POINTS = 1_500;
 
@@ -34,7 +34,7 @@ interface Parts {
   leads(): boolean;
   /** The number of devices that are connected to this node. */
   connectedHere(): number;
-  /** False: nothing is recorded. */
+  /** True to record figures; false records nothing. */
   isOn: boolean;
 }
 

@@ -17,7 +17,7 @@ export interface Installation {
   deviceId: string;
   state: InstallationState;
   errorCode: string | null;
-  /** Microseconds; null when the time is unknown. */
+  /** The time of the report, request or failure in microseconds; null when it is unknown. */
   since: number | null;
 }
 
@@ -30,12 +30,12 @@ const JOINT = '@';
 const BEHIND = 'A';
 
 interface Source {
-  /** The SQL expression of the version. */
+  /** The SQL expression that selects the version. */
   version: string;
   versionValues: SqlValue[];
   errorCode: string;
   since: string;
-  /** SQL from FROM on; the device is `x.device_id`. */
+  /** The SQL from FROM on; the device is `x.device_id`. */
   from: string;
   values: SqlValue[];
 }

@@ -28,7 +28,7 @@ interface SoftwareOfDevice {
   version: string;
   state: State;
   errorCode: string | null;
-  /** Microseconds. */
+  /** The time of the report, request or failure, in microseconds. */
   since: number;
 }
 
@@ -65,7 +65,7 @@ export function createInstallations({ database: { aside }, clock }: Parts) {
     const now = clock.now();
     const found = known.get(key);
     if (found && found.until > now) return found.counts;
-    known.delete(key); // deleted first, so that the map stays in the order of times
+    known.delete(key); // deleted before it is set again, so that the map stays in the order of times
     if (known.size >= REMEMBERED) for (const [first] of known.entries().take(1)) known.delete(first);
     const counts = count(name, applicationId);
     known.set(key, { until: now + KEPT, counts });

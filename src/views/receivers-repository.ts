@@ -8,7 +8,7 @@ export interface PendingOf {
   pending: number;
   /** The earliest time at which a delivery is due; it may be in the past. */
   firstDueAt: number;
-  /** The earliest such time in the future. */
+  /** The earliest time in the future at which a delivery is due. */
   nextDueAt: number | null;
 }
 

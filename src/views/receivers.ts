@@ -12,12 +12,13 @@ const WATCHED = 200;
 
 export const RECEIVER_STATES = ['healthy', 'slow', 'failing'] as const;
 
-/** Times in microseconds. */
+/** The name of a receiver: the application, and the setting of its URL. */
 interface Name {
   applicationId: string;
   setting: WebhookSetting;
 }
 
+/** The state of a receiver; times in microseconds. */
 export interface ReceiverState extends Name {
   url: string | null;
   /** `failing`: the last attempt failed. `slow`: a delivery has been due for more than half a minute. */
@@ -33,9 +34,9 @@ export interface ReceiverState extends Name {
 interface Parts {
   database: Pick<Database, 'aside'>;
   clock: Clock;
-  /** The webhook URLs of all applications. */
+  /** Reads the webhook URLs of all applications. */
   urls(): Promise<{ applicationId: string; settings: Record<WebhookSetting, string | null> }[]>;
-  /** Answers that are kept for a while. */
+  /** Keeps the answers to expensive questions for a while. */
   remembered<Result>(question: string, ask: () => Promise<Result>): Promise<Result>;
 }
 
@@ -81,7 +82,7 @@ export function createReceiverStates({ database: { aside }, clock, urls, remembe
         urlOf.set(keyOf(name), settings[setting]);
         if (settings[setting] !== null) names.set(keyOf(name), name);
       }
-    for (const name of waiting) names.set(keyOf(name), name); // also for deleted applications
+    for (const name of waiting) names.set(keyOf(name), name); // deleted applications may still have pending deliveries
     return [...names]
       .sort(([a], [b]) => (a < b ? -1 : 1))
       .map(([key, name]) =>

@@ -9,7 +9,7 @@ import { findVersion, type Version, versionsBehind } from '../core/software/vers
 import { DomainError } from '../errors.ts';
 import type { Database } from '../platform/database/sql.ts';
 
-/** Simultaneous requests of a page to the object store. */
+/** The most simultaneous requests to the object store for one page. */
 const AT_ONCE = 8;
 
 interface Parts {
@@ -24,9 +24,9 @@ interface Parts {
  * unavailable.
  */
 interface FoundBinary {
-  /** Bytes. */
+  /** The size of the binary in bytes. */
   sizeBytes: number | null;
-  /** Hexadecimal. */
+  /** The SHA-256 of the binary in hexadecimal. */
   sha256: string | null;
   foundPackage: string | null;
   foundVersion: string | null;
@@ -70,7 +70,7 @@ export function createSoftwareOverview({ database: { read, aside }, objects, ins
     return { ...version, binary: { sizeBytes: stored.size, sha256, ...found }, warning: content?.warning ?? null };
   }
 
-  /** Throws PACKAGE_NOT_FOUND. */
+  /** Finds a package. Throws PACKAGE_NOT_FOUND. */
   async function find(line: Catalogue, name: string): Promise<packages.PackageSummary> {
     const found = await packages.findPackageSummary(read, line, name);
     if (!found) throw new DomainError('PACKAGE_NOT_FOUND');
@@ -108,7 +108,7 @@ export function createSoftwareOverview({ database: { read, aside }, objects, ins
       return { versions, next: rows.length > limit ? page.at(-1)?.version : undefined };
     },
 
-    /** Throws PACKAGE_NOT_FOUND, VERSION_NOT_FOUND. */
+    /** Checks that a version exists. Throws PACKAGE_NOT_FOUND, VERSION_NOT_FOUND. */
     async requireVersion(line: Catalogue, name: string, version: string): Promise<void> {
       await find(line, name);
       if (!(await findVersion(read, line, name, version))) throw new DomainError('VERSION_NOT_FOUND');

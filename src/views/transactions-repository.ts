@@ -9,10 +9,10 @@ import type { Sql, SqlValue } from '../platform/database/sql.ts';
 export interface OverviewFilter {
   applicationId?: string;
   deviceId?: string;
-  /** Any of these operations. */
+  /** The permitted operations. */
   operations?: readonly Operation[];
   status?: TransactionStatus;
-  /** Microseconds. */
+  /** Microseconds; matches transactions that were created earlier. */
   createdBefore?: number;
 }
 

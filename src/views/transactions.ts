@@ -143,7 +143,7 @@ export function createOverview({ database: { read, aside }, versionsOf }: Parts)
     some: async (transactionIds: readonly number[]): Promise<Listed[]> =>
       withWarnings(await transactionsByNumber(aside, transactionIds)),
 
-    /** Throws TRANSACTION_NOT_FOUND. */
+    /** Finds a transaction with its parameters and webhook. Throws TRANSACTION_NOT_FOUND. */
     async find(transactionId: number): Promise<Detailed> {
       const record = await findTransaction(read, transactionId);
       if (!record) throw new DomainError('TRANSACTION_NOT_FOUND');

@@ -10,7 +10,7 @@ export function createMqttAddresses(broker: Broker, { mqtt, mqtts, mqttWs, tls }
   return {
     urls,
 
-    /** Throws SETTING_INVALID. */
+    /** Begins to listen. Throws SETTING_INVALID when an address or a TLS file cannot be used. */
     async start(): Promise<void> {
       urls.mqtt = await listenAt({ setting: 'LAPEL_MQTT_PORT', scheme: 'mqtt', ...mqtt }, broker.listenTcp);
       const files = tls ? readTlsFiles(tls) : undefined;

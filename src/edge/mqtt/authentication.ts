@@ -136,7 +136,7 @@ export function createAuthentication(parts: Parts) {
       // The check is repeated under the lock: the credential may have been replaced while the client waited.
       if (waited && !enter) refused = refusalOf(await standing(client, password), client, password);
       if (refused) return;
-      await closeClient(registeredClient(broker, client.id)); // [MQTT-3.1.4-2]
+      await closeClient(registeredClient(broker, client.id)); // an older connection of the same device must be closed [MQTT-3.1.4-2]
       if (enter) {
         refused = refusalOf(await enter(client, (sql) => standing(client, password, sql)), client, password);
         if (refused) return;

@@ -68,17 +68,20 @@ export interface BrokerParts {
    * ends.
    */
   open(link: DeviceLink): () => void;
-  /** The same for the responses topic. */
+  /**
+   * Called when a device is connected and has subscribed to its responses; the returned function is called when that
+   * ends.
+   */
   openResponses(link: ResponseLink): () => void;
   presence: Pick<Presence, 'heard' | 'left'>;
   /** Commands per second that callers create. */
   commands(): number;
   maxConnections: number;
-  /** LAPEL_MQTT_ADDRESS_LOGINS; null: not set. */
+  /** The setting LAPEL_MQTT_ADDRESS_LOGINS; null when it is not set. */
   addressLogins: number | null;
-  /** LAPEL_MQTT_LOGIN_SECONDS */
+  /** The setting LAPEL_MQTT_LOGIN_SECONDS. */
   loginSeconds: number;
-  /** LAPEL_DEVICE_RATE_LIMIT: messages per second and device. */
+  /** The setting LAPEL_DEVICE_RATE_LIMIT: messages per second for each device. */
   messageRate: number;
 }
 
@@ -181,7 +184,7 @@ export async function createBroker(parts: BrokerParts) {
       const restored = !client.connected && subscription.topic === SESSION_MARKER;
       const allowed = restored || outboundKind(client.id, subscription.topic) !== undefined;
       if (!allowed) metrics.mqttRefused.inc({ reason: 'subscribe' });
-      callback(null, allowed ? subscription : null); // null: 0x80 in the SUBACK
+      callback(null, allowed ? subscription : null); // null makes Aedes answer 0x80 (failure) in the SUBACK
     },
     // Messages from devices are for the service only, whatever their topic, so they are never forwarded.
     authorizeForward: (_client, packet) => (takeNumber(packet) ? packet : null),
@@ -331,7 +334,7 @@ export async function createBroker(parts: BrokerParts) {
       listeners.stop();
       waitingMessages.end();
       await inbound.idle();
-      for (const client of registeredClients(broker)) dropWill(client); // broker.close() would publish them all
+      for (const client of registeredClients(broker)) dropWill(client); // broker.close() would publish all wills
       await new Promise<void>((resolve) => broker.close(() => resolve()));
       connections.destroy();
       await inbound.idle();

@@ -3,11 +3,11 @@ import tls from 'node:tls';
 
 /** The data of a client certificate that one of our CAs has signed and not revoked. */
 export interface Certificate {
-  /** The common name. */
+  /** The common name of the certificate. */
   name: string;
-  /** SHA-256, 64 hexadecimal digits in lower case. */
+  /** The SHA-256 of the certificate: 64 hexadecimal digits in lower case. */
   fingerprint: string;
-  /** DER. */
+  /** The whole certificate as DER. */
   raw: Buffer;
 }
 
@@ -27,7 +27,7 @@ const VERSION = 0xa0;
 
 interface Element {
   tag: number;
-  /** The element with its head. */
+  /** The bytes of the element, with its head. */
   whole: Buffer;
   body: Buffer;
 }
@@ -69,7 +69,7 @@ export function readRevoked(pem: Buffer): { has(certificate: Certificate): boole
   if (blocks.length === 0) throw new Error('the file contains no CRL');
   for (const [, text = ''] of blocks) {
     const parts = signedPart(Buffer.from(text, 'base64'));
-    // version?, signature, issuer, thisUpdate, nextUpdate?, revokedCertificates?, extensions?
+    // The fields of a CRL: version?, signature, issuer, thisUpdate, nextUpdate?, revokedCertificates?, extensions?
     const [, issuer, ...rest] = parts[0]?.tag === INTEGER ? parts.slice(1) : parts;
     if (!issuer) throw new Error('a CRL names no issuer');
     const list = rest.find(({ tag }) => tag === SEQUENCE);
@@ -80,7 +80,7 @@ export function readRevoked(pem: Buffer): { has(certificate: Certificate): boole
   }
   return {
     has({ raw }) {
-      // version?, serialNumber, signature, issuer, ...
+      // The fields of a certificate: version?, serialNumber, signature, issuer, ...
       const parts = signedPart(raw);
       const [serial, , issuer] = parts[0]?.tag === VERSION ? parts.slice(1) : parts;
       return serial !== undefined && issuer !== undefined && revoked.has(keyOf(issuer.whole, serial.body));

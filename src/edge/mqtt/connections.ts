@@ -27,7 +27,7 @@ interface Parts {
    * where a proxy may run.
    */
   perAddress: number | null;
-  /** LAPEL_MQTT_LOGIN_SECONDS */
+  /** The setting LAPEL_MQTT_LOGIN_SECONDS. */
   loginSeconds: number;
 }
 

@@ -23,9 +23,9 @@ export interface Messages {
   requests: SchemaTypes['mqtt/request'];
 }
 
-/** The circumstances of a message. */
+/** The data about a message that its handler may need. */
 interface Arrival {
-  /** Bytes of the payload. */
+  /** The size of the payload in bytes. */
   bytes: number;
   /** Sends an answer later than the PUBACK; a connection that has ended meanwhile gets nothing. */
   respond(answer: object): void;
@@ -57,7 +57,7 @@ interface Parts {
   waitingMessages: Pick<ReturnType<typeof createWaitingMessages>, 'holds' | 'wait'>;
   /** The developer of a logged-in device, when it is known. */
   ownerOf(deviceId: string): string | undefined;
-  /** The fence of a connection, in a cluster. */
+  /** The fence of a connection, in a cluster; each of its writes must pass it. */
   fenceOf(client: Client): Fence | undefined;
   /** Sends the answer of a handler. */
   respond(client: Client, answer: object): void;
@@ -272,7 +272,7 @@ export function createInbound(parts: Parts) {
     const deviceId = client?.id ?? (packet as AedesPublishPacket & { clientId?: string }).clientId ?? '';
     const kind = inboundKind(deviceId, packet.topic);
     if (packet.messageId === 0) {
-      metrics.mqttRefused.inc({ reason: 'packet_id' }); // [MQTT-2.3.1-1]
+      metrics.mqttRefused.inc({ reason: 'packet_id' }); // a packet identifier must not be 0 [MQTT-2.3.1-1]
       callback(new Error('packet identifier 0'));
       return;
     }
@@ -281,7 +281,7 @@ export function createInbound(parts: Parts) {
       watch.message({ deviceId, direction: 'in', topic, qos, payload });
     }
     packet.retain = false; // nobody could subscribe to it, and retained messages have no bound
-    packet.dup = false; // [MQTT-3.3.1-3]
+    packet.dup = false; // the DUP flag is not passed on [MQTT-3.3.1-3]
     metrics.mqttMessages.inc({ topic: kind ?? 'other' });
     work.begun();
     const outcome = outcomeFor(kind, deviceId, client, packet);

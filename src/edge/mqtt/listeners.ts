@@ -20,7 +20,7 @@ interface Parts {
   logLimit: LogLimit;
   metrics: Metrics;
   connections: ReturnType<typeof createConnections>;
-  /** LAPEL_MQTT_LOGIN_SECONDS */
+  /** The setting LAPEL_MQTT_LOGIN_SECONDS. */
   loginSeconds: number;
   /** Resolves when the next handshake may begin; undefined means at once. */
   turn(): Promise<void> | undefined;
@@ -31,7 +31,7 @@ interface Parts {
   ): void;
 }
 
-// Milliseconds.
+// Milliseconds without traffic after which TCP keep-alive probes begin.
 const KEEPALIVE = 60_000;
 /** Handshakes that begin in one turn of the event loop; each takes about a millisecond. */
 const HANDSHAKES_PER_TURN = 4;
@@ -46,7 +46,7 @@ function tlsOptions({ cert, key, clientCa, clientCrl }: TlsFiles): tls.TlsOption
   return { cert, key, minVersion: 'TLSv1.2', ...clients, ...revoked };
 }
 
-/** The listeners for devices: TCP, TLS, WebSocket. */
+/** Creates the listeners for devices: TCP, TLS, WebSocket. */
 export function createListeners({ log, logLimit, metrics, connections, loginSeconds, turn, handle }: Parts) {
   const servers: net.Server[] = [];
   const secured: tls.Server[] = [];
@@ -132,7 +132,7 @@ export function createListeners({ log, logLimit, metrics, connections, loginSeco
       return listen(server, host, port);
     },
 
-    /** Throws for a file that is not PEM. */
+    /** Listens with TLS. Throws for a file that is not PEM. */
     async listenTls(host: string, port: number, files: TlsFiles): Promise<number> {
       const { admit, of } = acceptedSockets();
       const server = tls.createServer(tlsOptions(files), (socket) => {
@@ -144,7 +144,7 @@ export function createListeners({ log, logLimit, metrics, connections, loginSeco
       return listen(inFront(server, admit), host, port);
     },
 
-    /** MQTT over WebSocket; over TLS when `files` are given. */
+    /** Listens for MQTT over WebSocket; over TLS when `files` are given. */
     async listenWebSocket(host: string, port: number, files: TlsFiles | undefined): Promise<number> {
       const milliseconds = loginSeconds * 1000;
       const timeouts = { headersTimeout: milliseconds, requestTimeout: milliseconds };

@@ -15,7 +15,7 @@ const PIECES = 10;
  * check. So no connection is closed because of delays of the service.
  */
 export function createLoginTime<Connection>({ clock, milliseconds }: Parts, expire: (connection: Connection) => void) {
-  /** The piece in which each connection began; in that order. */
+  /** The number of the time piece in which each connection began, in that order. */
   const counted = new Map<Connection, number>();
   let piece = 0;
   let runs = false;

@@ -1,6 +1,6 @@
 /** Logins or handshakes per second that may go on, depending on the number of commands. */
 export interface Pace {
-  /** The rate of a service without commands. */
+  /** The rate while there are no commands. */
   most: number;
   /** The cost of a command with its result, in logins or handshakes; it is a little higher than measured. */
   perCommand: number;
@@ -23,7 +23,7 @@ interface Parts {
   /** Commands per second that callers create. */
   commands(): number;
   pace: Pace;
-  /** Milliseconds. */
+  /** The current time in milliseconds. */
   now?: () => number;
   after?: (milliseconds: number, task: () => void) => void;
 }

@@ -5,7 +5,7 @@ import { publishNumbered, subscriptionsOf } from './aedes-internals.ts';
 interface ClientState {
   /** The publishes that wait for a PUBACK, by packet identifier, with the function to call then; null for an answer. */
   pending: Map<number, (() => void) | null>;
-  /** The number of answers among them. */
+  /** The number of answers among the pending publishes. */
   answers: number;
   /** Answers that wait until earlier ones are acknowledged, with their bytes. */
   waiting: { topic: string; payload: string }[];

@@ -53,7 +53,7 @@ interface Parts {
   ending(client: Client): void;
 }
 
-/** The connection, as the listener knows it. */
+/** The part of a connection that the guard reports to. */
 export interface Connection {
   /** The address of the device. */
   address: string;
@@ -312,7 +312,7 @@ export function createPacketGuard(parts: Parts) {
       phase = 'ending';
       reader.clear();
       connection.refused();
-      conn.write(Buffer.from([0x20, 2, 0, code])); // [MQTT-3.2.2-4]
+      conn.write(Buffer.from([0x20, 2, 0, code])); // CONNACK with a return code [MQTT-3.2.2-4]
       finish();
     }
 

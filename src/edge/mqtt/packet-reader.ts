@@ -2,7 +2,7 @@ const NOTHING = Buffer.alloc(0);
 // Bytes. A packet that arrives in pieces is collected in a buffer that grows with the received bytes, and not with the
 // claimed length.
 const SMALLEST_GATHERING = 1024;
-const LENGTH_BYTES = 4; // [MQTT-2.2.3]
+const LENGTH_BYTES = 4; // bytes of the remaining length field, at most [MQTT-2.2.3]
 
 export type Found = 'none' | 'part' | 'whole' | 'too large' | 'bad length';
 

@@ -104,7 +104,7 @@ function connectFault(bytes: Buffer, start: number, end: number): string | undef
     if (!fields[field]) continue;
     const stop = stringEnd(bytes, at, end);
     if (stop < 0) return '[MQTT-3.1.3-1] a field is missing';
-    const isText = field !== 2 && field !== 4; // the will's message and the password are bytes
+    const isText = field !== 2 && field !== 4; // the message of the will and the password may be any bytes
     const fault = isText ? textFault(bytes, at + 2, stop) : undefined;
     if (fault) return fault;
     at = stop;
@@ -161,7 +161,7 @@ export function packetFault(bytes: Buffer, first: number, start: number, end: nu
     case TYPE.PINGREQ:
     case TYPE.DISCONNECT:
       return start === end ? undefined : '[MQTT-2.2.3] remaining length above 0';
-    default: // PUBACK, PUBREC, PUBREL, PUBCOMP
+    default: // the remaining types: PUBACK, PUBREC, PUBREL, PUBCOMP
       if (end - start !== 2) return '[MQTT-2.2.3] remaining length other than 2';
       return bytes.readUInt16BE(start) === 0 ? '[MQTT-2.3.1-1] packet identifier 0' : undefined;
   }

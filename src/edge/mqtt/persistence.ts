@@ -133,11 +133,14 @@ export function createPersistence(parts: Parts) {
         })(),
       ),
 
-    /** What is stored for a device of QoS 2 and not released: whether this identifier, and how many. */
+    /**
+     * Looks up the stored QoS 2 messages of a device that are not released: whether this identifier is among them, and
+     * their number.
+     */
     incoming: sessions.countIncoming,
 
     async incomingStorePacket(client: ClientId, packet: Packet): Promise<void> {
-      const { length: _, ...fields } = packet; // of the wire, not of the message
+      const { length: _, ...fields } = packet; // the length belongs to the packet on the wire, and not to the message
       const stored = toStored(client.id, fields);
       const kept = await sessions.keepIncoming(packet.messageId ?? 0, stored, MOST_UNRELEASED, fenceOf(client));
       if (!kept) throw new Error('too many messages of QoS 2 without PUBREL');

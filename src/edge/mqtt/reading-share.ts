@@ -21,9 +21,9 @@ type Resume = () => void;
 const afterwards = (next: () => void): void => queueMicrotask(() => process.nextTick(next));
 
 interface Clocks {
-  /** Milliseconds. */
+  /** The current time in milliseconds. */
   now?: () => number;
-  /** Milliseconds of processor time. */
+  /** The processor time used so far, in milliseconds. */
   used?: () => number;
 }
 

@@ -28,7 +28,7 @@ export function createSubacks() {
       delete packet.messageId;
     },
 
-    /** Called afterwards, with the granted QoS in each subscription. */
+    /** Called after a SUBSCRIBE was carried out, with the granted QoS in each subscription. */
     answer(client: Client, subscriptions: Subscription[]): void {
       const found = subscriptions[0] && repeated.get(subscriptions[0]);
       if (!found || client.closed) return;

@@ -14,7 +14,7 @@ export interface TlsFiles {
   clientCrl?: Buffer;
 }
 
-/** The paths of the files; null where there is none. */
+/** The paths of the TLS files; null where there is none. */
 interface TlsPaths {
   cert: string;
   key: string;

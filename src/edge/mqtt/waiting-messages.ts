@@ -4,7 +4,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { LogLimit } from '../../runtime/log-limit.ts';
 
-/** Milliseconds between two tries. */
+/** Milliseconds between two tries to carry waiting messages out. */
 const PAUSE_MILLISECONDS = 1_000;
 
 interface Parts {

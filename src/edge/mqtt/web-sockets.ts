@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { createWebSocketStream, type WebSocket, WebSocketServer } from 'ws';
 
-const SUBPROTOCOL = 'mqtt'; // [MQTT-6.0.0-3]
+const SUBPROTOCOL = 'mqtt'; // the only WebSocket subprotocol [MQTT-6.0.0-3]
 // Bytes. A WebSocket message may contain several packets, or a part of one [MQTT-6.0.0-2].
 const LARGEST_MESSAGE = 1024 * 1024;
 /** The most bytes that a connection may send before its login; an incomplete WebSocket message is kept in memory. */
@@ -35,7 +35,7 @@ function toStream(webSocket: WebSocket): Duplex {
     stream._write(Buffer.concat(chunks.map(({ chunk }) => chunk as Buffer)), 'buffer' as BufferEncoding, callback);
   };
   webSocket.prependListener('message', (_data: unknown, isBinary: boolean) => {
-    if (!isBinary) stream.destroy(); // [MQTT-6.0.0-1]
+    if (!isBinary) stream.destroy(); // MQTT must be in binary messages [MQTT-6.0.0-1]
   });
   return stream;
 }
