@@ -1,5 +1,6 @@
 import type { Database } from '../platform/database/sql.ts';
 import type { Clock } from '../runtime/clock.ts';
+import { createRemembered } from '../runtime/remembered.ts';
 import * as repository from './installations-repository.ts';
 
 export type InstalledName = repository.InstalledName;
@@ -8,8 +9,12 @@ type PackageName = repository.PackageName;
 type State = repository.InstallationState;
 
 const STATES: readonly State[] = ['installed', 'waiting', 'failed'];
+<<<<<<< HEAD
 /** Microseconds for which counts are kept, and the number of packages whose counts are kept. */
 const KEPT = 10_000_000;
+=======
+/** The most packages whose counts are kept; each for ten seconds. */
+>>>>>>> main
 const REMEMBERED = 500;
 
 export interface InstallationCounts extends Record<State, number> {
@@ -44,7 +49,7 @@ export type Installations = ReturnType<typeof createInstallations>;
  * on a thread of their own.
  */
 export function createInstallations({ database: { aside }, clock }: Parts) {
-  const known = new Map<string, { until: number; counts: Promise<ByVersion> }>();
+  const remembered = createRemembered({ clock, most: REMEMBERED });
 
   async function count(name: PackageName, applicationId: string | undefined): Promise<ByVersion> {
     const found: ByVersion = new Map();
@@ -62,6 +67,7 @@ export function createInstallations({ database: { aside }, clock }: Parts) {
   /** The counts of all versions of a package, at most ten seconds old. */
   function countsOf(name: PackageName, applicationId: string | undefined): Promise<ByVersion> {
     const key = [name.line, name.package, applicationId].join(' ');
+<<<<<<< HEAD
     const now = clock.now();
     const found = known.get(key);
     if (found && found.until > now) return found.counts;
@@ -71,6 +77,9 @@ export function createInstallations({ database: { aside }, clock }: Parts) {
     known.set(key, { until: now + KEPT, counts });
     counts.catch(() => known.delete(key));
     return counts;
+=======
+    return remembered(key, () => count(name, applicationId));
+>>>>>>> main
   }
 
   return {
