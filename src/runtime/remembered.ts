@@ -21,7 +21,7 @@ export function createRemembered({ clock = { now: () => 0 }, keptMicros = 10_000
     const known = answers.get(question);
     if (known && now - known.at < keptMicros) return known.answer as Promise<Result>;
     const answer = ask();
-    answers.delete(question); // deleted first, so that the map stays in the order of times
+    answers.delete(question); // deleted before it is set again, so that the map stays in the order of times
     answers.set(question, { at: now, answer });
     for (const [oldest, { at }] of answers) {
       if (now - at < keptMicros && answers.size <= most) break;

@@ -8,7 +8,7 @@ interface ConnectionLimits {
    * customer has).
    */
   perAddress: number;
-  /** Simultaneous connections from all addresses. */
+  /** The most simultaneous connections from all addresses. */
   total: number;
   /**
    * Milliseconds within which a peer must take some of the data that is written to it. Progress is seen by chunks, so
@@ -39,7 +39,7 @@ interface Connection {
 
 export type SocketBounds = ReturnType<typeof createSocketBounds>;
 
-/** Checks of progress within `stallMs`. */
+/** The number of checks of progress within `stallMs`. */
 const CHECKS = 4;
 
 /**

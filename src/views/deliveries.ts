@@ -17,19 +17,20 @@ interface Query extends DeliveryListFilter {
   limit: number;
 }
 
-/** Rows of one application that one page looks at, with a filter. */
+/** The most rows of one application that are read for one page with a filter. */
 const FILTERED = 2_000;
-/** Behind every id. */
+/** A text that sorts after every deliveryId. */
 const LAST = 'msg_~';
 
 /**
- * Deliveries of all applications, newest first. Those of each are in order, and are merged: of as many applications as a page
- * needs, each by a bounded look. On a thread of its own.
+ * The deliveries of all applications, newest first. The deliveries of each application are already in order, so they
+ * are merged: only of as many applications as a page needs, with a bounded number of rows each. The queries run on a
+ * thread of their own.
  */
 export function createAllDeliveries({ database: { aside } }: { database: Pick<Database, 'aside'> }) {
   const ofApplication = (applicationId: string, query: Query): Promise<NewestPage<DeliverySummary>> => {
     const { applicationId: _of, ...filter } = query;
-    // Of many applications each gives no more than one page needs.
+    // Each application contributes no more rows than one page needs.
     const { status, setting, deviceId, transactionId, limit } = query;
     const isAll = [status, setting, deviceId, transactionId].every((wanted) => wanted === undefined);
     return listDeliveries(aside, applicationId, { ...filter, offset: 0, looksAt: isAll ? limit + 1 : FILTERED });
@@ -38,7 +39,7 @@ export function createAllDeliveries({ database: { aside } }: { database: Pick<Da
   async function merged(query: Query): Promise<Page<DeliverySummary, string>> {
     const { after = LAST, limit } = query;
     let rows: DeliverySummary[] = [];
-    /** What is behind it was not looked at. */
+    /** Rows beyond this deliveryId were not read, so the page ends here. */
     let floor: string | undefined;
     const raise = (to: string | undefined): void => {
       if (to !== undefined && (floor === undefined || to > floor)) floor = to;
@@ -81,7 +82,7 @@ export function createAllDeliveries({ database: { aside } }: { database: Pick<Da
   }
 
   return {
-    /** A page can be shorter than its limit, even empty, and still have a next one. */
+    /** Lists a page. It can be shorter than its limit, even empty, although there is a next page. */
     list(query: Query): Promise<Page<DeliverySummary, string>> {
       if (query.transactionId !== undefined) return ofTransaction(query, query.transactionId);
       if (query.applicationId !== undefined) return ofOne(query, query.applicationId);

@@ -11,10 +11,11 @@ type State = repository.InstallationState;
 
 const STATES: readonly State[] = ['installed', 'waiting', 'failed'];
 /** The most packages whose counts are kept; each for ten seconds. */
+const KEPT = 10_000_000;
 const REMEMBERED = 500;
 
 export interface InstallationCounts extends Record<State, number> {
-  /** The most frequent first. */
+  /** The errors of failed installations, the most frequent first. */
   errors: { code: string; devices: number }[];
 }
 
@@ -23,13 +24,13 @@ interface Parts {
   clock: Pick<Clock, 'now'>;
 }
 
-/** Software of a device. */
+/** A version of a package on a device. */
 interface SoftwareOfDevice {
   package: string;
   version: string;
   state: State;
   errorCode: string | null;
-  /** Microseconds. */
+  /** The time of the report, request or failure, in microseconds. */
   since: number;
 }
 
@@ -40,8 +41,9 @@ const nobody = (): InstallationCounts => ({ installed: 0, waiting: 0, failed: 0,
 export type Installations = ReturnType<typeof createInstallations>;
 
 /**
- * Which devices have a version, wait for it, or failed at it. One that has it now counts as such, whatever it waits for; one
- * that waits, whatever it failed at before. Looked up on a thread of its own.
+ * The devices that have a version installed, wait for it, or failed to install it. A device with the version counts as
+ * installed, even if it waits for it again; a waiting one counts as waiting, even if it failed before. The queries run
+ * on a thread of their own.
  */
 export function createInstallations({ database: { aside }, clock }: Parts) {
   const remembered = createRemembered({ clock, most: REMEMBERED });
@@ -59,14 +61,22 @@ export function createInstallations({ database: { aside }, clock }: Parts) {
     return found;
   }
 
-  /** Of all versions of a package; as of the last ten seconds. */
+  /** The counts of all versions of a package, at most ten seconds old. */
   function countsOf(name: PackageName, applicationId: string | undefined): Promise<ByVersion> {
     const key = [name.line, name.package, applicationId].join(' ');
-    return remembered(key, () => count(name, applicationId));
+    const now = clock.now();
+    const found = known.get(key);
+    if (found && found.until > now) return found.counts;
+    known.delete(key); // deleted before it is set again, so that the map stays in the order of times
+    if (known.size >= REMEMBERED) for (const [first] of known.entries().take(1)) known.delete(first);
+    const counts = count(name, applicationId);
+    known.set(key, { until: now + KEPT, counts });
+    counts.catch(() => known.delete(key));
+    return counts;
   }
 
   return {
-    /** How many devices, of each of these versions of a package; as of the last ten seconds. */
+    /** The counts of the given versions of a package, at most ten seconds old. */
     async counts(
       name: PackageName,
       versions: readonly string[],
@@ -76,7 +86,7 @@ export function createInstallations({ database: { aside }, clock }: Parts) {
       return versions.map((version) => found?.get(version) ?? nobody());
     },
 
-    /** A page of the devices of a version, by deviceId. */
+    /** Lists a page of the devices of a version, by deviceId. */
     async list(
       name: InstalledName,
       page: { state?: State; applicationId?: string; after?: string; limit: number },
@@ -90,7 +100,10 @@ export function createInstallations({ database: { aside }, clock }: Parts) {
       return pageOf(sorted, limit, (row) => row.deviceId);
     },
 
-    /** What a device has by its last report; and of each package what it waits for, or failed at last. */
+    /**
+     * The software of a device: the reported versions, and for each package the version that it waits for or failed to
+     * install last.
+     */
     async ofDevice(deviceId: string): Promise<SoftwareOfDevice[]> {
       const [installed, installs] = await Promise.all([
         repository.installedOn(aside, deviceId),

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { newestFirst, type NewestPage } from '../../src/platform/database/newest-first.ts';
+import { type NewestPage, newestFirst } from '../../src/platform/database/newest-first.ts';
 import { openTestDatabase } from '../applications/tenant.ts';
 
 interface Row {
@@ -24,7 +24,10 @@ void t.test('pages of a list', async (t) => {
     }
   });
   let size: number | undefined;
-  const list = (kind: string | null, page: { after?: number; offset: number; limit: number }): Promise<NewestPage<Row>> =>
+  const list = (
+    kind: string | null,
+    page: { after?: number; offset: number; limit: number },
+  ): Promise<NewestPage<Row>> =>
     newestFirst<Row, number>(database.read, {
       table: 'transactions',
       key: 'transaction_id',

@@ -41,7 +41,7 @@ const SCRIPT_TYPE = 'text/javascript; charset=utf-8';
 
 // Browsers revalidate these each time, because an address or the release of the interface may change with a restart.
 const REVALIDATED = { 'Cache-Control': 'no-cache', 'X-Content-Type-Options': 'nosniff' };
-// The packaged files change with the service only, and are large.
+// The packaged files are large, and change only when the service is updated.
 const KEPT = { 'Cache-Control': 'public, max-age=3600', 'X-Content-Type-Options': 'nosniff' };
 
 const SERVERS: Record<string, string> = {

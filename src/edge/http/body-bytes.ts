@@ -1,7 +1,7 @@
 import type { Metrics } from '../../metrics.ts';
 import { createCounts } from '../../runtime/counts.ts';
 
-/** Bytes of request bodies that were received in part. */
+/** Bounds for the bytes of request bodies that were received in part. */
 const BODY_BYTES = { perSource: 16 * 1024 ** 2, total: 64 * 1024 ** 2 };
 
 export type BodyBytes = ReturnType<typeof createBodyBytes>;
