@@ -1,5 +1,5 @@
-// Writes src/clients/client/operations.ts, the typed client's table of operations, from schemas/openapi.yaml and the routes;
-// with --check it writes nothing and fails when the file is out of date.
+// Writes src/clients/client/operations.ts, the typed client's table of operations, from schemas/openapi.yaml and the routes.
+// With --check it writes nothing, and fails when the file is out of date.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
@@ -30,7 +30,7 @@ const rows: string[] = [];
 for (const route of ROUTES.filter(({ scope }) => scope !== null)) {
   const operation = document.paths[route.path]?.[route.method.toLowerCase()];
   if (!operation) throw new Error(`${route.method} ${route.path} is not documented`);
-  if (operation.responses['200']?.content?.['text/event-stream']) continue; // no answer that ever is whole
+  if (operation.responses['200']?.content?.['text/event-stream']) continue; // a stream, which the client does not return
   const { name } = route;
   const names = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, param = '']) => param);
   const input = names
@@ -38,7 +38,7 @@ for (const route of ROUTES.filter(({ scope }) => scope !== null)) {
     .map((param) => `${param}: ${param === 'transactionId' ? 'number' : 'string'}`);
   if (route.body !== undefined) input.push(`body${route.bodyOptional ? '?' : ''}: ${typeOf(route.body)}`);
   if (route.query !== undefined) {
-    // What has a default may be left out.
+    // Members with a default may be left out.
     const queryType = typeOf(route.query);
     const required = route.query === 'rest/connectivity-query';
     input.push(required ? `query: ${queryType}` : `query?: Partial<${queryType}>`);

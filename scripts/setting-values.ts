@@ -11,7 +11,7 @@ const read = (name: string): unknown =>
 const quoted = (text: string): string => `'${text.replaceAll("'", "\\'")}'`;
 
 /** TypeScript that says which URLs an application can set, as the schemas say it. */
-export function settingValues(): string {
+export function settingValues({ deprecated = false } = {}): string {
   const { enum: webhooks } = read('common/webhook-setting') as { enum: string[] };
   const { properties } = read('rest/application-settings-update') as { properties: Record<string, Property> };
   const names = Object.keys(properties);
@@ -26,8 +26,12 @@ export const WEBHOOK_SETTINGS = [${webhooks.map(quoted).join(', ')}] as const;
 export const URL_SETTINGS = {
 ${lines.join('\n')}
 } as const;
-
+${
+  deprecated
+    ? `
 /** Settings that still hold URLs, which get no requests any more. */
 export const DEPRECATED_URL_SETTINGS = [${old.map(quoted).join(', ')}] as const;
-`;
+`
+    : ''
+}`;
 }

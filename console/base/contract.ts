@@ -13,6 +13,3 @@ export const URL_SETTINGS = {
   fileUploadEvent: 'Results of file uploads of devices.',
   fileUploadGetUrl: 'Requests for the upload URLs of files.',
 } as const;
-
-/** Settings that still hold URLs, which get no requests any more. */
-export const DEPRECATED_URL_SETTINGS = ['remoteSupportEvent'] as const;

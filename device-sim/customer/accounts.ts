@@ -3,8 +3,6 @@ import { join } from 'node:path';
 import { isDeviceId } from '../fleet/device-ids.ts';
 import type { DeviceAccount } from '../fleet/member.ts';
 import { UsageError } from '../usage-error.ts';
-import { registerDevices } from './registration.ts';
-import { createServiceClient } from './service-client.ts';
 
 /** Reads `{deviceId, credential}` lines. Throws a UsageError that names the line. */
 export function readAccounts(file: string, limit?: number): DeviceAccount[] {
@@ -23,13 +21,13 @@ export function readAccounts(file: string, limit?: number): DeviceAccount[] {
         return { deviceId, credential };
       }
     } catch {
-      // Reported below, like a line with the wrong content.
+      // The check below reports it, as it does for a line with wrong content.
     }
     throw new UsageError('--devices', `line ${index + 1} of ${file} is no {"deviceId", "credential"}`);
   });
 }
 
-/** Credentials are secrets: for the owner's eyes only. */
+/** Only the owner may read the file, because credentials are secrets. */
 export function saveAccounts(file: string, accounts: readonly DeviceAccount[]): void {
   const lines = accounts.map(({ deviceId, credential }) => `${JSON.stringify({ deviceId, credential })}\n`);
   writeFileSync(file, lines.join(''), { mode: 0o600 });
@@ -45,30 +43,7 @@ export function readToken(dataDir: string): string {
   }
 }
 
-/** Where devices come from. */
+/** The source of a run's devices. */
 export type AccountSource =
   | { kind: 'file'; file: string; limit: number | undefined }
   | { kind: 'register'; adminUrl: string; token: string | { dataDir: string }; developerId: string };
-
-/** The devices that a run asks for. */
-export async function obtainAccounts({
-  accounts,
-  seed,
-  count,
-  run,
-}: {
-  accounts: AccountSource;
-  seed: number;
-  count: number;
-  run?: string;
-}): Promise<DeviceAccount[]> {
-  if (accounts.kind === 'file') return readAccounts(accounts.file, accounts.limit);
-  const { adminUrl, developerId, token } = accounts;
-  const secret = typeof token === 'string' ? token : readToken(token.dataDir);
-  const admin = createServiceClient({ baseUrl: adminUrl, token: secret });
-  return registerDevices(
-    admin,
-    { adminUrl, token: secret },
-    { developerId, run, seed, places: [...Array(count).keys()] },
-  );
-}

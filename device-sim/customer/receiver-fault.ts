@@ -1,4 +1,4 @@
-/** What a receiver can be made to do to webhooks and requests for upload URLs. */
+/** The faults of a receiver, for webhooks and requests for upload URLs. */
 export const RECEIVER_FAULTS = {
   fail: 'answers 503',
   slow: 'answers after three seconds',
@@ -7,5 +7,3 @@ export const RECEIVER_FAULTS = {
 } as const satisfies Record<string, string>;
 
 export type ReceiverFault = keyof typeof RECEIVER_FAULTS;
-
-export const isReceiverFault = (text: string): text is ReceiverFault => Object.hasOwn(RECEIVER_FAULTS, text);

@@ -34,8 +34,6 @@ const createBranch = <Item>(key: string, parent?: Branch<Item>): Branch<Item> =>
 // When this many items at the head of a list are taken, the list is cut.
 const CUT_AT = 64;
 
-export type FairQueue<Item> = ReturnType<typeof createFairQueue<Item>>;
-
 /**
  * A queue in which items take turns by their owners: deficit round robin on each level of a path (developer,
  * application, device). Each key with waiting items gets the same share of its level, whatever its number of

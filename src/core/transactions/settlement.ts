@@ -20,7 +20,7 @@ import {
   updateTransaction,
 } from './transaction-repository.ts';
 
-/** What a device says of a transaction: the schema mqtt/ack. */
+/** A device's acknowledgement of a transaction: the schema mqtt/ack. */
 interface Acknowledgement {
   transactionId: number;
   status: 'processing' | 'succeeded' | 'failed';
@@ -44,26 +44,26 @@ interface Parts {
   metrics: Metrics;
   watch: Watch;
   marks: ReturnType<typeof createDeliveryMarks>;
-  /** Called in this order for each transaction that ends. */
+  /** Called, in this order, in the unit of work of each transaction that ends. */
   onFinished: readonly OnFinished[];
-  /** The cancel of a transaction that the device may have is due. */
+  /** Called when the cancel of a transaction that the device may have received is due. */
   cancelled(unit: UnitOfWork, deviceId: string, transactionId: number): Promise<void> | undefined;
-  /** The device has what it was told of this transaction: it said something of it. */
+  /** Called when the device has answered a transaction, and so has received its command. */
   answered(deviceId: string, transactionId: number): void;
 }
 
-/** Transactions that are cancelled by statements over sets. */
+/** Transactions that are cancelled together, by statements over sets. */
 const CANCELLED_AT_ONCE = 256;
 
-/** Its success changes how many activated devices an application has. */
+/** Whether the success of an operation changes the number of an application's activated devices. */
 const changesActivation = (operation: Operation): boolean =>
   effectsOf(operation, 'succeeded').some((effect) => effect === 'completeActivation' || effect === 'releaseActivation');
 
 const NO_REASON = { code: 'INTERNAL', message: 'the device gave no reason.' };
 
 /**
- * Moves transactions by the state machine. Every finish is one commit: the new state, what follows from it (a device
- * activated, a slot freed) and the result event.
+ * Moves transactions by the state machine. Every end is one commit: the new state, its effects (a device is activated, a slot
+ * of the contract is freed) and the result event.
  */
 export function createSettlement({ database, clock, metrics, watch, marks, onFinished, answered, ...parts }: Parts) {
   const effects: Record<Effect, (unit: UnitOfWork, record: TransactionRecord) => Promise<void>> = {
@@ -92,7 +92,7 @@ export function createSettlement({ database, clock, metrics, watch, marks, onFin
     });
   }
 
-  /** Cancels an unfinished transaction. What was never published never will be; what may have arrived is cancelled on the device too. */
+  /** Cancels an unfinished transaction. One that was never published is dropped; if the device may have received it, a cancel is sent to it. */
   async function cancelIn(unit: UnitOfWork, record: TransactionRecord): Promise<void> {
     const now = clock.now();
     const cancelled: TransactionRecord = {
@@ -107,13 +107,13 @@ export function createSettlement({ database, clock, metrics, watch, marks, onFin
     if (mayHaveArrived) await parts.cancelled(unit, record.deviceId, record.transactionId);
   }
 
-  /** The same for many of one device: a server is asked for all of them in a few goes. */
+  /** Cancels many transactions of one device, in few round trips. */
   async function cancelAllIn(unit: UnitOfWork, records: readonly TransactionRecord[]): Promise<void> {
     for (let from = 0; from < records.length; from += CANCELLED_AT_ONCE)
       await inOneGo(...records.slice(from, from + CANCELLED_AT_ONCE).map((record) => cancelIn(unit, record)));
   }
 
-  /** A deactivation that nobody has to wait for; as any command it is stored under the lock of its device. */
+  /** Stores a deactivation that has already succeeded, without its device. Like every command it is stored under the device's lock. */
   async function deactivateIn(unit: UnitOfWork, deviceId: string, applicationId: string): Promise<void> {
     const now = clock.now();
     const operation = 'deactivate';
@@ -127,7 +127,7 @@ export function createSettlement({ database, clock, metrics, watch, marks, onFin
     unit.onCommit(() => metrics.transactionsCreated.inc({ operation }));
   }
 
-  /** False, with nothing changed, when the unit must be alone for it and is not. */
+  /** Applies an acknowledgement. Returns false, with nothing changed, when the unit must be alone for it and is not. */
   async function settleIn(
     unit: UnitOfWork,
     deviceId: string,
@@ -166,8 +166,8 @@ export function createSettlement({ database, clock, metrics, watch, marks, onFin
   }
 
   async function settle(deviceId: string, ack: Acknowledgement, fence?: Fence): Promise<void> {
-    // Where units run at the same time, the number of an application's activated devices is no matter of this device alone: two commits
-    // that change several of them would wait for each other.
+    // Where units run concurrently, a change of an application's number of activated devices needs a unit that runs alone: two
+    // commits that change several of these numbers could wait for each other.
     const how = { isAlone: !database.concurrent, fence };
     if (await database.transact((unit) => settleIn(unit, deviceId, ack, how), deviceId)) return;
     await database.transact(async (unit) => {
@@ -176,7 +176,7 @@ export function createSettlement({ database, clock, metrics, watch, marks, onFin
     });
   }
 
-  /** Ends under way that may be those of an activation, by device: only where these are units of work of their own, behind others. */
+  /** By device, acknowledgements in progress that may end an activation; only where they run in a later unit of their own. */
   const ending = new Map<string, Promise<unknown>>();
   function remember(deviceId: string, settled: Promise<void>): void {
     const end = Promise.allSettled([ending.get(deviceId), settled]).then(() => {
@@ -187,8 +187,8 @@ export function createSettlement({ database, clock, metrics, watch, marks, onFin
 
   return {
     /**
-     * Applies a device's acknowledgement. One for a finished transaction changes nothing. Throws TRANSACTION_NOT_FOUND
-     * when the device has no such transaction, and what `fence` does of a connection that is not the device's any more.
+     * Applies a device's acknowledgement. One for a finished transaction changes nothing. Throws TRANSACTION_NOT_FOUND when the
+     * device has no such transaction, and the error of `fence` when the device has a newer connection.
      */
     settle(deviceId: string, ack: Acknowledgement, fence?: Fence): Promise<void> {
       const settled = settle(deviceId, ack, fence);
@@ -196,10 +196,10 @@ export function createSettlement({ database, clock, metrics, watch, marks, onFin
       return settled;
     },
 
-    /** What a message must wait for that a device sent behind such an end, and that its activation decides on; never rejects. */
+    /** Resolves when such acknowledgements of a device are applied; later messages that depend on its activation wait for it. Never rejects. */
     ending: (deviceId: string): Promise<unknown> | undefined => ending.get(deviceId),
 
-    /** Ends a transaction that is about to be published for a reason of the service's own. One that is finished stays as it is. */
+    /** Ends a transaction that was about to be published, for a reason of the service itself. A finished one is left as it is. */
     async fail(deviceId: string, transactionId: number, error: { code: string; message: string }): Promise<void> {
       await database.transact(async (unit) => {
         const record = await findTransaction(unit, transactionId);
@@ -209,7 +209,7 @@ export function createSettlement({ database, clock, metrics, watch, marks, onFin
         const failed = {
           ...record,
           status: 'failed' as const,
-          attempts: Math.max(0, record.attempts - 1), // the last was counted, and is not made
+          attempts: Math.max(0, record.attempts - 1), // the last attempt was counted and will not be made
           updatedAt: now,
           completedAt: now,
           errorCode,
@@ -221,8 +221,8 @@ export function createSettlement({ database, clock, metrics, watch, marks, onFin
     },
 
     /**
-     * Ends everything of a device that is taken away by administration, inside its unit of work, which has locked the device: the application that it
-     * is activated for is told as if it had been deactivated, and of every transaction that this cancels.
+     * Ends everything of a device that the administration removes, inside the unit of work that has locked the device. The
+     * application for which it is activated is notified of a deactivation, and of every transaction that is cancelled.
      */
     async endAll(unit: UnitOfWork, device: Pick<Device, 'deviceId' | 'activation' | 'applicationId'>): Promise<void> {
       const { deviceId, applicationId } = device;

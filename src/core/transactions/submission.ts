@@ -38,7 +38,7 @@ interface Owner {
   developerId: string;
 }
 
-/** Stores what a caller asks of a device as a transaction. When the promise resolves it is on the disk. */
+/** Stores a caller's request as a transaction. When the promise resolves, it is on the disk. */
 export function createSubmission({
   database,
   clock,
@@ -53,15 +53,15 @@ export function createSubmission({
 }: Parts) {
   const requireRoom = createQueueBounds(metrics, database.concurrent);
 
-  /** What a decision about more than the device rests on, as no other unit changes it: developer, then application. */
+  /** Locks the rows, beyond the device, on which the decision depends: developer, then application. */
   async function lockOwner(unit: UnitOfWork, { applicationId, operation }: Submission) {
-    const { developerId } = await findApplication(unit, applicationId); // that never changes
+    const { developerId } = await findApplication(unit, applicationId); // an application's developer never changes
     const developer = operation === 'activate' ? await findDeveloper(unit, developerId, unit.forUpdate) : undefined;
     if (operation === 'activate' && !developer) throw new Error(`developer ${developerId} is not registered`);
     return { application: await lockApplication(unit, applicationId), developer };
   }
 
-  /** Checks the operation's own rules and takes what it holds. `lock`: for the device, in a unit that has not its key. */
+  /** Checks the operation's own rules. `lock` locks the device, in a unit without its key. */
   async function admit(
     unit: UnitOfWork,
     submission: Submission,
@@ -74,7 +74,7 @@ export function createSubmission({
     await installation.admit(unit, operation, asked, owner.developerId, hasBinary);
   }
 
-  /** When it is admitted and there is room: a place on the device's connection, if it can have one. */
+  /** Waits until the request is admitted and there is room; then reserves a slot on the device's connection, if possible. */
   async function takePlace(
     unit: UnitOfWork,
     admitted: Promise<void>,
@@ -90,17 +90,17 @@ export function createSubmission({
     return outbox.reserve(unit, wanted.deviceId);
   }
 
-  /** Of the caller's developer only: how long the look takes must not tell that another one's exists. */
+  /** Checks for a binary of the caller's own developer only, so that its duration cannot reveal the packages of others. */
   async function lookForBinary({ applicationId, operation, asked }: Installing): Promise<boolean> {
     const { developerId } = await findApplication(database.read, applicationId);
     return installation.hasBinary(operation, asked, developerId);
   }
 
   /**
-   * Answers the transactionId. Throws APPLICATION_UNREGISTERED, KEY_NOT_ISSUED, NOTIFICATION_NOT_CONFIGURED (Events
-   * table: without deviceEvent, operations that create transactions are unavailable), TOO_MANY_TRANSACTIONS, TOO_MUCH_QUEUED and what
-   * the operation's rules say (ops 5, 6, 10, 11, 28).
-   * `also` joins the unit of work, when the transaction is in it.
+   * Returns the transactionId. Throws APPLICATION_UNREGISTERED, KEY_NOT_ISSUED, NOTIFICATION_NOT_CONFIGURED (Events table:
+   * without deviceEvent, operations that create transactions are unavailable), TOO_MANY_TRANSACTIONS, TOO_MUCH_QUEUED, and the
+   * errors of the operation's rules (ops 5, 6, 10, 11, 28).
+   * `also` runs in the same unit of work, after the transaction was stored.
    */
   return async function submit(
     submission: Submission,
@@ -112,7 +112,7 @@ export function createSubmission({
     const parameters = parametersOf(submission, { applicationId, newClientId: ids.uuid });
     const text = JSON.stringify(parameters);
     const subject = subjectOf(operation, parameters);
-    // The contract, client identifiers and the sum of what is large are of many devices: who decides on them is alone.
+    // The contract, client identifiers and the sum of large parameters concern many devices, so a unit that decides on them runs alone.
     const isAlone = operation === 'activate' || text.length > LARGE_PARAMETERS;
 
     async function submitIn(unit: UnitOfWork): Promise<number> {

@@ -11,7 +11,7 @@ async function* applications(sql: Sql): AsyncGenerator<string> {
   }
 }
 
-/** Deliveries that have their outcome, application by application, along their ids, which rise with time. */
+/** Removes old deliveries with a final outcome, application by application, along their ids, which rise with time. */
 export const deliverySweep = ({ keptDays }: { keptDays: number }): Sweep<repository.Over> => ({
   kind: 'deliveries',
   keptForMicros: daysInMicros(keptDays),

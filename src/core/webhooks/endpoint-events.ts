@@ -12,12 +12,12 @@ interface Parts {
   record(unit: UnitOfWork, event: WebhookEvent): Promise<unknown>;
 }
 
-/** Microseconds: a receiver that has failed for so long is told of; a delivery that is given up is told of at once. */
-export const FAILING_FOR = 30 * 60 * 1_000_000;
+/** Microseconds of failures after which an application is notified; when a delivery is given up, it is notified at once. */
+export const FAILING_FOR_MICROS = 30 * 60 * 1_000_000;
 
 /**
- * Tells an application that one of its receivers fails, and that it is well again, by an event to another of its settings:
- * one that leads to another URL and does not fail itself. Each is told once, in the unit of work that writes the outcome.
+ * Notifies an application that one of its receivers fails, or has recovered, by an event to another of its settings that
+ * has another URL and does not fail. Each event is sent once, in the unit of work that stores the outcome.
  */
 export function createEndpointEvents({ clock, findApplication, record }: Parts) {
   async function targetFor(
@@ -48,7 +48,7 @@ export function createEndpointEvents({ clock, findApplication, record }: Parts) 
   }
 
   return {
-    /** A receiver has failed for long, or something for it was given up. */
+    /** Notifies of a receiver that has failed for long, or for which a delivery was given up. */
     async failing(unit: UnitOfWork, name: ReceiverName): Promise<void> {
       const row = await findFailing(unit, name);
       if (!row || row.toldAt !== null) return;
@@ -58,7 +58,7 @@ export function createEndpointEvents({ clock, findApplication, record }: Parts) 
       await tell(unit, target, 'endpoint.failing', row);
     },
 
-    /** A receiver that failed has taken something: that is forgotten. */
+    /** Removes a failing receiver after a successful attempt, and notifies if its failure was notified. */
     async recovered(unit: UnitOfWork, name: ReceiverName): Promise<void> {
       const row = await findFailing(unit, name);
       if (!row) return;

@@ -22,8 +22,6 @@ export interface FeedItem {
   value: object;
 }
 
-export type FeedStream = ReturnType<typeof createFeedStream>;
-
 /** Server-sent events (HTML, 9.2) to one reader, with a bounded buffer. */
 export function createFeedStream(clock: Clock) {
   const body = new Readable({ highWaterMark: FEED_BUFFER, read: () => undefined });

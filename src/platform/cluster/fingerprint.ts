@@ -26,7 +26,7 @@ export function fingerprintOf(config: Config, release: string): string {
   return JSON.stringify({ release, ...Object.fromEntries(shown) });
 }
 
-/** The names of what is not the same in two fingerprints. One of another release may know of settings that this one does not. */
+/** The names of the settings that differ in two fingerprints. A newer release may have settings that are missing here; they are ignored. */
 export function differingSettings(own: string, other: string): string[] {
   const [mine, theirs] = [own, other].map((text) => JSON.parse(text) as Record<string, unknown>) as [
     Record<string, unknown>,
@@ -35,10 +35,10 @@ export function differingSettings(own: string, other: string): string[] {
   return Object.keys(mine).filter((name) => name in theirs && mine[name] !== theirs[name]);
 }
 
-/** What a node must have been told so that another may be beside it, and what this one lacks of it. */
+/** The settings that a node must have before another may join, and that this one lacks. */
 export const lackingSettings = (config: Config): string[] =>
   [
-    ['LAPEL_ADMIN_TOKEN', config.admin.token] as const, // each would make its own
-    ['LAPEL_PUBLIC_URL', config.publicUrl] as const, // the issuer of tokens, which all accept
-    ['LAPEL_S3_ENDPOINT', config.objects.endpoint] as const, // the embedded store has its files on one machine
+    ['LAPEL_ADMIN_TOKEN', config.admin.token] as const, // without it each node would make its own
+    ['LAPEL_PUBLIC_URL', config.publicUrl] as const, // the issuer of tokens, which all nodes must accept
+    ['LAPEL_S3_ENDPOINT', config.objects.endpoint] as const, // the embedded store has its files on a single machine
   ].flatMap(([name, value]) => (value === null ? [name] : []));
