@@ -11,7 +11,6 @@ type State = repository.InstallationState;
 
 const STATES: readonly State[] = ['installed', 'waiting', 'failed'];
 /** The most packages whose counts are kept; each for ten seconds. */
-const KEPT = 10_000_000;
 const REMEMBERED = 500;
 
 export interface InstallationCounts extends Record<State, number> {
@@ -64,15 +63,7 @@ export function createInstallations({ database: { aside }, clock }: Parts) {
   /** The counts of all versions of a package, at most ten seconds old. */
   function countsOf(name: PackageName, applicationId: string | undefined): Promise<ByVersion> {
     const key = [name.line, name.package, applicationId].join(' ');
-    const now = clock.now();
-    const found = known.get(key);
-    if (found && found.until > now) return found.counts;
-    known.delete(key); // deleted before it is set again, so that the map stays in the order of times
-    if (known.size >= REMEMBERED) for (const [first] of known.entries().take(1)) known.delete(first);
-    const counts = count(name, applicationId);
-    known.set(key, { until: now + KEPT, counts });
-    counts.catch(() => known.delete(key));
-    return counts;
+    return remembered(key, () => count(name, applicationId));
   }
 
   return {

@@ -36,8 +36,8 @@ interface Parts {
  */
 export function createOutbound({ watch, ownerOf }: Parts) {
   const states = new WeakMap<Client, ClientState>();
-  /** Bytes that wait, by developer. */
-  const ofDevelopers = new Map<string, number>();
+  /** Waiting bytes by developer. */
+  const ofDevelopers = createCounts();
 
   function count(state: ClientState, bytes: number): void {
     state.waitingBytes += bytes;
