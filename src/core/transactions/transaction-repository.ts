@@ -291,6 +291,6 @@ const REMOVE = inSets('DELETE FROM transactions WHERE transaction_id = ? AND com
   'bigint',
 ]);
 
-/** Removes such a transaction; returns 0 when it must stay. */
+/** Removes a transaction if it ended before the time and nothing is due for its device; returns the number of removed rows. */
 export const removeEnded = (sql: Sql, transactionId: number, before: number): Promise<number> =>
   sql.run(REMOVE, transactionId, before);

@@ -6,7 +6,7 @@ import { createSigner } from './signature.ts';
 
 interface Options {
   clock: Clock;
-  /** LAPEL_WEBHOOK_ALLOW_PRIVATE */
+  /** The setting LAPEL_WEBHOOK_ALLOW_PRIVATE: whether webhooks may go to private addresses. */
   allowPrivate: boolean;
   /** Milliseconds from the start of an attempt to the end of its answer. */
   timeoutMs?: number;

@@ -56,7 +56,7 @@ const REMOVE = inSets(
   ['text', 'text', 'bigint'],
 );
 
-/** Removes such a delivery; returns 0 when it must stay. */
+/** Removes a delivery if its final outcome was stored before the time; returns the number of removed rows. */
 export const removeOver = (sql: Sql, { applicationId, deliveryId }: DeliveryKey, before: number): Promise<number> =>
   sql.run(REMOVE, applicationId, deliveryId, before);
 

@@ -37,7 +37,7 @@ interface Options {
   findApplication: Parameters<typeof createEndpointEvents>[0]['findApplication'];
   /** Tells which receivers belong to this node. */
   share: ReceiverShare;
-  /** LAPEL_WEBHOOK_ALLOW_PRIVATE */
+  /** The setting LAPEL_WEBHOOK_ALLOW_PRIVATE: whether webhooks may go to private addresses. */
   allowPrivate: boolean;
   /** Milliseconds from the start of an attempt to its answer. */
   timeoutMs?: number;

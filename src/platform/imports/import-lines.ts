@@ -73,7 +73,7 @@ async function* readCsv(body: Readable): AsyncIterable<ImportLine> {
     skip_empty_lines: true,
     max_record_size: LONGEST_LINE,
     trim: true,
-    relax_column_count: true, // such a record carries an error; the records behind it are read
+    relax_column_count: true, // a record with another number of cells gets an error, and the records behind it are read
     // Records are taken here and not from the parser's stream, because an error would discard those in the stream's buffer.
     on_record(record: Record<string, string>, { lines: line, error }: { lines: number; error: CsvError | undefined }) {
       read.push(error ? { line, fault: error.message } : toLine(line, record));

@@ -39,7 +39,7 @@ interface Options extends Pick<QueueOptions, 'ownerOf'> {
  *
  * A transaction that met another one's lock or conflict is run again, and so is one whose connection was lost before its
  * COMMIT was sent. When it was lost after that, nobody knows whether it was committed, and its units are rejected with
- * FateUnknown.
+ * DATABASE_UNAVAILABLE.
  */
 export function createPostgresGroupCommit({ link, identities, observe, onEffectError, ownerOf }: Options) {
   const effects = createEffects(onEffectError);
