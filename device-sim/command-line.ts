@@ -10,7 +10,7 @@ import type { Scenario } from './scenario/scenario.ts';
 import { shortWay } from './short-way.ts';
 import { UsageError } from './usage-error.ts';
 
-/** What a run needs to know besides its scenario. */
+/** The settings of a run besides its scenario. */
 export interface RunSettings {
   readonly scenario: Scenario;
   readonly run: string;
@@ -19,12 +19,12 @@ export interface RunSettings {
   readonly json: boolean;
   readonly reportFolder: string | undefined;
   readonly decisionsFile: string | undefined;
-  /** Milliseconds that the service has to come up. */
+  /** Milliseconds to wait until the service answers. */
   readonly wait: number;
-  /** Removes what the run has made. */
+  /** Whether the run removes its devices, application and packages at the end. */
   readonly clean: boolean;
   readonly cleanSessions: boolean;
-  /** By whose MQTT client devices connect: that of the simulator, or the package `mqtt`. */
+  /** The MQTT client of the devices: that of the simulator, or the package `mqtt`. */
   readonly client: 'lean' | 'mqtt';
   readonly stateFolder: string | undefined;
   readonly downloadFolder: string | undefined;
@@ -32,13 +32,13 @@ export interface RunSettings {
   readonly api: string;
   readonly accounts: AccountSource;
   readonly saveFile: string | undefined;
-  /** One that is there; else the run makes one of its own. */
+  /** An existing application; without it the run makes one. */
   readonly application: { readonly applicationId: string; readonly secret: string } | undefined;
   readonly authenticationKey: string | undefined;
   readonly webhook: { readonly host: string; readonly port: number; readonly publicUrl: string | undefined };
 }
 
-/** A command line, understood. */
+/** A parsed command line. */
 export type Command =
   | { readonly do: 'help' | 'list' | 'schema' }
   | { readonly do: 'check'; readonly files: readonly string[] }
@@ -103,7 +103,7 @@ function applicationOf(options: Options, env: Environment): RunSettings['applica
   return { applicationId, secret };
 }
 
-/** All of a run but its scenario. */
+/** All settings of a run except its scenario. */
 function surroundings(options: Options, env: Environment): Omit<RunSettings, 'scenario' | 'run'> {
   const webhookUrl = options.has('webhook-url') ? options.url('webhook-url', '', HTTP) : undefined;
   return {
@@ -138,7 +138,7 @@ const PLAIN_COUNT = 10;
 const COUNT = { min: 1, max: MAX_DEVICES, whole: true };
 const SEED = { min: 0, max: 4_294_967_295, whole: true };
 
-/** A run of a scenario that is there. */
+/** A run of an existing scenario. */
 function runOf(name: string, options: Options, env: Environment): Command {
   const misplaced = shortWayNames.find((option) => options.has(option));
   if (misplaced) throw new UsageError(`--${misplaced}`, 'is said by the scenario; without "run FILE" it is an option');
@@ -155,7 +155,7 @@ function runOf(name: string, options: Options, env: Environment): Command {
   };
 }
 
-/** How many devices there are without a word about it: all of a file. What is wrong with the file is said when it is used. */
+/** The default number of devices: all devices of a file. Faults in the file are reported when it is used. */
 function countedIn(accounts: AccountSource): number {
   if (accounts.kind !== 'file') return PLAIN_COUNT;
   try {
@@ -165,7 +165,7 @@ function countedIn(accounts: AccountSource): number {
   }
 }
 
-/** A run of the options alone. */
+/** A run of options alone, without a scenario. */
 function shortRun(options: Options, env: Environment): Command {
   if (options.has('faster')) throw new UsageError('--faster', 'is for scenarios: run FILE');
   const seed = options.number('seed', 1, SEED);

@@ -1,23 +1,26 @@
-/** Durations counted in buckets: plain data, so that those of several processes can be added up. Milliseconds. */
+/**
+ * Durations in milliseconds, counted in buckets. They are plain data, so that those of several processes can be added
+ * up.
+ */
 export interface HistogramData {
   readonly count: number;
   readonly sum: number;
   readonly min: number;
   readonly max: number;
-  /** `[bucket, count]` of the buckets that are not empty, in their order; `upperBound` says what a bucket is. */
+  /** `[bucket, count]` of the buckets that are not empty, in their order; `upperBound` gives the bound of a bucket. */
   readonly buckets: readonly (readonly [bucket: number, count: number])[];
 }
 
 export interface Histogram {
   record(milliseconds: number): void;
-  /** Adds what another one has counted. */
+  /** Adds the counts of another histogram. */
   add(other: HistogramData): void;
   data(): HistogramData;
 }
 
-/** Steps to each doubling: a percentile is at most 1/32 of itself too high. */
+/** The buckets for each doubling: a percentile is at most 1/32 of itself too high. */
 const STEPS = 32;
-/** Milliseconds; what is shorter is in the first bucket. */
+/** Shorter durations (in milliseconds) are in the first bucket. */
 const SHORTEST = 0.01;
 /** Up to about twelve days. */
 const BUCKETS = STEPS * 37;
@@ -28,7 +31,9 @@ const bucketOf = (milliseconds: number): number =>
 /** The longest duration in a bucket. Milliseconds. */
 export const upperBound = (bucket: number): number => SHORTEST * 2 ** (bucket / STEPS);
 
-/** The duration that a share (0 to 1) of those counted did not exceed; 0 when nothing was counted. Milliseconds. */
+/**
+ * The duration that a share (0 to 1) of the counted ones did not exceed, in milliseconds; 0 when nothing was counted.
+ */
 export function percentile({ count, min, max, buckets }: HistogramData, share: number): number {
   const wanted = Math.max(1, Math.ceil(share * count));
   let seen = 0;

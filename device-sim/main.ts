@@ -31,7 +31,7 @@ function list(): string {
   return rows.map(({ name, about }) => `${name.padEnd(width)}  ${about}\n`).join('');
 }
 
-/** Says of each file whether it is a scenario. */
+/** Checks whether each file is a scenario. */
 function check(files: readonly string[]): number {
   let wrong = 0;
   for (const file of files) {
@@ -50,17 +50,17 @@ function check(files: readonly string[]): number {
   return wrong > 0 ? WRONG_INPUT : HOLDS;
 }
 
-/** Writes what is left of a run, and gives its exit code. */
+/** Writes the reports of a run; returns its exit code. */
 function conclude(record: RunRecord, { json, folder }: { json: boolean; folder: string | undefined }): number {
   if (folder !== undefined) writeReport(folder, record);
   process.stdout.write(json ? `${JSON.stringify(record)}\n` : closingTable(record));
-  // A promise that was broken is broken also when not everything took place.
+  // A broken promise counts even if the scenario did not take place.
   if (record.verdicts.some(isBrokenPromise)) return DOES_NOT_HOLD;
   if (record.notRun.length > 0) return NOT_RUN;
   return record.verdicts.every(({ holds }) => holds) ? HOLDS : DOES_NOT_HOLD;
 }
 
-/** Aborted by Ctrl-C; whoever asks twice does not want to wait for a farewell. */
+/** Aborted by Ctrl-C; a second Ctrl-C ends the process at once. */
 function interruption(): AbortSignal {
   const controller = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
@@ -101,7 +101,7 @@ async function carryOut(command: Command): Promise<number> {
   }
 }
 
-/** A message of several lines: each shows what it holds. */
+/** Escapes each line of a message of several lines. */
 const plainLines = (text: string): string => text.split('\n').map(plainText).join('\n');
 
 function exitCodeOf(error: unknown): number {
@@ -109,7 +109,7 @@ function exitCodeOf(error: unknown): number {
   return error instanceof Unreachable ? UNREACHABLE : DOES_NOT_HOLD;
 }
 
-/** The command line of the simulator. Standard output is for its result, standard error for everything else. */
+/** The command line of the simulator. Standard output has only the result; everything else goes to standard error. */
 try {
   process.exitCode = await carryOut(readCommandLine(process.argv.slice(2), process.env));
 } catch (error) {

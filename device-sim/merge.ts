@@ -16,5 +16,8 @@ function readRecord(folder: string): RunRecord {
   return record;
 }
 
-/** Makes one report of those of several processes that shared a run, by their folders. Throws a UsageError when they are not parts of one run. */
+/**
+ * Makes one report from the report folders of several processes that shared a run. Throws a UsageError if they are not
+ * parts of one run.
+ */
 export const mergeReports = (folders: readonly string[]): RunRecord => mergeRecords(folders.map(readRecord));

@@ -21,13 +21,13 @@ export function readAccounts(file: string, limit?: number): DeviceAccount[] {
         return { deviceId, credential };
       }
     } catch {
-      // Reported below, like a line with the wrong content.
+      // The check below reports it, as it does for a line with wrong content.
     }
     throw new UsageError('--devices', `line ${index + 1} of ${file} is no {"deviceId", "credential"}`);
   });
 }
 
-/** Credentials are secrets: for the owner's eyes only. */
+/** Only the owner may read the file, because credentials are secrets. */
 export function saveAccounts(file: string, accounts: readonly DeviceAccount[]): void {
   const lines = accounts.map(({ deviceId, credential }) => `${JSON.stringify({ deviceId, credential })}\n`);
   writeFileSync(file, lines.join(''), { mode: 0o600 });
@@ -43,7 +43,7 @@ export function readToken(dataDir: string): string {
   }
 }
 
-/** Where devices come from. */
+/** The source of a run's devices. */
 export type AccountSource =
   | { kind: 'file'; file: string; limit: number | undefined }
   | { kind: 'register'; adminUrl: string; token: string | { dataDir: string }; developerId: string };

@@ -6,14 +6,17 @@ import type { Requests } from './requests.ts';
 import { inParallel } from './service-client.ts';
 
 const PARALLEL_REQUESTS = 16;
-/** An activation that a device fails is tried so often. */
+/** How often an activation is tried if the device fails it. */
 const ATTEMPTS = 3;
 const LOOK_MILLISECONDS = 20;
 
 interface Activation {
-  /** The result event of a transaction is there. */
+  /** To be called when the result event of a transaction has arrived. */
   concluded(transactionId: number, status: string): void;
-  /** Gives those that are activated when everybody was asked, and each is, or has failed, or nothing has moved for `patience` milliseconds. */
+  /**
+   * Activates devices; returns those that are activated in the end. Resolves when every device was asked, and each has
+   * a result or no result has arrived for `patience` milliseconds.
+   */
   activate(deviceIds: readonly string[], phase: string, patience: number): Promise<string[]>;
 }
 
@@ -32,14 +35,14 @@ export function createActivation({
   requests: Requests;
   acts: Acts;
   timers: Timers;
-  /** Milliseconds since a time, without those in which the simulator itself stood still. */
+  /** Milliseconds since a time, without the spans in which the simulator itself stood still. */
   spentSince: (from: number) => number;
   stopped: AbortSignal;
   device: (deviceId: string) => Device | undefined;
 }): Activation {
-  /** Of transactions that are waited for: what their result calls. */
+  /** Calls this function with the result of a transaction that somebody waits for. */
   const waiting = new Map<number, (status: string) => void>();
-  /** Results that came before the answer to their request, while somebody asks. */
+  /** Results that arrived before the answer to their request. */
   const early = new Map<number, string>();
   let asking = 0;
 
@@ -67,7 +70,7 @@ export function createActivation({
       let lastProgress = timers.now();
       asking += 1;
 
-      /** The transaction that activates a device; undefined when there is none to wait for. */
+      /** The transaction that activates a device; undefined if there is none to wait for. */
       async function ask(deviceId: string): Promise<number | undefined> {
         if (stopped.aborted) return undefined;
         const { status, clientId } = await requests.insist(() => lapel.readActivation({ deviceId }));
@@ -77,7 +80,10 @@ export function createActivation({
         return undefined;
       }
 
-      /** Asks all of some; gives those that have failed when each has a result, or nobody has had one for as long as patience lasts. */
+      /**
+       * Asks devices to activate; returns those that failed. Resolves when each has a result, or when no result has
+       * arrived for the time of `patience`.
+       */
       async function attempt(some: readonly string[]): Promise<string[]> {
         const failed: string[] = [];
         let open = 0;
@@ -86,7 +92,7 @@ export function createActivation({
           lastProgress = timers.now();
           if (transactionId === undefined) return;
           open += 1;
-          // Not waited for here: who never answers holds up nobody's request.
+          // Not awaited here, so that a device that never answers delays no other request.
           void resultOf(transactionId).then((status) => {
             open -= 1;
             lastProgress = timers.now();

@@ -8,13 +8,13 @@ import type { Requests } from './requests.ts';
 const LANGUAGES = ['en-US', 'ja', 'de', 'fr-CA', 'pt-BR', 'zh-Hant-TW'];
 const BLUETOOTH = { query: { type: 'bluetooth' } } as const;
 
-/** One call: what it needs follows from the device and the number of the action. */
+/** One call to the service. Its parameters follow from the device and the number of the action. */
 type Call = (
   to: { deviceId: string; idempotencyKey: string },
   action: Action,
 ) => Promise<{ transactionId: number } | undefined>;
 
-/** An action without a transaction of its own. */
+/** An action that makes no transaction. */
 const silently = async (call: Promise<unknown>): Promise<undefined> => {
   await call;
   return undefined;
@@ -25,7 +25,7 @@ function releaseOf({ do: name, release }: Action): Release {
   return release;
 }
 
-/** What each action asks of the service. */
+/** The call that each action makes. */
 function callsOf(lapel: LapelClient, releases: Releases): Record<Exclude<ActionName, 'cancel'>, Call> {
   return {
     activate: (to) => lapel.activate({ ...to, body: {} }),
@@ -37,7 +37,7 @@ function callsOf(lapel: LapelClient, releases: Releases): Record<Exclude<ActionN
     setLanguage: (to, { number }) =>
       lapel.setLanguage({ ...to, body: { lang: LANGUAGES[number % LANGUAGES.length] ?? 'en-US' } }),
     readBluetooth: (to) => lapel.readConnectivity({ ...to, ...BLUETOOTH }),
-    // Off now and then: most of the time there is somebody to talk to.
+    // Mostly on, so that other operations find a Bluetooth device.
     setBluetooth: (to, { number }) =>
       lapel.changeConnectivity({ ...to, body: { type: 'bluetooth', enabled: number % 4 !== 0 } }),
     listBluetooth: (to) => lapel.listConnectivity({ ...to, ...BLUETOOTH }),
@@ -52,9 +52,9 @@ function callsOf(lapel: LapelClient, releases: Releases): Record<Exclude<ActionN
   };
 }
 
-/** Carries out actions; what comes of them is in the ledger. */
+/** Carries out actions; the ledger records the results. */
 export interface Acts {
-  /** Gives the transaction, where there is one. */
+  /** Resolves to the transaction, if there is one. */
   perform(action: Action, deviceId: string, phase: string, due?: number): Promise<number | undefined>;
 }
 

@@ -11,16 +11,16 @@ import type { Ledger, Refused } from './ledger.ts';
 import { tell } from './story.ts';
 import { createTroubleBook } from './trouble-book.ts';
 
-/** Finished transactions that are remembered with all their times. */
+/** How many finished transactions are remembered with all their times. */
 const DONE_KEPT = 20_000;
-/** Commands and results of transactions whose 201 has not been seen (yet). */
+/** How many commands and results are remembered for transactions whose 201 was not seen yet. */
 const EARLY_KEPT = 10_000;
-/** Finished transactions in the story of a device. */
+/** How many finished transactions the story of a device shows. */
 const STORY_DEPTH = 3;
 
 /**
- * `began`: when the run began. `lateAfter`: milliseconds from the acknowledgement of an answer to its result, without those in which
- * the simulator itself stood still.
+ * `began` is the start of the run. `lateAfter` is in milliseconds, from the acknowledgement of an answer to its result,
+ * without the spans in which the simulator itself stood still.
  */
 export function createLedger({
   began,
@@ -34,9 +34,9 @@ export function createLedger({
   const open = new Map<number, Entry>();
   const early = new Map<number, Entry>();
   const done = new Map<number, Entry>();
-  /** Under which webhook their result came. */
+  /** The mark of the webhook that brought the result of each transaction. */
   const finished = createIdMarks();
-  /** Whose 201 was seen. */
+  /** The transactions whose 201 was seen. */
   const acceptedIds = createIdMarks();
   const events = createEventBook();
   const examples = createExamples();
@@ -58,7 +58,7 @@ export function createLedger({
   const find = (transactionId: number): Entry | undefined =>
     early.get(transactionId) ?? open.get(transactionId) ?? done.get(transactionId);
 
-  /** The entry of a command or result, which may be here before the answer to its request. */
+  /** The entry of a command or a result, which may arrive before the answer to its request. */
   function meet(transactionId: number, deviceId: string, at: number): Entry | undefined {
     const known = find(transactionId);
     if (known || finished.of(transactionId) !== undefined) return known;
@@ -68,7 +68,10 @@ export function createLedger({
     return entry;
   }
 
-  /** Another transaction under an id that is known: from now on it is that one which is heard of. */
+  /**
+   * Replaces a known transaction by another one with the same id: from now on commands and results belong to the new
+   * one.
+   */
   function another(transactionId: number, deviceId: string, at: number): Entry {
     const entry = newEntry(transactionId, deviceId, at);
     entry.former = finished.of(transactionId) ?? 0;
@@ -104,7 +107,7 @@ export function createLedger({
 
   const elsewhere = createElsewhere(violation);
 
-  /** The id of a new transaction was that of another one, whose result can never be told from its own. */
+  /** A new transaction got the id of another one. Their results cannot be told apart. */
   function reuse(entry: Entry, at: number): void {
     const { transactionId } = entry;
     const first = open.get(transactionId);
@@ -128,7 +131,7 @@ export function createLedger({
     if (phase !== null && acknowledgedAt !== null) of(phase).took('answered', acknowledgedAt - requestedAt);
   }
 
-  /** Its result is there, and so is its 201. */
+  /** Finishes an entry that has both its result and its 201. */
   function conclude(entry: Entry): void {
     const { transactionId, phase, result, acknowledgedAt, requestedAt } = entry;
     if (phase === null || !result) return;
@@ -164,7 +167,7 @@ export function createLedger({
     const content = crc32(body);
     if (before !== undefined) {
       const entry = find(transactionId) ?? newEntry(transactionId, deviceId, at);
-      // An attempt is made anew, with a timestamp of its own, but what it says is the same.
+      // Each attempt has its own timestamp, but the same content.
       const same = before === mark && (entry.result === null || entry.result.body === content);
       if (same) of(entry.phase ?? current).add('repeated');
       else if (before === mark) double(entry, `${transactionId} has two contents under one webhook-id`, at);
@@ -254,7 +257,8 @@ export function createLedger({
         }
         device.highest = Math.max(device.highest, transactionId);
       } else if (
-        // What is on its way when the answer comes may still be delivered: at least once. A later connection begins without it.
+        // A repetition may have been on its way when the answer arrived: MQTT delivers at least once. On a later
+        // connection it must not come.
         entry.acknowledgedAt !== null &&
         device.connections > entry.acknowledgedOn &&
         attempt > entry.attempt
@@ -385,5 +389,5 @@ export function createLedger({
   };
 }
 
-/** What tells one webhook-id from another; never 0. */
+/** A mark that distinguishes webhook-ids; never 0. */
 const markOf = (webhookId: string): number => crc32(webhookId) || 1;

@@ -21,42 +21,50 @@ import { createSettling, type Settlement } from './settle.ts';
 const SETTINGS = Object.keys(URL_SETTINGS) as (keyof typeof URL_SETTINGS)[];
 const isWebhook = (name: string): boolean => WEBHOOK_SETTINGS.some((one) => one === name);
 
-/** How long the service has for its first webhook. */
+/** How long the first webhook of the service may take. */
 const REACH_MILLISECONDS = 15_000;
 
-/** The customer of a fleet: an application with its receiver and its store, which acts and keeps books. */
+/** The customer of a fleet: an application with a receiver and a file store. It carries out actions and keeps books. */
 export interface Customer extends AsyncDisposable {
   readonly ledger: Ledger;
   readonly receiver: {
-    /** Its address for the service; empty before `start`. */
+    /** The address of the receiver for the service; empty before `start`. */
     readonly url: string;
     /** Files that devices have uploaded. */
     readonly files: { readonly count: number; readonly bytes: number };
-    /** From now on this happens to a share (0 to 1) of what comes; null: nothing. */
+    /** Plays a fault for a share (0 to 1) of the webhooks and requests from now on; null ends it. */
     play(fault: ReceiverFault | null, share?: number): void;
   };
-  /** Receiver up, key issued, settings set; resolves when a webhook of the service has come. Rejects in words. */
+  /**
+   * Starts the receiver, issues the key and sets the settings. Resolves when a webhook of the service has arrived.
+   * Rejects with a sentence.
+   */
   start(): Promise<void>;
-  /** From now on the books have what the devices of the fleet tell of themselves. */
+  /** Records from now on what the devices of the fleet report. */
   follow(fleet: Pick<Fleet, 'devices' | 'events'>): void;
   /**
-   * Activates those that are not; gives those that are activated then. Everybody is asked first, however long the service lets wait for that
-   * (429). A device that does not answer keeps nobody from going on: when nobody has answered for `patience` milliseconds it is left where it is. Rejects in words when the service refuses the application.
+   * Activates the devices that are not activated; resolves to those that are activated then. All devices are asked
+   * first, however long 429 answers delay this. A device that does not answer stops nothing: when no device has
+   * answered for `patience` milliseconds, the run goes on. Rejects with a sentence when the service refuses the
+   * application.
    */
   activate(deviceIds: readonly string[], phase: string, patience: number): Promise<string[]>;
-  /** By what a command is known in every run: the number of its action. Waits for the answer to its request, which may be slower. */
+  /**
+   * The identity of a command that is the same in every run: the number of its action. Waits for the answer to the
+   * request, which may arrive after the command.
+   */
   readonly keyOf: KeyOf;
   /**
-   * Does one thing; resolves when the service has answered. What comes of it is in the ledger; rejects never. `due`: when it should have
-   * begun, from which on its time counts; now, without it.
+   * Carries out one action; resolves when the service has answered, and never rejects. The ledger records the result.
+   * `due` is the time at which the action should have begun, and its latency counts from there; by default from now.
    */
   act(action: Action, deviceId: string, phase: string, due?: number): Promise<void>;
   /**
-   * Waits until everything accepted has its result, `milliseconds` at most; then asks the service about what has none, and puts
-   * what is lost into the ledger.
+   * Waits until every accepted transaction has its result, at most `milliseconds`. Then asks the service about the
+   * transactions without one, and enters the lost ones into the ledger.
    */
   settle(milliseconds: number): Promise<Settlement>;
-  /** Removes from the service what actions have brought there: packages and their files. */
+  /** Removes the packages and files that actions have brought to the service. */
   clean(): Promise<void>;
 }
 
@@ -76,24 +84,24 @@ export function createCustomer({
 }: {
   apiUrl: string;
   application: ApplicationAccess;
-  /** The key of the application; without it a new one is issued, and the former one ends. */
+  /** The authenticationKey of the application. Without it a new one is issued, and the former one ends. */
   authenticationKey?: string | undefined;
   /** Where the receiver listens. */
   listen?: { host: string; port: number };
-  /** How the service reaches the receiver, when that is another address. */
+  /** The address at which the service reaches the receiver, if it differs. */
   publicUrl?: string | undefined;
-  /** For firmware. */
+  /** Access to administration, which firmware needs. */
   admin?: { url: string; token: string } | undefined;
   /** Milliseconds after which a result is late. */
   lateAfter?: number;
   seed?: number;
   timers: Timers;
-  /** Milliseconds of a span in which the simulator itself stood still: nobody else is blamed for them. */
+  /** Milliseconds of a span in which the simulator itself stood still: the service is not blamed for them. */
   stoodStill?: (from: number, to: number) => number;
 }): Customer {
   const stop = new AbortController();
   const { now } = timers;
-  // One attempt: what fails is counted, and made again under the same key, with books of it.
+  // The client makes one attempt. A failure is counted, and the request is repeated with the same key and recorded.
   const lapel = createLapelClient({ baseUrl: apiUrl, applicationId, secret, attempts: 1, now });
   const ledger = createLedger({ began: now(), ...(lateAfter !== undefined && { lateAfter }), stoodStill });
   const requests = createRequests({ ledger, timers, stopped: stop.signal });
@@ -197,7 +205,7 @@ export function createCustomer({
     clean: () => releases.clean(),
 
     async [Symbol.asyncDispose]() {
-      // A service that is gone keeps the settings that it had.
+      // A service that is gone keeps its settings.
       if (before && receiver) {
         const former = Object.fromEntries(SETTINGS.map((name) => [name, before?.[name] ?? null]));
         await lapel.updateSettings({ body: former }).catch(() => {});
@@ -213,7 +221,7 @@ const whyNone = (ledger: Ledger): string =>
     ? 'the signature is not that of the key'
     : 'the service does not reach this address (--webhook-url says another one)';
 
-/** An Error for people: what the service says, or that there is none. */
+/** An Error for people, with the text of the service, or saying that there is no service. */
 function inWords(error: unknown, at: { apiUrl: string; applicationId: string; url: string }): Error {
   if (!(error instanceof LapelError))
     return new Error(`cannot reach ${at.apiUrl}: ${reasonOf(error)}`, { cause: error });

@@ -5,19 +5,19 @@ const NOTES_KEPT = 6;
 interface DeviceBook {
   /** Transactions without a result. */
   open: number[];
-  /** The highest transactionId that came. */
+  /** The highest transactionId that the device has received. */
   highest: number;
-  /** How many connections it has had. */
+  /** The number of its connections. */
   connections: number;
   notes: Note[];
 }
 
-/** What is known of each device. */
+/** Books about each device. */
 export interface DeviceBooks {
   book(deviceId: string): DeviceBook;
-  /** Undefined for one that nothing was heard of. */
+  /** Undefined if nothing is known of the device. */
   known(deviceId: string): Readonly<DeviceBook> | undefined;
-  /** A line for its story; the last ones are kept. */
+  /** Adds a line to the story of the device; the latest ones are kept. */
   note(deviceId: string, text: string, at: number): void;
 }
 

@@ -1,9 +1,12 @@
 import type { Entry } from './entry.ts';
 
-/** What other devices had to do with a transaction, in its story. */
+/** How many notes about other devices the story of a transaction keeps. */
 const KEPT = 6;
 
-/** Commands, answers and results of other devices than the one that was asked. `violation` counts one, in words. */
+/**
+ * Notes commands, answers and results of other devices than the one that was asked. `violation` counts one, with a
+ * sentence.
+ */
 export function createElsewhere(violation: (entry: Entry, text: string, at: number) => void) {
   const asked = ({ transactionId, deviceId }: Entry): string =>
     `${transactionId}, which device ${deviceId} was asked for,`;
@@ -12,7 +15,7 @@ export function createElsewhere(violation: (entry: Entry, text: string, at: numb
     if (entry.elsewhere.length < KEPT) entry.elsewhere.push({ at, deviceId, text });
   }
 
-  /** Once for each transaction, and not before it is known who was asked. */
+  /** Counts a violation once for each transaction, and only when it is known which device was asked. */
   function say(entry: Entry, at: number): void {
     const [other] = entry.elsewhere;
     if (!other || entry.strayed || entry.phase === null) return;
@@ -33,7 +36,7 @@ export function createElsewhere(violation: (entry: Entry, text: string, at: numb
     answerOf(entry: Entry, deviceId: string, status: string, at: number): void {
       add(entry, deviceId, `answers ${entry.transactionId}: ${status}`, at);
     },
-    /** Who was asked is known now: what was heard of another device before is not its own. */
+    /** To be called when it is known which device was asked; earlier notes may then be violations. */
     asked(entry: Entry, deviceId: string, at: number): void {
       const { deviceId: other, deliveredAt } = entry;
       if (other !== deviceId) {

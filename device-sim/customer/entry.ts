@@ -1,34 +1,34 @@
-/** What the books say about one transaction. Times are milliseconds of the timers of the run; null: not yet. */
+/** The books about one transaction. Times are milliseconds of the timers of the run; null means not yet. */
 export interface Entry {
   readonly transactionId: number;
-  /** The one that was asked; before the 201 the one that was heard of first. */
+  /** The device that was asked. Before the 201: the first device that had to do with the transaction. */
   deviceId: string;
-  /** With the transactionId it is the identity of its command; null while no device has got it. */
+  /** Identifies the command together with the transactionId; null while no device has got it. */
   issuedAt: string | null;
   operation: string;
-  /** Of the action that caused it; null while its 201 has not been seen. */
+  /** The phase of the action that caused the transaction; null while its 201 was not seen. */
   phase: string | null;
   number: number | undefined;
   requestedAt: number;
   acceptedAt: number | null;
   deliveredAt: number | null;
-  /** Of the last delivery. */
+  /** The attempt of the last delivery. */
   attempt: number;
   answeredAt: number | null;
   answer: string | null;
   acknowledgedAt: number | null;
-  /** On which connection of its device, counted. */
+  /** The number of the device's connection on which the answer was acknowledged. */
   acknowledgedOn: number;
   result: { status: string; code: string | null; webhookId: string; body: number; at: number } | null;
-  /** What other devices than the one that was asked had to do with it. */
+  /** Notes about other devices than the one that was asked. */
   elsewhere: { readonly at: number; readonly deviceId: string; readonly text: string }[];
-  /** That is counted as a violation. */
+  /** Whether these notes are counted as a violation. */
   strayed: boolean;
-  /** The mark of the webhook of an earlier transaction with the same id; 0: there was none. */
+  /** The mark of the webhook of an earlier transaction with the same id; 0 if there was none. */
   former: number;
-  /** It is counted as lost. */
+  /** Whether it is counted as lost. */
   lost: boolean;
-  /** It is counted as doubled. */
+  /** Whether it is counted as doubled. */
   doubled: boolean;
 }
 

@@ -1,6 +1,6 @@
 import { remember } from '../bounded-map.ts';
 
-/** The most events that are remembered once they have come: a second webhook of one is known for so long. */
+/** How many received events are remembered, so that a second webhook for one of them is noticed. */
 const KEPT = 50_000;
 
 export interface ToldEvent {
@@ -14,11 +14,11 @@ export interface ToldEvent {
 /** Events of devices between the acknowledgement of the service and their webhook; either may be seen first. */
 export interface EventBook {
   told(event: ToldEvent): void;
-  /** The service has said that something is wrong with it: it may come, and is not owed. */
+  /** The service has reported a fault in the event: its webhook may arrive, but need not. */
   excused(eventId: string): void;
-  /** `mark` tells one webhook from another. */
+  /** `mark` distinguishes webhooks. */
   received(eventId: string, mark: number): 'first' | 'repeated' | 'doubled';
-  /** Acknowledged, and never received. */
+  /** Events that were acknowledged and never received. */
   owed(): readonly ToldEvent[];
   readonly waiting: number;
   forget(eventId: string): void;

@@ -1,6 +1,6 @@
 import type { Entry } from './entry.ts';
 
-/** One transaction of each kind for each phase, to tell by an example what figures are made of. */
+/** Keeps one transaction of each kind for each phase, as an example for the figures. */
 export interface Examples {
   failed(entry: Entry): void;
   delivered(entry: Entry): void;

@@ -10,7 +10,7 @@ export interface WantedFile {
   readonly contentType?: string;
 }
 
-/** What is known of a file that came: its content is not kept. */
+/** The facts about a received file; its content is not kept. */
 export interface StoredFile {
   readonly size: number;
   readonly sha256: string;
@@ -19,19 +19,22 @@ export interface StoredFile {
 const VALID_MILLISECONDS = 300_000;
 const KEPT = 10_000;
 
-/** Where a customer keeps recordings and files: takes uploads by URLs that it has signed, each for one file of one size. */
+/** The file store of a customer. It takes uploads by URLs that it has signed, each for one file of one size. */
 export interface FileStore {
-  /** What the service wants of fileUploadGetUrl, and for each file of callRecGetMultiPresignedUrl. */
+  /** The answer for fileUploadGetUrl, and for each file of callRecGetMultiPresignedUrl. */
   presign(file: WantedFile): { name: string; uploadUrl: string; method: 'PUT'; expiresAt: string };
-  /** The status for a PUT to a URL of `presign`. Reads the body to its end, after an invitation, unless that is refused. */
+  /**
+   * Takes a PUT to a URL of `presign`; resolves to the status. Reads the whole body after `invite`, unless it refuses
+   * the upload.
+   */
   receive(request: IncomingMessage, invite: () => void): Promise<number>;
-  /** What came under a name; undefined when nothing did, or when that is long ago. */
+  /** The file that was uploaded under a name; undefined if there is none, or it was long ago. */
   find(name: string): StoredFile | undefined;
   readonly files: number;
   readonly bytes: number;
 }
 
-/** `base`: the address of the store for devices, with the path that its files are below. */
+/** `base` is the address of the store for devices, with the path of its files. */
 export function createFileStore({ base, now = Date.now }: { base: () => string; now?: () => number }): FileStore {
   const key = randomBytes(32);
   const stored = new Map<string, StoredFile>();
@@ -41,10 +44,10 @@ export function createFileStore({ base, now = Date.now }: { base: () => string; 
   const sign = (name: string, size: number, until: number): Buffer =>
     createHmac('sha256', key).update(`${until}/${size}/${name}`).digest();
 
-  /** Whether the URL is one of `presign` that still holds. */
+  /** Whether the URL was made by `presign` and is still valid. */
   function isGood(name: string, { searchParams }: URL): boolean {
     const [size, until] = [Number(searchParams.get('size')), Number(searchParams.get('until'))];
-    // A signature is for the whole of it.
+    // The signature covers all parameters.
     if ([...searchParams.keys()].some((name) => !['size', 'until', 'signature'].includes(name))) return false;
     const given = Buffer.from(searchParams.get('signature') ?? '', 'hex');
     const wanted = sign(name, size, until);

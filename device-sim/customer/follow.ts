@@ -3,21 +3,24 @@ import type { Device } from '../model/device.ts';
 import type { Timers } from '../timers.ts';
 import type { Ledger } from './ledger.ts';
 
-/** What is known of the devices that are followed. */
+/** The connection state of the devices that are followed. */
 export interface Followed {
-  /** From now on the books have what the devices of the fleet tell of themselves. */
+  /** Records from now on what the devices of the fleet report. */
   follow(fleet: Pick<Fleet, 'devices' | 'events'>): void;
   device(deviceId: string): Device | undefined;
-  /** When it was connected; undefined while it is not. */
+  /** The time since which the device is connected; undefined while it is offline. */
   onlineSince(deviceId: string): number | undefined;
-  /** For how many milliseconds after a time it was connected without a break: now, or on the last long connection. */
+  /**
+   * For how many milliseconds after a time the device was connected without a break: on the present connection, or on
+   * the last long one.
+   */
   onlineFor(deviceId: string, after: number): number;
 }
 
-/** A connection that is remembered when it has ended lasted so long. Milliseconds. */
+/** An ended connection of at least this length is remembered, in milliseconds. */
 const LONG = 5000;
 
-/** `stoodStill`: milliseconds of a span in which nobody here could have seen anything. */
+/** `stoodStill`: milliseconds of a span in which the simulator itself could not notice anything. */
 export function createFollowed(
   ledger: Ledger,
   timers: Timers,

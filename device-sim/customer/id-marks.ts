@@ -1,11 +1,11 @@
 const PAGE = 4096;
 
 /**
- * A mark of each transaction, in four bytes for each: a run of a million transactions knows a second result, or a second 201, for
- * what it is. The numbers of transactions go up, so the pages are full.
+ * Keeps a mark of four bytes for each transaction, so that a run of a million transactions recognises a second result
+ * or a second 201. The ids rise without large gaps, so the pages are full.
  */
 export interface IdMarks {
-  /** Undefined when it has none, or 0. */
+  /** The mark; undefined if there is none, or if it is 0. */
   of(transactionId: number): number | undefined;
   set(transactionId: number, mark: number): void;
 }

@@ -4,13 +4,13 @@ import type { Entry } from './entry.ts';
 import type { ToldEvent } from './event-book.ts';
 import type { Figures } from './figures.ts';
 
-/** What got a 201. Times are milliseconds of the timers of the run. */
+/** A request that got a 201. Times are milliseconds of the timers of the run. */
 export interface Accepted {
   readonly transactionId: number;
   readonly deviceId: string;
   readonly operation: string;
   readonly phase: string;
-  /** Of the action, when it is one of a run. */
+  /** The number of the action, if an action of the run made the request. */
   readonly number?: number | undefined;
   readonly requestedAt: number;
   readonly at: number;
@@ -20,7 +20,7 @@ export interface Refused {
   readonly deviceId: string;
   readonly operation: string;
   readonly phase: string;
-  /** 0: no answer at all. */
+  /** The status; 0 if there was no answer. */
   readonly status: number;
   readonly reason: string;
   readonly at: number;
@@ -32,9 +32,9 @@ export interface Trouble {
   readonly deviceId: string;
   readonly transactionId: number | null;
   readonly phase: string;
-  /** What is wrong, in a sentence. */
+  /** The fault, in a sentence. */
   readonly text: string;
-  /** Lines with the time since the start, who, and what. */
+  /** Lines with the time since the start, the actor, and what it did. */
   readonly story: readonly string[];
 }
 
@@ -43,45 +43,50 @@ export type ExampleKind = 'failed' | 'unfinished' | 'slowest';
 /** A transaction without a result. */
 export type Owed = Readonly<Entry>;
 
-/** Follows each transaction from its 201 to its verified webhook: the one source of what was lost, doubled, late. */
+/**
+ * Follows each transaction from its 201 to its verified webhook. Only the ledger decides what was lost, doubled or
+ * late.
+ */
 export interface Ledger {
-  /** From now on what belongs to no action is of this phase. */
+  /** Begins a phase: everything that belongs to no action counts for it from now on. */
   enter(phase: string): void;
-  /** A request was carried out that makes no transaction. */
+  /** A request that makes no transaction was carried out. */
   carriedOut(phase: string): void;
   accepted(transaction: Accepted): void;
   refused(refusal: Refused): void;
-  /** A request got no answer, or a 5xx, and is made again. */
+  /** A request got no answer, or a 5xx, and will be repeated. */
   failed(refusal: Refused): void;
   postponed(phase: string): void;
-  /** A command came to its device. */
+  /** A command reached its device. */
   delivered(deviceId: string, command: Command, at: number): void;
-  /** A device has its answer. */
+  /** A device has an answer ready. */
   answered(deviceId: string, answer: Answer, at: number): void;
-  /** The service has acknowledged it. */
+  /** The service has acknowledged an answer. */
   acknowledged(deviceId: string, answer: Answer, at: number): void;
   /** The service has acknowledged an event. */
   told(deviceId: string, event: DeviceEvent, at: number): void;
-  /** The service has complained about a message; an event that it is about is not owed. */
+  /** The service has reported a fault in a message. If the message is an event, its webhook is no longer expected. */
   complained(deviceId: string, complaint: Complaint, at: number): void;
-  /** A device is connected, from now on by another connection than before. */
+  /** A device has connected; its former connection has ended. */
   connected(deviceId: string, at: number): void;
-  /** A line for the story of a device: the end of a connection, a fault. */
+  /** Adds a line to the story of a device: the end of a connection, a fault. */
   note(deviceId: string, text: string, at: number): void;
-  /** A verified webhook came. `body`: what was signed. */
+  /** A verified webhook arrived. `body` is the signed text. */
   received(received: { webhookId: string; event: WebhookEvent; body: Uint8Array }, at: number): void;
   forged(reason: string, at: number): void;
-  /** It will not come any more, or should have. In words why it is owed. */
+  /** Counts a transaction as lost. `why` is a sentence. */
   lose(transactionId: number, why: string, at: number): void;
   loseEvent(event: ToldEvent, at: number): void;
 
-  /** The action that caused a transaction, when this process made the request and knows its answer. */
+  /** The action that caused a transaction, if this process made the request and has its answer. */
   actionOf(transactionId: number): { number: number; phase: string } | undefined;
-  /** Whether this process has seen its 201. */
+  /** Whether this process has seen the 201 of the transaction. */
   isAccepted(transactionId: number): boolean;
-  /** How a transaction has ended; undefined while it has not, or when that is long ago. */
+  /** The end of a transaction; undefined while it is unfinished, or if it ended long ago. */
   outcomeOf(transactionId: number): string | undefined;
-  /** A command of the same device that came, though it was to come after this one; undefined when none did. */
+  /**
+   * A command of the same device that arrived before this one although its id is higher; undefined if there was none.
+   */
   overtaking(transactionId: number): number | undefined;
   /** Transactions of a device that have no result yet, the oldest first. */
   unfinishedOf(deviceId: string): readonly number[];
@@ -91,12 +96,15 @@ export interface Ledger {
   owedEvents(): readonly ToldEvent[];
   readonly waitingEvents: number;
   phases(): readonly string[];
-  /** Of a phase, or of the whole run. */
+  /** The figures of a phase, or of the whole run. */
   figures(phase?: string): Figures;
-  /** The shortest story of a device, or of the one of a transaction. */
+  /** The shortest story of a device, or of the device of a transaction. */
   story(of: { deviceId: string } | { transactionId: number }): readonly string[];
-  /** The story of the first transaction (of a phase) that failed, or has no result, or of the one whose command took longest to come. */
+  /**
+   * The story of an example of a phase: of the first transaction that failed or has no result, or of the one whose
+   * command took longest to arrive.
+   */
   example(kind: ExampleKind, phase?: string): readonly string[];
-  /** What went wrong, with stories; a bounded number of each kind and phase, the first ones. */
+  /** The faults with their stories: the first ones of each kind and phase, up to a bound. */
   troubles(): readonly Trouble[];
 }

@@ -7,13 +7,13 @@ export interface ApplicationAccess {
   readonly secret: string;
 }
 
-/** What a run works with. */
+/** Everything that a run works with. */
 export interface Provision {
   readonly accounts: readonly DeviceAccount[];
   readonly application: ApplicationAccess;
   /**
-   * Removes what the run has made, and what an earlier one of its name has left: devices with their transactions, and the
-   * application, unless it was given. The developer stays: the service keeps developers.
+   * Removes the devices with their transactions, and the application unless it was given: those of this run, and those
+   * that an earlier run of the same name left. The developer stays, because the service keeps developers.
    */
   clean(): Promise<void>;
 }
@@ -32,7 +32,7 @@ async function findApplication(admin: ServiceClient, developerId: string, name: 
   }
 }
 
-/** The application of the run: that of an earlier run of the name, with a new secret, or a new one. */
+/** The application of the run: a new one, or that of an earlier run of the same name, with a new secret. */
 async function ensureApplication(admin: ServiceClient, developerId: string, name: string): Promise<ApplicationAccess> {
   const applicationId = await findApplication(admin, developerId, name);
   const reply =
@@ -45,8 +45,8 @@ async function ensureApplication(admin: ServiceClient, developerId: string, name
 
 /**
  * Gets everything for a run from the administration API: a developer, devices, and an application unless one is given.
- * `part` tells the applications of several processes of one run apart. Rejects with a UsageError when a device is another
- * developer's or another run's.
+ * `part` distinguishes the applications of several processes of one run. Rejects with a UsageError if a device belongs
+ * to another developer or another run.
  */
 export async function provision({
   adminUrl,

@@ -1,4 +1,4 @@
-/** What a receiver can be made to do to webhooks and requests for upload URLs. */
+/** The faults of a receiver, for webhooks and requests for upload URLs. */
 export const RECEIVER_FAULTS = {
   fail: 'answers 503',
   slow: 'answers after three seconds',

@@ -14,23 +14,23 @@ const URLS = '/upload-urls';
 const FILES = '/files';
 
 const SLOW_MILLISECONDS = 3000;
-/** A webhook is at most as large as the transaction record in it. */
+/** The largest webhook: no larger than the transaction record in it. */
 const MOST_BYTES = 1024 ** 2;
 
 export interface ReceivedWebhook {
-  /** The same in every attempt: a receiver drops repetitions by it. */
+  /** The same in every attempt, so that a receiver can drop repetitions. */
   readonly webhookId: string;
   readonly event: WebhookEvent;
-  /** What was signed. */
+  /** The signed text. */
   readonly body: Buffer;
 }
 
 export interface Receiver extends AsyncDisposable {
-  /** Where the service sends events, and where it asks for upload URLs. */
+  /** The URL for events and for requests for upload URLs. */
   readonly url: string;
   readonly urlsUrl: string;
   readonly store: FileStore;
-  /** From now on this happens to a share (0 to 1) of what the service sends; null: nothing. */
+  /** Plays a fault for a share (0 to 1) of the requests of the service from now on; null ends it. */
   play(fault: ReceiverFault | null, share?: number): void;
 }
 
@@ -39,7 +39,7 @@ function sameText(one: string, other: string): boolean {
   return a.length === b.length && timingSafeEqual(a, b);
 }
 
-/** What a receiver must do with every notification before it believes a word of it. Throws in words. */
+/** Verifies a notification, as every receiver must before it uses the content. Throws with a sentence. */
 function verify({ headers }: IncomingMessage, body: Buffer, authenticationKey: string): ReceivedWebhook {
   let verified: ReturnType<typeof verifyWebhook>;
   try {
@@ -55,9 +55,10 @@ function verify({ headers }: IncomingMessage, body: Buffer, authenticationKey: s
 }
 
 /**
- * A customer's webhook receiver: verifies both signatures over the raw bytes, answers 204 to what is genuine (a repetition
- * too), upload URLs to who asks for them, and 401 to the rest; and takes the files that devices upload. `listen`: port 0 is
- * a free one. `publicUrl`: how the service reaches it, when that is another address.
+ * The webhook receiver of a customer. It verifies both signatures over the raw bytes. It answers 204 to a genuine
+ * webhook (also a repeated one), upload URLs to a request for them, and 401 to the rest. It also takes the files that
+ * devices upload. `listen`: port 0 means a free one. `publicUrl`: the address at which the service reaches the
+ * receiver, if it differs.
  */
 export async function startReceiver({
   listen,
@@ -73,7 +74,7 @@ export async function startReceiver({
   publicUrl?: string | undefined;
   authenticationKey: () => string;
   seed?: number;
-  /** Another place for files. */
+  /** Another store for files. */
   store?: { presign(file: WantedFile): object | Promise<object> };
   onReceived: (received: ReceivedWebhook) => void;
   onUrlsWanted?: (event: { type: string; files: number }) => void;
@@ -115,7 +116,7 @@ export async function startReceiver({
     return deriveSeed(seed, came) / 2 ** 32 < playing.share ? playing.fault : null;
   }
 
-  /** `invite`: says that the body is wanted, to who waits for that (RFC 9110 10.1.1). */
+  /** `invite` sends "100 Continue" to a client that waits for it before the body (RFC 9110 10.1.1). */
   async function handle(request: IncomingMessage, response: ServerResponse, invite: () => void): Promise<void> {
     const fault = faultOf(request);
     if (fault === 'go-away') {
@@ -135,7 +136,7 @@ export async function startReceiver({
     const send = (): void => {
       if (body) response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
       else response.writeHead(status).end();
-      // Of what was refused before it was read.
+      // Drops the rest of a body that was refused before it was read.
       request.resume();
     };
     if (fault !== 'slow') return send();
@@ -147,14 +148,14 @@ export async function startReceiver({
   }
 
   const take = (request: IncomingMessage, response: ServerResponse, invite: () => void): void => {
-    // The sender went away in the middle of its body.
+    // The sender closed the connection in the middle of its body.
     handle(request, response, invite).catch(() => response.destroy());
   };
   const server = createServer((request, response) => take(request, response, () => {}));
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) =>
     take(request, response, () => response.writeContinue()),
   );
-  // It would close connections on which the next webhook is on its way.
+  // Otherwise the receiver would close connections while the next webhook is on its way.
   server.keepAliveTimeout = 0;
   server.listen(listen.port, listen.host);
   try {

@@ -5,37 +5,39 @@ import { UsageError } from '../usage-error.ts';
 import { inParallel, type ServiceClient, sendLines, unexpected } from './service-client.ts';
 
 const PARALLEL_REQUESTS = 16;
-/** Devices that one import is about: an answer that is lost concerns no more. */
+/** Devices in one import: a lost answer concerns no more than these. */
 const IMPORT_LINES = 5000;
 
 /** A fleet of devices that belong to one run. */
 export interface FleetNames {
   readonly developerId: string;
-  /** The name of the run; devices of another one are never touched. */
+  /** The name of the run; devices of other runs are never touched. */
   readonly run: string | undefined;
   readonly seed: number;
-  /** The places of the devices in the whole fleet: a process that is one of several has its own ones. */
+  /** The places of the devices in the whole fleet. Each of several processes has its own places. */
   readonly places: readonly number[];
-  /** What the hardware properties call the device at a place. */
+  /** The model name in the hardware properties of the device at a place. */
   readonly model?: ((place: number) => string) | undefined;
 }
 
-/** The identifiers of a run are its own: another name gives other devices, the same name and seed the same. */
+/**
+ * A seed for the deviceIds of a run: another name gives other devices, the same name and seed give the same devices.
+ */
 export const seedOfRun = (seed: number, run: string | undefined): number =>
   run === undefined ? seed : deriveSeed(seed, ...Buffer.from(run));
 
-/** A contract for all devices of the fleet, also for those of other processes. */
+/** The contract for all devices of the fleet, including those of other processes. */
 export const contractFor = (places: readonly number[]): number =>
   places.reduce((most, place) => Math.max(most, place + 1), 1_000_000);
 
 const mac = (first: string, index: number): string =>
   [first, '00', '00', ...(index + 0x1000000).toString(16).slice(-6).match(/../g)!].join(':').toUpperCase();
 
-/** By this a run knows its devices again. */
+/** The mark by which a run recognises its devices. */
 const markOf = (run: string | undefined): string =>
   run === undefined ? 'A simulated wearable camera' : `A simulated wearable camera of the run ${run}`;
 
-/** Op 9: what a developer console would have entered for such a camera. */
+/** Op 9: the hardware properties that a developer console would enter for such a camera. */
 const hardwareProperties = (place: number, name: string, run: string | undefined): object => ({
   model: { name, identifier: 'SIM-1', description: markOf(run), shape: 'neckband' },
   camera: [{ direction: 'front', mountedPosition: 'chest', resolution: { maxWidth: 3840, maxHeight: 2160 } }],
@@ -43,7 +45,7 @@ const hardwareProperties = (place: number, name: string, run: string | undefined
   macAddressBluetooth: mac('06', place),
 });
 
-/** Makes the developer, with a contract for the devices, when there is none of the name. */
+/** Creates the developer, with a contract for the devices, if it does not exist. */
 export async function ensureDeveloper(admin: ServiceClient, developerId: string, deviceLimit: number): Promise<void> {
   const found = await admin('GET', `/admin/v1/developers/${encodeURIComponent(developerId)}`);
   if (found.status === 200) return;
@@ -54,7 +56,7 @@ export async function ensureDeveloper(admin: ServiceClient, developerId: string,
     throw unexpected(`cannot create developer ${developerId}`, created);
 }
 
-/** Rejects with a UsageError when the device is not one that the run may use. */
+/** Rejects with a UsageError if the run may not use the device. */
 async function refuseOthers(admin: ServiceClient, deviceId: string, { developerId, run }: FleetNames): Promise<void> {
   const found = await admin('GET', `/admin/v1/devices/${deviceId}`);
   if (found.status !== 200) throw unexpected(`cannot read device ${deviceId}`, found);
@@ -71,7 +73,7 @@ async function refuseOthers(admin: ServiceClient, deviceId: string, { developerI
   throw new UsageError('--run', `device ${deviceId} is there already, and ${whose}: ${advice}`);
 }
 
-/** Registers those of the devices that are not there. Gives their credentials by their identifiers. */
+/** Registers the devices that do not exist yet. Resolves to their credentials by deviceId. */
 async function importAbsent(
   { adminUrl, token }: { adminUrl: string; token: string },
   names: FleetNames,
@@ -94,9 +96,9 @@ async function importAbsent(
 }
 
 /**
- * Makes sure that the devices of a run are registered for a developer, which is created when missing (with a contract for
- * them), through the administration API (contract, section 5). Those that an earlier run of the name registered get new
- * credentials. Rejects with a UsageError, and leaves everything as it was, when one is another developer's or another run's.
+ * Registers the devices of a run for a developer through the administration API (contract, section 5). A missing
+ * developer is created, with a contract for the devices. Devices of an earlier run of the same name get new
+ * credentials. If a device belongs to another developer or another run, rejects with a UsageError and changes nothing.
  */
 export async function registerDevices(
   admin: ServiceClient,
@@ -110,7 +112,7 @@ export async function registerDevices(
   const credentials = await importAbsent(at, names, devices);
   const known = devices.filter(({ deviceId }) => !credentials.has(deviceId));
   try {
-    // All of them, before the first one loses its credential.
+    // Checks all devices before the first one loses its credential.
     await inParallel(known, PARALLEL_REQUESTS, ({ deviceId }) => refuseOthers(admin, deviceId, names));
   } catch (error) {
     await removeDevices(admin, [...credentials.keys()]);
@@ -124,7 +126,7 @@ export async function registerDevices(
   return devices.map(({ deviceId }) => ({ deviceId, credential: credentials.get(deviceId) ?? '' }));
 }
 
-/** Removes devices with all that is theirs. One that is gone already is as wanted. */
+/** Removes devices with all their data. A device that is gone already is no error. */
 export async function removeDevices(admin: ServiceClient, deviceIds: readonly string[]): Promise<void> {
   await inParallel(deviceIds, PARALLEL_REQUESTS, async (deviceId) => {
     const reply = await admin('DELETE', `/admin/v1/devices/${deviceId}?force=true`);

@@ -6,7 +6,7 @@ import { MANIFEST, makeDocument, makeZip } from '../files/make-apk.ts';
 import type { Release } from './action.ts';
 import { createServiceClient, unexpected } from './service-client.ts';
 
-/** Bytes of a made file. */
+/** Bytes of a generated file. */
 const SIZE = 20_000;
 const FIRMWARE = 'com.lapel.firmware';
 
@@ -15,13 +15,13 @@ export interface Version {
   readonly version: string;
 }
 
-/** Brings releases to the service, each once. */
+/** Uploads releases to the service, each once. */
 export interface Releases {
-  /** The version is uploaded and distributed. */
+  /** Uploads the version and starts its distribution. */
   software(release: Release): Promise<Version>;
-  /** The version is in the service's list of firmware. Rejects in words without access to the administration. */
+  /** Puts the version into the service's list of firmware. Rejects with a sentence without access to administration. */
   firmware(release: Release): Promise<Version>;
-  /** Takes the software that was brought out of distribution, and removes it. */
+  /** Stops the distribution of the uploaded software, and removes it. */
   clean(): Promise<void>;
 }
 
@@ -35,7 +35,7 @@ export const versionCodeOf = (version: string): number =>
     .slice(0, 3)
     .reduce((code, part) => code * 1000 + Math.min(999, Number(part)), 0);
 
-/** An APK of a wanted size that says what a release wants it to say. */
+/** An APK of the wanted size, with the package and version that the release prescribes. */
 export function makeRelease({ package: name, version }: Version, { says = {}, size = SIZE }: Release): Buffer {
   const attributes = [
     { name: 'package', value: says.package ?? name },
@@ -50,7 +50,7 @@ export function makeRelease({ package: name, version }: Version, { says = {}, si
   return made(Math.max(0, size - made(0).length));
 }
 
-/** A file that is as large as a release says, with something else in it for each version. */
+/** A file of the size of the release, with different content for each version. */
 const makeFirmware = (version: string, size: number): Buffer => Buffer.alloc(size, `firmware ${version} `);
 
 async function put(url: string, file: Buffer): Promise<void> {
@@ -65,14 +65,14 @@ export function createReleases({
 }: {
   lapel: LapelClient;
   applicationId: string;
-  /** For firmware, which is the service's own. */
+  /** Access to administration, because firmware belongs to the service. */
   admin?: { url: string; token: string } | undefined;
 }): Releases {
-  // Names of packages are one for all developers of a service.
+  // All developers of a service share one set of package names.
   const ownPackage = `com.simulated.p${crc32(applicationId).toString(36)}`;
   const brought = new Map<string, { version: Version; done: Promise<void> }>();
 
-  /** The first one brings it, the others wait for that; after a failure the next one tries again. */
+  /** The first caller uploads the version, the others wait for it. After a failure the next caller tries again. */
   async function once(kind: string, version: Version, bring: () => Promise<void>): Promise<Version> {
     const key = `${kind} ${version.package} ${version.version}`;
     const entry = brought.get(key) ?? { version, done: bring() };
@@ -136,7 +136,7 @@ export function createReleases({
   };
 }
 
-/** What is gone, or still used by others, stays as it is. */
+/** Ignores an error that says that the resource is gone, or still in use by others. */
 function ignoreAbsent(error: unknown): void {
   if (!(error instanceof LapelError) || (error.status !== 404 && error.status !== 409)) throw error;
 }

@@ -3,43 +3,46 @@ import { LapelError } from '../../src/clients/client/lapel-error.ts';
 import { pause, type Timers } from '../timers.ts';
 import type { Ledger } from './ledger.ts';
 
-/** How often one request is put off by 429, and how often it is made again after no answer, or a 5xx. */
+/** How often one request is delayed by a 429, and how often it is repeated after no answer or a 5xx. */
 const MOST_POSTPONEMENTS = 100;
 const MOST_FAILURES = 5;
 const FIRST_PAUSE = 200;
 
-/** Whose request it is. */
+/** The device, action and phase of a request. */
 export interface About {
   readonly deviceId: string;
   readonly operation: string;
   readonly phase: string;
   readonly number?: number | undefined;
-  /** When it should have been made: its time counts from then on. */
+  /** The time at which the request should have been made; its latency counts from there. */
   readonly due?: number | undefined;
 }
 
-/** The requests of a customer who does not give up easily, and keeps books. */
+/** The requests of a customer, which repeats failed ones and keeps books. */
 export interface Requests {
   /**
-   * Makes a request that may create a transaction; gives its identifier. Undefined when there is none, because it was refused, or because
-   * the request makes none. The key makes a repetition of it the same request.
+   * Makes a request that may create a transaction; resolves to its transactionId, or to undefined if the request was
+   * refused or makes none. Repetitions use the same Idempotency-Key, so they are the same request.
    */
   make(
     about: About,
     call: (idempotencyKey: string) => Promise<{ transactionId: number } | undefined>,
   ): Promise<number | undefined>;
-  /** Resolves when the answer to one of the requests about a device is there; undefined when none is under way. */
+  /** Resolves when one of the requests in progress for a device is answered; undefined if there is none. */
   next(deviceId: string): Promise<void> | undefined;
-  /** What must be known: as often as the service asks for patience, within reason. Rejects with the refusal. */
+  /**
+   * Repeats a call whose answer is needed, as often as the service answers 429 (up to a bound). Rejects with the
+   * refusal.
+   */
   insist<Result>(call: () => Promise<Result>): Promise<Result>;
 }
 
 const statusOf = (error: unknown): number => (error instanceof LapelError ? error.status : 0);
-/** A 5xx, or what fetch throws when nobody answers. */
+/** Whether an error may pass: a 5xx, or the error of fetch when no server answers. */
 const mayPass = (error: unknown): boolean =>
   error instanceof LapelError ? error.status >= 500 : error instanceof TypeError || error instanceof DOMException;
 
-/** In words why a request failed: what the service says, or that there is none. */
+/** The reason of a failed request, in words: the text of the service, or that there is no service. */
 export function reasonOf(error: unknown): string {
   if (error instanceof LapelError) {
     const faults = error.details.length === 0 ? '' : ` ${JSON.stringify(error.details)}`;
@@ -56,12 +59,12 @@ export function createRequests({
 }: {
   ledger: Ledger;
   timers: Timers;
-  /** Ends all pauses, and with them what waits for another attempt. */
+  /** Ends all pauses, and every request that waits for another attempt. */
   stopped: AbortSignal;
 }): Requests {
   const rest = (milliseconds: number): Promise<void> => pause(timers, milliseconds, stopped);
 
-  /** Whether the request is to be made again, after the pause that the error asks for. */
+  /** Whether to repeat the request; resolves after the pause that the error asks for. */
   async function again(
     error: unknown,
     counts: { postponed: number; failed: number },
@@ -82,7 +85,7 @@ export function createRequests({
 
   const underWay = new Map<string, Set<PromiseWithResolvers<void>>>();
 
-  /** Says that a request about a device is under way, until the returned function is called. */
+  /** Notes a request in progress for a device, until the returned function is called. */
   function begin(deviceId: string): () => void {
     const answer = Promise.withResolvers<void>();
     const all = underWay.get(deviceId) ?? new Set();
@@ -148,7 +151,7 @@ export function createRequests({
         if (next === 'failed') ledger.failed({ ...refusal, at });
         else {
           ledger.postponed(phase);
-          // Nothing was done: it begins now.
+          // The service did nothing, so the time of the request begins now.
           requestedAt = timers.now();
         }
       }

@@ -1,10 +1,10 @@
-/** What a request got. */
+/** The answer to a request. */
 export interface Reply {
   readonly status: number;
   readonly body: Record<string, unknown>;
 }
 
-/** One request. Throws an Error in words when the service cannot be reached. */
+/** One request. Throws an Error with a sentence when the service cannot be reached. */
 export async function send(baseUrl: string, path: string, init: RequestInit): Promise<Reply> {
   try {
     const response = await fetch(baseUrl + path, init);
@@ -14,7 +14,7 @@ export async function send(baseUrl: string, path: string, init: RequestInit): Pr
   }
 }
 
-/** An Error for people, for what `fetch` throws when nobody answers. */
+/** An Error for people, made from the error of `fetch` when no server answers. */
 export function unreachable(baseUrl: string, error: unknown): Error {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause.message : String(error);
   return new Error(`cannot reach ${baseUrl}: ${cause}`, { cause: error });
@@ -33,7 +33,10 @@ export function createServiceClient({ baseUrl, token }: { baseUrl: string; token
         });
 }
 
-/** NDJSON there and back: what became of each line. Throws an Error in words when it is refused as a whole. */
+/**
+ * Sends and receives NDJSON: resolves to the outcome of each line. Throws an Error with a sentence if the whole request
+ * is refused.
+ */
 export async function sendLines(
   url: string,
   token: string,
@@ -64,14 +67,14 @@ function readBody(text: string): Record<string, unknown> {
   }
 }
 
-/** An Error for an answer that was not wanted: both error shapes of the service in one line. */
+/** An Error for an unexpected answer: both error shapes of the service, in one line. */
 export function unexpected(what: string, { status, body }: Reply): Error {
   const words = [body['message'], body['reason']].find((text) => typeof text === 'string') ?? '';
   const details = body['details'] === undefined ? '' : ` ${JSON.stringify(body['details'])}`;
   return new Error(`${what}: ${status} ${words}${details}`.trimEnd());
 }
 
-/** Runs `task` for all items, `limit` at a time, and gives the results in their order. The first failure ends it. */
+/** Runs `task` for all items, `limit` at a time; resolves to the results in their order. The first failure ends it. */
 export async function inParallel<Item, Result>(
   items: readonly Item[],
   limit: number,

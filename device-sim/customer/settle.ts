@@ -6,28 +6,28 @@ import type { Ledger, Owed } from './ledger.ts';
 import type { Requests } from './requests.ts';
 import { inParallel } from './service-client.ts';
 
-/** What has no result at the end, and owes none. */
+/** The transactions without a result at the end that are not lost. */
 export interface Settlement {
   /** Transactions without a result that are not lost. */
   readonly unfinished: number;
-  /** Of these: their device is not connected. */
+  /** Of these: the device is not connected. */
   readonly away: number;
-  /** Their device has the command, and has not answered. */
+  /** Of these: the device has the command and has not answered. */
   readonly unanswered: number;
-  /** The service says that they are finished, and tries to deliver the webhook again later. */
+  /** Of these: the service says that they are finished, and will attempt the webhook again later. */
   readonly waiting: number;
 }
 
 const LOOK_MILLISECONDS = 50;
-/** Nothing has moved for so long: who has not answered by now will not. */
+/** After a second without any change no further answer is expected. */
 const QUIET_MILLISECONDS = 1000;
-/** What was on its way while the service was asked has this time to arrive. */
+/** Time for webhooks that were on their way while the service was asked. */
 const GRACE_MILLISECONDS = 2000;
-/** A device that is there for so long has been given what waits for it. */
+/** A device that has been connected for so long has received its waiting commands. */
 const DELIVERY_MILLISECONDS = 5000;
 const PARALLEL_REQUESTS = 16;
 const DELIVERIES_PER_PAGE = 1000;
-/** Ten thousand deliveries that failed; more are left to the service's schedule. */
+/** Ten thousand failed deliveries; the schedule of the service handles the rest. */
 const PAGES = 10;
 
 const FINISHED = new Set(['succeeded', 'failed', 'cancelled']);
@@ -49,18 +49,18 @@ export function createSettling({
   requests: Requests;
   ledger: Ledger;
   timers: Timers;
-  /** Milliseconds since a time, without those in which the simulator itself stood still. */
+  /** Milliseconds since a time, without the spans in which the simulator itself stood still. */
   spentSince: (from: number) => number;
   stopped: AbortSignal;
   device: (deviceId: string) => Device | undefined;
-  /** When a device was connected; undefined while it is not. */
+  /** The time since which the device is connected; undefined while it is offline. */
   onlineSince: (deviceId: string) => number | undefined;
-  /** For how many milliseconds after a time it was connected without a break. */
+  /** For how many milliseconds after a time the device was connected without a break. */
   onlineFor: (deviceId: string, after: number) => number;
 }) {
   const seconds = (milliseconds: number): string => `${(milliseconds / 1000).toFixed(1)} s`;
 
-  /** Whether something may still come of it by itself. */
+  /** Whether the transaction may still get its result without help. */
   function mayMove({ deviceId, deliveredAt, acknowledgedAt }: Owed): boolean {
     if (acknowledgedAt !== null) return true;
     if (onlineSince(deviceId) === undefined) return false;
@@ -84,7 +84,7 @@ export function createSettling({
     }
   }
 
-  /** What the service says about a transaction that has no result. */
+  /** Asks the service about a transaction without a result. */
   async function judge(owed: Owed, pending: boolean): Promise<Verdict> {
     const { transactionId, deviceId, deliveredAt, acknowledgedAt } = owed;
     const lost = (why: string): Verdict => ({ kind: 'lost', why });
@@ -121,7 +121,7 @@ export function createSettling({
       );
   }
 
-  /** Everything that is owed has come, or nothing more of it does. */
+  /** Resolves when all expected results have arrived, or when no more arrive. */
   async function grace(): Promise<void> {
     const from = timers.now();
     while (spentSince(from) < GRACE_MILLISECONDS && ledger.unfinished + ledger.waitingEvents > 0 && !stopped.aborted) {
@@ -130,15 +130,15 @@ export function createSettling({
   }
 
   /**
-   * Asks for what failed at the receiver, as a customer does after an outage of his own: else a webhook that was never sent
-   * would hide behind those that wait for their next attempt. True when some are left.
+   * Asks for redelivery of failed webhooks, as a customer does after an outage. Otherwise a webhook that was never sent
+   * could hide behind those that wait for their next attempt. Resolves to true if some are left.
    */
   async function fetchPending(): Promise<boolean> {
     for (let page = 0; page < PAGES && !stopped.aborted; page += 1) {
       const pending = await pendingDeliveries();
       if (pending.length === 0) return false;
       await inParallel(pending, PARALLEL_REQUESTS, ({ deliveryId }) =>
-        // One that has come meanwhile need not be asked for.
+        // A webhook that has arrived meanwhile need not be sent again.
         requests.insist(() => lapel.redeliver({ deliveryId })).catch(() => undefined),
       );
       await grace();

@@ -1,6 +1,6 @@
 import type { Entry } from './entry.ts';
 
-/** Something that befell a device, or that it did. */
+/** One line of a story: something that happened to a device, or that it did. */
 export interface Note {
   readonly at: number;
   readonly text: string;
@@ -28,7 +28,7 @@ function linesOf(entry: Entry): Line[] {
   ];
 }
 
-/** Lines with the time since `began`, who, and what: of some transactions of a device, and of what befell it. */
+/** The story of some transactions of a device: lines with the time since `began`, the actor, and the event. */
 export function tell(
   began: number,
   entries: readonly Entry[],

@@ -3,12 +3,12 @@ import type { Entry } from './entry.ts';
 import type { Trouble } from './ledger.ts';
 import { type Note, tell } from './story.ts';
 
-/** Troubles with their stories: of one kind, in one phase. */
+/** How many faults with their stories are kept, for each kind and phase. */
 const TROUBLES_KEPT = 50;
-/** A note belongs to the story of a transaction from so long before its request on. Milliseconds. */
+/** A story begins this long before the request of its transaction, in milliseconds. */
 const BEFORE = 10_000;
 
-/** What went wrong, each with its story; the first ones of each kind and phase. */
+/** The faults, each with its story; the first ones of each kind and phase. */
 export function createTroubleBook({ began, devices }: { began: number; devices: DeviceBooks }) {
   const troubles: Trouble[] = [];
   const kept = new Map<string, number>();

@@ -9,27 +9,27 @@ import {
   traitOf,
 } from './fault.ts';
 
-/** One decision about a device, for a log that two runs can be compared by. */
+/** One decision about a device, for a log by which two runs can be compared. */
 export interface Decision {
   readonly occasion: Occasion;
-  /** What was decided: `fault`, `latency`, `fails` ... */
+  /** The subject of the decision: `fault`, `latency`, `fails` ... */
   readonly about: string;
   readonly outcome: string | number | boolean | null;
 }
 
 /**
- * What befalls one device. Every draw is a function of the seed, the device and the occasion, never the next number of a
- * stream: one draw more or less, earlier or later, changes nothing for the others.
+ * The random decisions about one device. Each is a function of the seed, the device and the occasion, and never the
+ * next number of a stream: one decision more or less, earlier or later, changes none of the others.
  */
 export interface Chances {
-  /** No fault can befall it. */
+  /** Whether the device has no faults at all. */
   readonly isPlain: boolean;
-  /** Whether a fault of this kind can befall it at all, and whether any can on occasions of a kind. */
+  /** Whether the device can have a fault of this kind, and whether it can have any on occasions of a kind. */
   can(kind: FaultKind): boolean;
   mayBefall(kind: OccasionKind): boolean;
-  /** The fault that befalls it on this occasion, if any: that of the first rule which hits. */
+  /** The fault of the device on this occasion, if any: that of the first rule that applies. */
   on(occasion: Occasion): Fault | undefined;
-  /** Whether something of a probability is so. */
+  /** Decides whether something with a probability happens. */
   hits(occasion: Occasion, about: string, probability: number): boolean;
   /** A number within bounds. */
   within(occasion: Occasion, about: string, range: Range): number;
@@ -37,13 +37,13 @@ export interface Chances {
 
 interface ChancesOptions {
   seed: number;
-  /** Its place in the fleet, or anything else that is its own. */
+  /** The place of the device in the fleet, or another number that only it has. */
   device: number;
   rules?: readonly FaultRule[] | undefined;
   onDecision?: ((decision: Decision) => void) | undefined;
 }
 
-/** FNV-1a. */
+/** The FNV-1a hash. */
 function hashOf(text: string): number {
   let hash = 0x811c9dc5;
   for (let place = 0; place < text.length; place += 1) hash = Math.imul(hash ^ text.charCodeAt(place), 0x01000193);
@@ -112,7 +112,7 @@ class SeededChances implements Chances {
     return { kind: rule.fault, delay };
   }
 
-  /** [0, 1) */
+  /** A number in [0, 1). */
   #number(occasion: Occasion, about: string): number {
     return deriveSeed(this.#seed, hashOf(occasionKey(occasion)), hashOf(about)) / 4_294_967_296;
   }

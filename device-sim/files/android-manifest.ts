@@ -1,4 +1,4 @@
-/** What a device needs to know of a package before it installs it. */
+/** The identity of a package, which a device needs before it installs it. */
 export interface ApkIdentity {
   readonly package: string;
   /** `versionName`. */
@@ -18,12 +18,12 @@ const TYPE_STRING = 0x03;
 const TYPE_DECIMAL = 0x10;
 const TYPE_HEXADECIMAL = 0x11;
 
-/** Attributes are known by their resource ids; their names may have been taken out. `package` has none. */
+/** Attributes are identified by their resource ids, because their names may have been removed. `package` has no id. */
 const VERSION_CODE = 0x0101021b;
 const VERSION_NAME = 0x0101021c;
 const VERSION_CODE_MAJOR = 0x01010576;
 
-/** A length of one or two units, the first of which says by its highest bit that there is a second. */
+/** A length of one or two units; the highest bit of the first unit says whether there is a second one. */
 function readLength(pool: Buffer, at: number, unit: 1 | 2): { length: number; next: number } {
   const read = (position: number): number => (unit === 1 ? pool.readUInt8(position) : pool.readUInt16LE(position));
   const bits = unit * 8;
@@ -62,7 +62,7 @@ function* chunks(document: Buffer) {
   }
 }
 
-/** The attributes of a start element: by resource id, and by name where there is none. */
+/** The attributes of a start element: by resource id, or by name if there is no id. */
 function readAttributes(
   element: Buffer,
   text: (index: number) => string | undefined,
@@ -94,8 +94,8 @@ function readAttributes(
 }
 
 /**
- * Package, versionName and versionCode in a compiled AndroidManifest.xml: the attributes of its first element. Throws an
- * Error that says in words what is wrong; a versionName that is a reference to a resource is among that.
+ * Package, versionName and versionCode in a compiled AndroidManifest.xml: the attributes of its first element. Throws
+ * an Error with a sentence about the fault; a versionName that refers to a resource is a fault, too.
  */
 export function readManifest(document: Buffer): ApkIdentity {
   let text: ((index: number) => string | undefined) | undefined;

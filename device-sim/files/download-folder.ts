@@ -2,13 +2,13 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Where files are while they are downloaded. */
+/** The folder for files while they are downloaded. */
 export interface DownloadFolder extends AsyncDisposable {
   /** The folder, made when it is first needed. */
   path(): Promise<string>;
 }
 
-/** A given folder stays; without one it is a temporary folder, which is removed at the end. */
+/** A given folder stays. Without one, a temporary folder is made, and removed at the end. */
 export function createDownloadFolder(given?: string): DownloadFolder {
   let made: Promise<string> | undefined;
   return {

@@ -5,9 +5,9 @@ import type { Random, Range } from '../random.ts';
 import { pause, type Timers } from '../timers.ts';
 import type { Source, SourceHolder } from './source.ts';
 
-/** How long a device holds on to a download. */
+/** How long a device keeps trying a download. */
 export interface Patience {
-  /** Attempts in a row, none of which got further into the file than those before it. */
+  /** The number of attempts in a row without progress. */
   readonly attempts: number;
   /** Bounds in milliseconds of the pause before the next attempt. */
   readonly pause: Range;
@@ -24,17 +24,17 @@ export const plainPatience: Patience = {
   answer: 30_000,
 };
 
-/** What is there of the file. */
+/** The part of the file that is on the disk. */
 interface Part {
   readonly handle: FileHandle;
-  /** What goes wrong with the next chunk. */
+  /** The fault to play with the next chunk. */
   mishap: string | undefined;
   bytes: number;
-  /** Says that the rest is the rest of the same file (RFC 9110 13.1.5: only a strong one does). */
+  /** A strong ETag proves that the rest belongs to the same file (RFC 9110 13.1.5). */
   etag: string | undefined;
 }
 
-/** How an attempt ended: `again`, `expired` (with another URL) or `over` say what to do next. */
+/** How an attempt ended, and the next step: `again`, `expired` (another URL is needed) or `over`. */
 type Ending = { kind: 'done' } | { kind: 'again' | 'expired' | 'over'; why: string };
 
 const over = (why: string): Ending => ({ kind: 'over', why });
@@ -45,7 +45,7 @@ const reasonOf = (error: unknown): string => {
   return cause instanceof Error ? cause.message || String(cause) : (error as Error).message;
 };
 
-/** Faults of the disk are no faults of the network: they carry the name of a system call. */
+/** An error of the disk, not of the network: it has the name of a system call. */
 const diskFailure = (error: unknown): Failure => {
   const { code } = error as { code?: unknown };
   const message = `the file cannot be written: ${(error as Error).message}`;
@@ -58,7 +58,7 @@ async function forget(part: Part): Promise<void> {
   await part.handle.truncate(0);
 }
 
-/** Writes a chunk. A mishap takes half of it and the connection, or makes one byte of it another. */
+/** Writes a chunk. A fault cuts the connection after half of the chunk, or changes one byte of it. */
 async function append(part: Part, chunk: Uint8Array): Promise<void> {
   const { mishap } = part;
   part.mishap = undefined;
@@ -76,12 +76,12 @@ async function write(part: Part, chunk: Uint8Array): Promise<void> {
   part.bytes += chunk.length;
 }
 
-/** What an answer without the file means. */
+/** The meaning of an answer that is not the file. */
 async function explain(response: Response, part: Part): Promise<Ending> {
   const { status } = response;
   if (status === 401 || status === 403) return { kind: 'expired', why: `the URL is refused (${status})` };
   if (status === 416) {
-    // There is less than what is here: what is here is of another file.
+    // The file of the server is shorter than the part on the disk, so this part belongs to another file.
     await forget(part);
     return again('there is no such range (416)');
   }
@@ -96,8 +96,8 @@ function isTheRest(response: Response, have: number, size: number): boolean {
 }
 
 /**
- * One request, for the rest of the file when what is there is certainly of the same file. Throws what the disk says;
- * everything about the network is in the ending.
+ * One request, for the rest of the file if the part on the disk certainly belongs to it. Throws errors of the disk; the
+ * ending reports everything about the network.
  */
 async function attempt({
   source: { url, size },
@@ -148,7 +148,7 @@ async function attempt({
     }
     return part.bytes === size ? { kind: 'done' } : over(`the file has ${part.bytes} bytes, not ${size}`);
   } catch (error) {
-    // Of the disk: those of the network are causes of what fetch throws.
+    // An error of the disk; errors of the network are causes of fetch's error.
     if ('syscall' in (error as Error)) throw error;
     signal.throwIfAborted();
     return again(reasonOf(stalled.signal.aborted ? stalled.signal.reason : error));
@@ -158,18 +158,18 @@ async function attempt({
   }
 }
 
-/** What a download went through. */
+/** The record of a download. */
 export interface Passage {
   bytes: number;
-  /** Attempts that went on where an earlier one was cut. */
+  /** Attempts that resumed after an earlier one was cut. */
   resumed: number;
-  /** Fresh URLs that the service was asked for. */
+  /** Fresh URLs that the device asked for. */
   renewed: number;
 }
 
 /**
- * Downloads a file of a known size into `file`, a chunk at a time, through lost connections, slow servers and expired
- * URLs. The file is left as it is when that fails. Gives the failure, or undefined; counts into `passage`. Rejects only
+ * Downloads a file of a known size into `file`, chunk by chunk, through lost connections, slow servers and expired
+ * URLs. On failure the file stays as it is. Resolves to the failure, or to undefined; counts in `passage`. Rejects only
  * with the reason of `signal`.
  */
 export async function download({
@@ -187,7 +187,7 @@ export async function download({
   source: SourceHolder;
   file: string;
   passage: Passage;
-  /** Asks for a fresh source. A failure is final, undefined is not: there was no answer. */
+  /** Asks for a fresh source. A failure is final; undefined means that there was no answer. */
   renew: (signal: AbortSignal) => Promise<Source | Failure | undefined>;
   onProgress: (bytes: number, size: number) => void;
   signal: AbortSignal;
@@ -202,7 +202,7 @@ export async function download({
     passage.resumed += 1;
   };
 
-  /** A repetition of the command may bring a newer URL before the answer, or while there is no connection to ask on. */
+  /** A repetition of the command may bring a newer URL before the answer arrives, or while the device is offline. */
   async function renewed(): Promise<Source | Failure | undefined> {
     const asking = new AbortController();
     passage.renewed += 1;

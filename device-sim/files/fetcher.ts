@@ -12,17 +12,17 @@ import { download, type Passage, type Patience } from './download.ts';
 import type { DownloadFolder } from './download-folder.ts';
 import { readSource, type Source, type SourceHolder } from './source.ts';
 
-/** A file that was downloaded: how large it is and, when it had to be an APK, what it says that it is. */
+/** A downloaded file: its size, and for an APK its identity. */
 export interface DownloadedFile {
   readonly size: number;
   readonly apk: ApkIdentity | undefined;
 }
 
-/** Gets the files that commands name. */
+/** Downloads the files that commands name. */
 export interface Fetcher {
   /**
-   * Downloads, looks into the file when it has to be an APK, and removes it again. Rejects with the reason of `signal`
-   * when that is aborted; nothing is left behind then either.
+   * Downloads a file, reads its identity if it must be an APK, and removes it. Rejects with the reason of `signal` if
+   * that is aborted; then, too, no file is left behind.
    */
   fetch(order: {
     transactionId: number;
@@ -30,12 +30,12 @@ export interface Fetcher {
     source: SourceHolder;
     signal: AbortSignal;
     onProgress: (bytes: number, size: number) => void;
-    /** Something that goes wrong on the way. */
+    /** A fault to play on the way. */
     mishap?: string | undefined;
   }): Promise<{ file: DownloadedFile | Failure; passage: Passage }>;
 }
 
-/** Whether the file is the one that was meant. */
+/** Whether the file has the expected SHA-256. */
 async function isMeant(path: string, sha256: string): Promise<boolean> {
   const hash = createHash('sha256');
   for await (const chunk of createReadStream(path)) hash.update(chunk as Buffer);

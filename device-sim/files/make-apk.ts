@@ -86,13 +86,13 @@ interface MadeFile {
   name: string;
   bytes: Buffer;
   stored?: boolean;
-  /** Lies in the directory. */
+  /** Wrong values for the directory, to make a broken archive. */
   directory?: { packed?: number; unpacked?: number; crc?: number; offset?: number; flags?: number; method?: number };
   /** The name in the file's own header. */
   localName?: string;
 }
 
-/** A zip archive, which may say other things than are so. */
+/** A zip archive; with wrong values in it, if the caller gives some. */
 export function makeZip(files: MadeFile[], end: { entries?: number; offset?: number; comment?: string } = {}): Buffer {
   const parts: Buffer[] = [];
   const directory: Buffer[] = [];

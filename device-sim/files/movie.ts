@@ -1,7 +1,7 @@
 import { createRandom } from '../random.ts';
 
 const CHUNK = 64 * 1024;
-/** Of 64 KiB: made when the first movie is, and shared by all; what tells two movies apart is their stamps. */
+/** 64 KiB of noise. The first movie makes it and all movies share it; stamps distinguish two movies. */
 let noise: Buffer | undefined;
 
 function makeNoise(): Buffer {
@@ -19,7 +19,7 @@ function box(type: string, content: Buffer, length = content.length + 8): Buffer
   return Buffer.concat([head, content]);
 }
 
-/** What says that the file is a movie: without tracks, one second long. */
+/** The beginning of the file, which makes it a movie: without tracks, one second long. */
 function opening(): Buffer {
   const header = Buffer.alloc(100);
   header.writeUInt32BE(1000, 12); // units a second
@@ -35,12 +35,12 @@ function opening(): Buffer {
   return Buffer.concat([box('ftyp', brand), box('moov', box('mvhd', header))]);
 }
 
-/** The smallest movie: all of it that is not picture. */
+/** The size of the smallest movie: everything but the picture. */
 export const MOVIE_MIN = opening().length + 8;
 
 /**
- * A movie file of exactly `size` bytes, in pieces of at most 64 KiB; the same for the same seed and size. Well formed as
- * a file; what would be its pictures is noise.
+ * A movie file of exactly `size` bytes, in pieces of at most 64 KiB; the same for the same seed and size. The file is
+ * well formed, but noise takes the place of pictures.
  */
 export function* movie({ size, seed }: { size: number; seed: number }): Generator<Buffer> {
   if (size < MOVIE_MIN) throw new RangeError(`a movie has at least ${MOVIE_MIN} bytes`);

@@ -1,4 +1,4 @@
-/** Where a file is, for a while. */
+/** The URL of a file, which is valid for a while. */
 export interface Source {
   readonly url: string;
   readonly expiresAt: string;
@@ -8,7 +8,10 @@ export interface Source {
   readonly sha256: string;
 }
 
-/** The source that parameters, or the answer to a request for a fresh one, carry; or in words what is wrong with it. */
+/**
+ * The source in the parameters of a command, or in the answer to a request for a fresh one; or a sentence about the
+ * fault in it.
+ */
 export function readSource({ url, expiresAt, size, sha256 }: Readonly<Record<string, unknown>>): Source | string {
   const protocol = typeof url === 'string' ? URL.parse(url)?.protocol : undefined;
   if (protocol !== 'http:' && protocol !== 'https:') return 'url is no http or https URL';
@@ -18,7 +21,7 @@ export function readSource({ url, expiresAt, size, sha256 }: Readonly<Record<str
   return { url: url as string, expiresAt, size: size as number, sha256 };
 }
 
-/** The source of a download that is under way: a newer one may come at any time. */
+/** The source of a download in progress. It may be replaced by a newer one at any time. */
 export interface SourceHolder {
   readonly current: Source;
   replace(source: Source): void;

@@ -6,14 +6,14 @@ import { pipeline } from 'node:stream/promises';
 import { isRecord } from '../mqtt/messages.ts';
 import type { Timers } from '../timers.ts';
 
-/** Where a file goes, as the service had it from the customer. */
+/** The target of an upload, which the service got from the customer. */
 export interface UploadTarget {
   readonly uploadUrl: string;
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** The target in an answer, or in words what is wrong with it. */
+/** The target in an answer, or a sentence about the fault in it. */
 export function readTarget(value: unknown): UploadTarget | string {
   if (!isRecord(value)) return 'it is no object';
   const { uploadUrl, method = 'PUT', headers = {} } = value;
@@ -26,7 +26,7 @@ export function readTarget(value: unknown): UploadTarget | string {
   return { uploadUrl: uploadUrl as string, method, headers: headers as Record<string, string> };
 }
 
-/** How an attempt ended: `again`, `expired` (with another URL) or `over` say what to do next. */
+/** How an attempt ended, and the next step: `again`, `expired` (another URL is needed) or `over`. */
 type UploadEnding = { kind: 'done' } | { kind: 'again' | 'expired' | 'over'; why: string };
 
 function ending(status: number): UploadEnding {
@@ -36,11 +36,14 @@ function ending(status: number): UploadEnding {
   return { kind: again ? 'again' : 'over', why: `the server answered ${status}` };
 }
 
-/** Milliseconds after which a server that says neither "go on" nor anything else gets the file all the same. */
+/**
+ * If the server answers neither "100 Continue" nor anything else within this time, the device sends the file
+ * nevertheless.
+ */
 const CONTINUE_MILLISECONDS = 1000;
 
 /**
- * Whether the file is wanted: a server that refuses an upload by its URL says so before anything is sent (RFC 9110
+ * Whether the server wants the file. A server that refuses the URL says so before the device sends the file (RFC 9110
  * 10.1.1).
  */
 function invited(request: ClientRequest, timers: Timers): Promise<boolean> {
@@ -55,8 +58,8 @@ function invited(request: ClientRequest, timers: Timers): Promise<boolean> {
 }
 
 /**
- * Sends a file of a known size a piece at a time, with exactly the headers given and its length. Everything that can go
- * wrong is in the ending. Rejects only with the reason of `signal`.
+ * Sends a file of a known size, piece by piece, with exactly the given headers and its length. The ending reports every
+ * fault. Rejects only with the reason of `signal`.
  */
 export async function upload({
   target: { uploadUrl, method, headers },
@@ -71,9 +74,9 @@ export async function upload({
   /** Bytes. */
   size: number;
   content: Iterable<Buffer>;
-  /** It breaks off in the middle: a memory card that is pulled out. */
+  /** The upload breaks off in the middle, as if a memory card were pulled out. */
   breaks: boolean;
-  /** Milliseconds without a piece taken, or without the answer, after which an attempt has failed. */
+  /** An attempt fails after so many milliseconds in which the server took no piece, or gave no answer. */
   stall: number;
   signal: AbortSignal;
   timers: Timers;
@@ -100,7 +103,7 @@ export async function upload({
       headers: { ...headers, 'content-length': size, expect: '100-continue' },
       signal: AbortSignal.any([signal, stalled.signal]),
     });
-    // Also those that come when nobody waits any more.
+    // Handles errors that arrive when no caller waits any more, too.
     request.on('error', () => {});
     const answered = once(request, 'response') as Promise<[IncomingMessage]>;
     answered.catch(() => {});

@@ -7,7 +7,7 @@ import type { Patience } from './download.ts';
 import { movie } from './movie.ts';
 import { readTarget, type UploadTarget, upload } from './upload.ts';
 
-/** A file that a device has made. The seed says what is in it, and whether it breaks off. */
+/** A file that a device has made. The seed decides its content, and whether the upload breaks off. */
 export interface OwnFile {
   readonly name: string;
   /** Bytes. */
@@ -15,19 +15,25 @@ export interface OwnFile {
   readonly seed: number;
 }
 
-/** Files that one request gets the URLs for. */
+/** The files whose URLs one request asks for. */
 interface UploadOrder {
   readonly type: 'recordingUploadUrls' | 'fileUploadUrl';
   readonly data: Readonly<Record<string, unknown>>;
   readonly files: readonly OwnFile[];
-  /** The first URL is used so late that it is refused. */
+  /** Whether the first URL is used too late, so that it is refused. */
   readonly late?: boolean;
 }
 
-/** `unwanted`: nobody waits for these files, or the service itself tells of the failure; the device says nothing. */
+/**
+ * `unwanted`: the application does not want these files, or the service itself reports the failure; the device reports
+ * nothing.
+ */
 export type UploadOutcome = { kind: 'sent' } | { kind: 'failed'; error: Failure } | { kind: 'unwanted' };
 
-/** What the service answers when the files have no place to go, or when it tells the customer itself why not. */
+/**
+ * The codes with which the service says that the application has no place for the files, or that it reports the failure
+ * itself.
+ */
 const UNWANTED = new Set(['NOT_CONFIGURED', 'NOT_ACTIVATED', 'UPLOAD_URL_FAILED']);
 
 function readTargets({ type, files }: UploadOrder, data: Readonly<Record<string, unknown>>): UploadTarget[] | string {
@@ -40,15 +46,18 @@ function readTargets({ type, files }: UploadOrder, data: Readonly<Record<string,
 const named = (urls: unknown, name: string): unknown =>
   Array.isArray(urls) ? urls.find((url) => (url as { name?: unknown } | null)?.name === name) : undefined;
 
-/** No signature covers what was added to a URL. */
+/** Makes a URL invalid, because no signature covers an added parameter. */
 const expired = ({ uploadUrl, ...rest }: UploadTarget): UploadTarget => ({
   ...rest,
   uploadUrl: `${uploadUrl}${uploadUrl.includes('?') ? '&' : '?'}too-late=true`,
 });
 
-/** Brings the files of a device to where the customer wants them. */
+/** Uploads the files of a device. */
 export interface Uploader {
-  /** Asks for URLs and sends each file to its own, through whatever passes by itself. Rejects only with the reason of `signal`. */
+  /**
+   * Asks for URLs and sends each file to its own URL, with repetitions after faults that may pass. Rejects only with
+   * the reason of `signal`.
+   */
   send(order: UploadOrder, signal: AbortSignal): Promise<UploadOutcome>;
 }
 
@@ -63,7 +72,7 @@ export function createUploader({
 }: {
   requests: Requests;
   patience: Patience;
-  /** Share of the files that break off in the middle at each attempt. */
+  /** The share of files that break off in the middle, at each attempt. */
   failureRate: number;
   random: Random;
   timers: Timers;
@@ -72,7 +81,7 @@ export function createUploader({
 }): Uploader {
   const failed = (code: string, message: string): UploadOutcome => ({ kind: 'failed', error: { code, message } });
 
-  /** Repeats what failed in a way that may pass. False: this was the last attempt. */
+  /** Waits for the next attempt after a fault that may pass; resolves to false if this was the last attempt. */
   async function again(failures: number, signal: AbortSignal): Promise<boolean> {
     if (failures >= patience.attempts) return false;
     onRetry();

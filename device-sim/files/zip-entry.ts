@@ -22,7 +22,7 @@ async function readExactly(handle: FileHandle, position: number, length: number)
   return buffer;
 }
 
-/** Where the central directory is: said by a record at the end, which a comment may follow. */
+/** The place of the central directory. A record at the end names it, and a comment may follow that record. */
 async function readDirectory(handle: FileHandle, size: number): Promise<Buffer> {
   const start = Math.max(0, size - END_BYTES - LONGEST_COMMENT);
   const tail = await readExactly(handle, start, size - start);
@@ -56,8 +56,8 @@ function* entries(directory: Buffer) {
 }
 
 /**
- * The content of one file in a zip archive (APPNOTE 4.3), stored or deflated, at most `limit` bytes of it. Reads the
- * directory and that entry only. Throws an Error that says in words what is wrong with the archive.
+ * The content of one file in a zip archive (APPNOTE 4.3), stored or deflated, at most `limit` bytes of it. Reads only
+ * the directory and that entry. Throws an Error with a sentence about the fault in the archive.
  */
 export async function readZipEntry(handle: FileHandle, name: string, limit: number): Promise<Buffer> {
   const { size } = await handle.stat();

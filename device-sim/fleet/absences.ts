@@ -4,17 +4,18 @@ import type { Device } from '../model/device.ts';
 import type { Range } from '../random.ts';
 import type { Timers } from '../timers.ts';
 
-/** When devices are away. */
+/** How often and how long devices are offline. */
 export interface Absence {
-  /** Share of the time that a device is away, 0 to below 1. */
+  /** The share of the time that a device is offline, from 0 to below 1. */
   readonly share: number;
-  /** Milliseconds that it is away each time. */
+  /** How long it is offline each time, in milliseconds. */
   readonly window: Range;
 }
 
 /**
- * Lets a device go and come back until stopped: half of the times politely, half of them as in a tunnel. The spans
- * between are drawn so that on average the wanted share of time is spent away. Returns what stops it.
+ * Takes a device offline and back again until stopped: half of the times with DISCONNECT, half with a cut socket. The
+ * spans between are drawn so that on average the device is offline for the wanted share of the time. Returns a function
+ * that stops this.
  */
 export function scheduleAbsences({
   device,
@@ -31,7 +32,7 @@ export function scheduleAbsences({
 }): () => void {
   let stopped = false;
   let cancel = (): void => {};
-  /** The how manyeth absence it is, or will be. */
+  /** The number of this or the next absence. */
   let nth = 1;
   const present = { min: 0, max: ((window.min + window.max) * (1 - share)) / share };
 
@@ -46,7 +47,7 @@ export function scheduleAbsences({
   }
   function comeBack(): void {
     nth += 1;
-    // A service that is away for longer than the attempts last is tried again after the next absence.
+    // If the service is unreachable for longer than all attempts take, the device tries again after its next absence.
     device
       .connect()
       .catch(onFailure)

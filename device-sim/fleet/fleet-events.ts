@@ -1,5 +1,5 @@
 import type { Device } from '../model/device.ts';
 import type { DeviceEvents } from '../model/device-events.ts';
 
-/** What devices let know, with the device first. */
+/** The events of devices, with the device as first argument. */
 export type FleetEvents = { [Name in keyof DeviceEvents]: [device: Device, ...DeviceEvents[Name]] };

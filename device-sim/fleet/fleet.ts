@@ -18,10 +18,10 @@ import type { FleetMember } from './member.ts';
 import { createPacer } from './pacer.ts';
 import { createTally, type Tally } from './tally.ts';
 
-/** Devices of one fleet that are connecting at the same time: as many as the kernel keeps waiting at a listener. */
+/** How many devices of a fleet connect at the same time: as many as the kernel keeps in the queue of a listener. */
 const CONNECTING = 500;
 
-/** A fleet now, and what it went through, which only grows. */
+/** The present counts of a fleet, and the totals of its tally, which only grow. */
 export interface FleetCounts extends Tally {
   /** Faults that were played, by kind. */
   faults: Partial<Record<FaultKind, number>>;
@@ -36,10 +36,10 @@ export interface GivenUp {
   readonly error: Error;
 }
 
-/** A part of a fleet. Missing: all of it. */
+/** A part of a fleet; without it, the whole fleet. */
 export interface Part {
   readonly groups?: readonly string[] | undefined;
-  /** Share of them, 0 to 1; which ones is decided by the seed and `occasion`. */
+  /** The share of these devices, 0 to 1. The seed and `occasion` decide which devices belong to it. */
   readonly share?: number | undefined;
   readonly occasion?: number | undefined;
 }
@@ -48,23 +48,24 @@ export interface Fleet extends AsyncDisposable {
   readonly devices: readonly Device[];
   /** In the order of `devices`. */
   readonly members: readonly FleetMember[];
-  /** What all devices let know: one listener for all of them, where those of each device would be thousands. */
+  /** The events of all devices: one listener for all, instead of thousands. */
   readonly events: EventEmitter<FleetEvents>;
   /**
-   * Connects those of a part, no faster than the rate (connections a second; null: unbounded; missing: as before), and then lets their absences
-   * and their life begin. Resolves when each is online or was given up; says who was given up and why.
+   * Connects the devices of a part, no faster than the rate (connections a second; null: unbounded; missing: as
+   * before), and then starts their absences and their life. Resolves when each device is online or has given up; the
+   * result names those that gave up, and why.
    */
   connect(part?: Part & { rate?: number | null }): Promise<GivenUp[]>;
   /**
-   * Those of a part go offline, and stay there until `connect`: half of them politely, half as in a tunnel, or all in one
-   * of these ways. Gives how many they are.
+   * Takes the devices of a part offline until `connect`: with DISCONNECT, with a cut socket, or half of them each way.
+   * Resolves to their number.
    */
   away(part?: Part & { how?: 'politely' | 'cut' }): Promise<number>;
-  /** From now on nothing happens to devices by itself any more, but that they come and go. */
+  /** Ends the life of all devices, except their absences. */
   rest(): void;
-  /** Everyone goes offline politely. */
+  /** Takes all devices offline with DISCONNECT. */
   disconnect(): Promise<void>;
-  /** Resolves when no device has anything unfinished. */
+  /** Resolves when no device has work left. */
   idle(): Promise<void>;
   counts(): FleetCounts;
 }
@@ -75,25 +76,28 @@ interface FleetOptions {
   seed?: number;
   /** Connections a second; null is unbounded. */
   connectRate?: number | null;
-  /** How many processes share the fleet: the rates are those of all of them. */
+  /** How many processes share the fleet: the rates are those of all processes together. */
   processes?: number;
   connectAttempts?: number;
   clean?: boolean;
-  /** Makes the connections; the lean client without it. */
+  /** Makes the connections; by default the simulator's own client. */
   createLink?: DeviceOptions['createLink'];
-  /** A folder in which devices remember over restarts. */
+  /** A folder in which devices store their memory over restarts. */
   stateFolder?: string;
-  /** Where files are while they are downloaded; a temporary folder, removed at the end, when missing. */
+  /** The folder for files while they are downloaded; by default a temporary folder, which is removed at the end. */
   downloadFolder?: string | undefined;
   patience?: Partial<Patience>;
   timers?: Timers;
-  /** By what a command is known in every run, when it is of an action of this one. */
+  /** The identity of a command that is the same in every run, for commands that an action caused. */
   keyOf?: KeyOf;
-  /** The phase that is on. */
+  /** The current phase. */
   phase?: () => string;
-  /** Told of everything that is left to chance: `place` is that of the device. */
+  /** Called with every random decision; `place` is that of the device. */
   onDecision?: (place: number, decision: Decision) => void;
-  /** Told of each breach of the contract, complaint and given up connection, in words. */
+  /**
+   * Called with a sentence about each breach of the contract, each reported fault, and each connection that was given
+   * up.
+   */
   onTrouble?: (deviceId: string, text: string) => void;
 }
 
@@ -121,7 +125,7 @@ export function createFleet({
   const own = (rate: number | null): number | null => (rate === null ? null : rate / processes);
   const pacer = createPacer({ perSecond: own(connectRate), atOnce: CONNECTING, timers });
   const downloads = createDownloadFolder(downloadFolder);
-  /** What ends the absences of a device; there for those whose absences have begun. */
+  /** The functions that end the absences of devices, for devices whose absences have begun. */
   const absences = new Map<Device, () => void>();
   const faults: FleetCounts['faults'] = {};
   let endLife: (() => void)[] = [];
@@ -259,13 +263,13 @@ export function createFleet({
     async disconnect() {
       quieten();
       const gone = Promise.all(devices.map((device) => device.disconnect()));
-      // Only now: those who waited for their turn find that they are wanted offline.
+      // Releases the turns only now: the devices that waited for one find that they must stay offline.
       pacer.release();
       await gone;
     },
 
     async idle() {
-      // While the last ones finish, the first ones may have got new work.
+      // The first devices may have got new work while the last ones finish.
       while (devices.some(({ outstanding }) => outstanding > 0)) {
         await Promise.all(devices.map((device) => device.idle()));
       }

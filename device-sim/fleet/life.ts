@@ -3,23 +3,23 @@ import { deriveSeed, type Range } from '../random.ts';
 import type { Timers } from '../timers.ts';
 import { scheduleHappenings, scheduleRounds } from './scheduled-events.ts';
 
-/** What happens to the devices of a fleet by itself. Rates are per hour and device. */
+/** Events that happen to the devices of a fleet without commands. Rates are per hour and device. */
 export interface Life {
-  /** Milliseconds between two looks at what has changed by itself; 0: none. */
+  /** Milliseconds between two checks for changes to report; 0: none. */
   readonly statusInterval: number;
-  /** Of paired Bluetooth peers. */
+  /** Paired Bluetooth peers that come or go. */
   readonly peerMoves: number;
   /** Presses of the SOS button. */
   readonly alarms: number;
   readonly calls: number;
   /** Milliseconds. */
   readonly callLength: Range;
-  /** Share of the calls. */
+  /** The share of calls that are recorded. */
   readonly recorded: number;
   readonly fileUploads: number;
 }
 
-/** A battery that is reported now and then, and nothing else. */
+/** A life with a battery that is reported now and then, and nothing else. */
 export const quietLife: Life = {
   statusInterval: 300_000,
   peerMoves: 0,
@@ -30,15 +30,15 @@ export const quietLife: Life = {
   fileUploads: 0,
 };
 
-/** Most who take part in a call beside the device. */
+/** The largest number of other participants in a call. */
 const OTHERS = 3;
 
-/** What may happen by itself, and how often. */
+/** The events that can happen, each with its rate. */
 const KINDS = ['peerMoves', 'calls', 'fileUploads', 'alarms'] as const;
 
 /**
- * What happens to one device: its n-th happening is the same one whenever the same device is simulated, whatever else
- * there is and however long anything takes.
+ * Plays the events of one device. Its n-th event is the same whenever the same device is simulated, whatever else
+ * happens and however long anything takes.
  */
 function livesOn(device: Device, life: Life, seed: number, timers: Timers): () => void {
   const number = (n: number, about: number): number => deriveSeed(seed, n, about) / 4_294_967_296;
@@ -66,8 +66,8 @@ function livesOn(device: Device, life: Life, seed: number, timers: Timers): () =
 }
 
 /**
- * Lets devices live until the returned function is called: with one timer for what changes by itself, and one for each
- * device that anything can happen to.
+ * Plays the life of devices until the returned function is called. One timer serves the checks of all devices, and each
+ * device with events has one of its own.
  */
 export function letLive({
   members,

@@ -11,28 +11,28 @@ export interface DeviceAccount {
   readonly credential: string;
 }
 
-/** What the members of a group have in common: one object for all of them, however many there are. */
+/** The settings that the members of a group share: one object for all of them. */
 export interface GroupSettings {
   readonly group: string;
   readonly behaviour?: Partial<Behaviour>;
   readonly absence?: Absence;
-  /** What befalls them. */
+  /** The faults of these devices. */
   readonly faults?: readonly FaultRule[];
-  /** What each device is before its first command. */
+  /** The state of each device before its first command. */
   readonly equipment?: Partial<Equipment>;
-  /** What happens to them by itself, from `connect` on. */
+  /** The events of these devices, from `connect` on. */
   readonly life?: Partial<Life>;
 }
 
 /** One device of a fleet. */
 export interface FleetMember {
   readonly account: DeviceAccount;
-  /** Its place in the whole fleet, from 0; with the seed it decides everything about it. */
+  /** The place in the whole fleet, from 0. Place and seed together decide everything about the device. */
   readonly place: number;
   readonly settings: GroupSettings;
 }
 
-/** A fleet of one group, some of it (a share from 0 to 1) with a firmware from before the Bluetooth operations. */
+/** A fleet of one group. A share of it (0 to 1) has a firmware older than the Bluetooth operations. */
 export function oneGroup(
   accounts: readonly DeviceAccount[],
   { seed = 1, oldFirmware = 0, ...given }: Partial<GroupSettings> & { seed?: number; oldFirmware?: number } = {},
@@ -51,6 +51,6 @@ export interface Shard {
   readonly count: number;
 }
 
-/** The members that are this process' own: every `count`th. */
+/** The members that belong to this process: every `count`th. */
 export const shardOf = (members: readonly FleetMember[], { index, count }: Shard): FleetMember[] =>
   members.filter(({ place }) => place % count === index - 1);

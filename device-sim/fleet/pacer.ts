@@ -1,15 +1,15 @@
 import type { Timers } from '../timers.ts';
 
-/** Who is too late for its turns makes up for so many milliseconds of them at most. */
+/** A caller that is late makes up for at most so many milliseconds of turns. */
 const LAG = 100;
 
-/** Hands out turns at a rate, and to so many at a time. */
+/** Gives out turns at a rate, with a bound of turns at a time. */
 export interface Pacer {
-  /** Resolves when it is the caller's turn, in the order asked for; what it resolves with ends the turn. */
+  /** Resolves when it is the caller's turn, in the order of the calls; the result is a function that ends the turn. */
   turn(): Promise<() => void>;
-  /** From now on so many turns a second; null: as fast as those before come to their end. */
+  /** Changes the rate to so many turns a second; null: as fast as turns end. */
   setRate(perSecond: number | null): void;
-  /** Everyone who waits gets the turn now. */
+  /** Gives every waiting caller its turn now. */
   release(): void;
 }
 
@@ -19,7 +19,7 @@ export function createPacer({
   timers,
 }: {
   perSecond: number | null;
-  /** Turns that have not ended, at most. */
+  /** The largest number of turns that have not ended. */
   atOnce: number;
   timers: Timers;
 }): Pacer {
@@ -58,7 +58,7 @@ export function createPacer({
           active += 1;
           resolve(leave);
         }
-        // The first one of all, or after a rest, is not late.
+        // The first turn of all, or after a rest, is not late.
         if (waiting.size === 0 && active === 0) next = Math.max(next, timers.now());
         waiting.add(go);
         if (!cancel) handOut();

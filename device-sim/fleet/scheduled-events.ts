@@ -1,12 +1,12 @@
 import type { Timers } from '../timers.ts';
 
 const HOUR = 3_600_000;
-/** Many visits of one moment are made in one go. */
+/** Visits within so many milliseconds are made together. */
 const SHORTEST_MILLISECONDS = 5;
 
 /**
- * Something that happens by chance, `perHour` on average, each time independently of the others. `number` gives a number of
- * [0, 1) for the pause before the n-th time, so that the course does not depend on anything else. Returns what stops it.
+ * Plays random events, `perHour` on average, each independent of the others. `number` gives a number in [0, 1) for the
+ * pause before the n-th event, so that the course depends on nothing else. Returns a function that stops this.
  */
 export function scheduleHappenings({
   perHour,
@@ -39,7 +39,7 @@ export function scheduleHappenings({
 }
 
 /**
- * Each of the members in turn, each once in `every` milliseconds: one timer, and never a crowd. Returns what stops it.
+ * Visits each member once in `every` milliseconds, evenly spread, with one timer. Returns a function that stops this.
  */
 export function scheduleRounds({
   every,
@@ -58,7 +58,7 @@ export function scheduleRounds({
   let cancel = timers.after(every / members, catchUp);
 
   function catchUp(): void {
-    // After a pause of the whole process nobody is visited twice.
+    // After a pause of the whole process no member is visited twice.
     const due = Math.floor(((timers.now() - began) / every) * members);
     visited = Math.max(visited, due - members);
     for (; visited < due; visited += 1) visit(visited % members);

@@ -1,47 +1,47 @@
 import type { EventEmitter } from 'node:events';
 import type { FleetEvents } from './fleet-events.ts';
 
-/** Nothing yet. */
+/** The initial counts. */
 const NOTHING = {
   connections: 0,
-  /** Connections that ended unwanted. */
+  /** Connections that ended although the device wanted to keep them. */
   losses: 0,
   /** Attempts to connect that were given up. */
   connectFailures: 0,
   /** Deliveries of commands, repetitions and cancels included. */
   commands: 0,
-  /** Deliveries of commands that were known already. */
+  /** Deliveries of commands that the device had received before. */
   repetitions: 0,
   cancels: 0,
-  /** Deliveries that a firmware left unanswered. */
+  /** Deliveries that an old firmware left unanswered. */
   ignored: 0,
-  /** Answers to commands executed, and again to repeated ones. */
+  /** Answers to commands, including those to repeated ones. */
   answers: 0,
   repeatedAnswers: 0,
   /** Executions that failed. */
   failures: 0,
   /** Answers that the service acknowledged. */
   acknowledged: 0,
-  /** Downloads that came to an end, good or bad, and their bytes. */
+  /** Downloads that ended, complete or not, and their bytes. */
   downloads: 0,
   downloadedBytes: 0,
-  /** How often one went on where it was cut. */
+  /** Downloads that resumed after they were cut. */
   resumed: 0,
-  /** How often a fresh URL was asked for. */
+  /** Requests for a fresh URL. */
   renewed: 0,
-  /** Events that the service acknowledged; events that a device had no room for while nobody took them. */
+  /** Events that the service acknowledged, and events that a device dropped because it had no room for more. */
   events: 0,
   eventsLost: 0,
   /** Calls that began. */
   calls: 0,
-  /** Files that are where the customer wanted them, and their bytes. */
+  /** Files that were uploaded, and their bytes. */
   uploads: 0,
   uploadedBytes: 0,
-  /** How often an upload, or its URL, was tried once more. */
+  /** Repeated attempts of uploads, or of requests for their URLs. */
   uploadRetries: 0,
-  /** Recordings and customer files that were given up. */
+  /** Recordings and customer files whose upload was given up. */
   uploadFailures: 0,
-  /** Recordings and customer files that nobody wanted: the application has no place for them. */
+  /** Recordings and customer files that the application has no place for. */
   unwanted: 0,
   /** Messages on the errors topics. */
   complaints: 0,
@@ -49,10 +49,10 @@ const NOTHING = {
   violations: 0,
 };
 
-/** What a fleet went through; it only grows. */
+/** The totals of a fleet, which only grow. */
 export type Tally = typeof NOTHING;
 
-/** Counts what the devices of a fleet tell of themselves, and says what is wrong, in words. */
+/** Counts the events of the devices of a fleet, and reports faults as sentences. */
 export function createTally({
   events,
   onTrouble,

@@ -2,23 +2,23 @@ import type { Answer } from '../mqtt/messages.ts';
 import type { Timers } from '../timers.ts';
 import type { Plan } from './plans.ts';
 
-/** Messages that nobody can read: no text, half of an object, another kind of value. */
+/** Unreadable messages: no text, half of an object, and a value of another kind. */
 const SPOILT = [Buffer.from([0xff, 0xfe, 0x00]), '{"transactionId":', '["succeeded"]'] as const;
-/** What no service knows, and an optional member of a wrong type. */
+/** Members that no service knows, and an optional member of a wrong type. */
 const STRANGE = { mood: 'good', sensors: [{ id: 1 }], progress: 'nearly' };
 
-/** Sends the answers of a device, as its plans say: or not at all, or when it is too late, or with something else. */
+/** Sends the answers of a device as planned: with a fault the answer is missing, late, or changed. */
 export interface Answering {
   say(answer: Answer, plan: Plan | undefined, repeated: boolean): void;
-  /** The PUBACK of a command waits. */
+  /** Delays the PUBACK of a command. */
   hold(transactionId: number, messageId: number): void;
-  /** It waits no more: gives its message, if there is one. */
+  /** Ends the delay; returns the id of the message, if there is one. */
   letGo(transactionId: number): number | undefined;
   online(): void;
   forget(): void;
-  /** A complaint of the service came; whether it was provoked. */
+  /** The service has reported a fault; returns whether the device provoked it. */
   isProvoked(): boolean;
-  /** Answers that wait: for a connection, or for another answer. */
+  /** The number of answers that wait: for a connection, or for another answer. */
   readonly size: number;
 }
 
@@ -34,9 +34,9 @@ interface AnsweringParts {
 /** A class, because there is one for each of many thousand devices. */
 class PlannedAnswering implements Answering {
   readonly #parts: AnsweringParts;
-  /** Made while offline; those already sent are kept by the link. */
+  /** Answers that were made while offline; the link keeps those that were sent already. */
   #unsent: { answer: Answer; payload: string }[] = [];
-  /** Those that let a later one go first, and what ends that. */
+  /** Answers that let a later one go first, with the function that ends the delay. */
   #heldBack: Map<number, () => void> | undefined;
   #held: Map<number, number> | undefined;
   #provoked = 0;
@@ -64,7 +64,7 @@ class PlannedAnswering implements Answering {
     if (plan?.twice && !repeated) this.#send(answer);
     for (const end of this.#heldBack?.values() ?? []) end();
     const messageId = this.letGo(transactionId);
-    // What is published while a message is looked at goes out after that: its PUBACK then follows.
+    // A message that is published while another one is handled goes out after that one's PUBACK.
     if (messageId !== undefined) setImmediate(() => this.#parts.release(messageId));
   }
 
@@ -102,7 +102,7 @@ class PlannedAnswering implements Answering {
     this.#heldBack ??= new Map();
     const end = (): void => {
       cancel();
-      // Unless it was forgotten.
+      // It may have been forgotten meanwhile.
       if (!this.#heldBack?.delete(transactionId)) return;
       this.#send(answer);
       this.#parts.onSaid(answer, false);
@@ -124,7 +124,7 @@ class PlannedAnswering implements Answering {
   }
 
   #sendStrangely(answer: Answer): void {
-    // About the member of a wrong type.
+    // The service will report the member of a wrong type.
     this.#provoked += 1;
     this.#publish(answer, JSON.stringify({ ...answer, ...STRANGE }));
   }

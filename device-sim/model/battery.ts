@@ -1,7 +1,7 @@
 import type { Random } from '../random.ts';
 
 export interface Charge {
-  /** Whole percents. */
+  /** In whole percent. */
   readonly level: number;
   readonly charging: boolean;
 }
@@ -12,8 +12,8 @@ const DRAIN_MILLISECONDS = 8 * HOUR;
 const CHARGE_MILLISECONDS = 1.5 * HOUR;
 
 /**
- * A battery that lasts a shift and is put on its dock when it is low, over and over. It is somewhere on that way when it
- * is first seen. `at` is in milliseconds since then; it costs nothing until somebody looks.
+ * A battery that lasts a shift and is charged when it is low, again and again. At time 0 it is at a random point of
+ * this cycle. `at` is in milliseconds; the battery needs no timer.
  */
 export function createBattery(random: Random): (at: number) => Charge {
   const cycle = DRAIN_MILLISECONDS + CHARGE_MILLISECONDS;

@@ -1,19 +1,22 @@
 import { deriveSeed, type Random } from '../random.ts';
 
-/** Something that a device can be paired with. */
+/** A Bluetooth device that a device can be paired with. */
 export interface Peer {
   readonly name: string;
   readonly macAddress: string;
 }
 
-/** The Bluetooth of a device: addresses of its peers, in capital letters. Who is connected is paired. */
+/**
+ * The Bluetooth state of a device, with the addresses of its peers in capital letters. A connected peer is always
+ * paired.
+ */
 export interface Bluetooth {
   readonly enabled: boolean;
   readonly paired: readonly string[];
   readonly connected: readonly string[];
 }
 
-/** What comes and goes. */
+/** A peer that comes or goes. */
 interface PeerChange {
   readonly type: 'bluetooth.connected' | 'bluetooth.disconnected';
   readonly peer: Peer;
@@ -23,31 +26,31 @@ export const plainBluetooth: Bluetooth = { enabled: false, paired: [], connected
 
 const NAMES = ['Earpiece', 'Push-to-talk button', 'Body sensor'];
 
-/** The peers that a device has around it: the same ones whenever the same device is simulated. */
+/** The peers around a device: the same ones whenever the same device is simulated. */
 export function peersOf(deviceId: string): readonly Peer[] {
   const own = deriveSeed(Number(deviceId.slice(0, 8)), Number(deviceId.slice(8)));
   const middle = own.toString(16).padStart(8, '0').match(/../g)!;
-  // 0A: an address that nobody was assigned (IEEE 802, locally administered).
+  // The prefix 0A is assigned to nobody (IEEE 802, locally administered).
   return NAMES.map((name, index) => ({
     name,
     macAddress: ['0a', ...middle, `0${index + 1}`].join(':').toUpperCase(),
   }));
 }
 
-/** Switched off, everyone is disconnected; switched on, those who are paired come back. */
+/** Switches Bluetooth. Off: all peers are disconnected. On: the paired peers come back. */
 export const switched = ({ paired }: Bluetooth, enabled: boolean): Bluetooth => ({
   enabled,
   paired,
   connected: enabled ? paired : [],
 });
 
-/** Paired means connected, at first. */
+/** A newly paired peer is connected. */
 export function pairedWith({ enabled, paired, connected }: Bluetooth, macAddress: string): Bluetooth {
   const others = (addresses: readonly string[]): string[] => addresses.filter((address) => address !== macAddress);
   return { enabled, paired: [...others(paired), macAddress], connected: [...others(connected), macAddress] };
 }
 
-/** One of the paired peers goes out of range or comes back. */
+/** One of the paired peers goes out of reach or comes back. */
 export function wandered(bluetooth: Bluetooth, random: Random): Bluetooth {
   const { enabled, paired, connected } = bluetooth;
   const address = paired[Math.floor(random() * paired.length)];
@@ -56,7 +59,7 @@ export function wandered(bluetooth: Bluetooth, random: Random): Bluetooth {
   return { enabled, paired, connected: rest.length < connected.length ? rest : [...connected, address] };
 }
 
-/** What has to be told of the way from one state to another; who goes comes first. */
+/** The changes from one state to another that the device must report; peers that go come first. */
 export function peerChanges(before: Bluetooth, after: Bluetooth, peers: readonly Peer[]): PeerChange[] {
   if (before.connected === after.connected) return [];
   const only = (some: Bluetooth, others: Bluetooth): Peer[] =>

@@ -2,29 +2,29 @@ import { randomUUID } from 'node:crypto';
 import type { OwnFile, Uploader, UploadOutcome } from '../files/uploader.ts';
 import { pause, type Timers } from '../timers.ts';
 
-/** A call that a device is to have. */
+/** The plan of a call. */
 export interface CallPlan {
-  /** Until it ends. */
+  /** The length of the call. */
   readonly milliseconds: number;
-  /** Each side of it becomes a movie file, which is uploaded afterwards. */
+  /** Whether each side of the call becomes a movie file, which is uploaded afterwards. */
   readonly recorded: boolean;
-  /** Who takes part beside the device, 1 to 31. */
+  /** The number of other participants, 1 to 31. */
   readonly others: number;
 }
 
-/** Uploads of one device that may wait for each other; what comes on top of that finds no room. */
+/** How many uploads of one device may wait; further ones are dropped. */
 const BACKLOG = 8;
 const CONTENT_TYPE = 'video/mp4';
 
 /** What the wearer of a device does: calls, and files of the customer's application. */
 export interface Calls {
-  /** Begins a call. Gives its callId; undefined while there is another one. */
+  /** Begins a call; returns its callId, or undefined during another call. */
   call(plan: CallPlan): string | undefined;
-  /** Gives the fileId of a file that is on its way. */
+  /** Begins an upload; returns the fileId. */
   uploadFile(): string;
-  /** Calls and uploads under way. */
+  /** The number of calls and uploads in progress. */
   readonly size: number;
-  /** Ends everything where it is, and resolves when nothing is left of it. */
+  /** Ends all calls and uploads at once; resolves when nothing of them is left. */
   stop(): Promise<void>;
 }
 
@@ -40,9 +40,9 @@ export function createCalls({
 }: {
   deviceId: string;
   uploader: Uploader;
-  /** A file of an upload that has a key of its own. */
+  /** Makes a file for an upload; the key identifies the upload. */
   makeFile: (key: string, name: string) => OwnFile;
-  /** Whether its URL is used too late. */
+  /** Whether the upload URL is used too late. */
   isLate: (key: string) => boolean;
   timers: Timers;
   tell: (type: string, data: Readonly<Record<string, unknown>>) => void;
@@ -70,7 +70,7 @@ export function createCalls({
     underWay.add(mine);
   }
 
-  /** One after another: the radio of a device is narrow. */
+  /** Uploads run one after another, because the radio of a device is narrow. */
   async function send(order: Parameters<Uploader['send']>[0]): Promise<UploadOutcome> {
     if (backlog >= BACKLOG) {
       return { kind: 'failed', error: { code: 'STORAGE_FULL', message: 'too many files wait to be uploaded' } };

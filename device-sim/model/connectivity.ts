@@ -44,7 +44,7 @@ export const connectivityOperations: readonly [string, Operation][] = [
           paired: paired.includes(macAddress),
           connected: connected.includes(macAddress),
         }));
-        // Switched off it sees nobody, and still knows whom it is paired with.
+        // While Bluetooth is off the device sees no peers, but still knows the paired ones.
         return { type: 'bluetooth', devices: enabled ? devices : devices.filter((device) => device.paired) };
       },
     },

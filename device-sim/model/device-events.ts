@@ -4,38 +4,38 @@ import type { OwnFile, UploadOutcome } from '../files/uploader.ts';
 import type { Answer, Command, Complaint, DeviceEvent } from '../mqtt/messages.ts';
 import type { Reaction } from './device-model.ts';
 
-/** What a device lets those know who watch it. */
+/** The events of a device for its listeners. */
 export interface DeviceEvents {
-  /** A command came; what the device does about it. */
+  /** A command arrived; `reaction` says how the device handles it. */
   command: [command: Command, reaction: Reaction['kind']];
-  /** An answer was handed to the connection, or (offline) waits for the next one. */
+  /** An answer was given to the connection, or waits (while offline) for the next one. */
   answer: [answer: Answer, repeated: boolean];
-  /** The service has acknowledged an answer: its effects are durable there. */
+  /** The service has acknowledged an answer, so its effects are durable there. */
   acknowledged: [answer: Answer];
-  /** A download has come to its end, good or bad. */
+  /** A download has ended, complete or not. */
   download: [passage: Passage];
-  /** Something happened on the device; it is told to the service, now or on the next connection. */
+  /** An event happened on the device. The device sends it now, or at its next connection. */
   event: [event: DeviceEvent];
   /** The service has acknowledged an event. */
   told: [event: DeviceEvent];
-  /** An event that nobody took, and that the device had no room for any more. */
+  /** An event was dropped because the device had no room for more. */
   forgotten: [event: DeviceEvent];
-  /** A file is where the customer wanted it. */
+  /** A file was uploaded. */
   upload: [file: OwnFile];
-  /** An upload is tried once more. */
+  /** An upload will be attempted again. */
   uploadRetry: [];
-  /** The end of a recording or of a customer's file, whatever it is. */
+  /** The upload of a recording or of a customer's file has ended, with any outcome. */
   uploaded: [outcome: UploadOutcome];
-  /** Connected and subscribed. */
+  /** The device is connected and subscribed. */
   online: [sessionPresent: boolean];
-  /** `expected`: by `disconnect` or `drop`. */
+  /** The device went offline. `expected`: by `disconnect` or `drop`. */
   offline: [reason: string, expected: boolean];
-  /** The service refused the device's credential while it tried to reconnect: it stays offline. */
+  /** The service refused the device's credential at a reconnect, so the device stays offline. */
   refused: [error: Error];
-  /** The service complained about a message of the device, on `errors`. `provoked`: by a fault that is played. */
+  /** The service reported a fault in a message of the device, on `errors`. `provoked`: a played fault caused it. */
   complaint: [complaint: Complaint, provoked: boolean];
-  /** Something befalls the device that it was asked to play. */
+  /** A planned fault happens to the device. */
   fault: [fault: Fault, occasion: Occasion];
-  /** The service broke the contract: in words. */
+  /** The service broke the contract; a sentence says how. */
   violation: [fault: string];
 }

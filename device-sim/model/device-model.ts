@@ -9,37 +9,39 @@ import { operations } from './operations.ts';
 import type { Plan, Plans } from './plans.ts';
 import { freeStorage } from './software.ts';
 
-/** What a device does about a command that came. */
+/** How a device handles a command that arrived. */
 export type Reaction =
-  /** New: it waits for its turn, `begin` takes it. */
+  /** A new command: it waits for its turn, and `begin` takes it. */
   | {
       readonly kind: 'accepted' /** Another one of its number, that was being executed, is stopped. */;
       readonly supersedes?: true;
     }
-  /** Done before: the same answer again. */
+  /** A command that was done before: the device sends the same answer again. */
   | { readonly kind: 'repeat'; readonly answer: Answer }
-  /** A repetition of one that waits or is being executed: its parameters may carry a newer URL. */
+  /** A repetition of a command that waits or is in progress; its parameters may have a newer URL. */
   | { readonly kind: 'underway' }
-  /** A cancel: `current` when it was being executed, `waiting` when it had not begun, else nothing to stop. */
+  /**
+   * A cancel. `current`: the command was in progress; `waiting`: it had not begun; otherwise there was nothing to stop.
+   */
   | { readonly kind: 'cancel'; readonly stopped: 'current' | 'waiting' | null }
   /** An operation that this firmware does not answer, or a repetition of a cancelled command. */
   | { readonly kind: 'ignored' };
 
-/** A command that is being executed. */
+/** A command in progress. */
 export interface Execution {
   readonly command: Command;
   readonly plan: Plan;
-  /** What has to be downloaded before the command can be finished, if anything. */
+  /** The file that must be downloaded before the command can finish, if any. */
   readonly download: 'apk' | 'any' | undefined;
 }
 
-/** What a device still knows after a restart. */
+/** The memory that a device keeps over a restart. */
 export interface DeviceMemory {
   readonly state: DeviceState;
   readonly answers: readonly Remembered[];
 }
 
-/** An answer, and when its command was issued; of before that was kept it is not known. */
+/** An answer, with the issuedAt of its command. Files of earlier versions have no issuedAt. */
 export interface Remembered {
   readonly answer: Answer;
   readonly issuedAt?: string | undefined;
@@ -48,18 +50,30 @@ export interface Remembered {
 export interface DeviceModel {
   readonly state: DeviceState;
   readonly peers: readonly Peer[];
-  /** transactionId -> how often it was begun: 1, or the device is broken. Bounded like the memory of answers. */
+  /**
+   * How often each transactionId was begun: more than 1 would be a fault of the device. Bounded like the memory of
+   * answers.
+   */
   readonly executions: ReadonlyMap<number, number>;
-  /** How many commands wait or are being executed. */
+  /** The number of commands that wait or are in progress. */
   unfinished(): number;
   receive(command: Command): Reaction;
-  /** The next command to execute, unless what has been begun has to be finished before it, or nothing is decided about it yet. */
+  /**
+   * The next command to execute. Undefined if a command in progress must finish before it, or if its plan is not
+   * decided yet.
+   */
   begin(): Execution | undefined;
-  /** Forgets what is not finished, and perhaps also what it has answered; what was set stays set. What comes again is new. */
+  /**
+   * Forgets unfinished commands, and with `everything` the answers as well; settings stay. A repeated command then
+   * counts as new.
+   */
   forget(what: 'unfinished' | 'everything'): void;
-  /** Ends an execution that `begin` gave, with its effects. One with a download needs what became of that. */
+  /**
+   * Ends an execution that `begin` returned, with its effects. An execution with a download needs the outcome of the
+   * download.
+   */
   finish(transactionId: number, download?: DownloadedFile | Failure): Answer;
-  /** When the command of an answer was issued. */
+  /** The issuedAt of the command of an answer. */
   issuedAt(transactionId: number): string | undefined;
 }
 
@@ -68,9 +82,10 @@ type Lane = 'plain' | 'downloads';
 const failure = (code: string, message: string): Failure => ({ code, message });
 
 /**
- * The rules of a device (contract, section 2) without network, time or chance: each command is executed once, a
- * repeated one gets the answer that it had, and one of a known transactionId with another issuedAt is another command; commands are executed one after another in the order in which they came,
- * and so are those with a download, beside the others: a large file holds nothing else up.
+ * The rules of a device (contract, section 2), without network, time or randomness. 1. Each command is executed once,
+ * and a repeated command gets the same answer. 2. The same transactionId with another issuedAt is another command. 3.
+ * Commands are executed one after another, in the order of their arrival. Commands with a download form a second queue,
+ * so that a large file delays nothing else.
  */
 export function createDeviceModel({
   deviceId,
@@ -87,9 +102,9 @@ export function createDeviceModel({
 }): DeviceModel {
   const state: DeviceState = { ...newState(equipment), ...memory?.state };
   const peers = peersOf(deviceId);
-  /** null: cancelled, so there never is an answer. */
+  /** Null: the command was cancelled, so it never gets an answer. */
   const answers = new Map<number, Answer | null>();
-  /** When what is known of a transactionId was issued. */
+  /** The issuedAt of each known transactionId. */
   const issued = new Map<number, string>();
   for (const { answer, issuedAt } of memory?.answers ?? []) {
     remember(answers, answer.transactionId, answer, behaviour.memory);
@@ -97,13 +112,13 @@ export function createDeviceModel({
   }
   const executions = new Map<number, number>();
   const waiting = new Map<number, Command>();
-  /** At most one with a download and one without. */
+  /** The commands in progress: at most one with a download and one without. */
   const current = new Map<number, Execution & { readonly lane: Lane }>();
 
   const isOther = ({ transactionId, issuedAt }: Command): boolean =>
     (issued.get(transactionId) ?? issuedAt) !== issuedAt;
 
-  /** What was known under this number is of a command that the service does not know any more. */
+  /** A known transactionId with another issuedAt: forgets the former command, which the service no longer knows. */
   function supersede(transactionId: number): boolean {
     answers.delete(transactionId);
     executions.delete(transactionId);
@@ -121,7 +136,7 @@ export function createDeviceModel({
     return { kind: 'cancel', stopped: 'waiting' };
   }
 
-  /** What keeps a command from being tried at all. */
+  /** The reason why a command is not even tried. */
   function refusal({ operation: name, parameters }: Command, { fault: mishap }: Plan): Failure | undefined {
     const operation = operations.get(name);
     if (!operation) return failure('UNSUPPORTED', `this device does not know ${name}`);
@@ -130,7 +145,7 @@ export function createDeviceModel({
     if (!operation.download) return operation.hindrance?.(state, parameters, peers);
     if (mishap?.kind === 'battery-low') return failure('INTERNAL', 'the battery is too low to install anything');
     if (mishap?.kind === 'storage-full') return failure('STORAGE_FULL', 'the storage is full of recordings');
-    // What is replaced stays in place until the new file is there.
+    // The old version stays until the new file is complete.
     const free = freeStorage(state, equipment.storage);
     const size = parameters['size'] as number;
     return size > free ? failure('STORAGE_FULL', `${size} bytes are needed, ${free} are free`) : undefined;
@@ -173,7 +188,7 @@ export function createDeviceModel({
       }
       if (current.has(transactionId)) return { kind: 'underway' };
       const known = waiting.has(transactionId);
-      // It keeps its place, with the parameters that came last.
+      // The command keeps its place in the queue, with the latest parameters.
       waiting.set(transactionId, command);
       return known ? { kind: 'underway' } : { kind: 'accepted', ...(supersedes && { supersedes }) };
     },
@@ -185,7 +200,7 @@ export function createDeviceModel({
         if (taken.has(lane)) continue;
         const plan = plans.of(command);
         if (!plan) {
-          // Those behind it keep their places.
+          // The commands behind it in the queue keep waiting.
           taken.add(lane);
           continue;
         }

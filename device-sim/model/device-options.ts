@@ -18,29 +18,33 @@ export interface Device extends AsyncDisposable {
   readonly online: boolean;
   /** Activation, networks, language, Bluetooth, software and firmware as commands have set them. */
   readonly state: Readonly<DeviceState>;
-  /** transactionId -> how often it was executed. */
+  /** How often each transactionId was executed. */
   readonly executions: ReadonlyMap<number, number>;
-  /** Commands, calls and uploads not finished, downloads not cleared away, and messages not acknowledged. */
+  /**
+   * Unfinished commands, calls and uploads, downloads that are still removing their files, and unacknowledged messages.
+   */
   readonly outstanding: number;
-  /** What an earlier run of the simulator knew, and the service still does. */
+  /** Restores the activation that an earlier run of the simulator made, and that the service still has. */
   rememberActivation(activation: NonNullable<DeviceState['activation']>): void;
-  /** Reports what has changed by itself: the battery. */
+  /** Reports the battery, if it has changed. */
   reportChanges(): void;
   /** One of the paired Bluetooth peers comes or goes. */
   movePeer(): void;
   /** Its SOS button is pressed. */
   pressButton(): void;
-  /** Begins a call. Gives its callId; undefined while there is another one, or no activation. */
+  /** Begins a call; returns its callId, or undefined during another call or without an activation. */
   call(plan: CallPlan): string | undefined;
-  /** Uploads a file of the customer's application. Gives its fileId; undefined without an activation. */
+  /** Uploads a file of the customer's application; returns its fileId, or undefined without an activation. */
   uploadFile(): string | undefined;
-  /** Resolves when online; rejects after the attempts allowed, or at once when the credential is refused. */
+  /** Resolves when online. Rejects after the last attempt, or at once if the credential is refused. */
   connect(): Promise<void>;
-  /** Goes offline politely (DISCONNECT) and stays there until `connect`. */
+  /** Goes offline with DISCONNECT, and stays offline until `connect`. */
   disconnect(): Promise<void>;
   /** Cuts the socket and stays offline until `connect`. */
   drop(): Promise<void>;
-  /** Resolves when every command that came is answered, calls and uploads are over, and everything is acknowledged. */
+  /**
+   * Resolves when every received command is answered, calls and uploads have ended, and all messages are acknowledged.
+   */
   idle(): Promise<void>;
 }
 
@@ -52,35 +56,35 @@ export interface DeviceOptions {
   /** Decides latencies, failures, repetitions and pauses before reconnecting. */
   seed?: number;
   behaviour?: Partial<Behaviour>;
-  /** What befalls it, beside that. */
+  /** The random decisions about its faults. */
   chances?: Chances;
-  /** By what its commands are known in every run. */
+  /** The identity of its commands that is the same in every run. */
   keyOf?: KeyOf | undefined;
-  /** The phase that is on. */
+  /** The current phase. */
   phase?: (() => string) | undefined;
-  /** Makes its connection; the lean client without it. */
+  /** Makes the connection; by default the simulator's own client. */
   createLink?: (options: LinkOptions) => Link;
-  /** A clean session: subscribes anew each time, and the service forgets it. */
+  /** Uses a clean session: the service forgets the session, and the device subscribes at each connection. */
   clean?: boolean;
-  /** Bounds in milliseconds of the pause before reconnecting after a lost connection (doubled each time); null: stay offline. */
+  /** Bounds in milliseconds of the pause before the device reconnects (doubled each time); null: it stays offline. */
   reconnect?: Range | null;
-  /** How often `connect` tries. */
+  /** The number of attempts of `connect`. */
   connectAttempts?: number;
-  /** Awaited before each connection attempt, to bound a storm; what it gives is called when the attempt is over. */
+  /** Awaited before each attempt to connect, to bound a storm; the returned function is called after the attempt. */
   gate?: () => Promise<() => void>;
-  /** Remembers over restarts. */
+  /** Stores its memory over restarts. */
   journal?: Journal;
-  /** What it is before its first command, as far as the journal knows of none. */
+  /** Its state before the first command, if the journal has none. */
   equipment?: Partial<Equipment>;
-  /** Reports its whole status at each connection, not only what has changed. */
+  /** Reports its whole status at each connection, not only the changes. */
   reportStatus?: boolean;
-  /** Where files are while they are downloaded; a temporary folder of its own when missing. */
+  /** The folder for files while they are downloaded; by default a temporary folder of its own. */
   downloads?: DownloadFolder;
   patience?: Partial<Patience>;
   timers?: Timers;
-  /** Is told everything, of all devices that it is given to: instead of listeners on each of many thousands. */
+  /** One listener for the events of all devices that it is given to, instead of a listener on each. */
   watch?: Watcher;
 }
 
-/** What a device lets know, for all devices of a fleet. */
+/** A listener for the events of all devices of a fleet. */
 export type Watcher = <Name extends keyof DeviceEvents>(device: Device, name: Name, what: DeviceEvents[Name]) => void;

@@ -1,21 +1,21 @@
 import { type Bluetooth, plainBluetooth } from './bluetooth.ts';
 import { NEW_FIRMWARE } from './firmware-versions.ts';
 
-/** What is installed under one package name. */
+/** The installed version of a package. */
 export interface InstalledSoftware {
-  /** The versionName that the package says it has, whatever name it was distributed under. */
+  /** The versionName in the file, which may differ from the distributed version. */
   readonly version: string;
   readonly versionCode: number;
-  /** Bytes of storage that it takes. */
+  /** The bytes of storage that it needs. */
   readonly size: number;
 }
 
-/** What a device keeps. Only operations change it, and peers that come and go. */
+/** The state of a device. Only operations, and peers that come and go, change it. */
 export interface DeviceState {
   activation: { applicationId: string; clientId: string } | null;
   apns: readonly Record<string, unknown>[];
   networks: readonly Record<string, unknown>[];
-  /** By package name. */
+  /** The installed software, by package name. */
   software: Readonly<Record<string, InstalledSoftware>>;
   firmwareVersion: string;
   managementClientVersion: string;
@@ -24,9 +24,9 @@ export interface DeviceState {
   bluetooth: Bluetooth;
 }
 
-/** What a device is before its first command. */
+/** The state of a device before its first command. */
 export interface Equipment {
-  /** Bytes, for software and for what is being downloaded. */
+  /** Bytes for software and for downloads in progress. */
   readonly storage: number;
   readonly firmwareVersion: string;
   readonly managementClientVersion: string;

@@ -27,12 +27,12 @@ export type { Device, DeviceOptions } from './device-options.ts';
 const FLAT = { level: 5, charging: false };
 const RECONNECT: Range = { min: 250, max: 10_000 };
 
-/** One wearable camera: the model of it, on a connection. Starts offline. */
+/** One wearable camera: the device model with a connection. It starts offline. */
 export const createDevice = (options: DeviceOptions): Device => new SimulatedDevice(options);
 
 /**
- * A class, because there are many thousands: what a device has not needed yet is not there (its calls, its downloads, its
- * listeners), and the rest shares its methods.
+ * A class, because there are many thousands: parts that a device has not needed yet (calls, downloads, listeners) do
+ * not exist, and all devices share the methods.
  */
 class SimulatedDevice implements Device {
   readonly deviceId: string;
@@ -56,9 +56,9 @@ class SimulatedDevice implements Device {
   #wanderings: Random | undefined;
   #bluetooth: Bluetooth;
   #batteryIsLow = false;
-  /** Milliseconds for which the device is off, once its connection has ended. */
+  /** Milliseconds for which the device will be off, once its connection has ended. */
   #off: number | undefined;
-  /** What was stopped and still clears itself away. */
+  /** Stopped executions that are still removing their files. */
   #leaving: Promise<unknown>[] = [];
   #idleWaiters: (() => void)[] = [];
 
@@ -299,7 +299,7 @@ class SimulatedDevice implements Device {
     for (const resolve of this.#idleWaiters.splice(0)) resolve();
   }
 
-  /** Without a farewell. What was being done is begun again when the service sends it again. */
+  /** Switches off without DISCONNECT. A command in progress begins again when the service repeats it. */
   #powerOff(milliseconds: number, forgets: 'unfinished' | 'everything'): void {
     this.#leaving.push(this.#executor?.stop() ?? Promise.resolve());
     this.#executor = undefined;
@@ -339,14 +339,14 @@ class SimulatedDevice implements Device {
     if (!repeated) {
       const issuedAt = this.#model.issuedAt(answer.transactionId);
       this.#options.journal?.record({ answer, issuedAt }, this.#model.state);
-      // Before the answer: who hears that it is installed, and looks, shall see it.
+      // Reports the status before the answer: whoever learns of the installation and reads the status must see it.
       this.#status.changes();
     }
     this.#answering.say(answer, this.#plans.find(answer.transactionId), repeated);
     if (!repeated) this.#tellPeers();
   }
 
-  /** What a command waited for is known. */
+  /** The plan of a command is decided now, which it waited for. */
   #decided(transactionId: number): void {
     if (this.#plans.find(transactionId)?.fault?.kind !== 'answers-before-puback') this.#release(transactionId);
     this.#executor?.work();

@@ -17,7 +17,7 @@ interface ErrandsParts {
   link: Link;
   seed: number;
   chances: Chances;
-  /** Share of the files that break off. */
+  /** The share of uploads that break off. */
   uploadFailureRate: number;
   fileSize: Range;
   downloads: DownloadFolder | undefined;
@@ -27,13 +27,13 @@ interface ErrandsParts {
   isLate: ((key: string) => boolean) | undefined;
   tellWatchers: <Name extends keyof DeviceEvents>(name: Name, what: DeviceEvents[Name]) => void;
   onSettled: () => void;
-  /** Nobody listens to a device that belongs to no application. */
+  /** Whether the device is activated: without an application nobody receives its events. */
   isActivated: () => boolean;
 }
 
 /**
- * What a device does besides its commands: tells events, asks, calls, moves files. A class whose parts are made when they
- * are needed: most of many thousand devices have none of them.
+ * The work of a device besides its commands: events, requests, calls, files. Its parts are made when they are needed,
+ * because most of many thousand devices need none.
  */
 export class Errands {
   readonly #parts: ErrandsParts;
@@ -48,7 +48,7 @@ export class Errands {
     this.#patience = { ...plainPatience, ...parts.patience };
   }
 
-  /** What is under way, and what waits for a connection. */
+  /** The number of tasks in progress, or waiting for a connection. */
   get size(): number {
     return (this.#calls?.size ?? 0) + (this.#happened?.waiting ?? 0);
   }
@@ -75,7 +75,7 @@ export class Errands {
 
   makeFetcher(): Fetcher {
     const { deviceId, downloads, seed, timers } = this.#parts;
-    // One of its own goes with the device.
+    // A folder of its own is removed with the device.
     if (!downloads) this.#folder ??= createDownloadFolder();
     return createFetcher({
       deviceId,
@@ -87,7 +87,7 @@ export class Errands {
     });
   }
 
-  /** As one that was switched off and on. Resolves when what was under way is gone. */
+  /** Forgets everything, as after a restart. Resolves when nothing of the work in progress is left. */
   async forget(): Promise<void> {
     const calls = this.#calls;
     this.#calls = undefined;
@@ -100,7 +100,7 @@ export class Errands {
     await this.#calls?.stop();
   }
 
-  /** When nothing is downloaded any more. */
+  /** Resolves when no download is left. */
   async clear(): Promise<void> {
     await this.#folder?.[Symbol.asyncDispose]();
   }

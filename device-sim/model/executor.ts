@@ -6,14 +6,14 @@ import type { Behaviour } from './behaviour.ts';
 import type { DeviceModel, Execution, Reaction } from './device-model.ts';
 import { createRunningDownloads, type RunningDownloads } from './running-downloads.ts';
 
-/** Carries out what comes in, on the time that passes. */
+/** Carries out commands, with the time that each needs. */
 export interface Executor {
-  /** Commands not finished, and cancelled downloads that have not cleared away what they had. */
+  /** Unfinished commands, and cancelled downloads that have not removed their files. */
   outstanding(): number;
   receive(command: Command): Reaction['kind'];
-  /** More is known about what waits: it may go on. */
+  /** Something about a waiting command is decided: continues, if possible. */
   work(): void;
-  /** Ends everything without an answer, and resolves when nothing is left of it. */
+  /** Ends everything without an answer; resolves when nothing of it is left. */
   stop(): Promise<void>;
 }
 
@@ -31,21 +31,21 @@ export function createExecutor({
 }: {
   model: DeviceModel;
   behaviour: Behaviour;
-  /** Called when there is something to fetch for the first time. */
+  /** Called at the first download. */
   makeFetcher: () => Fetcher;
   timers: Timers;
-  /** What is about to be done about a command. */
+  /** Called with the reaction to a command, before it is carried out. */
   onReaction: (command: Command, reaction: Reaction['kind']) => void;
-  /** Whether it is carried out; if not, this executor has been stopped. */
+  /** Returns whether the command is carried out; if not, this executor has been stopped. */
   onBegin: (execution: Execution) => boolean;
   onProgress: (transactionId: number, percent: number) => void;
   onPassage: (passage: Passage) => void;
-  /** `repeated`: it is of an earlier execution. */
+  /** `repeated`: the answer is of an earlier execution. */
   onAnswer: (answer: Answer, repeated: boolean) => void;
-  /** Something has ended, whether or not with an answer. */
+  /** Called when a command or download has ended, with or without an answer. */
   onSettled: () => void;
 }): Executor {
-  /** Of executions that take their time; by transactionId, what stops them. */
+  /** Stops executions in progress, by transactionId. */
   const stops = new Map<number, () => void>();
   let running: RunningDownloads | undefined;
 

@@ -1,14 +1,14 @@
 import type { DeviceState } from './device-state.ts';
 import { NEW_FIRMWARE } from './firmware-versions.ts';
 
-/** The four operations that came with a firmware, which a device from before it does not know. */
+/** The four Bluetooth operations, which older firmware does not know. */
 const BLUETOOTH_OPERATIONS: ReadonlySet<string> = new Set([
   'getConnectivityState',
   'setConnectivityState',
   'listConnectivity',
   'pairBluetooth',
 ]);
-/** Compared by their numbers, part by part: 9.001.0 is 9.1.0. */
+/** Compares versions number by number: 9.001.0 is 9.1.0. */
 export function isAtLeast(version: string, wanted: string): boolean {
   const numbers = (text: string): number[] => (text.match(/\d+/g) ?? []).map(Number);
   const [have, want] = [numbers(version), numbers(wanted)];
@@ -21,7 +21,7 @@ export function isAtLeast(version: string, wanted: string): boolean {
 
 type Versions = Pick<DeviceState, 'firmwareVersion' | 'managementClientVersion'>;
 
-/** Whether a device acknowledges such a command to MQTT and then does nothing with it. */
+/** Whether a device sends the PUBACK of such a command and then ignores it. */
 export const isTooOldFor = (operation: string, { firmwareVersion, managementClientVersion }: Versions): boolean =>
   BLUETOOTH_OPERATIONS.has(operation) &&
   !(
@@ -29,7 +29,7 @@ export const isTooOldFor = (operation: string, { firmwareVersion, managementClie
     isAtLeast(managementClientVersion, NEW_FIRMWARE.managementClientVersion)
   );
 
-/** A new firmware brings the management client along that belongs to it. */
+/** A firmware update includes the management client of the new firmware. */
 export const updated = ({ managementClientVersion }: Versions, firmwareVersion: string): Versions => ({
   firmwareVersion,
   managementClientVersion:

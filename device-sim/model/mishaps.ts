@@ -7,12 +7,12 @@ import type { Execution } from './device-model.ts';
 import type { Plan } from './plans.ts';
 
 const DAY = 86_400_000;
-/** What a slow reader reads. */
+/** The speed of a slow reader. */
 const BYTES_PER_SECOND = 200;
-/** A twin that nobody sends away goes by itself. Milliseconds. */
+/** A twin that the service does not disconnect leaves after so many milliseconds. */
 const TWIN_STAYS = 5000;
 
-/** Faults that are all said and done with when the command is planned, or its answer sent: they are only told of. */
+/** Faults that the plan of a command, or the sending of its answer, plays completely: here they are only reported. */
 const PLANNED: readonly FaultKind[] = [
   'fails',
   'never-answers',
@@ -25,17 +25,17 @@ const PLANNED: readonly FaultKind[] = [
   'storage-full',
 ];
 
-/** What befalls a device beside its answers: its connection, its power, its clock, its files. */
+/** The faults of a device besides its answers: connection, power, clock, files. */
 export interface Mishaps {
-  /** Connects, and something may go wrong with that. */
+  /** Connects, perhaps with a fault. */
   open(): Promise<void>;
-  /** A command is about to be carried out: false when the device is off instead. */
+  /** A command is about to be carried out; false if the device switches off instead. */
   begins(execution: Execution): boolean;
-  /** So much of a file is there. */
+  /** A download has reached a percentage. */
   progress(transactionId: number, percent: number): void;
   /** Milliseconds by which the clock is wrong at the next event. */
   wrongBy(): number;
-  /** Whether the URL of an upload is used too late. */
+  /** Whether the upload URL is used too late. */
   isLate(key: string): boolean;
   stop(): void;
 }
@@ -62,7 +62,7 @@ export function createMishaps({
   chances: Chances;
   phase: (() => string) | undefined;
   planOf: (transactionId: number) => Plan | undefined;
-  /** The device is off for so many milliseconds; what it then still knows. */
+  /** Switches the device off for so many milliseconds; `forgets` is the part of its memory that it loses. */
   powerOff: (milliseconds: number, forgets: 'unfinished' | 'everything') => void;
   lowBattery: () => void;
   onPlayed: (fault: Fault, occasion: Occasion) => void;
@@ -80,7 +80,7 @@ export function createMishaps({
     return fault;
   }
 
-  /** Runs a task after a while, if the connection is still the same one. */
+  /** Runs a task later, if the connection is still the same. */
   function later(milliseconds: number, task: () => void): void {
     const mine = connections;
     timers.after(milliseconds, () => {
@@ -95,7 +95,7 @@ export function createMishaps({
       credential,
       clean: false,
       timers,
-      // It takes what comes, and does nothing about it.
+      // The twin receives messages and ignores them.
       onMessage: () => undefined,
       onForeign: (topic) => onViolation(`a message came on ${topic}, which is not a topic of device ${deviceId}`),
       onOnline: () => {},
@@ -122,7 +122,7 @@ export function createMishaps({
 
   function play(plan: Plan, fault: Fault): boolean {
     const { kind, delay } = fault;
-    // Once: when the command comes again, it is carried out.
+    // Only once: the repeated command is carried out.
     plan.fault = undefined;
     onPlayed(fault, plan.occasion);
     if (kind === 'half-open') {

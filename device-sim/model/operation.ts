@@ -6,13 +6,13 @@ import type { Outcome } from './software.ts';
 
 export type Parameters = Readonly<Record<string, unknown>>;
 
-/** One command that a device knows. More of them are more rows of `operations.ts`. */
+/** One command that a device knows. To add one, add a row to `operations.ts`. */
 export interface Operation {
-  /** In words what is wrong with the parameters: the command fails with INVALID_PARAMETERS. */
+  /** A sentence about a fault in the parameters: the command then fails with INVALID_PARAMETERS. */
   readonly fault: (parameters: Parameters) => string | undefined;
-  /** What keeps it from being done now, though the parameters are good. */
+  /** The reason why the command cannot be carried out now, although its parameters are good. */
   readonly hindrance?: (state: DeviceState, parameters: Parameters, peers: readonly Peer[]) => Failure | undefined;
-  /** Carries it out; what it returns is the `result` of the answer. */
+  /** Carries out the command; the return value is the `result` of the answer. */
   readonly apply: (
     state: DeviceState,
     parameters: Parameters,
@@ -21,7 +21,7 @@ export interface Operation {
   readonly download?: undefined;
 }
 
-/** A command whose parameters name a file that is downloaded first; until then it has no effect. */
+/** A command whose parameters name a file. It has no effect until the file is downloaded. */
 export interface DownloadOperation {
   readonly fault: Operation['fault'];
   /** Whether the file has to be an APK. */

@@ -9,7 +9,7 @@ const isText = (value: unknown): value is string => typeof value === 'string' &&
 const records = (value: unknown): Record<string, unknown>[] | undefined =>
   Array.isArray(value) && value.every(isRecord) ? value : undefined;
 
-/** Op 11: the passwords that fit a security. */
+/** Op 11: the valid passwords for each kind of security. */
 const passwordFits: Readonly<Record<string, (password: unknown) => boolean>> = {
   OPEN: () => true,
   WEP: (password) => isText(password) && (password.length === 5 || password.length === 13),
@@ -26,7 +26,7 @@ function networkFault({ ssid, security, password }: Record<string, unknown>): st
 }
 
 const PACKAGE_NAME = /^[A-Za-z]\w*(\.[A-Za-z]\w*)+$/;
-/** The package names that Android knows. */
+/** The package names that Android accepts. */
 export const isPackageName = (value: unknown): value is string =>
   isText(value) && value.length <= 255 && PACKAGE_NAME.test(value);
 

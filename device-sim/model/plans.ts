@@ -5,34 +5,36 @@ import type { Command } from '../mqtt/messages.ts';
 import type { Behaviour } from './behaviour.ts';
 import { operations } from './operations.ts';
 
-/** What is to become of one command. */
+/** The plan for one command. */
 export interface Plan {
   readonly occasion: Occasion;
   /** Milliseconds. */
   readonly latency: number;
   readonly fails: boolean;
   readonly twice: boolean;
-  /** What befalls the command, and the file that it names. Undefined again when it was played. */
+  /** The fault of the command, or of its file; undefined after it was played. */
   fault: Fault | undefined;
   download: Fault | undefined;
 }
 
-/** By what a command is known in every run: the number of the action that caused it. */
+/** The identity of a command that is the same in every run: the number of the action that caused it. */
 export interface CommandKey {
   readonly number: number;
   readonly phase: string;
 }
 
-/** Of the transaction of a device. A promise while its request has not been answered; undefined: nobody knows. */
+/**
+ * The key of a transaction of a device. A promise while its request has no answer; undefined if no action caused it.
+ */
 export type KeyOf = (
   deviceId: string,
   transactionId: number,
 ) => CommandKey | undefined | Promise<CommandKey | undefined>;
 
 export interface Plans {
-  /** Undefined: it is not known yet; `onDecided` is called when it is. */
+  /** The plan of a command. Undefined: it is not decided yet; `onDecided` is called when it is. */
   of(command: Command): Plan | undefined;
-  /** What was planned about a command that came. */
+  /** The plan of a command that has arrived. */
   find(transactionId: number): Plan | undefined;
 }
 
@@ -45,7 +47,7 @@ const NOTHING: Plan = {
   download: undefined,
 };
 
-/** Decides about commands, each once, however often it comes. */
+/** Decides once about each command, however often it arrives. */
 export function createPlans({
   deviceId,
   chances,
@@ -58,15 +60,15 @@ export function createPlans({
   chances: Chances;
   behaviour: Behaviour;
   keyOf?: KeyOf | undefined;
-  /** The phase that is on. */
+  /** The current phase. */
   phase?: (() => string) | undefined;
   onDecided?: (transactionId: number) => void;
 }): Plans {
   let plans: Map<number, Plan | null> | undefined;
-  /** Commands of each operation that came without a key. */
+  /** The number of commands without a key, for each operation. */
   let counts: Map<string, number> | undefined;
 
-  /** Where nothing is left to chance, nothing has to be known of a command. */
+  /** A device without randomness needs no key to decide. */
   const isSettled =
     !chances.mayBefall('command') &&
     !chances.mayBefall('download') &&

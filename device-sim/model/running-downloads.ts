@@ -5,23 +5,23 @@ import type { Command, Failure } from '../mqtt/messages.ts';
 import { pause, type Timers } from '../timers.ts';
 import type { Execution } from './device-model.ts';
 
-/** Progress is told at most once in so many percent. */
+/** Progress is reported in steps of so many percent. */
 const STEP = 10;
 
-/** The download of a device: one at a time, and those before it that were cancelled and still clear themselves away. */
+/** The downloads of a device: one in progress, and cancelled ones that are still removing their files. */
 export interface RunningDownloads {
   begin(execution: Execution): void;
-  /** The same command came again: its URL is newer. */
+  /** The same command arrived again, with a newer URL. */
   renew(command: Command): void;
-  /** Stops the one that is under way (if it is that of the transaction, when one is given): it will not finish. */
+  /** Stops the download in progress (only that of the transaction, if one is given). */
   cancel(transactionId?: number): void;
-  /** How many were cancelled and have not cleared away what they had. */
+  /** The number of cancelled downloads that are still removing their files. */
   clearing(): number;
-  /** Resolves when none of them is left. */
+  /** Resolves when all of these have ended. */
   cleared(): Promise<void>;
 }
 
-/** Whole steps of a percentage, each one once, whatever is started again in between. */
+/** Reports each whole step of a percentage once, even if the download starts again. */
 function createSteps(onStep: (percent: number) => void): (bytes: number, size: number) => void {
   let last = 0;
   return (bytes, size) => {
@@ -62,7 +62,7 @@ export function createRunningDownloads({
       const order = { transactionId, kind: download ?? 'any', source, signal, onProgress: steps, mishap: mishap?.kind };
       const { file, passage } = await fetcher.fetch(order);
       onPassage(passage);
-      // The time that the installation takes.
+      // The time that the installation itself takes.
       if (latency > 0) await pause(timers, latency, signal);
       return signal.aborted ? undefined : file;
     } catch (error) {

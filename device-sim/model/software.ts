@@ -2,7 +2,7 @@ import type { DownloadedFile } from '../files/fetcher.ts';
 import type { Failure } from '../mqtt/messages.ts';
 import type { DeviceState } from './device-state.ts';
 
-/** What became of an operation: it may have had its effects and have failed all the same. */
+/** The outcome of an operation. A failed one may have had effects. */
 export type Outcome = { readonly result: Readonly<Record<string, unknown>> } | { readonly error: Failure };
 
 export function freeStorage({ software }: Readonly<DeviceState>, total: number): number {
@@ -12,8 +12,8 @@ export function freeStorage({ software }: Readonly<DeviceState>, total: number):
 }
 
 /**
- * Op 28 on the device. A package that does not fit what was ordered, or replaces a newer or equal one, is not installed;
- * one whose versionName is not the ordered version is installed, and reported as failed.
+ * Op 28 on the device. A package with another name than ordered, or with a version code that is not higher, is not
+ * installed. A package with another versionName than ordered is installed, and reported as failed.
  */
 export function install(
   state: DeviceState,

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import type { DeviceMemory, Remembered } from './device-model.ts';
 import type { DeviceState } from './device-state.ts';
 
-/** What survives a restart of the simulator. */
+/** Stores the memory of a device over restarts of the simulator. */
 export interface Journal {
-  /** What was recorded before, or undefined for a new device. */
+  /** The stored memory, or undefined for a new device. */
   readonly memory: DeviceMemory | undefined;
   /** Called after each execution, before its answer is sent. */
   record(remembered: Remembered, state: Readonly<DeviceState>): void;
@@ -15,7 +15,7 @@ interface Line extends Remembered {
   state: DeviceState;
 }
 
-/** The whole lines of a journal: a last one that was cut off when the process was killed is as if never written. */
+/** The complete lines of a journal. A last line that was cut off when the process was killed is ignored. */
 function readLines(file: string): Line[] {
   if (!existsSync(file)) return [];
   const text = readFileSync(file, 'utf8');
@@ -27,8 +27,9 @@ function readLines(file: string): Line[] {
 }
 
 /**
- * One append-only file for each device, `FOLDER/{deviceId}.ndjson`, a line for each execution. It survives a killed
- * process, not a power cut: for a simulator that is enough. Rewritten at start with what is still to be remembered.
+ * One append-only file for each device, `FOLDER/{deviceId}.ndjson`, with a line for each execution. It survives a
+ * killed process but not a power cut, which is enough for a simulator. It is rewritten at start, with the answers that
+ * are still to be remembered.
  */
 export function createStateFile({
   folder,

@@ -10,7 +10,7 @@ export function statusOf(
   { total, battery, rssi }: { total: number; battery: Charge; rssi: number },
 ): Status {
   const { lang, firmwareVersion, managementClientVersion, networks, bluetooth } = state;
-  // It joins the first network that it was given.
+  // The device joins the first network in the list.
   const ssid = networks[0]?.['ssid'];
   return {
     lang,
@@ -28,13 +28,13 @@ export function statusOf(
   };
 }
 
-/** Tells the service what it does not know yet. */
+/** Reports the status of a device to the service. */
 export interface StatusReport {
-  /** Everything, as at a new connection. */
+  /** Reports all fields, as at a new connection. */
   whole(): void;
-  /** What is not as it was last told; waits for the next connection while there is none. */
+  /** Reports the fields that have changed since the last report; while offline, at the next connection. */
   changes(): void;
-  /** Whether something waits for a connection. */
+  /** Whether a report waits for a connection. */
   readonly due: boolean;
 }
 
@@ -48,7 +48,7 @@ export function createStatusReport({
   publish: (payload: string) => void;
 }): StatusReport {
   const fields = (): [string, string][] => Object.entries(read()).map(([name, value]) => [name, JSON.stringify(value)]);
-  /** Field by field, what was last told. */
+  /** The last reported value of each field. */
   const told = new Map(fields());
   let due = false;
 

@@ -32,7 +32,7 @@ export interface Operations {
   readConnectivity: { input: { deviceId: string; query: SchemaTypes['rest/connectivity-query'] }; answer: SchemaTypes['rest/transaction-response'] };
   /** Turn Bluetooth of a device on or off (connectivity state change). */
   changeConnectivity: { input: { deviceId: string; body: SchemaTypes['rest/connectivity-state'] }; answer: SchemaTypes['rest/transaction-response'] };
-  /** Ask a device for the Bluetooth devices that it sees (connectivity list). */
+  /** Ask a device for the Bluetooth devices in its reach (connectivity list). */
   listConnectivity: { input: { deviceId: string; query: SchemaTypes['rest/connectivity-query'] }; answer: SchemaTypes['rest/transaction-response'] };
   /** Pair a device with a Bluetooth device (pairing). */
   pairBluetooth: { input: { deviceId: string; body: SchemaTypes['rest/bluetooth-pairing'] }; answer: SchemaTypes['rest/transaction-response'] };

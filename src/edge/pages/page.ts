@@ -20,7 +20,7 @@ interface Parts {
 
 const ENTRY = 'main.ts';
 // The order matters: `narrow` comes last, because it overrides the others.
-const SHEETS = ['colours', 'ground', 'frame', 'cards', 'tables', 'forms', 'messages', 'plots', 'door', 'narrow'];
+const SHEETS = ['colours', 'base', 'frame', 'cards', 'tables', 'forms', 'messages', 'plots', 'sign-in', 'narrow'];
 const STYLES = [`${PACKAGES}/uplot.css`, ...SHEETS.map((name) => `style/${name}.css`)];
 
 const ICON =

@@ -1,11 +1,11 @@
 // Generated from schemas/ by `npm run generate`; edit the schemas instead.
 
 /**
- * Identifier of an application. It is a segment of paths: `.` and `..`, which clients resolve, are none.
+ * Identifier of an application. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
  */
 export type ApplicationId = string;
 /**
- * Identifier of a developer. It is a segment of paths: `.` and `..`, which clients resolve, are none.
+ * Identifier of a developer. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
  */
 export type DeveloperId = string;
 /**
@@ -17,11 +17,11 @@ export type Name = string;
  */
 export type LocalDateTime = string;
 /**
- * Secret of an application for the token endpoint. The service keeps only its hash.
+ * Secret of an application for the token endpoint. The service stores only its hash.
  */
 export type Secret = string;
 /**
- * How many rows there are in all.
+ * The number of rows in the whole list.
  */
 export type Total = number;
 /**
@@ -29,15 +29,15 @@ export type Total = number;
  */
 export type UtcDateTime = string;
 /**
- * When its authenticationKey was issued.
+ * The time at which the authenticationKey was issued.
  */
 export type UtcDateTimeOrNull = string | null;
 /**
- * Identifier of a developer. It is a segment of paths: `.` and `..`, which clients resolve, are none.
+ * Identifier of a developer. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
  */
 export type DeveloperId1 = string;
 /**
- * Identifier of an application. It is a segment of paths: `.` and `..`, which clients resolve, are none.
+ * Identifier of an application. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
  */
 export type ApplicationId1 = string;
 /**
@@ -45,11 +45,11 @@ export type ApplicationId1 = string;
  */
 export type UtcDateTime1 = string;
 /**
- * From this moment on.
+ * Only entries of this moment or later.
  */
 export type Moment = string;
 /**
- * Before this moment.
+ * Only entries before this moment.
  */
 export type Moment1 = string;
 /**
@@ -57,11 +57,11 @@ export type Moment1 = string;
  */
 export type PackageName = string;
 /**
- * Version of a package; SemVer 2.0.0 is recommended, other schemes sort as older than all SemVer versions. It is a segment of paths: `.` and `..`, which clients resolve, are none.
+ * Version of a package. SemVer 2.0.0 is recommended; other schemes sort as older than all SemVer versions. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
  */
 export type VersionName = string;
 /**
- * Name of a session of the console; it is no secret.
+ * Name of a session of the console. It is not a secret.
  */
 export type ConsoleSessionId = string;
 /**
@@ -77,11 +77,11 @@ export type UtcDateTime3 = string;
  */
 export type UtcDateTime4 = string;
 /**
- * MQTT password of a device. The service keeps only its hash.
+ * MQTT password of a device. The service stores only its hash.
  */
 export type Credential = string;
 /**
- * SHA-256 of a client certificate (of its DER), 64 hexadecimal digits in lower case: `openssl x509 -noout -fingerprint -sha256` without the colons.
+ * SHA-256 of a client certificate in DER form, as 64 lower-case hexadecimal digits: `openssl x509 -noout -fingerprint -sha256` without the colons.
  */
 export type CertificateFingerprint = string;
 /**
@@ -89,23 +89,23 @@ export type CertificateFingerprint = string;
  */
 export type DeviceId = string;
 /**
- * Number of a transaction; later ones are larger. Counted over the whole service: whoever makes transactions can tell from the gaps how many others there were. After a start of the service numbers go on much higher: up to 2^53 - 1, so 32 bits are too few.
+ * Number of a transaction; later transactions have larger numbers. They are counted over the whole service, so the gaps between an application's numbers show how many other transactions there were. After a start of the service the numbers continue much higher, up to 2^53 - 1: 32 bits are too few.
  */
 export type TransactionId = number;
 /**
- * `pending`: to be attempted (again); `delivered`: answered with a 2xx; `exhausted`: every attempt failed; `gone`: answered with 410.
+ * `pending`: waits for an attempt; `delivered`: answered with a 2xx; `exhausted`: every attempt failed; `gone`: answered with 410.
  */
 export type DeliveryStatus = 'pending' | 'delivered' | 'exhausted' | 'gone';
 /**
- * The setting of the application that holds the URL of a webhook.
+ * The setting of the application that holds the URL for a webhook.
  */
 export type WebhookSetting = 'deviceEvent' | 'callEvent' | 'callFileSendEvent' | 'fileUploadEvent';
 /**
- * Made from this moment on.
+ * Only deliveries that were created at this moment or later.
  */
 export type Moment2 = string;
 /**
- * Made before this moment.
+ * Only deliveries that were created before this moment.
  */
 export type Moment3 = string;
 /**
@@ -117,7 +117,7 @@ export type DeliveryId = string;
  */
 export type DeviceLimit = number | null;
 /**
- * What a device is made of (op 9); every part may be unknown, and null is all unknown.
+ * The hardware of a device. Every part may be unknown; null means that all parts are.
  */
 export type HardwareProperties = {
   model?: {
@@ -135,11 +135,11 @@ export type HardwareProperties = {
         mountedPosition?: string;
         resolution?: {
           /**
-           * Pixels.
+           * Largest number of pixels in this direction.
            */
           maxWidth: number;
           /**
-           * Pixels.
+           * Largest number of pixels in this direction.
            */
           maxHeight: number;
         };
@@ -153,15 +153,15 @@ export type HardwareProperties = {
  */
 export type MacAddress = string;
 /**
- * ISO 8601 date-time in UTC with microseconds; null when it has not happened.
+ * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
 export type UtcDateTimeOrNull1 = string | null;
 /**
- * Name of a package for people; null when it has none.
+ * Name of a package for people; null if it has none.
  */
 export type DisplayName = string | null;
 /**
- * Description of a version; null when it has none.
+ * Description of a version; null if it has none.
  */
 export type Description = string | null;
 /**
@@ -169,11 +169,11 @@ export type Description = string | null;
  */
 export type PackageName1 = string;
 /**
- * Identifier of a developer. It is a segment of paths: `.` and `..`, which clients resolve, are none.
+ * Identifier of a developer. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
  */
 export type DeveloperId2 = string;
 /**
- * Identifier of an application. It is a segment of paths: `.` and `..`, which clients resolve, are none.
+ * Identifier of an application. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
  */
 export type ApplicationId2 = string;
 /**
@@ -181,11 +181,11 @@ export type ApplicationId2 = string;
  */
 export type PackageName2 = string;
 /**
- * Version of a package; SemVer 2.0.0 is recommended, other schemes sort as older than all SemVer versions. It is a segment of paths: `.` and `..`, which clients resolve, are none.
+ * Version of a package. SemVer 2.0.0 is recommended; other schemes sort as older than all SemVer versions. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
  */
 export type VersionName1 = string;
 /**
- * Only devices that were not heard of for so long, or never.
+ * Only devices that have sent nothing for at least this time, or never sent anything.
  */
 export type Duration = string;
 /**
@@ -193,7 +193,7 @@ export type Duration = string;
  */
 export type UtcDateTime5 = string;
 /**
- * ISO 8601 date-time in UTC, to the microsecond at most.
+ * ISO 8601 date-time in UTC, with at most microseconds.
  */
 export type Moment4 = string;
 /**
@@ -201,11 +201,11 @@ export type Moment4 = string;
  */
 export type UtcDateTime6 = string;
 /**
- * ISO 8601 date-time in UTC with microseconds; null when it has not happened.
+ * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
 export type UtcDateTimeOrNull2 = string | null;
 /**
- * ISO 8601 date-time in UTC with microseconds; null when it has not happened.
+ * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
 export type UtcDateTimeOrNull3 = string | null;
 /**
@@ -237,19 +237,19 @@ export type DeviceId1 = string;
  */
 export type UtcDateTime7 = string;
 /**
- * Identifier of a developer. It is a segment of paths: `.` and `..`, which clients resolve, are none.
+ * Identifier of a developer. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
  */
 export type DeveloperId3 = string;
 /**
- * ISO 8601 date-time in UTC with microseconds; null when it has not happened.
+ * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
 export type UtcDateTimeOrNull4 = string | null;
 /**
- * ISO 8601 date-time in UTC with microseconds; null when it has not happened.
+ * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
 export type UtcDateTimeOrNull5 = string | null;
 /**
- * ISO 8601 date-time in UTC with microseconds; null when it has not happened.
+ * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
 export type UtcDateTimeOrNull6 = string | null;
 /**
@@ -268,7 +268,7 @@ export type Operation =
   | 'installSoftware'
   | 'updateFirmware';
 /**
- * Identifier of an application. It is a segment of paths: `.` and `..`, which clients resolve, are none.
+ * Identifier of an application. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
  */
 export type ApplicationId3 = string;
 /**
@@ -280,11 +280,11 @@ export type DeviceId2 = string;
  */
 export type TransactionStatus = 'queued' | 'delivered' | 'processing' | 'succeeded' | 'failed' | 'cancelled';
 /**
- * Only transactions that were made so long ago, or longer.
+ * Only transactions that are at least this old.
  */
 export type Duration1 = string;
 /**
- * Version of a package; SemVer 2.0.0 is recommended, other schemes sort as older than all SemVer versions. It is a segment of paths: `.` and `..`, which clients resolve, are none.
+ * Version of a package. SemVer 2.0.0 is recommended; other schemes sort as older than all SemVer versions. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
  */
 export type VersionName2 = string;
 /**
@@ -292,15 +292,15 @@ export type VersionName2 = string;
  */
 export type AuthenticationKey = string;
 /**
- * Name of a Bluetooth device; null when it has told none.
+ * Name of a Bluetooth device; null if the device has reported none.
  */
 export type BluetoothName = string | null;
 /**
- * Identifier of a call, as the devices in it know it.
+ * Identifier of a call; all devices in the call use the same one.
  */
 export type CallId = string;
 /**
- * Client identifier of an activation; unique among activated and activating devices. No control characters.
+ * Client identifier of an activation. It is unique among activated and activating devices, and has no control characters.
  */
 export type ClientId = string;
 /**
@@ -308,15 +308,15 @@ export type ClientId = string;
  */
 export type ConnectionId = string;
 /**
- * What connects a device; only Bluetooth is supported.
+ * The kind of connectivity; only Bluetooth is supported.
  */
 export type ConnectivityType = 'bluetooth';
 /**
- * Media type of a file, as the device will send it.
+ * Media type that the device will send with the file.
  */
 export type ContentType = string;
 /**
- * The same, or null.
+ * A webhook delivery, or null.
  */
 export type DeliveryRowOrNull = {
   deliveryId: DeliveryId;
@@ -329,20 +329,20 @@ export type DeliveryRowOrNull = {
    */
   type: string;
   /**
-   * Where the last attempt went; null before the first.
+   * The URL of the last attempt; null before the first.
    */
   url: string | null;
   status: DeliveryStatus;
   /**
-   * Attempts made; a redelivery begins at 0.
+   * The number of attempts. A redelivery sets it to 0.
    */
   attempts: number;
   /**
-   * What the last attempt was answered with; null when there was no answer.
+   * The status code of the answer to the last attempt; null if there was no answer.
    */
   lastStatusCode: number | null;
   /**
-   * Why the last attempt failed, for people.
+   * The reason why the last attempt failed, for people.
    */
   lastError: string | null;
   nextAttemptAt: UtcDateTimeOrNull1;
@@ -350,11 +350,11 @@ export type DeliveryRowOrNull = {
   updatedAt: UtcDateTime;
 } | null;
 /**
- * ISO 8601 date-time with an offset or `Z`, to the precision of the device; from 1970 to 2199.
+ * ISO 8601 date-time with an offset or `Z`, with the precision of the device's clock; from 1970 to 2199.
  */
 export type DeviceTime = string;
 /**
- * When distribution was started, ISO 8601 local date-time with microseconds; never before 2026-03-26. Left out while it is not started.
+ * The time at which the distribution was started, as ISO 8601 local date-time with microseconds; never before 2026-03-26. Left out while the distribution is not started.
  */
 export type DistributionDate = string;
 /**
@@ -362,7 +362,7 @@ export type DistributionDate = string;
  */
 export type Duration2 = string;
 /**
- * Unique on the device; the same in a repetition.
+ * Identifier of an event, unique on its device. A repetition has the same one.
  */
 export type EventId = string;
 /**
@@ -374,23 +374,23 @@ export type FileId = string;
  */
 export type FileName = string;
 /**
- * Bytes.
+ * In bytes.
  */
 export type FileSize = number;
 /**
- * ISO 8601 date-time in UTC with microseconds; null when it has not happened.
+ * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
 export type UtcDateTimeOrNull7 = string | null;
 /**
- * An object whose members the service does not look at, nested at most 32 levels deep.
+ * An object that the service passes on without reading its members, nested at most 32 levels deep.
  */
 export type JsonObject = Record<string, unknown>;
 /**
- * An object whose members the service does not look at, or null.
+ * An object that the service passes on without reading its members, or null.
  */
 export type JsonObjectOrNull = Record<string, unknown> | null;
 /**
- * Well-formed BCP 47 language tag (RFC 5646 2.1), as it is; 35 characters hold every tag that has a use (RFC 5646 4.4.1).
+ * Well-formed BCP 47 language tag (RFC 5646 2.1), passed on unchanged. 35 characters are enough for every tag in practice (RFC 5646 4.4.1).
  */
 export type LanguageTag = string;
 /**
@@ -398,11 +398,11 @@ export type LanguageTag = string;
  */
 export type ListMode = 'latest';
 /**
- * ISO 8601 local date-time with microseconds; null when it has not happened.
+ * ISO 8601 local date-time with microseconds, in the time zone of the service; null if it has not happened.
  */
 export type LocalDateTimeOrNull = string | null;
 /**
- * What a transaction does on its device.
+ * The operation that a transaction carries out on its device.
  */
 export type Operation1 =
   | 'activate'
@@ -417,34 +417,34 @@ export type Operation1 =
   | 'installSoftware'
   | 'updateFirmware';
 /**
- * Files of one call, each name once.
+ * Files of one call. Each name occurs once.
  *
  * @minItems 1
  * @maxItems 32
  */
 export type RecordedFiles = RecordedFile[];
 /**
- * Identifier of a request, made by the device; its answer carries it.
+ * Identifier of a request, made by the device. The answer has the same one.
  */
 export type RequestId = string;
 /**
- * Absolute `https` URL without credentials, where the service calls the developer (also `http` where the service allows it); null removes it.
+ * The absolute `https` URL, without credentials, that the service sends requests to (also `http` if the service allows it); null removes it.
  */
 export type SettingUrl = string | null;
 /**
- * SHA-256 of a file as it is stored, hexadecimal.
+ * SHA-256 of the stored file, in hexadecimal digits.
  */
 export type Sha256 = string;
 /**
- * How many rows match in all; null when that could be found only by looking at more than 10,000 rows, or with a filter at more than 2,000.
+ * The number of matching rows; null if the service would have to read more than 10,000 rows to count them, or more than 2,000 with a filter.
  */
 export type TotalIfKnown = number | null;
 /**
- * queued: stored, not yet with the device. delivered: the device confirmed the command. processing: the device said so. The other three are final.
+ * queued: stored, and not yet confirmed by the device. delivered: the device confirmed the command. processing: the device reported that it works on it. The other three states are final.
  */
 export type TransactionStatus1 = 'queued' | 'delivered' | 'processing' | 'succeeded' | 'failed' | 'cancelled';
 /**
- * The same, or null.
+ * A webhook delivery, or null.
  */
 export type DeliveryRowOrNull1 = {
   deliveryId: DeliveryId;
@@ -457,20 +457,20 @@ export type DeliveryRowOrNull1 = {
    */
   type: string;
   /**
-   * Where the last attempt went; null before the first.
+   * The URL of the last attempt; null before the first.
    */
   url: string | null;
   status: DeliveryStatus;
   /**
-   * Attempts made; a redelivery begins at 0.
+   * The number of attempts. A redelivery sets it to 0.
    */
   attempts: number;
   /**
-   * What the last attempt was answered with; null when there was no answer.
+   * The status code of the answer to the last attempt; null if there was no answer.
    */
   lastStatusCode: number | null;
   /**
-   * Why the last attempt failed, for people.
+   * The reason why the last attempt failed, for people.
    */
   lastError: string | null;
   nextAttemptAt: UtcDateTimeOrNull1;
@@ -478,15 +478,15 @@ export type DeliveryRowOrNull1 = {
   updatedAt: UtcDateTime;
 } | null;
 /**
- * Where a device uploads to: an absolute `https` URL without credentials (also `http` where the service allows it).
+ * The URL that a device uploads to: absolute, `https`, without credentials (also `http` if the service allows it).
  */
 export type UploadAddress = string;
 /**
- * Headers that the upload must carry, by name. Host, Content-Length and those of a connection (hop-by-hop) are refused.
+ * Headers that the upload must have, by name. Host, Content-Length and headers of a connection (hop-by-hop) are refused.
  */
 export type UploadHeaders = Record<string, string>;
 /**
- * How the upload is made; PUT when an answer leaves it out.
+ * Method of the upload; PUT if the answer leaves it out.
  */
 export type UploadMethod = 'PUT' | 'POST';
 /**
@@ -494,15 +494,15 @@ export type UploadMethod = 'PUT' | 'POST';
  */
 export type Url = string;
 /**
- * Data of `call.started`, `call.ended` and any other `call.` event: which call. Further members are passed on as they are.
+ * Data of `call.started`, `call.ended` and any other `call.` event: the call. Further members are passed on unchanged.
  */
 export type CallEventData = {callId: string} & Record<string, unknown>;
 /**
- * Data of `custom.` events, which are a device's own (an SOS button, a low battery, tampering): any object of at most 32 KiB as JSON, nested at most 32 levels deep. It is passed on as it is.
+ * Data of `custom.` events, which a device defines itself (an SOS button, a low battery, tampering): any object of at most 32 KiB as JSON, nested at most 32 levels deep. It is passed on unchanged.
  */
 export type CustomEventData = Record<string, unknown>;
 /**
- * Body of op 10: all access point names that the device shall have.
+ * The complete list of the device's access point names.
  *
  * @maxItems 32
  */
@@ -512,39 +512,39 @@ export type ApnSettings = ApnEntry[];
  */
 export type Url1 = string;
 /**
- * Absolute `https` URL without credentials, where the service calls the developer (also `http` where the service allows it); null removes it.
+ * The absolute `https` URL, without credentials, that the service sends requests to (also `http` if the service allows it); null removes it.
  */
 export type SettingUrl1 = string | null;
 /**
- * Absolute `https` URL without credentials, where the service calls the developer (also `http` where the service allows it); null removes it.
+ * The absolute `https` URL, without credentials, that the service sends requests to (also `http` if the service allows it); null removes it.
  */
 export type SettingUrl2 = string | null;
 /**
- * Absolute `https` URL without credentials, where the service calls the developer (also `http` where the service allows it); null removes it.
+ * The absolute `https` URL, without credentials, that the service sends requests to (also `http` if the service allows it); null removes it.
  */
 export type SettingUrl3 = string | null;
 /**
- * Absolute `https` URL without credentials, where the service calls the developer (also `http` where the service allows it); null removes it.
+ * The absolute `https` URL, without credentials, that the service sends requests to (also `http` if the service allows it); null removes it.
  */
 export type SettingUrl4 = string | null;
 /**
- * Absolute `https` URL without credentials, where the service calls the developer (also `http` where the service allows it); null removes it.
+ * The absolute `https` URL, without credentials, that the service sends requests to (also `http` if the service allows it); null removes it.
  */
 export type SettingUrl5 = string | null;
 /**
- * Absolute `https` URL without credentials, where the service calls the developer (also `http` where the service allows it); null removes it.
+ * The absolute `https` URL, without credentials, that the service sends requests to (also `http` if the service allows it); null removes it.
  */
 export type SettingUrl6 = string | null;
 /**
- * Absolute `https` URL without credentials, where the service calls the developer (also `http` where the service allows it); null removes it.
+ * The absolute `https` URL, without credentials, that the service sends requests to (also `http` if the service allows it); null removes it.
  */
 export type SettingUrl7 = string | null;
 /**
- * ISO 8601 date-time in UTC, to the microsecond at most.
+ * ISO 8601 date-time in UTC, with at most microseconds.
  */
 export type Moment5 = string;
 /**
- * ISO 8601 date-time in UTC, to the microsecond at most.
+ * ISO 8601 date-time in UTC, with at most microseconds.
  */
 export type Moment6 = string;
 /**
@@ -552,7 +552,7 @@ export type Moment6 = string;
  */
 export type PackageName3 = string;
 /**
- * Version of a package; SemVer 2.0.0 is recommended, other schemes sort as older than all SemVer versions. It is a segment of paths: `.` and `..`, which clients resolve, are none.
+ * Version of a package. SemVer 2.0.0 is recommended; other schemes sort as older than all SemVer versions. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
  */
 export type VersionName3 = string;
 /**
@@ -564,7 +564,7 @@ export type Duration3 = string;
  */
 export type DeviceId3 = string;
 /**
- * What a transaction does on its device.
+ * The operation that a transaction carries out on its device.
  */
 export type Operation2 =
   | 'activate'
@@ -583,7 +583,7 @@ export type Operation2 =
  */
 export type DeviceId4 = string;
 /**
- * queued: stored, not yet with the device. delivered: the device confirmed the command. processing: the device said so. The other three are final.
+ * queued: stored, and not yet confirmed by the device. delivered: the device confirmed the command. processing: the device reported that it works on it. The other three states are final.
  */
 export type TransactionStatus2 = 'queued' | 'delivered' | 'processing' | 'succeeded' | 'failed' | 'cancelled';
 /**
@@ -591,7 +591,7 @@ export type TransactionStatus2 = 'queued' | 'delivered' | 'processing' | 'succee
  */
 export type Duration4 = string;
 /**
- * Body of op 11: all Wi-Fi networks that the device shall know, at most 100.
+ * The complete list of the device's Wi-Fi networks, at most 100.
  *
  * @maxItems 100
  */
@@ -858,14 +858,14 @@ export interface ApplicationAnswer {
   createdAt: LocalDateTime;
 }
 /**
- * A new application of a developer.
+ * The body that creates an application of a developer.
  */
 export interface ApplicationCreate {
   applicationId?: ApplicationId;
   name: Name;
 }
 /**
- * The new application; its secret is shown here only.
+ * The new application. Its secret is shown only here.
  */
 export interface ApplicationCreated {
   applicationId: ApplicationId;
@@ -880,7 +880,7 @@ export interface ApplicationList {
   total: Total;
 }
 /**
- * An application in the list of all.
+ * An application in the list of all applications.
  */
 export interface ApplicationRow {
   applicationId: ApplicationId;
@@ -888,16 +888,16 @@ export interface ApplicationRow {
   name: Name;
   createdAt: UtcDateTime;
   /**
-   * How many devices are activated for it.
+   * The number of devices that are activated for the application.
    */
   activated: number;
   keyReplacedAt: UtcDateTimeOrNull;
   /**
-   * An authenticationKey was issued.
+   * Whether an authenticationKey was issued.
    */
   hasKey: boolean;
   /**
-   * Where its webhooks go; null: nowhere.
+   * The URLs that webhooks are sent to; null if a setting has none.
    */
   settings: {
     deviceEvent: string | null;
@@ -915,93 +915,93 @@ export interface ApplicationRowList {
   applications: ApplicationRow[];
 }
 /**
- * Query of the applications of all developers, with the defaults filled in.
+ * Query of the applications of all developers, with its defaults filled in.
  */
 export interface ApplicationRowQuery {
   developerId?: DeveloperId1;
   after?: ApplicationId1;
   /**
-   * How many rows to answer at most.
+   * The largest number of rows in the answer.
    */
   limit: number;
 }
 /**
- * The new secret, shown here only; the old one is void at once.
+ * The new secret, which is shown only here. The old one is invalid at once.
  */
 export interface ApplicationSecret {
   secret: Secret;
 }
 /**
- * Who changed what, and when. Never a body.
+ * An entry of the audit log: a change, its author and its time. It never contains a body.
  */
 export interface AuditEntry {
   /**
-   * Rises with time.
+   * Number of the entry; later entries have larger ones.
    */
   auditId: number;
   at: UtcDateTime1;
   actor: {
     /**
-     * A session of the console, the administrator token, the command line (with the token), an application; or the service itself, which raised its numbers (`RAISE /numbers`: see docs/operations.md).
+     * The kind of the author: a session of the console, the administrator token, the command line (with that token), an application, or the service itself when it raised its numbers (`RAISE /numbers`: see docs/operations.md).
      */
     kind: 'session' | 'token' | 'command line' | 'application' | 'service';
     /**
-     * The session, or the application.
+     * The name of the session, or the applicationId.
      */
     name: string | null;
   };
   /**
-   * The method, and the template of the path.
+   * The method and the path template of the request.
    */
   action: string;
   /**
-   * The path, of which at most 1024 characters are kept.
+   * The path of the request, cut after 1024 characters.
    */
   resource: string;
   /**
-   * Of the answer; null while there is none, or when the service ended before it.
+   * The status code of the answer. Null while there is no answer, or if the service ended before it.
    */
   status: number | null;
   /**
-   * How many were changed, where one request changes many; why numbers were raised (`reason`), and behind which transactionId they go on (`to`); for what an application was refused, how often it was refused the same within a minute (`repeated`), and for which `code`.
+   * Details of the change: the number of changed resources, if one request changes many; for raised numbers the reason (`reason`) and the transactionId that they continue after (`to`); for refused requests of an application the `code`, and the number of equal refusals within a minute (`repeated`).
    */
   details: {} | null;
   /**
-   * Also on its answer, and on its log line; of the service itself the name of the life that the database began.
+   * The request id in the answer and in the log line. For entries of the service itself, the name of the new life of the database.
    */
   requestId: string;
 }
 /**
- * A page of changes, the newest first.
+ * A page of the audit log, the newest entries first.
  */
 export interface AuditList {
   entries: AuditEntry[];
 }
 /**
- * Which changes.
+ * Filters of the audit log.
  */
 export interface AuditQuery {
   since?: Moment;
   until?: Moment1;
   /**
-   * A kind of who changed something, or the name of one.
+   * The kind of the author, or the name of one.
    */
   actor?: string;
   /**
-   * What the path begins with.
+   * The beginning of the path.
    */
   resource?: string;
   /**
-   * Only rows behind this one.
+   * Only rows after this one, in the order of the list.
    */
   after?: number;
   /**
-   * How many rows to answer at most.
+   * The largest number of rows in the answer.
    */
   limit: number;
 }
 /**
- * Uploads whose file says something else than was registered: by package and version.
+ * Uploads whose file differs from its registration, ordered by package and version.
  */
 export interface BinaryWarningList {
   warnings: {
@@ -1009,7 +1009,7 @@ export interface BinaryWarningList {
     version: VersionName;
     warning: string;
     /**
-     * What the file says of itself; null when it could not be read.
+     * Package and version that the file contains; null if the file could not be read.
      */
     found: {
       package: string;
@@ -1021,7 +1021,7 @@ export interface BinaryWarningList {
   total: Total;
 }
 /**
- * Opens a session of the console of administration.
+ * The body that opens a session of the console of administration.
  */
 export interface ConsoleLogin {
   /**
@@ -1038,42 +1038,42 @@ export interface ConsoleSession {
   lastUsedAt: UtcDateTime2;
   expiresAt: UtcDateTime;
   /**
-   * Where it was opened from: of the browser, or of the proxy before the service.
+   * The address that opened the session: that of the browser, or of a proxy in front of the service.
    */
   address: string;
   /**
-   * It is the session that asks.
+   * Whether this is the session of the request.
    */
   own: boolean;
 }
 /**
- * The sessions of the console that are good; who was used last comes first.
+ * The valid sessions of the console; the one that was used last comes first.
  */
 export interface ConsoleSessionList {
   sessions: ConsoleSession[];
 }
 /**
- * How long a session of the console is good.
+ * How long a session of the console is valid.
  */
 export interface ConsoleSessionState {
   expiresAt: UtcDateTime3;
   idleUntil: UtcDateTime4;
 }
 /**
- * A new credential; without one the service makes one. From now on a client certificate is as good as it only when its fingerprint is named here.
+ * A new credential; if it is left out, the service makes one. From then on a client certificate is accepted in its place only if its fingerprint is given here.
  */
 export interface CredentialReplace {
   credential?: Credential;
   certificateFingerprint?: CertificateFingerprint;
 }
 /**
- * The new credential, shown here only; the old one is void at once.
+ * The new credential, which is shown only here. The old one is invalid at once.
  */
 export interface CredentialReplaced {
   credential: Credential;
 }
 /**
- * Which webhooks.
+ * Filters of the list of webhooks.
  */
 export interface DeliveryQuery {
   applicationId?: ApplicationId;
@@ -1085,7 +1085,7 @@ export interface DeliveryQuery {
   until?: Moment3;
   after?: DeliveryId;
   /**
-   * How many rows to answer at most.
+   * The largest number of rows in the answer.
    */
   limit: number;
 }
@@ -1098,7 +1098,7 @@ export interface DeveloperAnswer {
   deviceLimit: DeviceLimit;
 }
 /**
- * A new developer. Without an identifier the service makes one; without a limit there is no contract.
+ * The body that creates a developer. Without an identifier the service makes one; without a limit the developer has no contract.
  */
 export interface DeveloperCreate {
   developerId?: DeveloperId;
@@ -1106,43 +1106,43 @@ export interface DeveloperCreate {
   deviceLimit?: DeviceLimit;
 }
 /**
- * A developer, the contract, and what it has of what has a quota.
+ * A developer with the contract, the quotas and their use.
  */
 export interface DeveloperDetails {
   developerId: DeveloperId;
   name: Name;
   deviceLimit: DeviceLimit;
   /**
-   * What it has.
+   * The use of the quotas.
    */
   usage: {
     /**
-     * Packages.
+     * The number of packages.
      */
     packages: number;
     /**
-     * Versions of all of them.
+     * The number of versions of all packages.
      */
     versions: number;
     /**
-     * Bytes of binaries, those included that an upload URL was given out for.
+     * Bytes of binaries, including uploads for which a URL was issued.
      */
     storedBytes: number;
   };
   /**
-   * What it may have.
+   * The quotas.
    */
   quotas: {
     /**
-     * Packages, null without a quota.
+     * The largest number of packages; null without a quota.
      */
     packages: number | null;
     /**
-     * Versions of all of them, null without a quota.
+     * The largest number of versions of all packages; null without a quota.
      */
     versions: number | null;
     /**
-     * Bytes of binaries, those included that an upload URL was given out for, null without a quota.
+     * The largest number of bytes of binaries, including uploads for which a URL was issued; null without a quota.
      */
     storedBytes: number | null;
   };
@@ -1155,74 +1155,74 @@ export interface DeveloperList {
   total: Total;
 }
 /**
- * What changes about a developer; a null limit ends the contract.
+ * The changes of a developer. A limit of null ends the contract.
  */
 export interface DeveloperUpdate {
   name?: Name;
   deviceLimit?: DeviceLimit;
 }
 /**
- * A device as the administration shows it.
+ * A device, as administration shows it.
  */
 export interface DeviceAnswer {
   deviceId: DeviceId;
   developerId: DeveloperId;
   activation: 'deactivated' | 'activating' | 'activated';
   /**
-   * Where it is activated or activating.
+   * The application that the device is activated for, or being activated for.
    */
   applicationId: string | null;
   clientId: string | null;
   hardwareProperties: HardwareProperties;
   /**
-   * It cannot connect.
+   * Whether the device is blocked: it cannot connect then.
    */
   blocked: boolean;
   /**
-   * Which client certificates are as good as its credential: any of a CA of the service that names the device, only the one with the fingerprint, or none.
+   * The client certificates that are accepted instead of the credential: `any` of a CA of the service that names the device, only the `named` one with the fingerprint, or `none`.
    */
   certificates: 'any' | 'named' | 'none';
   /**
-   * SHA-256, 64 hexadecimal digits; null unless `certificates` is `named`.
+   * SHA-256 of the accepted certificate, 64 hexadecimal digits; null unless `certificates` is `named`.
    */
   certificateFingerprint: string | null;
   createdAt: LocalDateTime;
 }
 /**
- * The connection and the session of a device. What only another node knows is null.
+ * The connection and the session of a device. Fields that only another node knows are null.
  */
 export interface DeviceConnection {
   connected: boolean;
   since: UtcDateTimeOrNull1;
   /**
-   * Where it connects from.
+   * The address that the device connects from.
    */
   address: string | null;
   transport: 'mqtt' | 'mqtts' | 'ws' | 'wss' | null;
   /**
-   * 0: none.
+   * Keep-alive of the connection in seconds; 0 if it has none.
    */
   keepAliveSeconds: number | null;
   protocol: '3.1' | '3.1.1' | '5' | null;
   session: {
     /**
-     * It will find its session when it comes back.
+     * Whether the device will find its session when it connects again.
      */
     present: boolean;
     subscriptions: string[];
   };
   lastSeenAt: UtcDateTimeOrNull1;
   /**
-   * The node that it is connected to; null where there is one only.
+   * The node that the device is connected to; null if there is only one node.
    */
   node: string | null;
 }
 /**
- * Query of the removal of a device.
+ * Query of the deletion of a device.
  */
 export interface DeviceDeleteQuery {
   /**
-   * `true`: also a device that is activated, or has unfinished transactions.
+   * `true`: deletes the device even if it is activated or has unfinished transactions.
    */
   force?: 'true' | 'false';
 }
@@ -1234,7 +1234,7 @@ export interface DeviceList {
   total: Total;
 }
 /**
- * A new device of a developer. Without a credential the service makes one.
+ * The body that registers a device of a developer. Without a credential the service makes one.
  */
 export interface DeviceRegister {
   deviceId: DeviceId;
@@ -1242,25 +1242,25 @@ export interface DeviceRegister {
   credential?: Credential;
 }
 /**
- * The new device; its credential is shown here only.
+ * The new device. Its credential is shown only here.
  */
 export interface DeviceRegistered {
   deviceId: DeviceId;
   credential: Credential;
 }
 /**
- * What a device last reported, field by field, and what is installed on it.
+ * The last reported status of a device, field by field, and its installed software.
  */
 export interface FleetDeviceStatus {
   deviceId: DeviceId;
   reportedAt: UtcDateTimeOrNull1;
   fields: {
     /**
-     * As in the status message of the device.
+     * The name of the field in the status message of the device.
      */
     name: string;
     /**
-     * As it was reported.
+     * The value that the device reported.
      */
     value: {} | unknown[] | string | number | boolean | null;
     at: UtcDateTime;
@@ -1269,46 +1269,46 @@ export interface FleetDeviceStatus {
     package: string;
     version: string;
     /**
-     * installed: it reported this version. waiting: a transaction that installs it is unfinished. failed: the last one failed.
+     * installed: the device reported this version. waiting: a transaction that installs it is unfinished. failed: the last such transaction failed.
      */
     state: 'installed' | 'waiting' | 'failed';
     /**
-     * Why it failed.
+     * The error code of the failed installation.
      */
     errorCode: string | null;
     since: UtcDateTime;
   }[];
 }
 /**
- * Query of the transactions of a device, with the defaults filled in.
+ * Query of the transactions of a device, with its defaults filled in.
  */
 export interface DeviceTransactionQuery {
   /**
-   * `true`: only its queue, in order. Else all of them, newest first.
+   * `true`: only the queue of the device, in order. Otherwise all its transactions, newest first.
    */
   unfinished?: 'true' | 'false';
   /**
-   * Where the page begins: behind this transaction, in the order of the list.
+   * The page begins after this transaction, in the order of the list.
    */
   after?: number;
   /**
-   * How many rows to answer at most.
+   * The largest number of rows in the answer.
    */
   limit: number;
 }
 /**
- * What changes about a device; hardware properties are replaced as a whole, null removes them.
+ * The changes of a device. Hardware properties are replaced as a whole; null removes them.
  */
 export interface DeviceUpdate {
   hardwareProperties?: HardwareProperties;
   developerId?: DeveloperId;
   /**
-   * True: its connection is closed, and it cannot connect any more (CONNACK 5), with its credential or a certificate. What it is told to do waits.
+   * True: the connection of the device is closed, and it cannot connect again (CONNACK 5), neither with its credential nor with a certificate. Its commands wait.
    */
   blocked?: boolean;
 }
 /**
- * A page of firmware versions: by package, newest version first.
+ * A page of firmware versions, ordered by package, newest version first.
  */
 export interface FirmwareVersionList {
   firmwareVersions: ServiceSoftwareVersion[];
@@ -1326,41 +1326,41 @@ export interface ServiceSoftwareVersion {
   updateDate: LocalDateTime;
 }
 /**
- * How many devices have what; kept for ten seconds.
+ * Groups of devices and their sizes. The answer is kept for ten seconds.
  */
 export interface FleetBreakdown {
   by: 'firmware' | 'battery' | 'version' | 'package' | 'developer' | 'application' | 'activation';
   at: UtcDateTime;
   /**
-   * The largest first.
+   * The groups, the largest first.
    *
    * @maxItems 50
    */
   groups: {
     /**
-     * Of the battery in tens of percent, as `80-89`; null: devices that have reported none, or are for no application.
+     * The common value of the group. For the battery a range of ten percent, such as `80-89`. Null for devices that have reported no value, or belong to no application.
      */
     value: string | null;
     devices: number;
   }[];
   /**
-   * Devices in groups that are not shown; of packages, of which a device has several, counted for each.
+   * The number of devices in groups that are not shown. A device with several packages counts once for each.
    */
   others: number;
 }
 /**
- * By what devices are counted.
+ * The grouping of devices.
  */
 export interface FleetBreakdownQuery {
   by: 'firmware' | 'battery' | 'version' | 'package' | 'developer' | 'application' | 'activation';
   package?: PackageName1;
 }
 /**
- * Query of the devices of all developers, with the defaults filled in.
+ * Query of the devices of all developers, with its defaults filled in.
  */
 export interface FleetDeviceQuery {
   /**
-   * Only devices whose deviceId begins so.
+   * Only devices whose deviceId begins with this text.
    */
   prefix?: string;
   developerId?: DeveloperId2;
@@ -1370,11 +1370,11 @@ export interface FleetDeviceQuery {
    */
   activation?: 'deactivated' | 'activating' | 'activated';
   /**
-   * `true`: only devices that are connected now; `false`: only those that are not.
+   * `true`: only devices that are connected now; `false`: only devices that are not connected.
    */
   connected?: 'true' | 'false';
   /**
-   * Only devices that last reported this firmware version; empty: those that have reported none.
+   * Only devices that last reported this firmware version; an empty value selects devices that have reported none.
    */
   firmware?: string;
   package?: PackageName2;
@@ -1389,24 +1389,24 @@ export interface FleetDeviceQuery {
   batteryFrom?: number;
   notSeenFor?: Duration;
   /**
-   * The order: by identifier, by when they were last heard of (never comes first), or by that the other way round. When a device was heard of is stored within a minute, and sorted by what is stored.
+   * The order: by identifier; by the time at which a device was last seen (devices that were never seen come first); or by that time in descending order. The order uses the stored time, which is up to a minute old.
    */
   sort: 'deviceId' | 'lastSeen' | '-lastSeen';
   /**
-   * Where the page begins: what the `Link` of the page before says.
+   * The beginning of the page; take it from the `Link` of the page before.
    */
   after?: string;
   /**
-   * How many rows to answer at most.
+   * The largest number of rows in the answer.
    */
   limit: number;
 }
 /**
- * Figures over time.
+ * Figures of the fleet over time.
  */
 export interface FleetHistory {
   /**
-   * Between two points: more than was asked for where there would be too many points, or nothing finer is kept.
+   * The seconds between two points. More than requested if there would be too many points, or if only longer steps are kept.
    */
   stepSeconds: number;
   points: {
@@ -1415,49 +1415,49 @@ export interface FleetHistory {
     activated: number;
     connected: number;
     /**
-     * Commands that devices must still hear of.
+     * The number of commands that devices must still receive.
      */
     due: number;
     /**
-     * Age of the oldest of them.
+     * The age of the oldest of these commands.
      */
     oldestDueSeconds: number;
     /**
-     * Webhooks that are pending.
+     * The number of pending webhooks.
      */
     pending: number;
     failingReceivers: number;
     /**
-     * Transactions made in the time.
+     * The number of transactions that were created in this time.
      */
     created: number;
     finished: number;
     /**
-     * Of those that finished.
+     * The number of transactions that failed in this time.
      */
     failed: number;
     /**
-     * Attempts of webhooks that failed in the time.
+     * The number of webhook attempts that failed in this time.
      */
     attemptsFailed: number;
     /**
-     * How late the event loop was, of all nodes the latest.
+     * The delay of the event loop, of the node with the longest delay.
      */
     loopP99Ms: number | null;
   }[];
 }
 /**
- * From when on.
+ * Only points of this moment or later.
  */
 export interface FleetHistoryQuery {
   since: Moment4;
   /**
-   * Seconds between two points at least.
+   * The smallest distance between two points, in seconds.
    */
   step: number;
 }
 /**
- * The fleet in figures; they are kept for ten seconds.
+ * Figures of the fleet, which are kept for ten seconds.
  */
 export interface FleetSummary {
   at: UtcDateTime6;
@@ -1476,20 +1476,20 @@ export interface FleetSummary {
   };
   receivers: {
     /**
-     * Whose last attempt failed.
+     * The number of receivers whose last attempt failed.
      */
     failing: number;
     /**
-     * For which something due waits for longer than half a minute.
+     * The number of receivers with a due delivery that has waited longer than half a minute.
      */
     slow: number;
   };
   /**
-   * What 99 of 100 of the latest commits of this node took at most; null when there was none.
+   * 99 of 100 of this node's latest commits took at most this time; null if there was none.
    */
   commitP99Ms: number | null;
   /**
-   * How late the event loop of this node was in the last ten seconds, but for one look in a hundred; null before the first ten.
+   * The delay of this node's event loop in the last ten seconds, 99th percentile; null in the first ten seconds.
    */
   loopP99Ms: number | null;
   nodes: number;
@@ -1501,33 +1501,33 @@ export interface FleetSummary {
 export interface Health {
   status: 'ok' | 'unavailable';
   /**
-   * What is not ready, and why; only with `unavailable`.
+   * The parts that are not ready, with the reasons; only with `unavailable`.
    *
    * @minItems 1
    */
   problems?: {
     /**
-     * As `database`, `api` or `files`.
+     * The name of the part, for instance `database`, `api` or `files`.
      */
     part: string;
     /**
-     * For people.
+     * A text for people.
      */
     reason: string;
   }[];
 }
 /**
- * What became of a line of an import: the device and its credential, or what is wrong with the line.
+ * The outcome of one line of an import: the device and its credential, or the error in the line.
  */
 export interface ImportedDevice {
   /**
-   * Of what was sent; the first is 1.
+   * The number of the line in the request; the first is 1.
    */
   line: number;
   deviceId?: DeviceId;
   credential?: Credential;
   /**
-   * A Message error or a Reason error, as the registration of one device would be answered with.
+   * A Message error or a Reason error, as in the answer to the registration of one device.
    */
   error?: {
     message?: string;
@@ -1536,7 +1536,7 @@ export interface ImportedDevice {
   };
 }
 /**
- * One fault of an input.
+ * One fault of a request.
  */
 export interface Fault {
   /**
@@ -1544,17 +1544,17 @@ export interface Fault {
    */
   loc: string[];
   /**
-   * What is wrong: a sentence for people.
+   * The fault, as a sentence for people.
    */
   msg: string;
   type: FaultType;
 }
 /**
- * Query of the devices of a version, with the defaults filled in.
+ * Query of the devices of a version, with its defaults filled in.
  */
 export interface InstallationQuery {
   /**
-   * Software, or firmware.
+   * Software or firmware.
    */
   line: 'software' | 'firmware';
   /**
@@ -1563,7 +1563,7 @@ export interface InstallationQuery {
   state?: 'installed' | 'waiting' | 'failed';
   after?: DeviceId1;
   /**
-   * How many rows to answer at most.
+   * The largest number of rows in the answer.
    */
   limit: number;
 }
@@ -1572,30 +1572,30 @@ export interface InstallationQuery {
  */
 export interface LineQuery {
   /**
-   * Software, or firmware.
+   * Software or firmware.
    */
   line: 'software' | 'firmware';
 }
 /**
- * A package in the list of all.
+ * A package in the list of all packages.
  */
 export interface PackageRow {
   /**
-   * Software, or firmware.
+   * Software or firmware.
    */
   line: 'software' | 'firmware';
   package: PackageName;
   /**
-   * Whose it is; null: the service’s own.
+   * The developer of the package; null for a package of the service.
    */
   developerId: string | null;
   displayName: string | null;
   /**
-   * Every application of the developer may distribute it.
+   * Whether every application of the developer may distribute the package.
    */
   forAll: boolean;
   /**
-   * How many there are.
+   * The number of versions.
    */
   versions: number;
   /**
@@ -1611,7 +1611,7 @@ export interface PackageRowList {
   packages: PackageRow[];
 }
 /**
- * Query of all packages, with the defaults filled in.
+ * Query of all packages, with its defaults filled in.
  */
 export interface PackageRowQuery {
   /**
@@ -1620,63 +1620,63 @@ export interface PackageRowQuery {
   line?: 'software' | 'firmware';
   developerId?: DeveloperId3;
   /**
-   * Where the page begins: what the `Link` of the page before says.
+   * The beginning of the page; take it from the `Link` of the page before.
    */
   after?: string;
   /**
-   * How many rows to answer at most.
+   * The largest number of rows in the answer.
    */
   limit: number;
 }
 /**
- * Where webhooks go: a setting of an application.
+ * A receiver of webhooks: the URL in a setting of an application.
  */
 export interface Receiver {
   applicationId: ApplicationId;
   setting: WebhookSetting;
   /**
-   * Null when it is not set any more.
+   * The URL of the setting; null if it is no longer set.
    */
   url: string | null;
   /**
-   * `failing`: the last attempt failed. `slow`: something due waits for longer than half a minute.
+   * `failing`: the last attempt failed. `slow`: a due delivery has waited longer than half a minute.
    */
   state: 'healthy' | 'slow' | 'failing';
   pending: number;
   oldestDueAt: UtcDateTimeOrNull4;
   failingSince: UtcDateTimeOrNull5;
   /**
-   * Of the attempt that failed last; null when it is not failing, or there was no answer.
+   * The status code of the last failed attempt; null if the receiver does not fail, or did not answer.
    */
   lastStatusCode: number | null;
   /**
-   * Why it failed, for people.
+   * The reason of the failure, for people.
    */
   lastError: string | null;
   nextAttemptAt: UtcDateTimeOrNull6;
 }
 /**
- * A page of receivers by application and setting; they are looked for every ten seconds at most.
+ * A page of receivers, ordered by application and setting. The list is computed every ten seconds at most.
  */
 export interface ReceiverList {
   receivers: Receiver[];
 }
 /**
- * Which receivers.
+ * Filters of the list of receivers.
  */
 export interface ReceiverQuery {
   state?: 'healthy' | 'slow' | 'failing';
   /**
-   * Where the page begins: what the `Link` of the page before says.
+   * The beginning of the page; take it from the `Link` of the page before.
    */
   after?: string;
   /**
-   * How many rows to answer at most.
+   * The largest number of rows in the answer.
    */
   limit: number;
 }
 /**
- * Which deliveries to send again: made from `since` (inclusive) to `until` (exclusive). Without `status`: those given up, exhausted or gone.
+ * The deliveries to send again: those that were created from `since` (inclusive) to `until` (exclusive). Without `status`: those that were given up, which are exhausted or gone.
  */
 export interface FleetRedeliveryRange {
   since?: Moment4;
@@ -1685,68 +1685,68 @@ export interface FleetRedeliveryRange {
   setting?: WebhookSetting;
 }
 /**
- * What is looked for.
+ * Query of the search.
  */
 export interface SearchQuery {
   /**
-   * The beginning of a deviceId, a transactionId, a deliveryId, or a part of an identifier or a name.
+   * The beginning of a deviceId, a whole transactionId or deliveryId, or a part of another identifier or a name.
    */
   q: string;
 }
 /**
- * What was found, 20 at most.
+ * The matches, 20 at most.
  */
 export interface SearchResults {
   results: {
     kind: 'device' | 'transaction' | 'delivery' | 'application' | 'developer' | 'package';
     id: string;
     /**
-     * Of a device and an application its developer, of a transaction its device, of a delivery its application, of a package its line.
+     * The parent of the match: the developer of a device or an application, the device of a transaction, the application of a delivery, or the line (software or firmware) of a package.
      */
     parent: string | null;
   }[];
 }
 /**
- * Texts of a system package or firmware version; what is left out stays, null removes it.
+ * The texts of a version of a system package or of firmware. A text that is left out stays, and null removes it.
  */
 export interface ServiceSoftwarePut {
   displayName?: DisplayName;
   description?: Description;
 }
 /**
- * The settings of the service, as in effect. What is secret in them is not shown.
+ * The settings of the service, as in effect. Secret values are not shown.
  */
 export interface SettingList {
   settings: {
     name: string;
     /**
-     * Null: worked out at start, or off.
+     * The value in effect; null if it is computed at start, or if the feature is off.
      */
     value: string | null;
     /**
-     * False: by default.
+     * Whether the setting was set; false if its default is in effect.
      */
     isSet: boolean;
     /**
-     * Its value is not shown.
+     * Whether the value is secret; it is not shown then.
      */
     secret: boolean;
     description: string;
   }[];
 }
 /**
- * A page of the versions of system packages: by package, newest version first.
+ * A page of versions of system packages, ordered by package, newest version first.
  */
 export interface SystemPackageList {
   systemPackages: ServiceSoftwareVersion[];
   total: Total;
 }
 /**
- * Query of all transactions, with the defaults filled in.
+ * Query of all transactions, with its defaults filled in.
  */
 export interface TransactionQuery {
   /**
-   * `true`: only unfinished ones, oldest first. Else all of them, newest first.
+   * `true`: only unfinished transactions, oldest first. Otherwise all transactions, newest first.
    */
   unfinished?: 'true' | 'false';
   operation?: Operation;
@@ -1755,20 +1755,20 @@ export interface TransactionQuery {
   status?: TransactionStatus;
   olderThan?: Duration1;
   /**
-   * `true`: only unfinished ones that their device will not answer.
+   * `true`: only unfinished transactions with a warning, because their device will not answer.
    */
   warning?: 'true' | 'false';
   /**
-   * Where the page begins: behind this transaction, in the order of the list.
+   * The page begins after this transaction, in the order of the list.
    */
   after?: number;
   /**
-   * How many rows to answer at most.
+   * The largest number of rows in the answer.
    */
   limit: number;
 }
 /**
- * Which transactions to cancel.
+ * The transactions to cancel.
  */
 export interface TransactionsCancel {
   /**
@@ -1778,14 +1778,14 @@ export interface TransactionsCancel {
   transactionIds: TransactionId[];
 }
 /**
- * What became of each, in the order of the request.
+ * The outcome for each transaction, in the order of the request.
  */
 export interface TransactionsCancelled {
   results: {
     transactionId: TransactionId;
     cancelled: boolean;
     /**
-     * Why not: the code of the error.
+     * The code of the error, if the transaction was not cancelled.
      */
     code?: string;
   }[];
@@ -1801,40 +1801,40 @@ export interface VersionRow {
   distributing: boolean;
   distributionStartedAt: UtcDateTimeOrNull1;
   /**
-   * Null: there is none. Its fields are null while the object store does not answer.
+   * The binary of the version; null if it has none. The fields are null while the object store does not answer.
    */
   binary: {
     sizeBytes: number | null;
     /**
-     * Null while it is being made.
+     * SHA-256 of the binary; null until it is computed.
      */
     sha256: string | null;
     /**
-     * As the file says; null while nobody has looked.
+     * The package that the file contains; null until the file is read.
      */
     foundPackage: string | null;
     foundVersion: string | null;
   } | null;
   /**
-   * How the file differs from what was registered.
+   * The difference between the file and its registration.
    */
   warning: string | null;
   devices: InstallationCounts;
 }
 /**
- * How many devices have a version, wait for it, failed at it; as of the last ten seconds.
+ * The numbers of devices that have a version, wait for it, or failed at it. They are at most ten seconds old.
  */
 export interface InstallationCounts {
   /**
-   * They last reported this version.
+   * The number of devices that last reported this version.
    */
   installed: number;
   /**
-   * An unfinished transaction installs it on them.
+   * The number of devices on which an unfinished transaction installs the version.
    */
   waiting: number;
   /**
-   * It failed on them, and they neither have it nor wait for it.
+   * The number of devices on which the installation failed. Devices that have the version or wait for it are not counted.
    */
   failed: number;
 }
@@ -1845,21 +1845,21 @@ export interface VersionRowList {
   versions: VersionRow[];
 }
 /**
- * Query of the versions of a package, with the defaults filled in.
+ * Query of the versions of a package, with its defaults filled in.
  */
 export interface VersionRowQuery {
   /**
-   * Software, or firmware.
+   * Software or firmware.
    */
   line: 'software' | 'firmware';
   after?: VersionName2;
   /**
-   * How many rows to answer at most.
+   * The largest number of rows in the answer.
    */
   limit: number;
 }
 /**
- * One access point name; the fields are those of an Android APN.
+ * An access point name, with the fields of an Android APN.
  */
 export interface ApnEntry {
   name: string;
@@ -1891,7 +1891,7 @@ export interface ApnEntry {
   bearerBitmask?: number;
 }
 /**
- * A webhook, what is sent, and what came of its failed attempts.
+ * A webhook delivery with its body and its failed attempts.
  */
 export interface DeliveryDetail {
   deliveryId: DeliveryId;
@@ -1904,43 +1904,43 @@ export interface DeliveryDetail {
    */
   type: string;
   /**
-   * Where the last attempt went; null before the first.
+   * The URL of the last attempt; null before the first.
    */
   url: string | null;
   status: DeliveryStatus;
   /**
-   * Attempts made; a redelivery begins at 0.
+   * The number of attempts. A redelivery sets it to 0.
    */
   attempts: number;
   /**
-   * What the last attempt was answered with; null when there was no answer.
+   * The status code of the answer to the last attempt; null if there was no answer.
    */
   lastStatusCode: number | null;
   /**
-   * Why the last attempt failed, for people.
+   * The reason why the last attempt failed, for people.
    */
   lastError: string | null;
   nextAttemptAt: UtcDateTimeOrNull1;
   createdAt: UtcDateTime;
   updatedAt: UtcDateTime;
   /**
-   * What is sent, the same in every attempt.
+   * The body, the same in every attempt.
    */
   body: string;
   /**
-   * What every attempt has in common; empty before the first. `webhook-timestamp` and the signatures are made anew for each.
+   * The headers that all attempts have in common; empty before the first attempt. `webhook-timestamp` and the signatures are made for each attempt.
    */
   headers: {
     [k: string]: string;
   };
   /**
-   * The newest first, 20 at most.
+   * The failed attempts, the newest first, 20 at most.
    *
    * @maxItems 20
    */
   failedAttempts: {
     /**
-     * A redelivery begins at 1.
+     * The number of the attempt. A redelivery counts from 1 again.
      */
     attempt: number;
     at: UtcDateTime;
@@ -1948,13 +1948,13 @@ export interface DeliveryDetail {
     error: string | null;
     durationMs: number;
     /**
-     * How the answer began, 4 KiB at most; null when there was none, and when there was no room for more of the application's answers.
+     * The beginning of the answer, 4 KiB at most. Null if there was no answer, or no room for more answers to this application.
      */
     answer: string | null;
   }[];
 }
 /**
- * A webhook in a list, and what became of it.
+ * A webhook delivery in a list, with its state.
  */
 export interface DeliveryRow {
   deliveryId: DeliveryId;
@@ -1967,20 +1967,20 @@ export interface DeliveryRow {
    */
   type: string;
   /**
-   * Where the last attempt went; null before the first.
+   * The URL of the last attempt; null before the first.
    */
   url: string | null;
   status: DeliveryStatus;
   /**
-   * Attempts made; a redelivery begins at 0.
+   * The number of attempts. A redelivery sets it to 0.
    */
   attempts: number;
   /**
-   * What the last attempt was answered with; null when there was no answer.
+   * The status code of the answer to the last attempt; null if there was no answer.
    */
   lastStatusCode: number | null;
   /**
-   * Why the last attempt failed, for people.
+   * The reason why the last attempt failed, for people.
    */
   lastError: string | null;
   nextAttemptAt: UtcDateTimeOrNull1;
@@ -1994,7 +1994,7 @@ export interface DeliveryRowList {
   deliveries: DeliveryRow[];
 }
 /**
- * Why a device could not do something. Codes in use: DOWNLOAD_FAILED, VERSION_NAME_MISMATCH, VERSION_CODE_NOT_HIGHER, PACKAGE_NAME_MISMATCH, STORAGE_FULL, INVALID_PARAMETERS, UNSUPPORTED, INTERNAL.
+ * The reason why a device could not carry out a command. Codes in use: DOWNLOAD_FAILED, VERSION_NAME_MISMATCH, VERSION_CODE_NOT_HIGHER, PACKAGE_NAME_MISMATCH, STORAGE_FULL, INVALID_PARAMETERS, UNSUPPORTED, INTERNAL.
  */
 export interface DeviceError {
   code: string;
@@ -2007,62 +2007,62 @@ export interface DeviceRow {
   deviceId: DeviceId;
   developerId: DeveloperId;
   /**
-   * Where it is activated or activating.
+   * The application that the device is activated for, or being activated for.
    */
   applicationId: string | null;
   activation: 'deactivated' | 'activating' | 'activated';
   /**
-   * It cannot connect.
+   * Whether the device is blocked: it cannot connect then.
    */
   blocked: boolean;
   connected: boolean;
   lastSeenAt: UtcDateTimeOrNull1;
   /**
-   * The firmware version that it last reported.
+   * The firmware version that the device last reported.
    */
   firmware: string | null;
   /**
-   * Percent, as last reported.
+   * The last reported battery level, in percent.
    */
   battery: number | null;
   /**
-   * Its unfinished transactions.
+   * The number of its unfinished transactions.
    */
   unfinished: number;
 }
 /**
- * A page of devices. It can be shorter than its limit, even empty, and still not the last one.
+ * A page of devices. A page can be shorter than its limit, or even empty, without being the last.
  */
 export interface DeviceRowList {
   devices: DeviceRow[];
 }
 /**
- * What a reader of the feed wants to see.
+ * Query of the feed: the topics that a reader follows.
  */
 export interface FeedQuery {
   /**
-   * Topics with commas between them. `fleet` (of administration): the summary, once a second. `devices:ID;ID`: these devices, 200 at most. `transactions`: all of them; `transactions:ID;ID`: these, 200 at most. `receivers`: receivers of webhooks that are slow or fail. `software:PACKAGE@VERSION;...`: how many devices have, wait for and failed at a version (`firmware/PACKAGE@VERSION` for firmware), 20 at most. `device:ID`: the messages of a device, of 4 at most. Names are percent-encoded.
+   * Topics, separated by commas. `fleet` (administration only): the summary, once a second. `devices:ID;ID`: these devices, 200 at most. `transactions`: all transactions. `transactions:ID;ID`: these transactions, 200 at most. `receivers`: receivers of webhooks that are slow or fail. `software:PACKAGE@VERSION;...`: the numbers of devices that have a version, wait for it, or failed at it (`firmware/PACKAGE@VERSION` for firmware), 20 versions at most. `device:ID`: the messages of a device, 4 devices at most. Names are percent-encoded.
    */
   topics: string;
 }
 /**
- * How many devices have a version, wait for it, failed at it (as of the last ten seconds), and a page of them.
+ * The numbers of devices that have a version, wait for it, or failed at it (at most ten seconds old), and a page of these devices.
  */
 export interface InstallationList {
   /**
-   * They last reported this version.
+   * The number of devices that last reported this version.
    */
   installed: number;
   /**
-   * An unfinished transaction installs it on them.
+   * The number of devices on which an unfinished transaction installs the version.
    */
   waiting: number;
   /**
-   * It failed on them, and they neither have it nor wait for it.
+   * The number of devices on which the installation failed. Devices that have the version or wait for it are not counted.
    */
   failed: number;
   /**
-   * Of those that failed, by the code of the error.
+   * The numbers of failed devices, by error code.
    */
   errors: {
     code: string;
@@ -2076,37 +2076,37 @@ export interface InstallationList {
   }[];
 }
 /**
- * Error that needs one sentence.
+ * An error that one sentence describes.
  */
 export interface MessageError {
   /**
-   * What happened.
+   * The error, as a sentence.
    */
   message: string;
 }
 /**
- * Query of every list, as numbers and with the defaults filled in.
+ * Query of a list, with its defaults filled in.
  */
 export interface PagingQuery {
   /**
-   * How many rows to leave out.
+   * The number of rows to skip.
    */
   offset: number;
   /**
-   * How many rows to answer at most.
+   * The largest number of rows in the answer.
    */
   limit: number;
 }
 /**
- * Error with all faults of the request.
+ * An error that lists all faults of the request.
  */
 export interface ReasonError {
   /**
-   * What happened; lower case, ends with a full stop.
+   * The error, as a sentence in lower case with a full stop.
    */
   reason: string;
   /**
-   * Every fault that was found, up to 100; one more, `...and more`, says that there are others.
+   * The faults that were found, up to 100. A last one, `...and more`, says that there are others.
    *
    * @maxItems 101
    */
@@ -2121,7 +2121,7 @@ export interface RecordedFile {
   contentType: ContentType;
 }
 /**
- * A transaction, what its device was told, and its webhook.
+ * A transaction with its command and its webhook.
  */
 export interface TransactionDetail {
   transactionId: TransactionId;
@@ -2129,16 +2129,16 @@ export interface TransactionDetail {
   applicationId: ApplicationId;
   operation: Operation1;
   /**
-   * What it is about, without secrets: package@version, or a few words.
+   * The subject of the transaction, without secrets: package@version, or a few words.
    */
   subject: string | null;
   status: TransactionStatus1;
   /**
-   * How often the command was published.
+   * The number of times that the command was published.
    */
   attempts: number;
   /**
-   * Percent, as the device said.
+   * The progress that the device reported, in percent.
    */
   progress: number | null;
   createdAt: UtcDateTime;
@@ -2147,29 +2147,29 @@ export interface TransactionDetail {
   updatedAt: UtcDateTime;
   completedAt: UtcDateTimeOrNull1;
   /**
-   * Why it failed; null otherwise.
+   * The error of a failed transaction; null otherwise.
    */
   error: {
     code: string;
     message: string;
   } | null;
   /**
-   * Why the device will not answer an unfinished transaction, by what it last reported. Null otherwise.
+   * The reason why the device will not answer this unfinished transaction, judged by its last reported status; null otherwise.
    */
   warning: {
     code: 'FIRMWARE_TOO_OLD';
     message: string;
   } | null;
   /**
-   * The webhook of its end.
+   * The delivery of the webhook that reports the result; null before the end, or if it was removed.
    */
   deliveryId: string | null;
   /**
-   * What the device is told, passwords as dots; null when the transaction has ended.
+   * The parameters of the command, with dots for passwords; null when the transaction has ended.
    */
   parameters: {} | null;
   /**
-   * What the device said of it.
+   * The result that the device reported.
    */
   result: {} | null;
   webhook: DeliveryRowOrNull1;
@@ -2183,16 +2183,16 @@ export interface TransactionRow {
   applicationId: ApplicationId;
   operation: Operation1;
   /**
-   * What it is about, without secrets: package@version, or a few words.
+   * The subject of the transaction, without secrets: package@version, or a few words.
    */
   subject: string | null;
   status: TransactionStatus1;
   /**
-   * How often the command was published.
+   * The number of times that the command was published.
    */
   attempts: number;
   /**
-   * Percent, as the device said.
+   * The progress that the device reported, in percent.
    */
   progress: number | null;
   createdAt: UtcDateTime;
@@ -2201,32 +2201,32 @@ export interface TransactionRow {
   updatedAt: UtcDateTime;
   completedAt: UtcDateTimeOrNull1;
   /**
-   * Why it failed; null otherwise.
+   * The error of a failed transaction; null otherwise.
    */
   error: {
     code: string;
     message: string;
   } | null;
   /**
-   * Why the device will not answer an unfinished transaction, by what it last reported. Null otherwise.
+   * The reason why the device will not answer this unfinished transaction, judged by its last reported status; null otherwise.
    */
   warning: {
     code: 'FIRMWARE_TOO_OLD';
     message: string;
   } | null;
   /**
-   * The webhook of its end.
+   * The delivery of the webhook that reports the result; null before the end, or if it was removed.
    */
   deliveryId: string | null;
 }
 /**
- * A page of transactions. It can be shorter than its limit, even empty, and still not the last one.
+ * A page of transactions. A page can be shorter than its limit, or even empty, without being the last.
  */
 export interface TransactionRowList {
   transactions: TransactionRow[];
 }
 /**
- * One Wi-Fi network. The password has 8 to 63 characters with WPA and 5 or 13 with WEP; OPEN needs none.
+ * A Wi-Fi network. The password has 8 to 63 characters with WPA, and 5 or 13 with WEP; OPEN needs none.
  */
 export interface WifiEntry {
   /**
@@ -2237,29 +2237,29 @@ export interface WifiEntry {
   security: 'OPEN' | 'WEP' | 'WPA2' | 'WPA3' | 'WPA2_WPA3';
 }
 /**
- * What became of a command; repeating it changes nothing. What is wrong in `progress`, `result` or `error` is left out, and the rest counts; without a transactionId or a status it is rejected.
+ * The answer of a device to a command; a repetition changes nothing. A wrong value in `progress`, `result` or `error` is left out, and the rest counts. An ack without a transactionId or a status is rejected.
  */
 export interface Ack {
   transactionId: TransactionId;
   status: 'processing' | 'succeeded' | 'failed';
   /**
-   * Percent.
+   * In percent.
    */
   progress?: number;
   /**
-   * What the operation says of itself: see its results. At most 64 KiB as JSON.
+   * The result of the operation; each operation documents its result. At most 64 KiB as JSON.
    */
   result?: Record<string, unknown>;
   /**
-   * Why it failed; only looked at in a `failed`. Without a code that can be read it is `INTERNAL`.
+   * The error of a `failed` ack; ignored with any other status. Without a readable code it is `INTERNAL`.
    */
   error?: {
     /**
-     * Codes in use: DOWNLOAD_FAILED, VERSION_NAME_MISMATCH (installed all the same), VERSION_CODE_NOT_HIGHER, PACKAGE_NAME_MISMATCH, STORAGE_FULL, INVALID_PARAMETERS, UNSUPPORTED, INTERNAL; others are passed on as they are.
+     * Codes in use: DOWNLOAD_FAILED, VERSION_NAME_MISMATCH (installed nevertheless), VERSION_CODE_NOT_HIGHER, PACKAGE_NAME_MISMATCH, STORAGE_FULL, INVALID_PARAMETERS, UNSUPPORTED, INTERNAL. Other codes are passed on unchanged.
      */
     code?: string;
     /**
-     * For people.
+     * A text for people.
      */
     message?: string;
   };
@@ -2272,7 +2272,7 @@ export interface ActivateParameters {
   clientId: ClientId;
 }
 /**
- * Data of `bluetooth.connected` and `bluetooth.disconnected`: which Bluetooth device.
+ * Data of `bluetooth.connected` and `bluetooth.disconnected`: the Bluetooth device.
  */
 export interface BluetoothEventData {
   macAddress: MacAddress;
@@ -2283,7 +2283,7 @@ export interface BluetoothEventData {
  */
 export interface CancelParameters {}
 /**
- * What a device shall do. `transactionId` and `issuedAt` together are the identity of a command, the same in every repetition: the device does each pair once and answers a repeated one with the result it had; a transactionId with another `issuedAt` is another command. `cancel` has both of the command that it stops, and needs no answer.
+ * A command for a device. `transactionId` and `issuedAt` together identify the command and are the same in every repetition: the device carries out each pair once, and answers a repetition with the same result. The same transactionId with another `issuedAt` is another command. `cancel` has both values of the command that it stops, and needs no answer.
  */
 export interface Command {
   transactionId: TransactionId;
@@ -2303,19 +2303,19 @@ export interface Command {
   parameters: JsonObject;
   issuedAt: UtcDateTime;
   /**
-   * 1 at first; higher in every repetition.
+   * The number of the publish: 1 at first, higher in every repetition.
    */
   attempt: number;
 }
 /**
- * Parameters of `setConnectivityState`. A success has the result `{ type, enabled }`.
+ * Parameters of `setConnectivityState`. A successful ack has the result `{ type, enabled }`.
  */
 export interface ConnectivityStateParameters {
   type: ConnectivityType;
   enabled: boolean;
 }
 /**
- * Parameters of `getConnectivityState` and `listConnectivity`. A success of the first has the result `{ type, enabled }`, of the second `{ type, devices: [{ name, macAddress, paired, connected }] }`, where a name may be null.
+ * Parameters of `getConnectivityState` and `listConnectivity`. A successful ack of the first has the result `{ type, enabled }`, of the second `{ type, devices: [{ name, macAddress, paired, connected }] }`, where a name may be null.
  */
 export interface ConnectivityTypeParameters {
   type: ConnectivityType;
@@ -2327,19 +2327,19 @@ export interface DeactivateParameters {
   applicationId: ApplicationId;
 }
 /**
- * What was wrong with a message of the device: it was dropped, or parts of it were left out (the reason says which). It was acknowledged all the same, so that it does not come again, and the connection stays.
+ * A fault in a message of the device. The message was dropped, or parts of it were left out; `reason` says which. It got its PUBACK nevertheless, so that it does not come again, and the connection stays.
  */
 export interface MessageFault {
   /**
-   * Where the device published it; cut after 256 characters.
+   * The topic that the device published to, cut after 256 characters.
    */
   topic: string;
   /**
-   * What happened: `parts of the message were left out.` when the rest was taken, anything else when nothing was.
+   * `parts of the message were left out.` if the rest was accepted; with any other text, nothing of the message was accepted.
    */
   reason: string;
   /**
-   * What is wrong: at most 100 faults, and one `...and more` when there are others.
+   * The faults, at most 100; a last one, `...and more`, says that there are others.
    *
    * @maxItems 101
    */
@@ -2349,12 +2349,12 @@ export interface MessageFault {
   requestId?: RequestId;
 }
 /**
- * Something happened on a device.
+ * An event on a device.
  */
 export interface DeviceEvent {
   eventId: EventId;
   /**
-   * What happened; it decides where the notification goes and what `data` holds.
+   * The type of the event. It decides which setting gets the webhook, and the form of `data`.
    */
   type: string;
   occurredAt: DeviceTime;
@@ -2386,7 +2386,7 @@ export interface FileUploadUrl {
   expiresAt?: UtcDateTime;
 }
 /**
- * Data of the request `fileUploadUrl`: the file that needs an upload URL.
+ * Data of the request `fileUploadUrl`: the file that the device wants to upload.
  */
 export interface FileUploadUrlRequest {
   fileId: FileId;
@@ -2395,7 +2395,7 @@ export interface FileUploadUrlRequest {
   contentType: ContentType;
 }
 /**
- * Parameters of `installSoftware` and `updateFirmware`: what to install and where to get it. The URL is made at each delivery; a device whose URL has expired asks for another (`softwareDownloadUrl`). What is downloaded is installed only when its size and its SHA-256 are these.
+ * Parameters of `installSoftware` and `updateFirmware`: the version to install, and its download URL. The URL is made at each delivery of the command; if it has expired, the device asks for another one (`softwareDownloadUrl`). The device installs the file only if its size and SHA-256 match.
  */
 export interface InstallParameters {
   package: PackageName;
@@ -2406,7 +2406,7 @@ export interface InstallParameters {
   sha256: Sha256;
 }
 /**
- * Parameters of `pairBluetooth`. A success has the result `{ name, macAddress }`, where the name may be null.
+ * Parameters of `pairBluetooth`. A successful ack has the result `{ name, macAddress }`, where the name may be null.
  */
 export interface PairBluetoothParameters {
   macAddress: MacAddress;
@@ -2419,12 +2419,12 @@ export interface RecordingFailedData {
   error: DeviceError;
 }
 /**
- * Data of `recording.saved`: the recordings of a call are where the URLs led.
+ * Data of `recording.saved`: the recordings of a call were uploaded to their URLs.
  */
 export interface RecordingSavedData {
   callId: CallId;
   /**
-   * One for each recording; `movieFile` is the name that its URL was asked for.
+   * One entry for each recording; `movieFile` is the file name for which the URL was requested.
    *
    * @minItems 1
    * @maxItems 100
@@ -2435,7 +2435,7 @@ export interface RecordingSavedData {
   }[];
 }
 /**
- * Data of the response to `recordingUploadUrls`: a URL for each name, in the order asked for.
+ * Data of the response to `recordingUploadUrls`: a URL for each name, in the order of the request.
  */
 export interface RecordingUploadUrls {
   /**
@@ -2451,14 +2451,14 @@ export interface RecordingUploadUrls {
   }[];
 }
 /**
- * Data of the request `recordingUploadUrls`: the recordings of a call that need upload URLs.
+ * Data of the request `recordingUploadUrls`: the recordings of a call that the device wants to upload.
  */
 export interface RecordingUploadUrlsRequest {
   callId: CallId;
   files: RecordedFiles;
 }
 /**
- * A device asks for something; the answer carries the same requestId.
+ * A request of a device. The answer has the same requestId.
  */
 export interface DeviceRequest {
   requestId: RequestId;
@@ -2466,7 +2466,7 @@ export interface DeviceRequest {
   data: JsonObject;
 }
 /**
- * Answer to a request: data, or an error. Codes in use: NOT_ACTIVATED, NOT_CONFIGURED (a setting that the feature needs is not set), UPLOAD_URL_FAILED, BUSY (a bound; ask again later), DISTRIBUTION_STOPPED, BINARY_DELETED, INVALID_PARAMETERS, UNSUPPORTED, INTERNAL.
+ * Answer to a request: data or an error. Codes in use: NOT_ACTIVATED, NOT_CONFIGURED (a setting that the feature needs has no URL), UPLOAD_URL_FAILED, BUSY (a bound is reached; ask again later), DISTRIBUTION_STOPPED, BINARY_DELETED, INVALID_PARAMETERS, UNSUPPORTED, INTERNAL.
  */
 export interface DeviceResponse {
   requestId: string;
@@ -2474,17 +2474,17 @@ export interface DeviceResponse {
   error?: DeviceError;
 }
 /**
- * Result of `getConnectivityState`: whether it is switched on.
+ * Result of `getConnectivityState`: whether Bluetooth is on.
  */
 export interface GetConnectivityStateResult {
   type: ConnectivityType;
   /**
-   * True: switched on.
+   * True if Bluetooth is on.
    */
   enabled: boolean;
 }
 /**
- * Result of `installSoftware`: what is installed now, as the package says of itself.
+ * Result of `installSoftware`: the installed package and version, as the file names them.
  */
 export interface InstallSoftwareResult {
   package: PackageName;
@@ -2495,7 +2495,7 @@ export interface InstallSoftwareResult {
   versionCode: number;
 }
 /**
- * Result of `listConnectivity`: the Bluetooth devices that are in reach, or paired.
+ * Result of `listConnectivity`: the Bluetooth devices that are in reach or paired.
  */
 export interface ListConnectivityResult {
   type: ConnectivityType;
@@ -2510,35 +2510,35 @@ export interface ListConnectivityResult {
   }[];
 }
 /**
- * No result: the ack has none. One that is there is passed on as it is.
+ * The operation has no result. If the ack has one, it is passed on unchanged.
  */
 export interface NoResult {}
 /**
- * Result of `pairBluetooth`: whom the device is paired with now.
+ * Result of `pairBluetooth`: the Bluetooth device that is paired now.
  */
 export interface PairBluetoothResult {
   name: BluetoothName;
   macAddress: MacAddress;
 }
 /**
- * Result of `setConnectivityState`: how it is switched now.
+ * Result of `setConnectivityState`: whether Bluetooth is on now.
  */
 export interface SetConnectivityStateResult {
   type: ConnectivityType;
   /**
-   * True: switched on.
+   * True if Bluetooth is on.
    */
   enabled: boolean;
 }
 /**
- * Result of `updateFirmware`: what the device runs now. It reports its new `firmwareVersion` on `status`, too.
+ * Result of `updateFirmware`: the firmware that the device runs now. The device also reports its new `firmwareVersion` on `status`.
  */
 export interface UpdateFirmwareResult {
   package: PackageName;
   version: VersionName;
 }
 /**
- * Parameters of `setApn`: all access point names that the device shall have.
+ * Parameters of `setApn`: the complete list of the device's access point names.
  */
 export interface SetApnParameters {
   apns: ApnEntry[];
@@ -2550,13 +2550,13 @@ export interface SetLanguageParameters {
   lang: LanguageTag;
 }
 /**
- * Parameters of `setWifi`: all networks that the device shall know.
+ * Parameters of `setWifi`: the complete list of the device's networks.
  */
 export interface SetWifiParameters {
   networks: WifiEntry[];
 }
 /**
- * Data of the response to `softwareDownloadUrl`: where the file of the install is now.
+ * Data of the response to `softwareDownloadUrl`: the new URL of the file.
  */
 export interface SoftwareDownloadUrl {
   url: Url;
@@ -2565,13 +2565,13 @@ export interface SoftwareDownloadUrl {
   sha256: Sha256;
 }
 /**
- * Data of the request `softwareDownloadUrl`: the unfinished install that needs a fresh URL.
+ * Data of the request `softwareDownloadUrl`: the unfinished installation that needs a new URL.
  */
 export interface SoftwareDownloadUrlRequest {
   transactionId: TransactionId;
 }
 /**
- * Any part of the state of a device; what is left out stays as last reported.
+ * Any part of the state of a device. A field that is left out stays as it was last reported.
  */
 export interface ReportedStatus {
   /**
@@ -2582,13 +2582,13 @@ export interface ReportedStatus {
   managementClientVersion?: string;
   battery?: {
     /**
-     * Percent.
+     * In percent.
      */
     level: number;
     charging: boolean;
   };
   /**
-   * Bytes.
+   * In bytes.
    */
   storage?: {
     total: number;
@@ -2598,7 +2598,7 @@ export interface ReportedStatus {
     type: string;
     ssid: string | null;
     /**
-     * dBm.
+     * In dBm.
      */
     rssi: number | null;
   };
@@ -2615,44 +2615,44 @@ export interface ReportedStatus {
   }[];
 }
 /**
- * Body of op 5. Without a clientId the service makes one.
+ * The body that activates a device. Without a clientId the service makes one.
  */
 export interface ActivationRequest {
   clientId?: ClientId;
 }
 /**
- * Answer of op 4.
+ * The activation status of a device.
  */
 export interface ActivationStatus {
   status: 'activated' | 'deactivated';
   clientId?: ClientId;
 }
 /**
- * Body of op 23.
+ * The body that registers software and issues an upload URL.
  */
 export interface AppUpload {
   package: PackageName;
   version: VersionName;
   /**
-   * Bytes of the binary; the PUT must have exactly so many.
+   * The size of the binary in bytes; the PUT must have exactly this size.
    */
   fileSize: number;
 }
 /**
- * Answer of op 23.
+ * The URL to upload registered software.
  */
 export interface AppUploadUrls {
   urlList: UploadUrlEntry[];
   /**
-   * Whether there is a file, which the upload overwrites.
+   * Whether the version has a file already; the upload overwrites it.
    */
   appFileExists: boolean;
   /**
-   * Bytes of a part: the whole file, for there is no multipart upload.
+   * The bytes of one part. This is the whole file, because there is no multipart upload.
    */
   chunkPartSize: number;
   /**
-   * Null: there is no multipart upload.
+   * Always null, because there is no multipart upload.
    */
   uploadId: string | null;
 }
@@ -2661,7 +2661,7 @@ export interface AppUploadUrls {
  */
 export interface UploadUrlEntry {
   /**
-   * Where to PUT.
+   * The URL for the PUT.
    */
   uploadUrl: string;
   /**
@@ -2678,7 +2678,7 @@ export interface UploadUrlEntry {
   expireIn: number;
 }
 /**
- * Answer of op 1. A setting that has no value is left out, and so is the key before op 3.
+ * The settings of an application. Settings without a value are left out, and so is the authenticationKey until one is issued.
  */
 export interface ApplicationSettings {
   authenticationKey?: AuthenticationKey;
@@ -2691,7 +2691,7 @@ export interface ApplicationSettings {
   remoteSupportEvent?: Url1;
 }
 /**
- * Body of op 2. A setting that is left out stays; null removes it.
+ * The changes of the settings. A setting that is left out stays, and null removes it.
  */
 export interface ApplicationSettingsUpdate {
   deviceEvent?: SettingUrl1;
@@ -2703,7 +2703,7 @@ export interface ApplicationSettingsUpdate {
   remoteSupportEvent?: SettingUrl7;
 }
 /**
- * Answer of op 3. The key before it is void at once.
+ * The new authenticationKey. The former key is invalid at once.
  */
 export interface AuthenticationKeyAnswer {
   authenticationKey: AuthenticationKey;
@@ -2721,18 +2721,18 @@ export interface AuthorizationServerMetadata {
   token_endpoint_auth_methods_supported: string[];
 }
 /**
- * Answer of op 24: by package, newest version first. Paging is of userPackages; systemPackages has the three newest versions of each package.
+ * The software that the application can distribute, ordered by package, newest version first. Only userPackages has pages; systemPackages has the three newest versions of each package.
  */
 export interface AvailableSoftware {
   userPackages: AvailableVersionRecord[];
   systemPackages: AvailableVersionRecord[];
   total: Total;
   /**
-   * As asked for, or the default.
+   * The value of the request, or the default.
    */
   offset: number;
   /**
-   * As asked for, or the default.
+   * The value of the request, or the default.
    */
   limit: number;
 }
@@ -2745,84 +2745,84 @@ export interface AvailableVersionRecord {
   version: VersionName;
   description: Description;
   /**
-   * True when distribution of the version is started.
+   * True if the distribution of the version is started.
    */
   distributable: boolean;
   registerDate: LocalDateTime;
   updateDate: LocalDateTime;
 }
 /**
- * Query of op 24, as numbers and with the defaults filled in.
+ * Query of the software that the application can distribute, with its defaults filled in.
  */
 export interface AvailableSoftwareQuery {
   package?: PackageName;
   mode?: ListMode;
   /**
-   * How many rows to leave out.
+   * The number of rows to skip.
    */
   offset: number;
   /**
-   * How many rows to answer at most.
+   * The largest number of rows in the answer.
    */
   limit: number;
 }
 /**
- * Answer of op 20, as the object store says now.
+ * The state of a binary in the object store at this moment.
  */
 export interface BinaryStatus {
   package: PackageName;
   version: VersionName;
   /**
-   * Whether there is a binary.
+   * Whether the version has a binary.
    */
   appFileExists: boolean;
   /**
-   * Bytes; null without a binary.
+   * The size of the binary in bytes; null without a binary.
    */
   fileSize: number | null;
   uploadDate: LocalDateTimeOrNull;
   /**
-   * Whether the service has looked into this upload, which it does when it first sees it; until then `warning` is null.
+   * Whether the service has read the uploaded file, which it does once it finds it in the object store. Until then `warning` is null.
    */
   inspected: boolean;
   /**
-   * How the binary differs from what was registered: devices will report an error for it. Null when it does not, and without a binary.
+   * The difference between the binary and its registration: devices will report an error for it. Null if there is no difference, or no binary.
    */
   warning: string | null;
 }
 /**
- * Body of Bluetooth pairing: the device to pair with, as the connectivity list names it.
+ * The Bluetooth device to pair with, as the list of Bluetooth devices names it.
  */
 export interface BluetoothPairing {
   macAddress: MacAddress;
 }
 /**
- * Query of the connectivity state and list.
+ * Query of the Bluetooth state and of the list of Bluetooth devices.
  */
 export interface ConnectivityQuery {
   type: ConnectivityType;
 }
 /**
- * Body of the change of the connectivity state.
+ * The body that turns Bluetooth on or off.
  */
 export interface ConnectivityState {
   type: ConnectivityType;
   /**
-   * On or off.
+   * True turns Bluetooth on, false off.
    */
   enabled: boolean;
 }
 /**
- * A webhook and what became of it.
+ * A webhook delivery with its state.
  */
 export interface Delivery {
   deliveryId: DeliveryId;
   /**
-   * Null where it is of no device.
+   * The device that the webhook is about; null if it is about none.
    */
   deviceId: string | null;
   /**
-   * Whose end it tells; null for another event.
+   * The transaction whose result the webhook reports; null for other events.
    */
   transactionId: number | null;
   /**
@@ -2831,20 +2831,20 @@ export interface Delivery {
   type: string;
   setting: WebhookSetting;
   /**
-   * Where the last attempt went; null before the first.
+   * The URL of the last attempt; null before the first.
    */
   url: string | null;
   status: DeliveryStatus;
   /**
-   * Attempts made; a redelivery begins at 0.
+   * The number of attempts. A redelivery sets it to 0.
    */
   attempts: number;
   /**
-   * What the last attempt was answered with; null when there was no answer.
+   * The status code of the answer to the last attempt; null if there was no answer.
    */
   lastStatusCode: number | null;
   /**
-   * Why the last attempt failed, for people.
+   * The reason why the last attempt failed, for people.
    */
   lastError: string | null;
   nextAttemptAt: LocalDateTimeOrNull;
@@ -2858,7 +2858,7 @@ export interface DeliveryList {
   total: TotalIfKnown;
 }
 /**
- * Query of the delivery log, as numbers and with the defaults filled in.
+ * Query of the list of webhook deliveries, with its defaults filled in.
  */
 export interface DeliveryListQuery {
   status?: DeliveryStatus;
@@ -2867,16 +2867,16 @@ export interface DeliveryListQuery {
   until?: Moment6;
   after?: DeliveryId;
   /**
-   * How many rows to leave out.
+   * The number of rows to skip.
    */
   offset: number;
   /**
-   * How many rows to answer at most.
+   * The largest number of rows in the answer.
    */
   limit: number;
 }
 /**
- * Answer of op 7. `lastSeenAt` is when the service last heard anything of the device (after a crash of the service it can be a minute old), `reportedAt` when the device last reported its status; a field that it has not reported is null.
+ * The status of a device. `lastSeenAt` is the time at which the service last received anything from the device (after a crash of the service it can be a minute old). `reportedAt` is the time of the device's last status report. A field that the device has not reported is null.
  */
 export interface DeviceStatus {
   deviceId: DeviceId;
@@ -2893,13 +2893,13 @@ export interface DeviceStatus {
   managementClientVersion: string | null;
   battery: {
     /**
-     * Percent.
+     * In percent.
      */
     level: number;
     charging: boolean;
   } | null;
   /**
-   * Bytes.
+   * In bytes.
    */
   storage: {
     total: number;
@@ -2909,7 +2909,7 @@ export interface DeviceStatus {
     type: string;
     ssid: string | null;
     /**
-     * dBm.
+     * In dBm.
      */
     rssi: number | null;
   } | null;
@@ -2929,55 +2929,55 @@ export interface DeviceStatus {
   reportedAt: LocalDateTimeOrNull;
 }
 /**
- * Answer of op 8: a page of the activated devices of the application, by deviceId.
+ * A page of the status of the application's activated devices, ordered by deviceId.
  */
 export interface DeviceStatusList {
   devices: DeviceStatus[];
   total: Total;
 }
 /**
- * Query of op 8, as numbers and with the defaults filled in.
+ * Query of the list of device status, with its defaults filled in.
  */
 export interface DeviceStatusQuery {
   after?: DeviceId;
   /**
-   * How many rows to leave out.
+   * The number of rows to skip.
    */
   offset: number;
   /**
-   * How many rows to answer at most.
+   * The largest number of rows in the answer.
    */
   limit: number;
 }
 /**
- * Answer of op 26.
+ * The started distribution.
  */
 export interface DistributionStarted {
   package: PackageName;
   version: VersionName;
   /**
-   * True.
+   * Always true.
    */
   distributable: boolean;
   distributionDate: DistributionDate;
 }
 /**
- * Answer of op 25.
+ * The state of a distribution.
  */
 export interface DistributionStatus {
   /**
-   * True when distribution of the version is started.
+   * True if the distribution of the version is started.
    */
   distributable: boolean;
   /**
    * @deprecated
-   * Deprecated: use distributable. Served until the release 2026-09.
+   * Deprecated: use `distributable` instead. Served until the release 2026-09.
    */
   exist?: boolean;
   distributionDate?: DistributionDate;
 }
 /**
- * Answer of op 29: by package, newest version first.
+ * The firmware that can be distributed, ordered by package, newest version first.
  */
 export interface FirmwareList {
   firmwareVersions: {
@@ -2986,21 +2986,21 @@ export interface FirmwareList {
   }[];
 }
 /**
- * The firmware of a device as it last reported it.
+ * The firmware that the device last reported.
  */
 export interface FirmwareState {
   /**
-   * Null when no package of op 29's list can be told.
+   * The firmware package of the device; null if it cannot be found in the list of firmware.
    */
   package: string | null;
   version: string | null;
   /**
-   * Whether op 29's list has a newer version of the package.
+   * Whether the list of firmware has a newer version of this package.
    */
   updatable: boolean;
 }
 /**
- * Answer of op 9. `model` and `camera` are null, and a MAC address is left out, when not registered.
+ * The hardware properties of a device. If they are not registered, `model` and `camera` are null, and a MAC address is left out.
  */
 export interface DeviceHardware {
   deviceId: DeviceId;
@@ -3019,11 +3019,11 @@ export interface DeviceHardware {
         mountedPosition?: string;
         resolution?: {
           /**
-           * Pixels.
+           * Largest number of pixels in this direction.
            */
           maxWidth: number;
           /**
-           * Pixels.
+           * Largest number of pixels in this direction.
            */
           maxHeight: number;
         };
@@ -3033,7 +3033,7 @@ export interface DeviceHardware {
   macAddressBluetooth?: MacAddress;
 }
 /**
- * Op 28: the version to install. Firmware updates name a version of op 29's list.
+ * The version to install. For a firmware update it is a version in the list of firmware.
  */
 export interface InstallRequest {
   package: PackageName;
@@ -3054,17 +3054,17 @@ export interface JsonWebKeySet {
   }[];
 }
 /**
- * Body of the language setting.
+ * The new language of the device.
  */
 export interface LanguageSetting {
   lang: LanguageTag;
 }
 /**
- * Query of the devices of the application, with the defaults filled in.
+ * Query of the devices of the application, with its defaults filled in.
  */
 export interface OwnDeviceQuery {
   /**
-   * Only devices whose deviceId begins so.
+   * Only devices whose deviceId begins with this text.
    */
   prefix?: string;
   /**
@@ -3072,11 +3072,11 @@ export interface OwnDeviceQuery {
    */
   activation?: 'deactivated' | 'activating' | 'activated';
   /**
-   * `true`: only devices that are connected now; `false`: only those that are not.
+   * `true`: only devices that are connected now; `false`: only devices that are not connected.
    */
   connected?: 'true' | 'false';
   /**
-   * Only devices that last reported this firmware version; empty: those that have reported none.
+   * Only devices that last reported this firmware version; an empty value selects devices that have reported none.
    */
   firmware?: string;
   package?: PackageName3;
@@ -3091,20 +3091,20 @@ export interface OwnDeviceQuery {
   batteryFrom?: number;
   notSeenFor?: Duration3;
   /**
-   * The order: by identifier, by when they were last heard of (never comes first), or by that the other way round. When a device was heard of is stored within a minute, and sorted by what is stored.
+   * The order: by identifier; by the time at which a device was last seen (devices that were never seen come first); or by that time in descending order. The order uses the stored time, which is up to a minute old.
    */
   sort: 'deviceId' | 'lastSeen' | '-lastSeen';
   /**
-   * Where the page begins: what the `Link` of the page before says.
+   * The beginning of the page; take it from the `Link` of the page before.
    */
   after?: string;
   /**
-   * How many rows to answer at most.
+   * The largest number of rows in the answer.
    */
   limit: number;
 }
 /**
- * Query of the devices of a version, with the defaults filled in.
+ * Query of the devices of a version, with its defaults filled in.
  */
 export interface OwnInstallationQuery {
   /**
@@ -3113,16 +3113,16 @@ export interface OwnInstallationQuery {
   state?: 'installed' | 'waiting' | 'failed';
   after?: DeviceId3;
   /**
-   * How many rows to answer at most.
+   * The largest number of rows in the answer.
    */
   limit: number;
 }
 /**
- * Query of the transactions of the application, with the defaults filled in.
+ * Query of the transactions of the application, with its defaults filled in.
  */
 export interface OwnTransactionQuery {
   /**
-   * `true`: only unfinished ones, oldest first. Else all of them, newest first.
+   * `true`: only unfinished transactions, oldest first. Otherwise all transactions, newest first.
    */
   unfinished?: 'true' | 'false';
   operation?: Operation2;
@@ -3130,15 +3130,15 @@ export interface OwnTransactionQuery {
   status?: TransactionStatus2;
   olderThan?: Duration4;
   /**
-   * `true`: only unfinished ones that their device will not answer.
+   * `true`: only unfinished transactions with a warning, because their device will not answer.
    */
   warning?: 'true' | 'false';
   /**
-   * Where the page begins: behind this transaction, in the order of the list.
+   * The page begins after this transaction, in the order of the list.
    */
   after?: number;
   /**
-   * How many rows to answer at most.
+   * The largest number of rows in the answer.
    */
   limit: number;
 }
@@ -3152,33 +3152,33 @@ export interface PackageRecord {
   updateDate: LocalDateTime;
 }
 /**
- * Body of op 13.
+ * The body that registers a package.
  */
 export interface PackageCreate {
   package: PackageName;
   displayName?: DisplayName;
 }
 /**
- * Answer of op 12: a page of the packages of the developer, by name.
+ * A page of the packages of the developer, ordered by name.
  */
 export interface PackageList {
   packages: PackageRecord[];
   total: Total;
 }
 /**
- * Body of op 14; null removes the display name.
+ * The new display name of a package; null removes it.
  */
 export interface PackageUpdate {
   displayName?: DisplayName;
 }
 /**
- * How many deliveries are sent again.
+ * The number of deliveries that will be sent again.
  */
 export interface Redelivered {
   redelivered: number;
 }
 /**
- * Which deliveries to send again: made from `since` (inclusive) to `until` (exclusive). Without `status`: all that are not delivered and were attempted: exhausted, gone, or waiting for another attempt.
+ * The deliveries to send again: those that were created from `since` (inclusive) to `until` (exclusive). Without `status`: all undelivered ones that were attempted, which are exhausted, gone, or waiting for another attempt.
  */
 export interface RedeliveryRange {
   since?: LocalDateTime;
@@ -3193,7 +3193,7 @@ export interface TokenAnswer {
   access_token: string;
   token_type: 'bearer';
   /**
-   * Seconds.
+   * Lifetime of the token in seconds.
    */
   expires_in: number;
   /**
@@ -3214,7 +3214,7 @@ export interface TokenError {
     | 'invalid_scope'
     | 'temporarily_unavailable';
   /**
-   * What is wrong, for people.
+   * The error, as a text for people.
    */
   error_description?: string;
 }
@@ -3244,7 +3244,7 @@ export interface TransactionRecord {
   operation: Operation1;
   status: TransactionStatus1;
   /**
-   * How often the command was published.
+   * The number of times that the command was published.
    */
   attempts: number;
   createdAt: LocalDateTime;
@@ -3252,19 +3252,19 @@ export interface TransactionRecord {
   deliveredAt: LocalDateTimeOrNull;
   completedAt: LocalDateTimeOrNull;
   /**
-   * Percent, as the device said.
+   * The progress that the device reported, in percent.
    */
   progress: number | null;
   result: JsonObjectOrNull;
   /**
-   * Why it failed; null otherwise.
+   * The error of a failed transaction; null otherwise.
    */
   error: {
     code: string;
     message: string;
   } | null;
   /**
-   * Why the device will not answer an unfinished transaction, by what it last reported: `FIRMWARE_TOO_OLD`. Such a transaction stays until it is cancelled; it holds nothing up. Null otherwise.
+   * The reason why the device will not answer this unfinished transaction, judged by its last reported status: `FIRMWARE_TOO_OLD`. Such a transaction stays until it is cancelled, and delays no other. Null otherwise.
    */
   warning: {
     code: 'FIRMWARE_TOO_OLD';
@@ -3272,7 +3272,7 @@ export interface TransactionRecord {
   } | null;
 }
 /**
- * Query of the transaction list, as numbers and with the defaults filled in.
+ * Query of the transactions of a device, with its defaults filled in.
  */
 export interface TransactionListQuery {
   status?: TransactionStatus1;
@@ -3282,22 +3282,22 @@ export interface TransactionListQuery {
    */
   after?: number;
   /**
-   * How many rows to leave out.
+   * The number of rows to skip.
    */
   offset: number;
   /**
-   * How many rows to answer at most.
+   * The largest number of rows in the answer.
    */
   limit: number;
 }
 /**
- * Answer of every operation that acts on a device; the result follows at deviceEvent.
+ * The answer of every operation that acts on a device. The result is sent to deviceEvent.
  */
 export interface TransactionResponse {
   transactionId: TransactionId;
 }
 /**
- * Answer of op 22.
+ * The URL to upload the binary of a version.
  */
 export interface UploadUrls {
   urlList: UploadUrlEntry[];
@@ -3313,33 +3313,33 @@ export interface VersionRecord {
   updateDate: LocalDateTime;
 }
 /**
- * Body of op 17.
+ * The body that registers a version.
  */
 export interface VersionCreate {
   version: VersionName;
   description?: Description;
 }
 /**
- * Answer of op 16: a page of the versions of a package, newest first.
+ * A page of the versions of a package, newest first.
  */
 export interface VersionList {
   versions: VersionRecord[];
   total: Total;
 }
 /**
- * Body of op 18; null removes the description.
+ * The new description of a version; null removes it.
  */
 export interface VersionUpdate {
   description?: Description;
 }
 /**
- * Where to send a test event.
+ * The setting whose URL gets a test event.
  */
 export interface WebhookTest {
   setting: WebhookSetting;
 }
 /**
- * The delivery of a test event; the log shows what becomes of it.
+ * The delivery of a test event. The list of deliveries shows its state.
  */
 export interface WebhookTestSent {
   deliveryId: DeliveryId;
@@ -3359,7 +3359,7 @@ export interface BluetoothEvent {
   };
 }
 /**
- * Something happened in a call; further members are as the device sent them.
+ * An event in a call. Further members are passed on unchanged from the device.
  */
 export interface CallEvent {
   type: `call.${string}`;
@@ -3372,7 +3372,7 @@ export interface CallEvent {
   };
 }
 /**
- * Something of a device's own happened: a button was pressed, the battery is low. `data` has what the device sent, as it is; eventId, applicationId and deviceId are the service's, whatever the device says.
+ * An event that the device defines itself: a button was pressed, the battery is low. `data` is what the device sent, unchanged, except that the service sets eventId, applicationId and deviceId.
  */
 export interface CustomEvent {
   type: `custom.${string}`;
@@ -3384,7 +3384,7 @@ export interface CustomEvent {
   };
 }
 /**
- * A receiver of the application fails (for half an hour, or something for it was given up), or is well again. Sent to another setting, whose URL is another one. `since` is the first attempt that failed. Its device does not exist.
+ * A receiver of the application fails (for half an hour, or a delivery to it was given up), or has recovered. The event is sent to another setting with another URL. `since` is the time of the first failed attempt. The deviceId in it is not a real device.
  */
 export interface EndpointEvent {
   type: 'endpoint.failing' | 'endpoint.recovered';
@@ -3407,7 +3407,7 @@ export interface WebhookEnvelope {
   data: {applicationId: string; deviceId: string} & Record<string, unknown>;
 }
 /**
- * A file could not be uploaded; the code UPLOAD_URL_FAILED is the service's own: it got no upload URL.
+ * A file could not be uploaded. The code UPLOAD_URL_FAILED comes from the service: it got no upload URL from the application.
  */
 export interface FileUploadFailed {
   type: 'fileUpload.failed';
@@ -3437,7 +3437,7 @@ export interface FileUploadSucceeded {
   };
 }
 /**
- * The recordings of a call could not be saved; the code UPLOAD_URL_FAILED is the service's own: it got no upload URL.
+ * The recordings of a call could not be saved. The code UPLOAD_URL_FAILED comes from the service: it got no upload URLs from the application.
  */
 export interface RecordingFailed {
   type: 'recording.failed';
@@ -3467,7 +3467,7 @@ export interface RecordingSaved {
       movieFile: FileName;
       /**
        * @deprecated
-       * The same as movieFile; gone from the release 2026-11 on.
+       * The same as movieFile; removed from the release 2026-11 on.
        */
       webmFile?: string;
     }[];
@@ -3477,7 +3477,7 @@ export interface RecordingSaved {
   };
 }
 /**
- * Sent when the application asks for it. Its device does not exist.
+ * A test event, which the application requested. The deviceId in it is not a real device.
  */
 export interface TestEvent {
   type: 'test';
@@ -3489,7 +3489,7 @@ export interface TestEvent {
   };
 }
 /**
- * A transaction as webhooks show it: the same record with times in UTC.
+ * A transaction as webhooks show it: the record of the REST API, with times in UTC.
  */
 export interface WebhookTransactionRecord {
   transactionId: TransactionId;
@@ -3497,7 +3497,7 @@ export interface WebhookTransactionRecord {
   operation: Operation1;
   status: TransactionStatus1;
   /**
-   * How often the command was published.
+   * The number of times that the command was published.
    */
   attempts: number;
   createdAt: UtcDateTime;
@@ -3505,12 +3505,12 @@ export interface WebhookTransactionRecord {
   deliveredAt: UtcDateTimeOrNull1;
   completedAt: UtcDateTimeOrNull1;
   /**
-   * Percent, as the device said.
+   * The progress that the device reported, in percent.
    */
   progress: number | null;
   result: JsonObjectOrNull;
   /**
-   * Why it failed; null otherwise.
+   * The error of a failed transaction; null otherwise.
    */
   error: {
     code: string;
@@ -3530,7 +3530,7 @@ export interface TransactionResult {
   };
 }
 /**
- * What fileUploadGetUrl answers: where the device uploads to. Further members are not looked at.
+ * The answer of fileUploadGetUrl: the URL that the device uploads to. Further members are ignored.
  */
 export interface UploadUrlAnswer {
   uploadUrl: UploadAddress;
@@ -3539,7 +3539,7 @@ export interface UploadUrlAnswer {
   expiresAt?: DeviceTime;
 }
 /**
- * POST to fileUploadGetUrl: a device needs an upload URL for a file.
+ * The request to fileUploadGetUrl: a device needs an upload URL for a file.
  */
 export interface UploadUrlRequest {
   type: 'fileUpload.url';
@@ -3554,7 +3554,7 @@ export interface UploadUrlRequest {
   };
 }
 /**
- * What callRecGetMultiPresignedUrl answers: an upload URL for each name asked for, once. Further members are not looked at.
+ * The answer of callRecGetMultiPresignedUrl: one upload URL for each requested name. Further members are ignored.
  */
 export interface UploadUrlsAnswer {
   /**
@@ -3569,7 +3569,7 @@ export interface UploadUrlsAnswer {
   }[];
 }
 /**
- * POST to callRecGetMultiPresignedUrl: a device needs upload URLs for the recordings of a call.
+ * The request to callRecGetMultiPresignedUrl: a device needs upload URLs for the recordings of a call.
  */
 export interface UploadUrlsRequest {
   type: 'recording.urls';

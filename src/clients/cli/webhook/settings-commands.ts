@@ -61,9 +61,9 @@ const set: Command = {
 
 const key: Command = {
   name: 'settings key',
-  summary: 'Issues the authenticationKey that signs webhooks; an old one becomes invalid at once',
+  summary: 'Issues the authenticationKey that signs webhooks; an old one signs along for 24 hours',
   about:
-    'Receivers that verify with the old key will refuse every webhook. To read the current key, use lapel settings show.',
+    'For 24 hours webhooks also carry a signature with the old key, so that receivers can change over. To read the current key, use lapel settings show.',
   options: { replace: { text: 'replace the existing key' }, ...APPLICATION_OPTIONS },
   examples: ['lapel settings key', 'lapel settings key --replace'],
   async run(given, terminal) {
@@ -72,7 +72,7 @@ const key: Command = {
     if (old !== undefined && !given.flag('replace')) {
       throw new UsageError(
         '--replace',
-        'is needed: there is a key already (lapel settings show), which would become invalid at once',
+        'is needed: there is a key already (lapel settings show), which will be replaced',
       );
     }
     const { authenticationKey } = await application.call('issue the key', (lapel) => lapel.issueKey());

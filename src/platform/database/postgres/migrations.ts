@@ -1,9 +1,6 @@
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MIGRATIONS_TABLE, type Migration, missingFrom, readMigrations } from '../migration-files.ts';
 import type { Connection } from './connection.ts';
-
-const FOLDER = join(import.meta.dirname, 'migrations');
 
 /** The advisory lock under which one node of several applies migrations. Any number that no other program uses will do. */
 const LOCK = 0x1a9e1;
@@ -16,7 +13,7 @@ const APART = '-- Each statement is a commit of its own.';
 /** The migrations that were not applied yet. Throws as `missingFrom` does. */
 export async function missingMigrations(
   connection: Connection,
-  migrations: readonly Migration[] = readMigrations(FOLDER),
+  migrations: readonly Migration[] = readMigrations('postgres'),
 ): Promise<Migration[]> {
   const { rows } = await connection.query('SELECT number, name, sha256 FROM migrations ORDER BY number');
   return missingFrom(rows as Migration[], migrations);
@@ -31,7 +28,7 @@ export async function missingMigrations(
 export async function migrate(
   connection: Connection,
   nowMicros: number,
-  migrations = readMigrations(FOLDER),
+  migrations = readMigrations('postgres'),
 ): Promise<void> {
   await lock(connection);
   try {

@@ -1,13 +1,10 @@
-import { join } from 'node:path';
 import type SqliteDatabase from 'better-sqlite3';
 import { MIGRATIONS_TABLE, type Migration, missingFrom, readMigrations } from '../migration-files.ts';
-
-const FOLDER = join(import.meta.dirname, 'migrations');
 
 /** The migrations that were not applied yet. Throws as `missingFrom` does. */
 export function missingMigrations(
   connection: SqliteDatabase.Database,
-  migrations: readonly Migration[] = readMigrations(FOLDER),
+  migrations: readonly Migration[] = readMigrations('sqlite'),
 ): Migration[] {
   const applied = connection
     .prepare('SELECT number, name, sha256 FROM migrations ORDER BY number')
@@ -19,7 +16,7 @@ export function missingMigrations(
 export function migrate(
   connection: SqliteDatabase.Database,
   nowMicros: number,
-  migrations = readMigrations(FOLDER),
+  migrations = readMigrations('sqlite'),
 ): void {
   connection.exec(MIGRATIONS_TABLE);
   const missing = missingMigrations(connection, migrations);
