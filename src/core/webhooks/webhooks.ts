@@ -89,7 +89,7 @@ export function createWebhooks(options: Options) {
   let reads = 0;
   let stopped = false;
   const drained = createIdle(() => underWay > 0 || reads > 0);
-  const handedOver = createIdle(receivers.letsGo);
+  const handedOver = createIdle(receivers.isHandingOver);
   const idle = createIdle(() => !stopped && (underWay > 0 || reads > 0 || writer.busy() || slots.waits()));
 
   function hold(receiver: Receiver, delivery: Delivery): void {

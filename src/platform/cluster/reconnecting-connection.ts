@@ -16,7 +16,7 @@ interface Parts {
 }
 
 /** Keeps one connection open, and opens a new one when it is lost. It waits in real time, not by the injected clock. */
-export function createKeptConnection({ open, name, boundMs, prepare, onNotification, onOpen }: Parts) {
+export function createReconnectingConnection({ open, name, boundMs, prepare, onNotification, onOpen }: Parts) {
   let current: RawConnection | undefined;
   let opening: Promise<void> | undefined;
   let timer: NodeJS.Timeout | undefined;
