@@ -72,7 +72,7 @@ export function createCustomerRequests({ clock, allowPrivate, timeoutMs = 10_000
       try {
         return { value: JSON.parse(utf8.decode(answer.body ?? NOTHING)) };
       } catch {
-        return refused('the answer is no JSON');
+        return refused('the answer is not JSON');
       }
     },
 

@@ -55,7 +55,7 @@ async function* readNdjson(body: Readable): AsyncIterable<ImportLine> {
       if (text === '') continue;
       yield { line, value: JSON.parse(text) as unknown };
     } catch {
-      yield { line, fault: 'the line is no JSON in UTF-8' };
+      yield { line, fault: 'the line is not JSON in UTF-8' };
     }
   }
 }
@@ -115,7 +115,7 @@ function toLine(line: number, record: Record<string, string>): ImportLine {
     try {
       set(value, name.split('.'), isJson ? (JSON.parse(cell) as unknown) : cell);
     } catch {
-      return { line, fault: `${name} is no JSON` };
+      return { line, fault: `${name} is not JSON` };
     }
   }
   return { line, value };
