@@ -33,7 +33,7 @@ export function createAllDeliveries({ database: { aside } }: { database: Pick<Da
     // Each application contributes no more rows than one page needs.
     const { status, setting, deviceId, transactionId, limit } = query;
     const isAll = [status, setting, deviceId, transactionId].every((wanted) => wanted === undefined);
-    return listDeliveries(aside, applicationId, { ...filter, offset: 0, looksAt: isAll ? limit + 1 : FILTERED });
+    return listDeliveries(aside, applicationId, { ...filter, offset: 0, mostExamined: isAll ? limit + 1 : FILTERED });
   };
 
   async function merged(query: Query): Promise<Page<DeliverySummary, string>> {

@@ -1,5 +1,5 @@
 import type { Sql, UnitOfWork } from '../platform/database/sql.ts';
-import { ROWS_PER_LOOK } from '../platform/database/sweep.ts';
+import { ROWS_PER_READ } from '../platform/database/sweep.ts';
 
 /** Figures that one node records for the whole service; times in microseconds. */
 export interface Shared {
@@ -108,7 +108,7 @@ export interface HistoryKey {
 export const findOldSamples = (sql: Sql, before: number): Promise<HistoryKey[]> =>
   sql.all(
     `SELECT step, at, node_id AS "nodeId" FROM fleet_history WHERE step IN (10, 60, 600) AND at < ?
-     ORDER BY at, step, node_id LIMIT ${ROWS_PER_LOOK}`,
+     ORDER BY at, step, node_id LIMIT ${ROWS_PER_READ}`,
     before,
   );
 

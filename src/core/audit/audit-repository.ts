@@ -1,6 +1,6 @@
 import { type NewestPage, newestFirst, type PageQuery } from '../../platform/database/newest-first.ts';
 import type { Sql, SqlValue, UnitOfWork } from '../../platform/database/sql.ts';
-import { ROWS_PER_LOOK } from '../../platform/database/sweep.ts';
+import { ROWS_PER_READ } from '../../platform/database/sweep.ts';
 
 /** The author of a change; `name` is that of the session or of the application. */
 export interface Actor {
@@ -101,7 +101,7 @@ export async function findOldEntries(
 ): Promise<{ auditId: number; at: number }[]> {
   return sql.all(
     `SELECT audit_id AS "auditId", at FROM
-       (SELECT audit_id, at FROM audit_log WHERE audit_id > ? ORDER BY audit_id LIMIT ${ROWS_PER_LOOK}) AS seen
+       (SELECT audit_id, at FROM audit_log WHERE audit_id > ? ORDER BY audit_id LIMIT ${ROWS_PER_READ}) AS seen
      WHERE at < ?`,
     after,
     before,

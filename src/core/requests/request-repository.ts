@@ -118,6 +118,6 @@ const REMOVE = inSets('DELETE FROM device_requests WHERE device_id = ? AND reque
   'bigint',
 ]);
 
-/** Removes such a request; returns 0 when it is gone, or its id was used again. */
+/** Removes a request; returns 0 when it is gone, or its id was used again. */
 export const removeRequest = (sql: Sql, { deviceId, requestId, receivedAt }: RequestKey): Promise<number> =>
   sql.run(REMOVE, deviceId, requestId, receivedAt);

@@ -83,6 +83,6 @@ const REMOVE = inSets('DELETE FROM idempotency_keys WHERE application_id = ? AND
   'bigint',
 ]);
 
-/** Removes such an answer; returns 0 when the key was used again. */
+/** Removes a stored answer if it is older than `before`; returns 0 when the key was used again meanwhile. */
 export const removeOldAnswer = (sql: Sql, { applicationId, keyHash }: KeyName, before: number): Promise<number> =>
   sql.run(REMOVE, applicationId, keyHash, before);

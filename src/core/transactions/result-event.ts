@@ -4,7 +4,7 @@ import type { Finished, OnFinished } from './settlement.ts';
 import type { FinishedStatus } from './transaction.ts';
 import { transactionBody } from './transaction-body.ts';
 
-/** Writes a webhook in a unit of work. `written` resolves when its statement is through. */
+/** Stores a webhook in a unit of work. `written` resolves when its statement is done. */
 type RecordEvent = (
   unit: UnitOfWork,
   event: {

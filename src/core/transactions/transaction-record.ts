@@ -21,7 +21,7 @@ export interface TransactionRecord {
   errorMessage: string | null;
   /** The time at which it was first published, or claimed to be. */
   publishedAt: number | null;
-  /** Its subject in words without secrets; its parameters are deleted when it ends. */
+  /** The subject of the command in words without secrets, which is kept when the parameters are deleted at the transaction's end. */
   subject: string | null;
   /** The webhook that reports its end. */
   deliveryId: string | null;

@@ -1,7 +1,7 @@
 import { type NewestPage, newestFirst, type PageQuery } from '../../platform/database/newest-first.ts';
 import { inSets } from '../../platform/database/set-form.ts';
 import type { Sql, SqlValue, UnitOfWork } from '../../platform/database/sql.ts';
-import { ROWS_PER_LOOK } from '../../platform/database/sweep.ts';
+import { ROWS_PER_READ } from '../../platform/database/sweep.ts';
 import type { Due } from '../outbox/due.ts';
 import type { Operation } from './operations.ts';
 import { isFinished, type TransactionStatus } from './transaction.ts';
@@ -257,10 +257,10 @@ export async function surveyDue(sql: Sql): Promise<{ count: number; oldestAt: nu
 }
 
 /** Examines the next rows after a transactionId: returns the last of them, and the earliest time at which one was stored. */
-export async function lookOver(
+export async function examineNext(
   sql: Sql,
   after: number,
-  limit = ROWS_PER_LOOK,
+  limit = ROWS_PER_READ,
 ): Promise<{ last: number; firstAt: number } | undefined> {
   const seen = await sql.get<{ last: number | null; firstAt: number }>(
     `SELECT MAX(transaction_id) AS last, MIN(created_at) AS "firstAt" FROM
@@ -291,6 +291,6 @@ const REMOVE = inSets('DELETE FROM transactions WHERE transaction_id = ? AND com
   'bigint',
 ]);
 
-/** Removes such a transaction; returns 0 when it must stay. */
+/** Removes a transaction if it ended before the time and nothing is due for its device; returns the number of removed rows. */
 export const removeEnded = (sql: Sql, transactionId: number, before: number): Promise<number> =>
   sql.run(REMOVE, transactionId, before);

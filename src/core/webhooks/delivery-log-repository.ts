@@ -3,7 +3,7 @@ import type { Sql, SqlValue, UnitOfWork } from '../../platform/database/sql.ts';
 import { idsFrom } from '../../runtime/ids.ts';
 import type { DeliveryStatus, UrlSetting } from './delivery.ts';
 import { DELIVERY_COLUMNS, type DeliverySummary } from './delivery-record.ts';
-import { RETRY_DELAYS } from './retry-schedule.ts';
+import { RETRY_DELAY_SECONDS } from './retry-schedule.ts';
 
 /** The deliveries of a list. */
 export interface DeliveryListFilter extends DeliveryFilter {
@@ -60,7 +60,7 @@ async function hasFewPending(sql: Sql, applicationId: string): Promise<boolean> 
   return ((await sql.get<{ n: number }>(text, applicationId))?.n ?? 0) <= FEW_PENDING;
 }
 
-/** A page of an application's deliveries, newest first. `looksAt` is as in newestFirst. */
+/** A page of an application's deliveries, newest first. `mostExamined` is as in newestFirst. */
 export async function listDeliveries(
   sql: Sql,
   applicationId: string,
@@ -102,14 +102,14 @@ export async function listDeliveries(
     filter: filters.length > 0 ? filters.map(([condition]) => condition).join(' AND ') : null,
     filterValues: filters.map(([, value]) => value),
     page,
-    looksAt,
+    mostExamined,
   });
 }
 
 // The new round makes the outcome of an attempt in progress void. A pending delivery keeps its number of attempts, unless the
 // next one were its last; any other status begins the retry schedule anew.
 const MAKE_DUE = `UPDATE deliveries SET status = 'pending', round = round + 1, next_attempt_at = ?, updated_at = ?,
-  attempts = CASE WHEN status = 'pending' AND attempts < ${RETRY_DELAYS.length} THEN attempts ELSE 0 END`;
+  attempts = CASE WHEN status = 'pending' AND attempts < ${RETRY_DELAY_SECONDS.length} THEN attempts ELSE 0 END`;
 
 /** Makes a delivery due; returns its setting, or undefined when the application has no such delivery. */
 export async function makeDue(

@@ -20,7 +20,7 @@ export interface Receiver extends ReceiverName {
   /** Whether its last answer was good but took longer than a second, so that further slow answers are expected. */
   slow: boolean;
   /** The time at which the log said that it fails, in microseconds; null when it did not. */
-  toldFailing: number | null;
+  loggedFailingAt: number | null;
   /** Whether the database may have due deliveries that are not held. */
   more: boolean;
   /** Whether a page of them is being read. */
@@ -56,7 +56,7 @@ export function createReceiver({ applicationId, setting }: ReceiverName, partiti
     kind: 'trial',
     failing: false,
     slow: false,
-    toldFailing: null,
+    loggedFailingAt: null,
     more: false,
     reading: false,
     nextDueAt: Number.POSITIVE_INFINITY,
