@@ -34,6 +34,6 @@ export function count(value: number): string {
   return fraction === undefined ? grouped : `${grouped}.${fraction}`;
 }
 
-/** `99.5 %`; nothing of nothing is a dash. */
+/** `99.5 %`; a dash if the whole is 0. */
 export const percent = (part: number, whole: number): string =>
   whole === 0 ? '–' : `${Number(((100 * part) / whole).toFixed(part === whole ? 0 : 1))} %`;

@@ -94,7 +94,7 @@ function verdictLines({ text, phase, holds, measurable, shown, story }: Verdict)
   ];
 }
 
-/** What a run ends with on a terminal, in words that explain themselves. */
+/** The table that a run prints at its end. Each line can be understood alone. */
 export function closingTable(record: RunRecord): string {
   const { scenario, run, seed, milliseconds, verdicts, troubles, troublesNotShown, interrupted } = record;
   const { held, all } = holdsOf(record);

@@ -91,7 +91,7 @@ function phases(chapters: readonly Chapter[]): Html {
   return html`<section><h2>Phases</h2><div class="card scroll"><table><thead><tr>${[...head, ...more].map((text) => html`<th scope="col">${text}</th>`)}</tr></thead><tbody>${rows}</tbody></table></div></section>`;
 }
 
-/** The whole report as one page: no script, no network, for every width, in light and dark. */
+/** The whole report as one page: without scripts and without network, for every width, in light and dark. */
 export function reportPage(record: RunRecord): string {
   const whole = total(record);
   const curves = overTime(record);

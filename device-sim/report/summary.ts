@@ -16,7 +16,7 @@ export const holdsOf = ({ verdicts }: RunRecord): { held: number; all: number } 
   all: verdicts.length,
 });
 
-/** What a service never may, also in a run that did not take place as it should. */
+/** The figures that must be right even in a run that did not take place as planned. */
 const PROMISES = /^(lost|doubled|unordered|forged|reused|unaccounted|violations|eventsLost|eventsDoubled)\b/;
 
 export const isBrokenPromise = ({ text, holds, value }: Verdict): boolean =>
@@ -33,7 +33,7 @@ interface Row {
   readonly look: string;
 }
 
-/** What became of everything that got a 201, by state. */
+/** The states of all transactions that got a 201. */
 export function outcomes({ figures }: Chapter): Row[] {
   if (!figures) return [];
   const rows: Row[] = [
@@ -46,7 +46,7 @@ export function outcomes({ figures }: Chapter): Row[] {
   return rows.filter(({ value, name }) => value > 0 || name === 'succeeded' || name === 'lost');
 }
 
-/** Results by their code, and calls by the status they were refused with. */
+/** Results by error code, and calls by the status of their refusal. */
 export function calls({ figures }: Chapter): Row[] {
   if (!figures) return [];
   const codes = Object.entries(figures.failures).sort(([, a], [, b]) => b - a);
@@ -59,7 +59,7 @@ export function calls({ figures }: Chapter): Row[] {
   ];
 }
 
-/** What else there is to know, in words that explain themselves. */
+/** Further facts about the run. Each line can be understood alone. */
 export function facts(record: RunRecord): [string, string][] {
   const { fleet, figures } = total(record);
   const of = (name: string): number => fleet[name] ?? 0;
