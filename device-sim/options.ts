@@ -102,7 +102,7 @@ function readRange(name: string, text: string, bounds: Range): Range {
 
 function readUrl(name: string, text: string, protocols: readonly string[]): string {
   if (!URL.canParse(text) || !protocols.includes(new URL(text).protocol)) {
-    throw new UsageError(`--${name}`, `"${text}" is no ${protocols.join(' or ')} URL`);
+    throw new UsageError(`--${name}`, `"${text}" is not a URL of ${protocols.join(' or ')}`);
   }
   return text.replace(/\/+$/, '');
 }

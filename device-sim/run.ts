@@ -49,12 +49,12 @@ async function castOf(settings: RunSettings): Promise<Cast> {
   const wanted = needsCustomer(scenario);
   if (source.kind === 'file') {
     if (wanted && !application)
-      throw new UsageError('--application', 'is needed with --devices: who else acts on them?');
+      throw new UsageError('--application', 'is needed with --devices, because the scenario needs a customer');
     const all = readAccounts(source.file, source.limit);
     if (all.length < countOf(scenario))
       throw new UsageError(
         '--devices',
-        `${source.file} has ${all.length} devices; the scenario wants ${countOf(scenario)}`,
+        `${source.file} has ${all.length} devices; the scenario needs ${countOf(scenario)}`,
       );
     const members = places.map((place) => ({ place, account: all[place]! }));
     return {
@@ -126,8 +126,7 @@ async function linksOf({ client, scenario }: RunSettings): Promise<DeviceOptions
   const { createPackageLink, NOT_WITH_PACKAGE } = await import('./mqtt/package-link.ts');
   const faults = scenario.groups.flatMap((group) => group.faults.map(({ fault }) => fault));
   const impossible = faults.find((fault) => NOT_WITH_PACKAGE.includes(fault));
-  if (impossible !== undefined)
-    throw new UsageError('--client', `the mqtt package cannot be made to play ${impossible}`);
+  if (impossible !== undefined) throw new UsageError('--client', `the mqtt package cannot play ${impossible}`);
   return createPackageLink;
 }
 

@@ -24,7 +24,7 @@ function readSoftware(text: string): file.Software {
   for (const item of text.split(',').filter((part) => part !== '')) {
     const [, name, version, code] = /^([^@]+)@([^@:]+):(\d{1,15})$/.exec(item) ?? [];
     if (!isPackageName(name) || version === undefined || software.some((other) => other.package === name)) {
-      throw new UsageError('--preinstall', `"${item}" is no package@versionName:versionCode, or comes twice`);
+      throw new UsageError('--preinstall', `"${item}" is not package@versionName:versionCode, or occurs twice`);
     }
     software.push({ package: name, version, versionCode: Number(code) });
   }

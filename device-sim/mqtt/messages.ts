@@ -64,11 +64,11 @@ export function parseCommand(payload: Uint8Array): Command | string {
   if (typeof value === 'string') return value;
   const { transactionId, operation, parameters, issuedAt, attempt } = value;
   if (!Number.isSafeInteger(transactionId) || (transactionId as number) < 1)
-    return 'transactionId is no positive integer';
-  if (typeof operation !== 'string' || operation === '') return 'operation is no text';
-  if (!isRecord(parameters)) return 'parameters is no object';
-  if (typeof issuedAt !== 'string' || !issuedAt.endsWith('Z')) return 'issuedAt is no time in UTC';
-  if (!Number.isSafeInteger(attempt) || (attempt as number) < 1) return 'attempt is no positive integer';
+    return 'transactionId is not a positive integer';
+  if (typeof operation !== 'string' || operation === '') return 'operation is not a text';
+  if (!isRecord(parameters)) return 'parameters is not an object';
+  if (typeof issuedAt !== 'string' || !issuedAt.endsWith('Z')) return 'issuedAt is not a time in UTC';
+  if (!Number.isSafeInteger(attempt) || (attempt as number) < 1) return 'attempt is not a positive integer';
   return { transactionId: transactionId as number, operation, parameters, issuedAt, attempt: attempt as number };
 }
 

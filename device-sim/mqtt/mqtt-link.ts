@@ -213,7 +213,7 @@ class MqttLink implements Link, WireEnd {
   #ping(): void {
     // A slow reader does not know whether something was sent, so it does not judge.
     if (this.#pinged && this.#slowness === null) {
-      this.#fail(new Error('nothing was heard for too long'));
+      this.#fail(new Error('the service sent nothing for too long'));
       return;
     }
     this.#pinged = true;

@@ -60,7 +60,7 @@ export function createReconnector({
         else if (failures > 0) await rest(backOff(random, bounds, failures));
         const leave = mine === will ? await gate?.() : undefined;
         try {
-          if (mine !== will) throw new Error('told to stay offline');
+          if (mine !== will) throw new Error('the device was told to stay offline');
           return await open();
         } catch (error) {
           if (mine !== will || isRefusal(error) || failures + 1 >= limit) throw error;

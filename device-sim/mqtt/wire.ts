@@ -85,7 +85,7 @@ function readUrl(url: string): Connect {
     case 'wss:':
       return (end) => openWebSocket(url, end);
     default:
-      throw new TypeError(`${url} is no mqtt:, mqtts:, ws: or wss: URL`);
+      throw new TypeError(`${url} is not an mqtt:, mqtts:, ws: or wss: URL`);
   }
 }
 

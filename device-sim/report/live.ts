@@ -53,7 +53,7 @@ function countLines({ whole, sample, faults }: Standing): string[] {
   const n = (name: string): string => show.count(fleet[name] ?? 0);
   const lines = [
     `  connected ${n('connected')} of ${n('devices')}, activated ${n('activated')}; ${n('losses')} connections lost; ${show.count(faults)} faults played`,
-    `  commands  ${n('commands')} came, ${n('answers')} answered, ${n('outstanding')} with the devices now`,
+    `  commands  ${n('commands')} received, ${n('answers')} answered, ${n('outstanding')} in progress now`,
   ];
   if (!figures) return lines;
   const results = figures.succeeded + figures.failed + figures.cancelled;
@@ -73,7 +73,7 @@ export function liveLines(standing: Standing): string[] {
     standing.expectations.length === 0
       ? []
       : [
-          `  expected  ${held} of ${standing.expectations.length} hold as it stands`,
+          `  expected  ${held} of ${standing.expectations.length} hold at present`,
           ...open.map(
             ({ text, phase, shown }) => `            not yet: ${text}${phase === null ? '' : ` (${phase})`}: ${shown}`,
           ),

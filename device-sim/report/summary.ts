@@ -40,7 +40,7 @@ export function outcomes({ figures }: Chapter): Row[] {
     { name: 'succeeded', value: figures.succeeded, look: 'good' },
     { name: 'failed', value: figures.failed, look: 'warn' },
     { name: 'cancelled', value: figures.cancelled, look: 'calm' },
-    { name: 'unfinished: its device is away, or never answered', value: figures.unfinished, look: 'calm' },
+    { name: 'unfinished: the device is offline, or never answered', value: figures.unfinished, look: 'calm' },
     { name: 'lost', value: figures.lost, look: 'bad' },
   ];
   return rows.filter(({ value, name }) => value > 0 || name === 'succeeded' || name === 'lost');
@@ -67,32 +67,33 @@ export function facts(record: RunRecord): [string, string][] {
   const rows: [string, string][] = [
     ['Devices activated', show.count(of('activated'))],
     ['Connections made', show.count(of('connections'))],
-    ['Connections that ended unwanted', show.count(of('losses'))],
-    ['Connected at the start, a second', of('connectRate') > 0 ? show.count(of('connectRate')) : '–'],
+    ['Connections that ended unexpectedly', show.count(of('losses'))],
+    ['Connections a second, at the start', of('connectRate') > 0 ? show.count(of('connectRate')) : '–'],
     ['Memory for each device', of('memoryPerDevice') > 0 ? show.bytes(of('memoryPerDevice')) : '–'],
     ['Memory of the process, at the end', show.bytes(memory.end)],
-    ['Commands that came to devices', show.count(of('commands'))],
-    ['Commands that a device knew already', show.count(of('repetitions'))],
-    ['Complaints of the service about messages', show.count(of('complaints'))],
+    ['Commands that reached devices', show.count(of('commands'))],
+    ['Repeated commands', show.count(of('repetitions'))],
+    ['Messages in which the service reported faults', show.count(of('complaints'))],
     ['Breaches of the contract by the service', show.count(violationsIn(total(record)) ?? 0)],
   ];
   if (of('downloads') > 0)
     rows.push(['Downloads', `${show.count(of('downloads'))}, ${show.bytes(of('downloadedBytes'))}`]);
   if (of('uploads') + of('uploadFailures') > 0)
     rows.push(['Uploads', `${show.count(of('uploads'))} arrived, ${show.count(of('uploadFailures'))} given up`]);
-  if (of('unwanted') > 0) rows.push(['Files that the customer has no place for', show.count(of('unwanted'))]);
+  if (of('unwanted') > 0) rows.push(['Files without a place at the customer', show.count(of('unwanted'))]);
   if (figures && figures.eventsTold > 0)
     rows.push([
       'Events of devices',
       `${show.count(figures.eventsReceived)} of ${show.count(figures.eventsTold)} received`,
     ]);
-  if (figures && figures.repeated > 0) rows.push(['Webhooks sent once more, as allowed', show.count(figures.repeated)]);
+  if (figures && figures.repeated > 0)
+    rows.push(['Repeated webhooks, which are allowed', show.count(figures.repeated)]);
   if (figures && figures.postponed > 0) rows.push(['Waits because of 429', show.count(figures.postponed)]);
   const { standstill, loopDelay, behind } = record.own;
   rows.push([
     'Simulator: stood still, event loop late, actions late (at most)',
     [standstill, loopDelay, behind].map(show.duration).join(', '),
   ]);
-  if (of('skipped') > 0) rows.push(['Actions that there was no time for', show.count(of('skipped'))]);
+  if (of('skipped') > 0) rows.push(['Actions that were never begun', show.count(of('skipped'))]);
   return rows;
 }

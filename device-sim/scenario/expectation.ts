@@ -50,13 +50,13 @@ function figureOf(name: string, detail: string | null): FigureName | string {
 /** The unit of a figure, and the number in it; a string is a fault. */
 function measureOf(figure: FigureName, amount: string, unit: string): { wanted: number; unit: Unit } | string {
   const wanted = Number(amount);
-  if (!Number.isFinite(wanted)) return `${amount} is no number`;
+  if (!Number.isFinite(wanted)) return `${amount} is not a number`;
   if (figure.kind === 'latency') {
     if (!TIMES.includes(unit)) return `a percentile is compared with a time, such as ${amount} s`;
     return { wanted: duration(`${amount}${unit}`), unit: 'ms' };
   }
   const { base, unit: own = 'count' } = FIGURES[figure.name]!;
-  if (unit === '%') return base === undefined ? `${figure.name} is no share of anything` : { wanted, unit };
+  if (unit === '%') return base === undefined ? `${figure.name} has no percentage` : { wanted, unit };
   if (own === 'bytes' && SIZES.includes(unit)) return { wanted: bytes(`${amount}${unit}`), unit: 'bytes' };
   if (unit === '' || unit === own) return { wanted, unit: own };
   return `${figure.name} is not measured in ${unit}`;

@@ -47,7 +47,7 @@ function storyOf({ figure, phase }: Expectation, { ledger, devices, troubles }: 
     );
   if (trouble) return [inWords(trouble), ...trouble.story];
   if (name === 'violations' || name === 'complaints') {
-    const words = name === 'violations' ? 'broke the contract' : 'complained';
+    const words = name === 'violations' ? 'broke the contract' : 'reported a fault';
     return troubles.filter((text) => text.includes(words)).slice(0, 1);
   }
   if (name === 'connected' || name === 'activated') {

@@ -124,8 +124,8 @@ t.test('a stored manifest and a comment at the end are read', async (t) => {
 });
 
 for (const [what, content, message] of [
-  ['an empty file', Buffer.alloc(0), 'it is no zip archive'],
-  ['a text', Buffer.alloc(100_000, 'text'), 'it is no zip archive'],
+  ['an empty file', Buffer.alloc(0), 'it is not a zip archive'],
+  ['a text', Buffer.alloc(100_000, 'text'), 'it is not a zip archive'],
   ['an archive without a manifest', zip('classes.dex', VALID), 'it has no AndroidManifest.xml'],
   ['a manifest with another checksum', zip('AndroidManifest.xml', VALID, { checksum: 1 }), /is damaged/],
   ['a manifest packed in another way', zip('AndroidManifest.xml', VALID, { method: 12 }), /in an unknown way/],
