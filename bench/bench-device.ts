@@ -2,8 +2,8 @@ import { connect, type Socket } from 'node:net';
 import mqttPacket from 'mqtt-packet';
 
 /**
- * A device with as little work per command as MQTT allows, so that the load generator is not what is measured: it
- * acknowledges every command and reports success.
+ * Connects a device that does as little work per command as MQTT allows, so that the figures show the service and not the load
+ * generator: it acknowledges every command and reports success.
  */
 export async function connectBenchDevice(options: {
   port: number;

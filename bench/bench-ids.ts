@@ -1,4 +1,4 @@
-/** Device identifiers with their Luhn check digit; the first is number `first`. */
+/** Makes device identifiers with their Luhn check digits, numbered from `first`. */
 export function deviceIds(count: number, first = 0): string[] {
   return Array.from({ length: count }, (_, index) => {
     const body = `35700000${String(first + index).padStart(6, '0')}`;

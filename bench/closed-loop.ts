@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Pool } from 'undici';
 
-/** Takes webhooks and wakes whoever waits for the transaction. */
+/** Receives webhooks and wakes the caller that waits for the transaction. */
 export async function createReceiver() {
   const waiting = new Map<number, () => void>();
   const early = new Set<number>();
@@ -44,7 +44,7 @@ export async function createReceiver() {
 export type Receiver = Awaited<ReturnType<typeof createReceiver>>;
 
 export interface Target {
-  /** Where callers ask; they are spread over them. */
+  /** The addresses of the REST API; callers are spread over them. */
   origins: string[];
   headers: Record<string, string>;
   path(deviceId: string): string;
@@ -62,7 +62,7 @@ export interface Measurement {
   p99: number;
 }
 
-/** `callers` callers for `seconds`: each changes the Wi-Fi of one device, waits for the webhook of it, and goes on. */
+/** Runs `callers` callers for `seconds`: each changes the Wi-Fi of a device, waits for the webhook, and begins again. */
 export async function runClosedLoop(target: Target, callers: number, seconds: number): Promise<Measurement> {
   const pools = target.origins.map((origin) => new Pool(origin, { connections: callers, pipelining: 1 }));
   const headers = { ...target.headers, 'content-type': 'application/json' };

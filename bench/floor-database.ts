@@ -2,13 +2,13 @@ import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import pg from 'pg';
 
-/** One write of the floor; what it resolves with is the row's number. */
+/** One write of the floor; it resolves with the number of the row. */
 export type Write =
   | { kind: 'insert'; device: string; parameters: string }
   | { kind: 'settle'; id: number; status: string; body: string }
   | { kind: 'sent'; id: number };
 
-/** Carries out what is asked for in one turn of the event loop in one commit. */
+/** Carries out the writes of one turn of the event loop in one commit. */
 export interface FloorDatabase {
   commit(writes: readonly Write[]): Promise<number[]>;
 }
@@ -43,7 +43,7 @@ function openSqlite(folder: string): FloorDatabase {
   };
 }
 
-/** The writes of one kind are one statement over arrays, all of a commit go out at once: as fast as it can be had. */
+/** Writes as fast as PostgreSQL allows: those of one kind are one statement over arrays, and all of a commit are sent together. */
 async function openPostgres(url: string): Promise<FloorDatabase> {
   const client = new pg.Client({ connectionString: url, pipeline: true } as pg.ClientConfig);
   await client.connect();
@@ -85,6 +85,6 @@ async function openPostgres(url: string): Promise<FloorDatabase> {
   };
 }
 
-/** In a folder, or at a URL of PostgreSQL. */
+/** Opens the database in a folder (SQLite), or at a URL (PostgreSQL). */
 export const openFloorDatabase = (place: string): Promise<FloorDatabase> =>
   place.startsWith('postgres:') ? openPostgres(place) : Promise.resolve(openSqlite(place));

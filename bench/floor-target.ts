@@ -13,7 +13,7 @@ interface Options {
   database?: 'sqlite' | 'postgres';
 }
 
-/** The same loop without rules, in a process of its own. */
+/** Starts the floor, the same loop without rules, in a process of its own. */
 export async function startFloor({ devices, database = 'sqlite' }: Options): Promise<RunningTarget> {
   const folder = mkdtempSync(join(tmpdir(), 'lapel-floor-'));
   const receiver = await createReceiver();

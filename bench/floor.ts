@@ -33,7 +33,7 @@ async function commitAll(): Promise<void> {
   if (waiting.length > 0) schedule();
 }
 
-/** Writes in a commit that is shared with what arrives in the same turn of the event loop; then `done`. */
+/** Writes in a commit that is shared with the other writes of the same turn of the event loop; then calls `done`. */
 function inCommit(write: Write, done: (number: number) => void): void {
   waiting.push({ write, done });
   if (waiting.length === 1 && !committing) schedule();

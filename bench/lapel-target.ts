@@ -14,11 +14,11 @@ interface Options {
   /** Devices of the application that never connect. */
   offline?: number;
   profile?: string | undefined;
-  /** Settings on top of those that every bench needs. */
+  /** Settings in addition to those that every bench needs. */
   env?: Record<string, string>;
   /** Fills the database of the stopped service before it starts again. */
   fill?(folder: string): void;
-  /** On PostgreSQL; callers and devices are spread over the nodes. */
+  /** The number of nodes on PostgreSQL, over which callers and devices are spread; 0 or none for SQLite. */
   nodes?: number;
 }
 
@@ -39,7 +39,7 @@ const start = (folder: string, { profile, env }: Pick<Options, 'profile' | 'env'
   const ports = ['http', 'admin', 'mqtt', 'objects'].flatMap((name) => [`--${name}-port`, '0']);
   return startProcess(['src/main.ts', 'serve', '--data-dir', folder, ...ports, '--log-level', 'warn'], {
     profile,
-    env: { LAPEL_WEBHOOK_ALLOW_PRIVATE: 'true', LAPEL_RATE_LIMIT: '1000000', ...env }, // counted, and never reached
+    env: { LAPEL_WEBHOOK_ALLOW_PRIVATE: 'true', LAPEL_RATE_LIMIT: '1000000', ...env }, // calls are counted, but never limited
   });
 };
 
@@ -54,7 +54,7 @@ export async function call(
   return answer.text();
 }
 
-/** Registers devices; answers their credentials. */
+/** Registers devices; returns their credentials. */
 async function register(admin: string, root: string, ids: string[]): Promise<Map<string, string>> {
   const credentials = new Map<string, string>();
   for (let first = 0; first < ids.length; first += AT_ONCE) {
@@ -99,20 +99,20 @@ async function logIn(http: string, secret: string): Promise<string> {
   return `Bearer ${(JSON.parse(answer) as Record<string, string>)['access_token']}`;
 }
 
-/** What the nodes of a cluster share; nothing where there is none. */
+/** Starts what the nodes of a cluster share: PostgreSQL and an object store. */
 async function startShared(folder: string, stack: AsyncDisposableStack) {
   const postgres = stack.use(await startPostgres({ onDisk: true }));
   const store = stack.use(await startObjectStore(folder));
   const env = {
     ...store.env,
     LAPEL_DATABASE_URL: await postgres.createDatabase(),
-    LAPEL_PUBLIC_URL: 'http://127.0.0.1:1', // nobody asks there
+    LAPEL_PUBLIC_URL: 'http://127.0.0.1:1', // never called
     LAPEL_ADMIN_TOKEN: 'administrator token of the bench of nodes',
   };
   return { env, cpuSeconds: postgres.cpuSeconds };
 }
 
-/** Lapel with an application, whose devices are connected and activated. */
+/** Starts Lapel with an application, and connects and activates its devices. */
 export async function startLapel(options: Options): Promise<LapelTarget> {
   const { devices, offline = 0, fill, nodes = 0 } = options;
   const folder = mkdtempSync(join(tmpdir(), 'lapel-bench-'));

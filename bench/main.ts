@@ -1,5 +1,5 @@
-// npm run bench: what Lapel does beside what the same libraries do without its rules, side by side in one run. Figures of
-// one machine on one day mean little; the ratios are what counts. Markdown goes to the output.
+// npm run bench: compares Lapel with the same libraries without its rules, in one run. The absolute figures depend on the
+// machine and the day; the ratios count. Prints Markdown.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import type { Options } from './measure.ts';
@@ -24,19 +24,19 @@ const SCALE: Record<string, (options: Options) => Promise<Table>> = {
 
 const HELP = `npm run bench -- [options]
 
-  --seconds N      of each measurement (4)
-  --rounds N       measurements of each figure, of which the median counts (3)
-  --devices N      connected (200)
-  --callers LIST   (1,8,64)
-  --scale[=LIST]   what grows with the years and the fleet instead: ${Object.keys(SCALE).join(', ')}
+  --seconds N      duration of each measurement (4)
+  --rounds N       measurements of each figure; the median counts (3)
+  --devices N      connected devices (200)
+  --callers LIST   numbers of callers, each measured by itself (1,8,64)
+  --scale[=LIST]   measures growth with time and with the fleet instead: ${Object.keys(SCALE).join(', ')}
   --database postgres
-                   the loop on PostgreSQL (which must be installed), beside the embedded database
-  --nodes LIST     so many nodes on it (1)
-  --rows N         that the database is filled with for it (1000000)
+                   measures the loop on PostgreSQL (which must be installed), beside the embedded database
+  --nodes LIST     numbers of nodes on PostgreSQL, each measured by itself (1)
+  --rows N         rows with which --scale fills the database (1000000)
   --fleet N        devices of a storm, or of the simulator (4000)
-  --json FILE      writes the report as JSON too
-  --compare FILE   prints what changed since a report that was written so
-  --profile DIR    leaves a profile of the service's processor time there (.cpuprofile)
+  --json FILE      writes the report as JSON, too
+  --compare FILE   prints the change since a report that was written with --json
+  --profile DIR    writes a profile of the service's processor time there (.cpuprofile)
 `;
 
 const flags = process.argv.slice(2).map((argument) => (argument === '--scale' ? '--scale=' : argument));

@@ -2,29 +2,29 @@ import { type Measurement, runClosedLoop } from './closed-loop.ts';
 import type { RunningTarget } from './running-target.ts';
 
 export interface Options {
-  /** Of each measurement. */
+  /** The duration of each measurement. */
   seconds: number;
-  /** Measurements of each figure, of which the median counts. */
+  /** The number of measurements of each figure, of which the median counts. */
   rounds: number;
   devices: number;
-  /** Numbers of callers. */
+  /** The numbers of callers, each measured by itself. */
   callers: number[];
-  /** Devices of a storm. */
+  /** The number of devices in a storm. */
   fleet: number;
-  /** Rows that the database is filled with. */
+  /** The number of rows with which the database is filled. */
   rows: number;
-  /** Folder for the profile of the service's processor time. */
+  /** The folder for the profile of the service's processor time. */
   profile: string | undefined;
 }
 
 export interface Sample extends Measurement {
   /** Processor time of the service per loop, in microseconds; of all nodes together. */
   cpu: number;
-  /** The same of the database server. */
+  /** Processor time of the database server per loop, in microseconds. */
   databaseCpu: number;
 }
 
-/** The closed loop, with the processor time that it takes. */
+/** Runs the closed loop and measures the processor time that it takes. */
 export async function measureLoop(target: RunningTarget, callers: number, seconds: number): Promise<Sample> {
   const used = (): number => target.processes.reduce((sum, each) => sum + each.cpuSeconds(), 0);
   const before = { service: used(), database: target.databaseSeconds() };
@@ -37,7 +37,7 @@ export async function measureLoop(target: RunningTarget, callers: number, second
   };
 }
 
-/** The median of a figure; of an even number of them the higher one of the two in the middle. */
+/** The median of a figure; of an even number of samples, the higher of the two in the middle. */
 export function medianOf<Of>(samples: Of[], figure: (sample: Of) => number): number {
   const sorted = samples.map(figure).toSorted((a, b) => a - b);
   return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;

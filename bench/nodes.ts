@@ -6,9 +6,9 @@ import type { Table } from './report.ts';
 import type { RunningTarget } from './running-target.ts';
 
 /**
- * The closed loop of as many nodes as wanted on one PostgreSQL, of the embedded database, and of the floor on both, in turns.
- * With few cores no cluster is faster than one node: what counts is the processor time of a loop, for each node and for the
- * database, and whether it stays the same with more nodes.
+ * Measures the closed loop with each number of nodes on one PostgreSQL server, on the embedded database, and of the floor on
+ * both, in turns. With few cores a cluster cannot be faster than one node, so the processor time of a loop counts, for the
+ * nodes and for the database, and whether it stays the same with more nodes.
  */
 export async function runNodes(options: Options & { nodes: readonly number[] }): Promise<Table> {
   const { seconds, rounds, devices, callers, nodes, profile } = options;
@@ -25,7 +25,7 @@ export async function runNodes(options: Options & { nodes: readonly number[] }):
     for (const [name, start] of Object.entries(starts)) {
       const target = await start();
       try {
-        await runClosedLoop(target, 64, 2); // warm
+        await runClosedLoop(target, 64, 2); // warms up
         for (const count of callers) {
           const key = keyOf(name, count);
           samples.set(key, [...(samples.get(key) ?? []), await measureLoop(target, count, seconds)]);

@@ -1,4 +1,4 @@
-// The process that is watched by bench/objects.ts: the embedded store, and when asked a small durable commit every 10 ms.
+// The process that bench/objects.ts watches: the embedded store and, on request, a small durable commit every 10 ms.
 import { join } from 'node:path';
 import { createHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 import Sqlite from 'better-sqlite3';
@@ -7,7 +7,7 @@ import { createEmbeddedStore } from '../src/platform/objects/embedded-store.ts';
 import { systemClock } from '../src/runtime/clock.ts';
 import { createLog } from '../src/runtime/log.ts';
 
-/** Milliseconds. The loop's delay is measured with a timer of 1 ms, which is part of the figures. */
+/** Milliseconds. The delay of the event loop is measured with a timer of 1 ms, which is included. */
 export interface Watched {
   p50: number;
   p99: number;

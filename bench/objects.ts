@@ -1,6 +1,7 @@
-// npm run bench:objects: does a large upload or download slow commands? The embedded store runs in a process of its own,
-// whose event loop is watched while 1 GiB goes in and out, at full speed over loopback. A command waits at most as long
-// as the loop does; and its commit waits for the disk, so the same is measured with a small durable commit every 10 ms.
+// npm run bench:objects: measures whether a large upload or download slows commands. The embedded store runs in a process of
+// its own, whose event loop is watched while 1 GiB is uploaded and downloaded at full speed over loopback. A command waits at
+// most as long as the event loop is delayed; its commit also waits for the disk, so that is measured with a small durable
+// commit every 10 ms.
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -22,12 +23,12 @@ const { values } = parseArgs({
   },
 });
 const size = Number(values.mib) * 1024 ** 2;
-const GOAL = 10; // milliseconds, 99th percentile
-const LONGEST = 120_000; // milliseconds of one phase
+const GOAL_MS = 10; // 99th percentile
+const LONGEST_MS = 120_000; // of one phase
 
 const folder = mkdtempSync(join(values.folder, 'lapel-bench-objects-'));
 const child: ChildProcess = fork(join(import.meta.dirname, 'object-server.ts'), [folder]);
-setPriority(10); // the clients would be on other machines: they must not take the processor from what is measured
+setPriority(10); // real clients run on other machines, so they must not take processor time from the store
 const answer = async <Message>(): Promise<Message> => ((await once(child, 'message')) as [Message])[0];
 const started = await answer<{ endpoint: string; credentials: { accessKeyId: string; secretAccessKey: string } }>();
 const store = createObjectStore({ ...started, region: 'us-east-1', bucket: 'lapel', clock: systemClock });
@@ -38,7 +39,7 @@ async function upload(key: string, bytes: number): Promise<void> {
   const put = request(url, {
     method: 'PUT',
     headers: { 'Content-Length': bytes },
-    signal: AbortSignal.timeout(LONGEST),
+    signal: AbortSignal.timeout(LONGEST_MS),
   });
   const response = once(put, 'response');
   let left = bytes;
@@ -56,7 +57,7 @@ async function upload(key: string, bytes: number): Promise<void> {
 }
 async function download(key: string): Promise<void> {
   const { url } = await store.downloadUrl(key, { expiresIn: 3600 });
-  const get = request(url, { signal: AbortSignal.timeout(LONGEST) });
+  const get = request(url, { signal: AbortSignal.timeout(LONGEST_MS) });
   get.end();
   const [got] = (await once(get, 'response')) as [import('node:http').IncomingMessage];
   if (got.statusCode !== 200) throw new Error(`the download was answered with ${got.statusCode}`);
@@ -109,8 +110,8 @@ try {
 if (values.json) console.log(JSON.stringify(rows));
 else {
   console.table(rows);
-  const missed = rows.filter((row) => row['commits'] === 'none' && Number(row['loop p99 ms']) > GOAL);
+  const missed = rows.filter((row) => row['commits'] === 'none' && Number(row['loop p99 ms']) > GOAL_MS);
   console.log(
-    `The goal, a loop delay below ${GOAL} ms at the 99th percentile, is ${missed.length === 0 ? 'met' : 'missed'}.`,
+    `The goal, a loop delay below ${GOAL_MS} ms at the 99th percentile, is ${missed.length === 0 ? 'met' : 'missed'}.`,
   );
 }

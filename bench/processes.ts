@@ -7,13 +7,13 @@ const ROOT = join(import.meta.dirname, '..');
 const TICKS_PER_SECOND = 100;
 
 export interface Process {
-  /** The first line that it printed, as JSON. */
+  /** The first line of its output, as JSON. */
   addresses: Record<string, string>;
   /** Milliseconds from its start to that line. */
   startMs: number;
-  /** Seconds of processor time that it has used; NaN where the kernel does not tell. */
+  /** Seconds of processor time that it has used; NaN if the kernel does not tell. */
   cpuSeconds(): number;
-  /** Bytes of memory that it holds; NaN where the kernel does not tell. */
+  /** Bytes of its resident memory; NaN if the kernel does not tell. */
   rssBytes(): number;
   stop(): Promise<void>;
 }
@@ -28,11 +28,11 @@ const proc = <Result>(child: ChildProcess, file: string, read: (text: string) =>
 
 interface Options {
   env?: Record<string, string>;
-  /** Where it leaves a profile of its processor time when it ends. */
+  /** The folder in which it writes a profile of its processor time when it ends. */
   profile?: string | undefined;
 }
 
-/** Starts a program of this tree with the Node that runs this. */
+/** Starts a program of this project with the Node that runs this one. */
 export async function startProcess(args: string[], { env = {}, profile }: Options = {}): Promise<Process> {
   const began = performance.now();
   const profiling = profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`];

@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 
 type Cell = string | number;
-/** The first column names a row. */
+/** A row of a table; its first column names it. */
 export type Row = Record<string, Cell>;
 
 export interface Table {
   name: string;
-  /** What is measured, and beside what. */
+  /** The measured figure, and the figure that it is compared with. */
   about: string;
   rows: Row[];
 }
@@ -35,7 +35,7 @@ function sqliteVersion(): string {
   return version;
 }
 
-/** What was measured, on what. */
+/** Makes the report: the tables, the machine and the versions. */
 export function makeReport(tables: Table[]): Report {
   const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string };
   const changed = git('status', '--porcelain') === '' ? '' : ' with changes';
@@ -50,7 +50,7 @@ export function makeReport(tables: Table[]): Report {
 
 const isNumber = (cell: Cell | undefined): cell is number => typeof cell === 'number' && Number.isFinite(cell);
 
-/** The cell as it is now; where it was measured before too, with that figure and the change. */
+/** The text of a cell. If it was measured before, the former figure and the change follow. */
 function compared(now: Cell, before: Cell | undefined): string {
   if (!isNumber(now) || !isNumber(before) || before === 0) return String(now);
   const percent = Math.round((now / before - 1) * 100);
@@ -79,7 +79,7 @@ function tableLines({ name, about, rows }: Table, before: Table | undefined): st
   ];
 }
 
-/** Markdown; with a report of before, each figure is followed by what it was and how it changed. */
+/** Formats a report as Markdown. With an earlier report, each figure is followed by its former value and the change. */
 export function toMarkdown(report: Report, before?: Report): string {
   const { at, revision, machine, versions, tables } = report;
   const than = before && [`Compared with revision ${before.revision} of ${before.at}: (before, change).`, ''];

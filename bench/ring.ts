@@ -4,12 +4,12 @@ import { startLapel } from './lapel-target.ts';
 import { measureLoop, medianOf, type Options, type Sample } from './measure.ts';
 import type { Table } from './report.ts';
 
-/** The closed loop of Lapel and of the floor, in turns. */
+/** Measures the closed loop of Lapel and of the floor, in turns. */
 export async function runRing({ seconds, rounds, devices, callers, profile }: Options): Promise<Table> {
-  await using stack = new AsyncDisposableStack(); // whatever happens, no process stays behind
+  await using stack = new AsyncDisposableStack(); // ends all processes in any case
   const floor = stack.adopt(await startFloor({ devices }), (target) => target.close());
   const lapel = stack.adopt(await startLapel({ devices, profile }), (target) => target.close());
-  await runClosedLoop(floor, 64, 2); // warm up both
+  await runClosedLoop(floor, 64, 2); // warms up both
   await runClosedLoop(lapel, 64, 2);
   const rows = [];
   for (const count of callers) {

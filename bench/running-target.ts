@@ -1,10 +1,10 @@
 import type { Target } from './closed-loop.ts';
 import type { Process } from './processes.ts';
 
-/** What is measured, and how it is ended. */
+/** A started service that can be measured, and ended. */
 export interface RunningTarget extends Target {
   process: Process;
-  /** All of them, where there are several nodes. */
+  /** All processes of the service, one for each node. */
   processes: readonly Process[];
   /** Seconds of processor time that the database server has used; 0 when there is none. */
   databaseSeconds(): number;

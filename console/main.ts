@@ -9,7 +9,7 @@ import { signIn } from './pages/sign-in.ts';
 import { layout } from './parts/layout.ts';
 import { skeleton } from './parts/show.ts';
 
-/** Milliseconds until a service that is away is asked again. */
+/** Milliseconds between two tries to reach the service. */
 const RETRY = 1_000;
 
 function Console(): Child {
@@ -19,12 +19,12 @@ function Console(): Child {
 }
 
 async function start(): Promise<void> {
-  const place = document.querySelector('#console');
-  if (!place) throw new Error('the page has no place for the console');
+  const root = document.querySelector('#console');
+  if (!root) throw new Error('the page has no element for the console');
   followLinks();
   startClock();
   startFeed();
-  render(use(Console, {}), place);
+  render(use(Console, {}), root);
   while (!(await resume())) await new Promise((resolve) => setTimeout(resolve, RETRY));
 }
 

@@ -24,7 +24,7 @@ interface Peer {
   macAddress: string;
 }
 
-/** The tour's chapter about what a camera is like, and what it is paired with. */
+/** The tour's chapter about the status of a camera, and about Bluetooth. */
 export async function bluetoothChapter({ app, cameras, results, timeline, step }: Parts): Promise<void> {
   const [one, two] = cameras as [Camera, Camera];
   const device = (camera: Camera, path: string): string => `${pathOf(camera)}/${path}`;

@@ -8,8 +8,8 @@ interface Address {
 }
 
 /**
- * Shell commands to go on with, each with what it does: ready to be pasted in this order. `next` is the number that the
- * next transaction will get.
+ * Shell commands with which a reader can go on, each with its purpose, to be pasted in this order. `next` is the number that
+ * the next transaction will get.
  */
 export function commandsByHand({
   addresses: { http, admin },

@@ -12,19 +12,19 @@ interface Parts {
   results: Results;
   timeline: Timeline;
   store: CustomerStore;
-  /** Where the customer's backend listens. */
+  /** The URLs at which the customer's backend listens. */
   receiver: { events: string; urls: string };
   step(text: string): Promise<void>;
 }
 
-const CALL_MILLISECONDS = 250;
+const CALL_MS = 250;
 
 /** The tour's chapter about calls, their recordings, and files of the customer's own application on a camera. */
 export async function callsChapter(parts: Parts): Promise<void> {
   const { app, cameras, results, timeline, store, receiver, step } = parts;
   const [one, , , , five] = cameras as [Camera, Camera, Camera, Camera, Camera];
 
-  /** Everything that a camera has uploaded is where it belongs. */
+  /** Checks that the store holds everything that a camera has uploaded. */
   async function compare(camera: Camera, names: readonly string[]): Promise<void> {
     for (const name of names) {
       const file = camera.uploaded.get(name);
@@ -46,7 +46,7 @@ export async function callsChapter(parts: Parts): Promise<void> {
     fileUploadGetUrl: receiver.urls,
   };
   await app.call('PATCH', '', 200, () => 'settings: calls, recordings and files', { body: settings });
-  const callId = one.device.call({ milliseconds: CALL_MILLISECONDS, recorded: true, others: 1 });
+  const callId = one.device.call({ milliseconds: CALL_MS, recorded: true, others: 1 });
   const ofCall = (data: Readonly<Record<string, unknown>>): boolean => data['callId'] === callId;
   await results.expectEvent('call.started', ofCall);
   await results.expectEvent('call.ended', ofCall);

@@ -12,17 +12,17 @@ import type { Timeline } from './timeline.ts';
 export interface Camera {
   readonly name: string;
   readonly device: Device;
-  /** The transactions whose command reached it. */
+  /** The transactions whose command has reached the camera. */
   readonly delivered: ReadonlySet<number>;
-  /** The identifiers of what happened on it, of which the service has been told. */
+  /** The identifiers of the camera's events that were sent to the service. */
   readonly happened: readonly string[];
-  /** What it has brought to the customer's store, by name. */
+  /** The files that it has uploaded to the customer's store, by name. */
   readonly uploaded: ReadonlyMap<string, OwnFile>;
-  /** What it has to say against the service: nothing, or something is wrong. */
+  /** The faults of the service that the camera has noticed; empty unless something is wrong. */
   readonly complaints: readonly string[];
 }
 
-/** How each of the five behaves. They answer in a moment, as if they did something. */
+/** The behaviour of each of the five cameras. They answer after a moment, as if they carried the command out. */
 const MANNERS: Pick<DeviceOptions, 'chances' | 'behaviour' | 'equipment'>[] = [
   {},
   { behaviour: { silentOperations: new Set(['setApn']) }, equipment: OLD_FIRMWARE },
@@ -43,7 +43,7 @@ export const pathOf = ({ device }: Camera): string => `/devices/${device.deviceI
 const ssids = ({ parameters }: Command): string =>
   (parameters['networks'] as { ssid: string }[]).map(({ ssid }) => `"${ssid}"`).join(', ');
 
-/** What a command is about, where its name does not say enough. */
+/** The subject of a command, if its operation alone does not say enough. */
 function subject(command: Command): string {
   if (command.operation === 'setWifi') return ` ${ssids(command)}`;
   const { version, lang, macAddress, enabled } = command.parameters;
@@ -59,14 +59,14 @@ const words = (command: Command): string => {
   return command.attempt > 1 && command.operation !== 'cancel' ? `${what} (attempt ${command.attempt})` : what;
 };
 
-/** A simulated camera that tells the timeline what it gets and does. It starts offline. */
+/** Makes a simulated camera that reports to the timeline. It starts offline. */
 export function createCamera(index: number, account: DeviceAccount, url: string, timeline: Timeline): Camera {
   const name = `camera ${index + 1}`;
   const manners = MANNERS[index];
   const device = createDevice({
     ...account,
     url,
-    // The client that the field has, and that nobody here wrote.
+    // The widely used MQTT client, which is not the simulator's own.
     createLink: createPackageLink,
     reconnect: { min: 100, max: 2000 },
     seed: index + 1,
@@ -111,7 +111,7 @@ export async function comesBack({ device }: Camera): Promise<void> {
   if (!device.online) await once(device.events, 'online');
 }
 
-/** Resolves when the camera has got the command of a transaction. */
+/** Resolves when the camera has received the command of a transaction. */
 export async function gets({ name, device, delivered }: Camera, transactionId: number): Promise<void> {
   const what = `${name} gets the command of transaction ${transactionId}`;
   while (!delivered.has(transactionId)) await promised(once(device.events, 'command'), what);

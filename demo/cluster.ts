@@ -10,7 +10,7 @@ import { APPLICATION, createApp, fetchToken, setUpTenant } from './tenant.ts';
 import { createTimeline, type Output, type Timeline } from './timeline.ts';
 
 interface Options {
-  /** Of the nodes; the caller removes it. */
+  /** The folder for the nodes' data; the caller removes it. */
   folder: string;
   output: Output;
   /** Aborted by Ctrl-C. */
@@ -20,13 +20,13 @@ interface Options {
 const CAMERAS = 8;
 const COMMANDS = 160;
 const CALLERS = 8;
-/** The node is killed when so many commands were answered 201. */
+/** The node is killed after this many commands were answered 201. */
 const KILL_AT = 60;
-/** Milliseconds before a request that got no answer is sent again, and in all. */
-const AGAIN = 100;
-const PATIENCE = 30_000;
+/** Milliseconds before an unanswered request is repeated, and the longest time for all repetitions. */
+const AGAIN_MS = 100;
+const LONGEST_WAIT_MS = 30_000;
 
-/** A camera, and what it has to say against the service. */
+/** A camera, with the faults of the service that it has noticed. */
 interface Camera {
   readonly device: Device;
   readonly complaints: readonly string[];
@@ -53,8 +53,8 @@ function createCamera(index: number, account: DeviceAccount, url: string, timeli
 }
 
 /**
- * The customer's application: it asks until it has an answer, with the same Idempotency-Key, whichever node that comes
- * from. Resolves with the transactionId, and whether it had to ask again.
+ * Acts as the customer's application: it repeats the request, with the same Idempotency-Key, until it gets an answer from
+ * either node. Resolves with the transactionId, and whether the request was repeated.
  */
 async function submit(
   apiUrl: string,
@@ -66,34 +66,34 @@ async function submit(
   const url = `${apiUrl}/v1/applications/${APPLICATION}/devices/${deviceId}/settings/wifi`;
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json', 'idempotency-key': key };
   const body = JSON.stringify([{ ssid: key, security: 'OPEN' }]);
-  for (let asked = 1; performance.now() - began < PATIENCE; asked += 1) {
+  for (let asked = 1; performance.now() - began < LONGEST_WAIT_MS; asked += 1) {
     const answer = await fetch(url, { method: 'PUT', headers, body }).catch(() => undefined);
     if (answer?.status === 201) {
       const { transactionId } = (await answer.json()) as { transactionId: number };
       return { id: transactionId, again: asked > 1 };
     }
-    const goesOn = answer === undefined || answer.status === 503 || answer.status === 409; // 409: the first one still runs
+    const goesOn = answer === undefined || answer.status === 503 || answer.status === 409; // 409: the first request is still in progress
     if (!goesOn)
       throw unexpected('PUT settings/wifi', {
         status: answer.status,
         body: (await answer.json()) as Record<string, unknown>,
       });
-    await pause(AGAIN);
+    await pause(AGAIN_MS);
   }
-  throw new BrokenPromise(`not as promised: request ${key} is answered within ${PATIENCE / 1000} s`);
+  throw new BrokenPromise(`not as promised: request ${key} is answered within ${LONGEST_WAIT_MS / 1000} s`);
 }
 
 async function until(holds: () => boolean, promise: string): Promise<void> {
   const began = performance.now();
   while (!holds()) {
-    check(performance.now() - began < PATIENCE, `${promise} within ${PATIENCE / 1000} s`);
+    check(performance.now() - began < LONGEST_WAIT_MS, `${promise} within ${LONGEST_WAIT_MS / 1000} s`);
     await pause(20);
   }
 }
 
 /**
- * Two nodes on one PostgreSQL database, behind a balancer. One of them is killed under load, and everything that was
- * answered 201 is carried out once and told once. Throws a BrokenPromise when it is not.
+ * Runs two nodes on one PostgreSQL database, behind a balancer. One of them is killed under load; every command that was
+ * answered 201 must be carried out once and reported once. Throws a BrokenPromise otherwise.
  */
 export async function clusterDemo({ folder, output, stopped }: Options): Promise<void> {
   const timeline = createTimeline(output);
@@ -134,7 +134,7 @@ export async function clusterDemo({ folder, output, stopped }: Options): Promise
   await app.call('PATCH', '', 200, () => 'settings: deviceEvent, where webhooks go', {
     body: { deviceEvent: receiver.url },
   });
-  let over = false; // that the cameras go, too, is no part of the story
+  let over = false; // at the end the cameras disconnect, which is not shown
   const told: Pick<Timeline, 'arrow'> = { arrow: (line) => (over ? undefined : timeline.arrow(line)) };
   const cameras = tenant.accounts.map((account, index) => createCamera(index, account, addresses.mqtt, told));
   for (const { device } of cameras) stack.use(device);

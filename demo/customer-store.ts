@@ -4,7 +4,7 @@ import { embeddedCredentials } from '../src/platform/objects/store-key.ts';
 import { systemClock } from '../src/runtime/clock.ts';
 import { randomIds } from '../src/runtime/ids.ts';
 
-/** A file that a camera has asked an upload URL for. */
+/** A file for which a camera has asked for an upload URL. */
 export interface WantedFile {
   name: string;
   /** Bytes. */
@@ -15,8 +15,8 @@ export interface WantedFile {
 const VALID_SECONDS = 300;
 
 /**
- * Where the customer keeps recordings and files: any S3-compatible store would do; here it is the embedded one, under
- * keys of the customer's own. The customer's backend presigns the uploads.
+ * The customer's store for recordings and files. Any S3-compatible store would do; here it is the embedded one, with keys of
+ * the customer's own. The customer's backend presigns the uploads.
  */
 export function createCustomerStore({ config, endpoint }: { config: Config; endpoint: string }) {
   const { region, bucket } = config.objects;
@@ -25,14 +25,14 @@ export function createCustomerStore({ config, endpoint }: { config: Config; endp
   const keyOf = (name: string): string => `customer/${name}`;
 
   return {
-    /** What the service wants of fileUploadGetUrl, and for each file of callRecGetMultiPresignedUrl. */
+    /** The answer of fileUploadGetUrl, and for each file that of callRecGetMultiPresignedUrl. */
     async presign({ name, size, contentType }: WantedFile) {
       const options = { contentLength: size, contentType, expiresIn: VALID_SECONDS };
       const { url, endTimestamp } = await store.uploadUrl(keyOf(name), options);
       const expiresAt = new Date(endTimestamp * 1000).toISOString();
       return { name, uploadUrl: url, method: 'PUT', headers: { 'content-type': contentType }, expiresAt };
     },
-    /** What is there under a name; undefined when nothing is. */
+    /** The content of a file; undefined when it does not exist. */
     async read(name: string): Promise<Buffer | undefined> {
       const { url } = await store.downloadUrl(keyOf(name), { expiresIn: VALID_SECONDS });
       const response = await fetch(url);

@@ -13,7 +13,7 @@ import { createTimeline, type Output } from './timeline.ts';
 import { tour } from './tour.ts';
 
 interface Options {
-  /** Where the service keeps its data; the caller removes it. */
+  /** The folder for the service's data; the caller removes it. */
   folder: string;
   output: Output;
   /** Ends after the tour. */
@@ -22,21 +22,21 @@ interface Options {
   stopped: AbortSignal;
 }
 
-const READING_MILLISECONDS = 400;
+const READING_MS = 400;
 
 /** Rejects when `stopped` is aborted, with its reason. */
 function interruption(stopped: AbortSignal): Promise<never> {
   const { promise, reject } = Promise.withResolvers<never>();
   if (stopped.aborted) reject(stopped.reason);
   stopped.addEventListener('abort', () => reject(stopped.reason), { once: true });
-  promise.catch(() => undefined); // nobody may be waiting when it happens
+  promise.catch(() => undefined); // without this, a rejection that nobody awaits would end the process
   return promise;
 }
 
 /**
- * The demo: the whole service on its embedded defaults, a tenant, five cameras and a webhook receiver, all in this
- * process. Resolves at its end. Throws a BrokenPromise when something did not come out as promised, and the reason of
- * `stopped` when that was aborted before the tour was over.
+ * Runs the demo: the whole service with its embedded defaults, a tenant, five cameras and a webhook receiver, all in this
+ * process. Resolves at its end. Throws a BrokenPromise when the service did not do what was promised, and the reason of
+ * `stopped` when that was aborted during the tour.
  */
 export async function demo({ folder, output, once, stopped }: Options): Promise<void> {
   const timeline = createTimeline(output);
@@ -52,7 +52,7 @@ export async function demo({ folder, output, once, stopped }: Options): Promise<
       LAPEL_MQTT_PORT: String(await portNear(1883)),
       LAPEL_OBJECTS_PORT: String(await portNear(8082)),
       LAPEL_WEBHOOK_ALLOW_PRIVATE: 'true', // the receiver is on this machine
-      // The timeline shows what happens; one of its files is odd on purpose, which is a warning.
+      // The timeline shows the events. One of its files is wrong on purpose and causes a warning, so only errors are logged.
       LAPEL_LOG_LEVEL: 'error',
     },
   });
@@ -126,7 +126,7 @@ export async function demo({ folder, output, once, stopped }: Options): Promise<
     timeline,
     store,
     receiver: { events: receiver.url, urls: receiver.urlsUrl },
-    readingTime: output.isTTY ? READING_MILLISECONDS : 0,
+    readingTimeMs: output.isTTY ? READING_MS : 0,
     async restartService() {
       await service[Symbol.asyncDispose]();
       service = await createService(config, { log });

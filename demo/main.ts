@@ -11,8 +11,8 @@ const USAGE = `A tour of Lapel with simulated cameras; then it stays up, to go o
   npm run demo -- --once    ends after the tour: exit code 0 when all came out as promised, else 1
   npm run demo -- --cluster two nodes on PostgreSQL (which must be installed), of which one is killed; ends by itself
 `;
-/** npm may pass on a Ctrl-C that the terminal has sent to this process too: only a later one is a second one. */
-const SAME_KEYSTROKE_MILLISECONDS = 500;
+/** Both the terminal and npm may send a Ctrl-C to this process; a signal within this time counts as the same keystroke. */
+const SAME_KEYSTROKE_MS = 500;
 
 class Interrupted extends Error {
   readonly exitCode: number;
@@ -45,7 +45,7 @@ async function main(): Promise<number> {
     return 0;
   }
   const folder = mkdtempSync(join(tmpdir(), 'lapel-demo-'));
-  // However it ends; a database that is still open does not mind on the systems that Lapel runs on.
+  // Runs in any case at the end. On the supported systems, an open database does not prevent the removal.
   process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 
   const controller = new AbortController();
@@ -53,11 +53,11 @@ async function main(): Promise<number> {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(signal, () => {
       if (!controller.signal.aborted) first = performance.now();
-      else if (performance.now() - first > SAME_KEYSTROKE_MILLISECONDS) process.exit(1);
+      else if (performance.now() - first > SAME_KEYSTROKE_MS) process.exit(1);
       controller.abort(new Interrupted(signal));
     });
   }
-  // The reader of a pipe went away (`| head`): there is nobody left to show anything to.
+  // The reader of the output has ended (`| head`), so there is nobody to show anything to.
   process.stdout.on('error', () => process.exit(0));
 
   try {

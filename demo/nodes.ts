@@ -13,7 +13,7 @@ export const ADMIN_TOKEN = 'administrator token of the demo with nodes';
 /** One process of the service. */
 export interface Node {
   readonly name: string;
-  /** SIGKILL: it can say goodbye to nobody. */
+  /** Sends SIGKILL, so that the node cannot tell anybody. */
   kill(): Promise<void>;
 }
 
@@ -27,8 +27,8 @@ async function listens(child: ChildProcess, name: string): Promise<Record<string
 }
 
 /**
- * What a cluster is made of, on one machine: PostgreSQL, an object store, nodes as processes of their own, a TCP balancer
- * before each of their ports. All of it ends with `stack`.
+ * Starts a cluster on one machine: PostgreSQL, an object store, nodes as processes of their own, and a TCP balancer before
+ * each of their ports. All of them end with `stack`.
  */
 export async function startCluster(folder: string, names: readonly string[], stack: AsyncDisposableStack) {
   const postgres = stack.use(await startPostgres());

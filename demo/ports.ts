@@ -14,7 +14,7 @@ async function tryPort(port: number): Promise<number | null> {
   return taken;
 }
 
-/** The preferred port of 127.0.0.1, or a free one when somebody has it. It stays the same over restarts of the service. */
+/** The preferred port of 127.0.0.1 if it is free, else any free port. The caller keeps it over restarts of the service. */
 export async function portNear(preferred: number): Promise<number> {
   const port = (await tryPort(preferred)) ?? (await tryPort(0));
   if (port === null) throw new Error('this machine has no free port on 127.0.0.1');

@@ -1,6 +1,6 @@
 import { check, promised } from './check.ts';
 
-/** The part of a webhook's body that the demo looks at (schemas/webhooks/). */
+/** The part of a webhook's body that the demo reads (schemas/webhooks/). */
 interface Notification {
   type: string;
   data: {
@@ -12,32 +12,32 @@ interface Notification {
       result: Record<string, unknown> | null;
       error: { code: string } | null;
     };
-    /** Of things that happen on devices. */
+    /** Present in events of devices. */
     eventId?: string;
   };
 }
 
 interface Received {
-  /** The same in every attempt: a receiver drops repetitions by it. */
+  /** The same in every attempt, so that a receiver can drop repetitions. */
   webhookId: string;
   notification: Notification;
 }
 
 type Result = NonNullable<Notification['data']['transaction']>;
-type Happening = { readonly type: string; readonly data: Readonly<Record<string, unknown>> };
+type DeviceEvent = { readonly type: string; readonly data: Readonly<Record<string, unknown>> };
 
-/** The result events by transaction and the events of devices, as a developer's backend would keep them. */
+/** Keeps the result events by transaction, and the events of devices, as a developer's backend would. */
 export function createResults() {
-  const happenings = new Map<string, Happening>();
+  const deviceEvents = new Map<string, DeviceEvent>();
   const eventWebhooks = new Map<string, Set<string>>();
-  const watching = new Set<(happening: Happening) => void>();
+  const watching = new Set<(event: DeviceEvent) => void>();
   const seen = new Set<string>();
   const webhookIds = new Map<number, Set<string>>();
   const results = new Map<number, Result>();
   const waiting = new Map<number, (result: Result) => void>();
 
   return {
-    /** Whether it is a repetition of one that came before. */
+    /** Whether a webhook with this id came before. */
     isRepeated(webhookId: string): boolean {
       const repeated = seen.has(webhookId);
       seen.add(webhookId);
@@ -49,9 +49,9 @@ export function createResults() {
       const { transaction, eventId } = data;
       if (eventId !== undefined) {
         eventWebhooks.set(eventId, (eventWebhooks.get(eventId) ?? new Set()).add(webhookId));
-        const happening = { type, data };
-        happenings.set(eventId, happening);
-        for (const look of watching) look(happening);
+        const event = { type, data };
+        deviceEvents.set(eventId, event);
+        for (const watch of watching) watch(event);
       }
       if (!transaction) return;
       const { transactionId } = transaction;
@@ -60,7 +60,7 @@ export function createResults() {
       waiting.get(transactionId)?.(transaction);
     },
 
-    /** Waits for the verified result event of a transaction; gives its error code, when it has one. */
+    /** Waits for the verified result event of a transaction; returns its error code, or null. */
     async expect(transactionId: number, status: string): Promise<string | null> {
       const { promise, resolve } = Promise.withResolvers<Result>();
       waiting.set(transactionId, resolve);
@@ -74,23 +74,23 @@ export function createResults() {
     /** The `result` of a transaction that has succeeded. */
     resultOf: (transactionId: number): Readonly<Record<string, unknown>> => results.get(transactionId)?.result ?? {},
 
-    /** Waits for the verified webhook of something that happened on a device; gives its data. */
-    async expectEvent(type: string, belongs: (data: Happening['data']) => boolean): Promise<Happening['data']> {
-      const { promise, resolve } = Promise.withResolvers<Happening>();
-      const look = (happening: Happening): void => {
-        if (happening.type === type && belongs(happening.data)) resolve(happening);
+    /** Waits for the verified webhook of a device's event; returns its data. */
+    async expectEvent(type: string, belongs: (data: DeviceEvent['data']) => boolean): Promise<DeviceEvent['data']> {
+      const { promise, resolve } = Promise.withResolvers<DeviceEvent>();
+      const watch = (event: DeviceEvent): void => {
+        if (event.type === type && belongs(event.data)) resolve(event);
       };
-      watching.add(look);
-      for (const happening of happenings.values()) look(happening);
+      watching.add(watch);
+      for (const event of deviceEvents.values()) watch(event);
       const { data } = await promised(promise, `a verified webhook that says ${type}`);
-      watching.delete(look);
+      watching.delete(watch);
       return data;
     },
-    /** How many webhooks an event has: one, or something is wrong. */
+    /** The number of webhooks of a device's event; anything but 1 is a fault. */
     countOfEvent: (eventId: string): number => eventWebhooks.get(eventId)?.size ?? 0,
 
     has: (transactionId: number): boolean => results.has(transactionId),
-    /** How many result events a transaction has: one, or something is wrong. */
+    /** The number of result events of a transaction; anything but 1 is a fault. */
     count: (transactionId: number): number => webhookIds.get(transactionId)?.size ?? 0,
   };
 }

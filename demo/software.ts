@@ -7,7 +7,7 @@ import type { Results } from './results.ts';
 import type { App } from './tenant.ts';
 import type { Timeline } from './timeline.ts';
 
-/** Where the APK files of the demo are: real ones, signed. */
+/** The folder of the demo's APK files, which are real and signed. */
 export const APKS = 'test/apks';
 const PACKAGE = 'com.example.camera';
 const FIRMWARE = { package: 'com.lapel.firmware', version: '9.2.0' };
@@ -23,14 +23,14 @@ interface Parts {
   connect(camera: Camera): Promise<void>;
 }
 
-/** PUTs a file to the URL that the service gave: the file itself goes to the object store. */
+/** Sends a file with PUT to the URL that the service made; the file goes directly to the object store. */
 async function putFile(answer: Readonly<Record<string, unknown>>, file: Buffer): Promise<void> {
   const [{ uploadUrl } = { uploadUrl: '' }] = answer['urlList'] as { uploadUrl: string }[];
   const { ok, status } = await fetch(uploadUrl, { method: 'PUT', body: new Uint8Array(file) });
   check(ok, `the object store takes the file, but it answers ${status}`);
 }
 
-/** The tour's chapter about software. Throws as soon as something does not come out as promised. */
+/** The tour's chapter about software. Throws as soon as the service does not do what was promised. */
 export async function softwareChapter({ app, admin, cameras, results, timeline, step, connect }: Parts): Promise<void> {
   const [one, , , four] = cameras as [Camera, Camera, Camera, Camera];
 

@@ -11,7 +11,7 @@ import type { Timeline } from './timeline.ts';
 
 export const DEVELOPER = 'demo';
 export const APPLICATION = 'demo-app';
-// Not the seed of `npm run sim`: its devices are others.
+// Differs from the seed of `npm run sim`, so that the devices are different ones.
 const SEED = 1883;
 const SCOPES = 'svc:application:read svc:application:write svc:device:read svc:device:write';
 
@@ -20,7 +20,7 @@ function expectStatus(reply: Reply, status: number, what: string): Reply['body']
   return reply.body;
 }
 
-/** What somebody does in the developer console: a developer with a contract, an application, registered cameras. */
+/** Does what a person does in the developer console: makes a developer with a contract, an application, and cameras. */
 export async function setUpTenant({
   adminUrl,
   adminToken,
@@ -51,7 +51,7 @@ export async function setUpTenant({
   return { secret: String(made['secret']), accounts };
 }
 
-/** An access token of the application, for all scopes. */
+/** Gets an access token of the application, for all scopes. */
 export async function fetchToken(apiUrl: string, secret: string): Promise<string> {
   const reply = await send(apiUrl, '/api/v1/authenticate', {
     method: 'POST',
@@ -63,13 +63,13 @@ export async function fetchToken(apiUrl: string, secret: string): Promise<string
 
 export type App = ReturnType<typeof createApp>;
 
-/** The developer's application: each of its requests is a line of the timeline, and anything but success throws. */
+/** The developer's application: each of its requests is a line of the timeline, and any unexpected answer throws. */
 export function createApp({ apiUrl, token, timeline }: { apiUrl: string; token: string; timeline: Timeline }) {
   const request: ServiceClient = createServiceClient({ baseUrl: apiUrl, token });
   const base = `/v1/applications/${APPLICATION}`;
   const transactionIds: number[] = [];
 
-  /** Any request; `tell` makes the words from its answer. */
+  /** Sends any request; `tell` makes the text of its line from the answer. */
   async function call(
     method: string,
     path: string,
@@ -88,7 +88,7 @@ export function createApp({ apiUrl, token, timeline }: { apiUrl: string; token: 
 
   return {
     call,
-    /** A request that makes a transaction. */
+    /** Sends a request that makes a transaction. */
     async submit(method: string, path: string, what: string, body?: unknown): Promise<number> {
       const at = performance.now();
       const answer = expectStatus(await request(method, base + path, body), 201, `${method} ${path}`);
@@ -98,7 +98,7 @@ export function createApp({ apiUrl, token, timeline }: { apiUrl: string; token: 
       timeline.announce({ from: 'app', to: 'lapel', text, transactionId }, at);
       return transactionId;
     },
-    /** Every transaction that it made. */
+    /** All transactions that were made with `submit`. */
     transactionIds: (): readonly number[] => transactionIds,
   };
 }

@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
 
-/** Where the timeline goes: a terminal gets colours (unless NO_COLOR says otherwise), anything else plain text. */
+/** The output of the timeline: a terminal gets colours (unless NO_COLOR is set), anything else plain text. */
 export type Output = NodeJS.WriteStream;
 
 type Colour = 'cyan' | 'green' | 'magenta' | 'yellow' | 'red' | 'bold' | 'dim';
@@ -9,7 +9,7 @@ interface Arrow {
   from: string;
   to: string;
   text: string;
-  /** Whose story it belongs to. */
+  /** The transaction to which the line belongs. */
   transactionId?: number;
   good?: boolean;
 }
@@ -20,14 +20,14 @@ const WIDTH = 8;
 const COLOURS: Record<string, Colour> = { app: 'magenta', console: 'magenta', lapel: 'cyan' };
 
 /**
- * One line for each thing that somebody did, with the seconds since the start. A request and what follows from it are
- * told in the order of cause and effect: a device may have its command before the caller has the answer that names the
- * transaction, so lines about a transaction wait until `announce` has told of it.
+ * Prints a line for each action, with the seconds since the start. Lines are in the order of cause and effect: since a device
+ * may get its command before the caller gets the answer that names the transaction, lines about a transaction wait until
+ * `announce` has printed its request.
  */
 export function createTimeline(output: Output) {
   const began = performance.now();
-  const untold = new Map<number, string[]>();
-  const told = new Set<number>();
+  const waiting = new Map<number, string[]>();
+  const announced = new Set<number>();
   let holding = true;
 
   const paint = (colour: Colour, text: string): string => styleText(colour, text, { stream: output });
@@ -45,26 +45,26 @@ export function createTimeline(output: Output) {
 
   return {
     paint,
-    /** Any text, as it is. */
+    /** Prints any text. */
     print,
     heading: (text: string): void => print(`\n${paint('bold', text)}`),
     note: (text: string): void => print(`${' '.repeat(11)}${paint('dim', text)}`),
-    /** A thing that happened now. */
+    /** Prints an action that happens now. */
     arrow(arrow: Arrow): void {
       const { transactionId } = arrow;
-      if (!holding || transactionId === undefined || told.has(transactionId)) print(line(arrow));
-      else untold.set(transactionId, [...(untold.get(transactionId) ?? []), line(arrow)]);
+      if (!holding || transactionId === undefined || announced.has(transactionId)) print(line(arrow));
+      else waiting.set(transactionId, [...(waiting.get(transactionId) ?? []), line(arrow)]);
     },
-    /** Lines about a transaction wait until the request that is about to go out has been announced. */
-    withhold: (transactionId: number): boolean => told.delete(transactionId),
-    /** A request about a transaction, sent at `at`; then what has happened about it meanwhile. */
+    /** Lets lines about a transaction wait until its next request, which is about to be sent, was announced. */
+    withhold: (transactionId: number): boolean => announced.delete(transactionId),
+    /** Prints a request about a transaction that was sent at `at`, then the lines that waited for it. */
     announce(arrow: Arrow & { transactionId: number }, at: number): void {
       print(line(arrow, at));
-      told.add(arrow.transactionId);
-      for (const text of untold.get(arrow.transactionId) ?? []) print(text);
-      untold.delete(arrow.transactionId);
+      announced.add(arrow.transactionId);
+      for (const text of waiting.get(arrow.transactionId) ?? []) print(text);
+      waiting.delete(arrow.transactionId);
     },
-    /** From here on nothing waits: others make requests too. */
+    /** Lets no line wait any more, because requests may now come from elsewhere. */
     live(): void {
       holding = false;
     },

@@ -17,22 +17,22 @@ interface Parts {
   results: Results;
   timeline: Timeline;
   store: CustomerStore;
-  /** Where the customer's backend listens. */
+  /** The URLs at which the customer's backend listens. */
   receiver: { events: string; urls: string };
   /** Stops the service and starts it again on the same data. */
   restartService(): Promise<void>;
-  /** Milliseconds to read a heading in before it goes on. */
-  readingTime: number;
+  /** Milliseconds after each heading, so that it can be read. */
+  readingTimeMs: number;
 }
 
 const wifi = (ssid: string): object[] => [{ ssid, security: 'WPA2', password: 'correct horse battery' }];
 
-/** The tour, step by step. Throws as soon as something does not come out as promised. */
+/** The tour, step by step. Throws as soon as the service does not do what was promised. */
 export async function tour(parts: Parts): Promise<void> {
-  const { app, cameras, results, timeline, restartService, readingTime } = parts;
+  const { app, cameras, results, timeline, restartService, readingTimeMs } = parts;
   const [one, two, three, four, five] = cameras as [Camera, Camera, Camera, Camera, Camera];
   const step = async (text: string): Promise<void> => {
-    await pause(readingTime);
+    await pause(readingTimeMs);
     timeline.heading(text);
   };
   const activate = (camera: Camera): Promise<number> =>
@@ -103,7 +103,7 @@ export async function tour(parts: Parts): Promise<void> {
   await verifyAll({ app, cameras, results, mistake, four });
 }
 
-/** What holds after any course of events. */
+/** Checks the promises that hold after any course of events. */
 async function verifyAll({
   app,
   cameras,

@@ -33,7 +33,3 @@ export function count(value: number): string {
   const grouped = whole.length > 4 ? whole.replace(/\B(?=(\d{3})+$)/g, '\u202f') : whole;
   return fraction === undefined ? grouped : `${grouped}.${fraction}`;
 }
-
-/** `99.5 %`; a dash if the whole is 0. */
-export const percent = (part: number, whole: number): string =>
-  whole === 0 ? '–' : `${Number(((100 * part) / whole).toFixed(part === whole ? 0 : 1))} %`;

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** A place behind a balancer. */
+/** An address behind the balancer. */
 export interface Target {
   host?: string;
   port: number;
@@ -9,9 +9,9 @@ export interface Target {
 
 export interface Balancer extends AsyncDisposable {
   readonly port: number;
-  /** Sends nothing to a target any more, or again; `cut`: what is connected to it ends. Targets are named by their place in the list. */
+  /** Stops sending new connections to a target, or begins again; with `cut`, its present connections end. A target is named by its index. */
   leaveOut(index: number, leavesOut: boolean, cut?: boolean): void;
-  /** Takes nothing from either side of any connection, as a network that swallows packets, until it is told otherwise. */
+  /** Stops reading from both sides of all connections, like a network that swallows packets, until it is unfrozen. */
   freeze(frozen: boolean): void;
   /** Ends every connection. */
   cut(): void;
@@ -24,8 +24,8 @@ interface Pair {
 }
 
 /**
- * A TCP balancer on loopback, as one stands before the nodes of a cluster: each connection goes to the next target that
- * takes it. With one target it is a network between two that can be broken.
+ * Starts a TCP balancer on loopback, as it stands before the nodes of a cluster: each connection goes to the next target that
+ * accepts it. With one target it serves as a network connection that can be broken.
  */
 export async function startBalancer(targets: readonly Target[], { port = 0 } = {}): Promise<Balancer> {
   const pairs = new Set<Pair>();
@@ -48,13 +48,13 @@ export async function startBalancer(targets: readonly Target[], { port = 0 } = {
     if (frozen) hold(pair);
   }
 
-  // Unpiped and paused, a socket is read by nobody, and its peer's writes pile up as on a dead line.
+  // An unpiped and paused socket is not read, so that its peer's writes pile up, as on a dead line.
   function hold({ client, server }: Pair): void {
     client.unpipe(server).pause();
     server.unpipe(client).pause();
   }
 
-  /** The first of the targets that takes the connection, beginning with the one whose turn it is; undefined when none does. */
+  /** Connects to the next target that accepts; undefined when none does. */
   async function reach(): Promise<{ server: Socket; index: number } | undefined> {
     const first = next;
     next = (next + 1) % targets.length;
@@ -63,7 +63,7 @@ export async function startBalancer(targets: readonly Target[], { port = 0 } = {
       const target = targets[index];
       if (!target || leftOut.has(index)) continue;
       const server = connect({ port: target.port, host: target.host ?? '127.0.0.1', noDelay: true });
-      server.on('error', () => undefined); // its end is seen
+      server.on('error', () => undefined); // the 'close' event reports it
       const takes = await Promise.race([
         once(server, 'connect').then(() => true),
         once(server, 'close').then(() => false),

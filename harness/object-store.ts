@@ -7,8 +7,8 @@ const BUCKET = 'lapel';
 const REGION = 'us-east-1';
 
 /**
- * An S3-compatible store that several nodes share: the embedded one, served by itself. `env` are the settings of a node
- * that uses it; their clock is its own, because signatures have their time.
+ * Starts an S3-compatible store that several nodes share: the embedded one, on its own. `env` holds the settings of a node
+ * that uses it. The store gets the nodes' clock, because signatures contain the time.
  */
 export async function startObjectStore(folder: string, clock: Clock = systemClock) {
   const store = createEmbeddedStore({

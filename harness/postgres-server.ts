@@ -11,15 +11,15 @@ import { Client } from 'pg';
 
 const run = promisify(execFile);
 
-/** Where Debian's packages have them, one folder for each version. */
+/** The folder of Debian's packages, with one folder for each version. */
 const DEBIAN = '/usr/lib/postgresql';
 
-/** Where a folder is in memory, on Linux; data of no worth are there, unless they are to be on the disk. */
+/** A folder in memory, on Linux. Data are kept there, unless the caller wants them on the disk. */
 const MEMORY = '/dev/shm';
-/** Bytes that have to be free there. */
+/** Bytes that must be free in it. */
 const ROOM = 1024 * 1024 * 1024;
 
-// As the service needs it: it refuses a server that forces nothing to the disk.
+// fsync stays on, because the service refuses a server without it.
 const SETTINGS = {
   listen_addresses: '127.0.0.1',
   max_connections: '200',
@@ -31,24 +31,24 @@ const SETTINGS = {
 
 export interface PostgresServer extends AsyncDisposable {
   readonly port: number;
-  /** Seconds of processor time that it has used, with all its processes; NaN where the kernel does not tell. */
+  /** Seconds of processor time that the server has used, with all its processes; NaN if the kernel does not tell. */
   cpuSeconds(): number;
-  /** For a database of it. */
+  /** The URL of one of its databases. */
   url(database: string): string;
-  /** Makes a database, as a copy of another one when that is named; answers its URL. */
+  /** Creates a database, as a copy of `template` when that is given; returns its URL. */
   createDatabase(name?: string, template?: string): Promise<string>;
   dropDatabase(name: string): Promise<void>;
   /** SIGKILL to the server and all its processes. */
   kill(): Promise<void>;
-  /** Ends it as `pg_ctl stop` does: `immediate` without waiting for anything, as a power failure would. */
+  /** Stops the server as `pg_ctl stop` does; `immediate` waits for nothing, as in a power failure. */
   stop(mode: 'fast' | 'immediate'): Promise<void>;
-  /** Starts it again, on the same data and port. */
+  /** Starts the server again, with the same data and port. */
   start(): Promise<void>;
-  /** Its processes stand still, or go on. */
+  /** Halts the server's processes, or lets them go on. */
   freeze(frozen: boolean): Promise<void>;
 }
 
-/** The folder of PostgreSQL's programs; undefined where it is not installed. */
+/** The folder of PostgreSQL's programs; undefined when it is not installed. */
 export function findPostgres(): string | undefined {
   const versions = existsSync(DEBIAN) ? readdirSync(DEBIAN).sort((a, b) => Number(b) - Number(a)) : [];
   const folders = [
@@ -63,11 +63,11 @@ function hasRoom(folder: string): boolean {
     const { bavail, bsize } = statfsSync(folder);
     return bavail * bsize > ROOM;
   } catch {
-    return false; // there is none
+    return false; // the folder does not exist
   }
 }
 
-/** Whether every user can get to what is in the folder; one that is not there counts as one that nobody gets to. */
+/** Whether every user can reach the folder's content; false for a folder that does not exist. */
 function isOpen(folder: string): boolean {
   try {
     const parent = dirname(folder);
@@ -77,7 +77,7 @@ function isOpen(folder: string): boolean {
   }
 }
 
-/** Where a server's data are. One that runs as another user must reach them: TMPDIR can be in a folder of ours alone. */
+/** The folder for a server's data. A server that runs as another user must be able to reach it, and TMPDIR may be private. */
 function placeOf({ onDisk, asOther }: { onDisk: boolean; asOther: boolean }): string {
   if (!onDisk && hasRoom(MEMORY)) return MEMORY;
   const places = [tmpdir(), '/tmp', '/var/tmp'];
@@ -92,7 +92,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** What the kernel says of a process, from its state on (proc_pid_stat(5), field 3); undefined when it has ended. */
+/** The kernel's numbers of a process, from its state on (proc_pid_stat(5), field 3); undefined when it has ended. */
 function statOf(pid: number): string[] | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
@@ -110,7 +110,7 @@ function childrenOf(pid: number): number[] {
 
 // The kernel's clock tick: 100 per second on every Linux that Node runs on.
 const TICKS_PER_SECOND = 100;
-/** utime and stime; and those of children that have ended. */
+/** The fields utime and stime, of the process itself and of its children that have ended. */
 const OWN = [11, 12];
 const OF_CHILDREN = [13, 14];
 
@@ -132,7 +132,7 @@ const signal = (pid: number, name: NodeJS.Signals): void => {
   if (isThere(pid)) process.kill(pid, name);
 };
 
-/** Keeps a copy of new data; of several who do so at once one wins, and none finds half of it. */
+/** Keeps a copy of new data. Of several processes that do so at once one wins, and none sees an incomplete copy. */
 async function keep(data: string, kept: string): Promise<void> {
   const copy = `${kept}-${process.pid}`;
   await mkdir(dirname(kept), { recursive: true });
@@ -141,8 +141,8 @@ async function keep(data: string, kept: string): Promise<void> {
 }
 
 /**
- * A PostgreSQL server on loopback with data of its own in a temporary folder. It ends, and the folder goes, when it is
- * disposed of, and also when this process ends in any way. Throws where PostgreSQL is not installed.
+ * Starts a PostgreSQL server on loopback, with data of its own in a temporary folder. When it is disposed of, or when this
+ * process ends in any way, the server ends and the folder is removed. Throws when PostgreSQL is not installed.
  */
 export async function startPostgres({
   port: wanted,
@@ -151,11 +151,11 @@ export async function startPostgres({
   kept,
 }: {
   port?: number;
-  /** Its data are on the disk, as those of a server that is measured. */
+  /** Keeps its data on the disk, for a server that is measured. */
   onDisk?: boolean;
-  /** Besides its usual ones. */
+  /** Settings in addition to the usual ones. */
   settings?: Record<string, string>;
-  /** A folder for new data as they are made, which takes half a second: they are copied from there, if they are there. */
+  /** A folder that keeps new data, from which later servers copy them, because initdb takes half a second. */
   kept?: string;
 } = {}): Promise<PostgresServer> {
   const programs = findPostgres();
@@ -180,7 +180,7 @@ export async function startPostgres({
   }
 
   let guard: ChildProcess | undefined;
-  let main = 0; // the server's first process
+  let main = 0; // the process identifier of the server's first process
   let lastDatabase = 0;
 
   async function admin(text: string): Promise<void> {
@@ -205,7 +205,7 @@ export async function startPostgres({
     };
     const server = [...as, join(programs as string, 'postgres'), '-D', data];
     const told = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-    // A shell between us: when this process has gone, its standard input ends, and with it the server and the folder.
+    // A shell stands between: when this process ends, the shell's standard input closes, and it ends the server and removes the folder.
     const script = '"$@" & cat >/dev/null; kill -CONT $!; kill -QUIT $!; wait $!; rm -rf "$FOLDER"';
     guard = spawn('sh', ['-c', script, 'sh', ...server, ...told], {
       cwd: folder,
@@ -238,7 +238,7 @@ export async function startPostgres({
     for (const pid of name === 'SIGKILL' ? all : all.slice(0, 1)) signal(pid, name);
     await gone(all);
     main = 0;
-    guard?.kill('SIGKILL'); // it has nothing to guard any more, and must not take the data with it
+    guard?.kill('SIGKILL'); // the shell has nothing left to guard, and must not remove the data
     guard?.stdin?.destroy();
   }
 

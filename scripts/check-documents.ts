@@ -1,5 +1,5 @@
-// Holds the documents that the service serves, with and without what is deprecated, and that of administration against
-// Redocly's linter (redocly.yaml), those of AsyncAPI also against that project's own schema.
+// Checks the served documents, with and without deprecated parts, and the one of administration with Redocly's linter
+// (redocly.yaml); those of AsyncAPI also against that project's own schema.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -16,7 +16,7 @@ const folder = mkdtempSync(join(tmpdir(), 'lapel-documents-'));
 const files = [fileURLToPath(new URL('../schemas/openapi-admin.yaml', import.meta.url))];
 let faults = 0;
 
-// Not @asyncapi/parser: it holds a document against this same schema, and is 160 packages.
+// @asyncapi/parser is not used: it checks a document against this same schema, and is 160 packages.
 const ajv = new Ajv({ strict: false, allErrors: true, logger: false });
 const isAsyncApi = ajv.compile(require('@asyncapi/specs/schemas/3.0.0-without-$id.json'));
 

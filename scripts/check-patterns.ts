@@ -1,10 +1,10 @@
-// Holds every regular expression that can meet a text of strangers against the rule that a text costs what its length costs: none
-// may go back over what it has read. A pattern without an anchor begins anew at each character, so a repetition in it is a
-// fault, too. Those that meet nobody else's text, or short ones only, are listed here, each file with its reason.
+// Checks that every regular expression that can meet a stranger's text reads each character once, so that a text costs what
+// its length costs: it must not backtrack. A pattern without an anchor begins anew at each character, so a repetition in it is
+// a fault, too. Patterns that only meet the project's own texts, or short ones, are listed here by file, with the reason.
 import { isSafePattern } from 'redos-detector';
 import { allPatterns, type Pattern } from './patterns.ts';
 
-/** Texts that no stranger writes. */
+/** Files whose patterns only meet texts that no stranger writes, with these texts. */
 const OWN_TEXTS: Record<string, string> = {
   'src/edge/mqtt/certificates.ts': 'the file of revoked certificates',
   'src/clients/cli/admin/admin-commands.ts': 'paths of its own table',
@@ -24,14 +24,14 @@ const OWN_TEXTS: Record<string, string> = {
   'src/edge/http/router.ts': 'paths of the route tables',
 };
 
-/** What checks the length before it looks. */
+/** Files that check the length of a text before they match it, with the longest length. */
 const SHORT_TEXTS: Record<string, string> = {
   'src/platform/contracts/language-tag.ts': '255 characters',
   'src/core/software/version.ts': '255 characters',
 };
 const EXCEPTIONS = { ...OWN_TEXTS, ...SHORT_TEXTS };
 
-/** What repeats nothing looks at each character once; the checker does not know all notations of classes. */
+/** A pattern without repetitions reads each character once, and needs no check; the checker also lacks some notations of classes. */
 const repeats = ({ source }: Pattern): boolean => /[*+{]/.test(source.replaceAll(/\\p\{[\w=]+\}|\\./g, ''));
 
 const isLinear = ({ source, flags }: Pattern): boolean =>

@@ -1,9 +1,10 @@
-// Writes src/clients/client/operations.ts, the typed client's table of operations, from schemas/openapi.yaml and the routes;
-// with --check it writes nothing and fails when the file is out of date.
+// Writes src/clients/client/operations.ts, the typed client's table of operations, from schemas/openapi.yaml and the routes.
+// With --check it writes nothing, and fails when the file is out of date.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
 import { ROUTES } from '../src/edge/api/routes.ts';
+import { settingValues } from './setting-values.ts';
 
 interface Operation {
   summary: string;
@@ -29,15 +30,15 @@ const rows: string[] = [];
 for (const route of ROUTES.filter(({ scope }) => scope !== null)) {
   const operation = document.paths[route.path]?.[route.method.toLowerCase()];
   if (!operation) throw new Error(`${route.method} ${route.path} is not documented`);
-  if (operation.responses['200']?.content?.['text/event-stream']) continue; // no answer that ever is whole
-  const name = route.handler.name;
+  if (operation.responses['200']?.content?.['text/event-stream']) continue; // a stream, which the client does not return
+  const { name } = route;
   const names = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, param = '']) => param);
   const input = names
     .filter((param) => param !== 'applicationId')
     .map((param) => `${param}: ${param === 'transactionId' ? 'number' : 'string'}`);
   if (route.body !== undefined) input.push(`body${route.bodyOptional ? '?' : ''}: ${typeOf(route.body)}`);
   if (route.query !== undefined) {
-    // What has a default may be left out.
+    // Members with a default may be left out.
     const queryType = typeOf(route.query);
     const required = route.query === 'rest/connectivity-query';
     input.push(required ? `query: ${queryType}` : `query?: Partial<${queryType}>`);
@@ -68,7 +69,8 @@ ${types.join('\n')}
 export const OPERATIONS: Record<keyof Operations, { method: string; path: string; scope: string; repeatable?: true }> = {
 ${rows.join('\n')}
 };
-`;
+
+${settingValues()}`;
 
 if (!process.argv.includes('--check')) {
   writeFileSync(output, generated);

@@ -1,5 +1,5 @@
-// Writes what the documents in docs/ say that the code says: settings, errors, metrics, rooms, the overview of the command
-// line. test/documents.test.ts fails while they differ.
+// Writes the parts of docs/ that come from the code: settings, errors, metrics, rooms, the overview of the command line.
+// test/documents.test.ts fails while they are out of date.
 import { writeFileSync } from 'node:fs';
 import { documents } from './tables.ts';
 

@@ -1,8 +1,9 @@
-// Writes src/platform/contracts/types.ts from schemas/, and the type of a scenario from its schema; with --check it writes nothing and
-// fails when a file is out of date.
+// Writes src/platform/contracts/types.ts and the values beside it from schemas/, and the type of a scenario from its schema.
+// With --check it writes nothing, and fails when a file is out of date.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { compile, type JSONSchema } from 'json-schema-to-typescript';
+import { settingValues } from './setting-values.ts';
 
 const schemas = fileURLToPath(new URL('../schemas/', import.meta.url));
 
@@ -11,7 +12,7 @@ const names = readdirSync(schemas, { recursive: true, encoding: 'utf8' })
   .map((file) => file.replaceAll('\\', '/').slice(0, -'.json'.length))
   .sort();
 
-// One root that refers to every file, so that each becomes one named type, however many refer to it.
+// A single root refers to every schema, so that each becomes one named type, however many others refer to it.
 const root = {
   title: 'SchemaTypes',
   description: 'The type of every schema, by its name: `rest/wifi-settings` is `schemas/rest/wifi-settings.json`.',
@@ -46,6 +47,14 @@ const outputs = [
       ...style,
     }),
   },
+  ...['src/platform/contracts/values.ts', 'console/base/contract.ts'].map((file) => ({
+    file,
+    from: 'schemas/',
+    generated: `// Generated from schemas/ by \`npm run generate\`; edit the schemas instead.
+// biome-ignore-all format: generated
+
+${settingValues({ deprecated: file.startsWith('src/') })}`,
+  })),
 ];
 
 for (const { file, from, generated } of outputs) {

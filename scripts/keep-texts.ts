@@ -1,5 +1,5 @@
-// npm run keep:texts: at a release, keeps the texts of SQL of its nodes. While the next release is rolled out they run on its
-// schema: a test holds every migration against them.
+// npm run keep:texts: keeps the SQL texts of a release. During the roll-out of the next release, nodes of this one run on its
+// schema, so a test checks every migration with these texts.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { textsOfRepositories } from '../test/database/postgres/texts.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type Options, parse, type Token } from 'acorn';
 
 export interface Pattern {
-  /** From the root of the project. */
+  /** The path from the root of the project. */
   file: string;
   source: string;
   flags: string;
@@ -18,7 +18,7 @@ const filesIn = (folder: string, ending: string): string[] =>
     .map((name) => `${folder}/${name}`)
     .sort();
 
-/** Those that are written as literals. */
+/** The patterns of a file that are written as literals. */
 function literalsIn(file: string): Pattern[] {
   const found: Pattern[] = [];
   const onToken = ({ value }: Token & { value?: { pattern?: string; flags?: string } }): void => {
@@ -29,14 +29,14 @@ function literalsIn(file: string): Pattern[] {
   return found;
 }
 
-/** Those that a file puts together while it is loaded; one that does so later is nobody's to look at. */
+/** The patterns that a file constructs while it is loaded. Patterns that are constructed later cannot be found. */
 async function constructedIn(file: string): Promise<Pattern[]> {
   if (!/\bRegExp\(/.test(readFileSync(join(ROOT, file), 'utf8'))) return [];
   const found: Pattern[] = [];
   const Usual = globalThis.RegExp;
   globalThis.RegExp = new Proxy(Usual, {
     construct(target, [source, flags = '']: [string, string?]) {
-      // Libraries that it imports make some, too.
+      // Only those of this file count, not those of libraries that it imports.
       if (new Error().stack?.includes(file)) found.push({ file, source: String(source), flags });
       return new target(source, flags);
     },
@@ -50,7 +50,7 @@ async function constructedIn(file: string): Promise<Pattern[]> {
   return found;
 }
 
-/** The `pattern`s of a schema, as Ajv compiles them. */
+/** The `pattern`s of a schema, with the flag with which Ajv compiles them. */
 function patternsOf(file: string, node: unknown): Pattern[] {
   if (typeof node !== 'object' || node === null) return [];
   return Object.entries(node).flatMap(([name, value]: [string, unknown]) =>
@@ -58,7 +58,7 @@ function patternsOf(file: string, node: unknown): Pattern[] {
   );
 }
 
-/** Every pattern of the service, its pages and its schemas. */
+/** All patterns of the service, its pages and its schemas. */
 export async function allPatterns(): Promise<Pattern[]> {
   const code = [...filesIn('src', '.ts'), ...filesIn('console', '.ts')];
   const schemas = filesIn('schemas', '.json');

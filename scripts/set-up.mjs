@@ -1,5 +1,5 @@
-// Makes a fresh clone ready: installs exactly what package-lock.json says, once per lockfile.
-// Runs on whatever Node the machine has (also an old one), so: plain JavaScript, no dependency.
+// Prepares a fresh clone: installs the exact versions of package-lock.json, once per version of that file. It runs on the
+// machine's own Node, which may be old, so it is plain JavaScript without dependencies.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -13,10 +13,10 @@ const wanted = createHash('sha256')
   .digest('hex');
 const installed = existsSync(stamp) ? readFileSync(stamp, 'utf8') : '';
 
-// Who runs the scripts of package.json on dependencies that are in use, as tests do, says so: they must not be replaced then.
+// Tests run npm scripts while the dependencies are in use; they set SET_UP_IS_DONE, so that these are not replaced then.
 if (installed !== wanted && process.env.SET_UP_IS_DONE !== 'true') {
   process.stderr.write('Installing dependencies (once per version of package-lock.json; about half a minute) ...\n');
-  // npm put node_modules/.bin first on PATH; the Node in there must not be the one that replaces itself.
+  // npm puts node_modules/.bin first on PATH; the Node in it must not run the installation that replaces it.
   const own = `${sep}node_modules${sep}.bin`;
   const path = (process.env.PATH || '')
     .split(delimiter)

@@ -1,13 +1,12 @@
 #!/usr/bin/env node
-// npm run soak: the crash tests with as many breaks as one has time for, and a seed that is told, so that a run can be
-// had again.
+// npm run soak: runs the crash tests with a chosen number of crashes. It prints the seed, so that a run can be repeated.
 import { spawnSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
 
 const HELP = `npm run soak -- [options]
 
-  --rounds N   breaks of each kind of crash test (40)
-  --seed N     of the run (any); a run that failed fails again with its seed, as far as the machine lets it
+  --rounds N   crashes in each kind of crash test (40)
+  --seed N     the seed of the run (random); a failed run fails again with its seed, unless the machine's timing differs
   --only NAME  process or cluster (both)
 `;
 

@@ -22,7 +22,7 @@ const rooms = (folder: string, all: Storeys): string =>
     ['Room', 'What is in it', 'Alone imports'],
     Object.entries(all).map(([name, { about, owns = [] }]) => [code(`${folder}/${name}/`), about, list(owns)]),
   );
-/** A wing is a row in bold, its rooms are the rows below it. */
+/** The table of wings: a wing is a row in bold, its rooms are the rows below it. */
 const wings = (): string =>
   table(
     ['Wing, room', 'What is in it', 'Alone imports'],
@@ -53,7 +53,7 @@ const metrics = (): string =>
     ]),
   );
 
-/** What the documents say that the code says: by file, by the mark around it. */
+/** The parts of the documents that come from the code, by file and by the name of their marks. */
 const TABLES: Readonly<Record<string, Readonly<Record<string, () => string>>>> = {
   'docs/reference.md': {
     settings: () =>
@@ -111,7 +111,7 @@ const TABLES: Readonly<Record<string, Readonly<Record<string, () => string>>>> =
   },
 };
 
-/** The documents that have such tables: what is in each file now, and what should be. Throws where a mark is missing. */
+/** The documents with such parts: the present text of each file, and the text that it should have. Throws when a mark is missing. */
 export function documents(): { file: string; now: string; wanted: string }[] {
   return Object.entries(TABLES).map(([name, tables]) => {
     const file = join(ROOT, name);

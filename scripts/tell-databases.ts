@@ -1,4 +1,4 @@
-// Before the tests: on which databases they run.
+// Prints before the tests on which databases they run.
 import { findPostgres } from '../harness/postgres-server.ts';
 
 const usual = process.env['LAPEL_TEST_DATABASE'] ?? 'sqlite';

@@ -2,77 +2,79 @@ import { DomainError } from './errors.ts';
 import { shareOpenFiles } from './runtime/open-files.ts';
 import { type Kind, LOOPBACK, problemOf } from './runtime/setting-values.ts';
 
-interface Setting {
+export interface Setting {
   /** The name in the environment; on the command line it is `--kebab-case` without the prefix. */
   name: `LAPEL_${string}`;
   kind: Kind;
-  /** Null: worked out at start, see the description. */
+  /** Null: the default is computed at start, as the description says. */
   fallback: string | null;
   description: string;
-  /** Its value is shown to nobody. */
+  /** The value is never shown. */
   secret?: true;
+  /** All nodes at one database must have the same value: a caller would get another answer from another node. */
+  shared?: true;
 }
 
 /** Every setting of the service; `lapel serve --help` and docs/reference.md print this. */
 // biome-ignore format: a table is read by its rows
 export const SETTINGS = [
-  { name: 'LAPEL_DATA_DIR', kind: 'text', fallback: './data', description: 'Folder of the database, the administrator token, the embedded object store with its key, and the lock' },
-  { name: 'LAPEL_DATABASE_URL', kind: 'database', fallback: null, description: 'PostgreSQL instead of the embedded SQLite: `postgres://USER:PASSWORD@HOST:PORT/DATABASE`, with `?sslmode=verify-full` and the like; the database must exist, its tables are made. Of several hosts (`HOST:PORT,HOST:PORT`) it is the one that can be written' },
-  { name: 'LAPEL_DATABASE_WAIT', kind: 'number', fallback: '30', description: 'Seconds that a start waits for a PostgreSQL that does not answer, or cannot be written yet; 0 does not wait' },
+  { name: 'LAPEL_DATA_DIR', kind: 'text', fallback: './data', description: 'Folder of the database, the administrator token, the embedded object store with its key, and the lock file' },
+  { name: 'LAPEL_DATABASE_URL', kind: 'database', fallback: null, description: 'PostgreSQL instead of the embedded SQLite: `postgres://USER:PASSWORD@HOST:PORT/DATABASE`, with `?sslmode=verify-full` and the like; the database must exist, its tables are created. With several hosts (`HOST:PORT,HOST:PORT`) the service uses the one that accepts writes' },
+  { name: 'LAPEL_DATABASE_WAIT', kind: 'number', fallback: '30', description: 'Seconds that the start waits for a PostgreSQL that does not answer or does not accept writes yet; 0 does not wait' },
   { name: 'LAPEL_HOST', kind: 'text', fallback: '127.0.0.1', description: 'Address of the REST API and the token endpoint' },
-  { name: 'LAPEL_ALLOW_PLAIN_HTTP', kind: 'flag', fallback: 'false', description: 'Allows the REST API, administration and the embedded object store on addresses that are not loopback: they have no TLS of their own, so a proxy before them has to' },
-  { name: 'LAPEL_HTTP_PORT', kind: 'port', fallback: '8080', description: 'Its port; 0 picks a free one' },
-  { name: 'LAPEL_HTTP_MAX_CONNECTIONS', kind: 'count', fallback: null, description: 'Its connections at most; by default an eighth of the limit of open files, 1024 at most' },
-  { name: 'LAPEL_HTTP_ADDRESS_CONNECTIONS', kind: 'count', fallback: null, description: 'Of these for one address; by default half of them. Behind a proxy all have its address: as many as there are' },
+  { name: 'LAPEL_ALLOW_PLAIN_HTTP', kind: 'flag', fallback: 'false', description: 'Allows the REST API, administration and the embedded object store on addresses that are not loopback: they have no TLS of their own, so a proxy in front of them has to provide it' },
+  { name: 'LAPEL_HTTP_PORT', kind: 'port', fallback: '8080', description: 'Port of the REST API and the token endpoint; 0 picks a free one' },
+  { name: 'LAPEL_HTTP_MAX_CONNECTIONS', kind: 'count', fallback: null, description: 'Most connections to the REST API; by default an eighth of the limit of open files, but at most 1024' },
+  { name: 'LAPEL_HTTP_ADDRESS_CONNECTIONS', kind: 'count', fallback: null, description: 'Most connections to the REST API from one address; by default half of `LAPEL_HTTP_MAX_CONNECTIONS`. Behind a proxy all connections have its address, so set it to the same number' },
   { name: 'LAPEL_ADMIN_HOST', kind: 'text', fallback: '127.0.0.1', description: 'Address of administration, `/metrics`, `/healthz` and `/readyz`' },
-  { name: 'LAPEL_ADMIN_PORT', kind: 'port', fallback: '8081', description: 'Its port; 0 picks a free one' },
-  { name: 'LAPEL_ADMIN_NAMES', kind: 'hosts', fallback: null, description: 'Names by which administration is called, with commas between them, besides any address, `localhost` and those of `LAPEL_CONSOLE_URL` and `LAPEL_PUBLIC_URL`; requests by another name are refused, but those to `/healthz` and `/readyz`' },
-  { name: 'LAPEL_ADMIN_TOKEN', kind: 'text', fallback: null, secret: true, description: 'Administrator token, 32 characters or more; by default made at first start and kept in `admin-token` in the data folder' },
+  { name: 'LAPEL_ADMIN_PORT', kind: 'port', fallback: '8081', description: 'Port of administration; 0 picks a free one' },
+  { name: 'LAPEL_ADMIN_NAMES', kind: 'hosts', fallback: null, description: 'Host names of administration, separated by commas. Addresses, `localhost` and the hosts of `LAPEL_CONSOLE_URL` and `LAPEL_PUBLIC_URL` are always accepted; requests with another `Host` are refused, except to `/healthz` and `/readyz`' },
+  { name: 'LAPEL_ADMIN_TOKEN', kind: 'text', fallback: null, secret: true, shared: true, description: 'Administrator token, 32 characters or more; by default created at first start and kept in the file `admin-token` of the data folder' },
   { name: 'LAPEL_MQTT_HOST', kind: 'text', fallback: '127.0.0.1', description: 'Address of plain MQTT' },
-  { name: 'LAPEL_MQTT_PORT', kind: 'port', fallback: '1883', description: 'Its port; 0 picks a free one' },
+  { name: 'LAPEL_MQTT_PORT', kind: 'port', fallback: '1883', description: 'Port of plain MQTT; 0 picks a free one' },
   { name: 'LAPEL_ALLOW_PLAIN_MQTT', kind: 'flag', fallback: 'false', description: 'Allows plain MQTT on an address that is not loopback' },
   { name: 'LAPEL_MQTTS_HOST', kind: 'text', fallback: '127.0.0.1', description: 'Address of MQTT over TLS' },
-  { name: 'LAPEL_MQTTS_PORT', kind: 'port', fallback: null, description: 'Its port, 8883 by convention; 0 picks a free one; off by default' },
+  { name: 'LAPEL_MQTTS_PORT', kind: 'port', fallback: null, description: 'Port of MQTT over TLS, 8883 by convention; 0 picks a free one; off by default' },
   { name: 'LAPEL_TLS_CERT', kind: 'text', fallback: null, description: 'File of the certificate (and its chain) for MQTT over TLS; PEM' },
-  { name: 'LAPEL_TLS_KEY', kind: 'text', fallback: null, description: 'File of its key; PEM' },
-  { name: 'LAPEL_MQTT_CLIENT_CA', kind: 'text', fallback: null, description: 'File of the CA whose client certificates are good instead of a password, with the deviceId as common name; PEM' },
-  { name: 'LAPEL_MQTT_CLIENT_CRL', kind: 'text', fallback: null, description: 'File of the certificates that this CA has revoked, with a CRL for each CA of a chain; PEM. SIGHUP reads all files of TLS again' },
-  { name: 'LAPEL_MQTT_WS_HOST', kind: 'text', fallback: '127.0.0.1', description: 'Address of MQTT over WebSocket; over TLS when there is a certificate' },
-  { name: 'LAPEL_MQTT_WS_PORT', kind: 'port', fallback: null, description: 'Its port, 8083 by convention; 0 picks a free one; off by default' },
-  { name: 'LAPEL_MQTT_MAX_CONNECTIONS', kind: 'count', fallback: null, description: 'Connections of devices at most; by default what the limit of open files leaves' },
-  { name: 'LAPEL_MQTT_ADDRESS_LOGINS', kind: 'number', fallback: null, description: 'Connections of one address that have not logged in, at most; by default 1000, and no limit for loopback, where a proxy may be; 0 is no limit' },
-  { name: 'LAPEL_MQTT_LOGIN_SECONDS', kind: 'count', fallback: '10', description: 'Seconds that a connection of a device has for its CONNECT, from its first moment or the end of its TLS handshake; time in which the service itself is late does not count' },
-  { name: 'LAPEL_DEVICE_RATE_LIMIT', kind: 'number', fallback: '100', description: 'Messages per second of one device (status, events, requests, SUBSCRIBE and UNSUBSCRIBE, and as many acks besides those that answer a command; one counts once, and once more for each 16 KiB or 64 filters), with a burst of twice that; above it is disconnected and sends the rest later; 0 is no limit' },
-  { name: 'LAPEL_HAND_OVER_RATE', kind: 'number', fallback: '10', description: 'Devices per second that a node hands over, by closing their connections, while it has a tenth more than its share of several nodes; 0 is none' },
-  { name: 'LAPEL_DEVICE_EVENT_MIB', kind: 'number', fallback: '16', description: 'MiB of events of one device that are stored at once, and as many more a day; above it events are refused on its errors topic; 0 is no bound' },
-  { name: 'LAPEL_APPLICATION_EVENT_MIB', kind: 'number', fallback: '4096', description: 'The same for all devices of one application together' },
-  { name: 'LAPEL_PUBLIC_URL', kind: 'url', fallback: null, description: '`{base_url}`: Location headers and the issuer of tokens; by default `http://HOST:PORT`' },
-  { name: 'LAPEL_CONSOLE_URL', kind: 'url', fallback: null, description: 'Where the console of administration is reached behind a proxy: the embedded object store lets its pages upload; by default only `http://HOST:PORT` of administration' },
+  { name: 'LAPEL_TLS_KEY', kind: 'text', fallback: null, description: 'File of the private key of the certificate; PEM' },
+  { name: 'LAPEL_MQTT_CLIENT_CA', kind: 'text', fallback: null, description: 'File of a CA: devices may log in with a client certificate of this CA instead of a password, with the deviceId as common name; PEM' },
+  { name: 'LAPEL_MQTT_CLIENT_CRL', kind: 'text', fallback: null, description: 'File of revocation lists for `LAPEL_MQTT_CLIENT_CA`, one CRL for each CA of the chain; PEM. SIGHUP reads all TLS files again' },
+  { name: 'LAPEL_MQTT_WS_HOST', kind: 'text', fallback: '127.0.0.1', description: 'Address of MQTT over WebSocket; over TLS when `LAPEL_TLS_CERT` is set' },
+  { name: 'LAPEL_MQTT_WS_PORT', kind: 'port', fallback: null, description: 'Port of MQTT over WebSocket, 8083 by convention; 0 picks a free one; off by default' },
+  { name: 'LAPEL_MQTT_MAX_CONNECTIONS', kind: 'count', fallback: null, description: 'Most connections of devices; by default the rest of the limit of open files after the other listeners' },
+  { name: 'LAPEL_MQTT_ADDRESS_LOGINS', kind: 'number', fallback: null, description: 'Most connections of one address that have not logged in; by default 1000, with no limit for loopback, where a proxy may run; 0 is no limit' },
+  { name: 'LAPEL_MQTT_LOGIN_SECONDS', kind: 'count', fallback: '10', description: 'Seconds within which a device must send its CONNECT, counted from the start of the connection or the end of its TLS handshake; delays of the service itself do not count' },
+  { name: 'LAPEL_DEVICE_RATE_LIMIT', kind: 'number', fallback: '100', shared: true, description: 'Messages per second of one device, with a burst of twice that. Status, events, requests, SUBSCRIBE and UNSUBSCRIBE count together; acks that answer no command have a limit of the same size. A message counts once, and once more for each 16 KiB or 64 filters. A device above the limit is disconnected and sends the rest later; 0 is no limit' },
+  { name: 'LAPEL_HAND_OVER_RATE', kind: 'number', fallback: '10', description: 'Devices per second that a node of a cluster hands over to others, by closing their connections, while it has a tenth more devices than its share; 0 hands none over' },
+  { name: 'LAPEL_DEVICE_EVENT_MIB', kind: 'number', fallback: '16', shared: true, description: 'MiB of events of one device that may be stored in a burst, and again as many per day; further events are refused on the errors topic of the device; 0 is no limit' },
+  { name: 'LAPEL_APPLICATION_EVENT_MIB', kind: 'number', fallback: '4096', shared: true, description: 'MiB of events of all devices of one application together that may be stored in a burst, and again as many per day; 0 is no limit' },
+  { name: 'LAPEL_PUBLIC_URL', kind: 'url', fallback: null, shared: true, description: '`{base_url}`: the URL of the service in Location headers and as the issuer of tokens; by default `http://HOST:PORT`' },
+  { name: 'LAPEL_CONSOLE_URL', kind: 'url', fallback: null, description: 'URL of the console of administration behind a proxy: the embedded object store accepts uploads from its pages; by default only from `http://HOST:PORT` of administration' },
   { name: 'LAPEL_OBJECTS_HOST', kind: 'text', fallback: '127.0.0.1', description: 'Address of the embedded object store, which developers upload to and devices download from' },
-  { name: 'LAPEL_OBJECTS_PORT', kind: 'port', fallback: '8082', description: 'Its port; 0 picks a free one' },
-  { name: 'LAPEL_OBJECTS_URL', kind: 'url', fallback: null, description: 'How upload and download URLs begin when developers and devices reach the object store by another address than the service; without a path' },
-  { name: 'LAPEL_S3_ENDPOINT', kind: 'url', fallback: null, description: 'An S3-compatible store instead of the embedded one; credentials come from the AWS credential chain' },
-  { name: 'LAPEL_S3_REGION', kind: 'text', fallback: 'us-east-1', description: 'Region of the object store' },
-  { name: 'LAPEL_S3_BUCKET', kind: 'text', fallback: 'lapel', description: 'Bucket of the object store; it must exist' },
-  { name: 'LAPEL_RESERVED_PACKAGE_PREFIX', kind: 'text', fallback: 'com.lapel.', description: '`{reserved_package_prefix}`: packages that developers cannot register' },
-  { name: 'LAPEL_DEVELOPER_PACKAGES', kind: 'number', fallback: '1000', description: 'Packages that a developer may have; 0 is no limit' },
-  { name: 'LAPEL_DEVELOPER_VERSIONS', kind: 'number', fallback: '10000', description: 'Versions of all of them together; 0 is no limit' },
-  { name: 'LAPEL_DEVELOPER_STORED_GIB', kind: 'number', fallback: '100', description: 'GiB of binaries of a developer, those included that an upload URL was given out for; 0 is no limit' },
-  { name: 'LAPEL_API_RELEASE', kind: 'release', fallback: '2026-11', description: 'Release of the interface to serve, `YYYY-MM`: what is deprecated is there until the release that removes it' },
-  { name: 'LAPEL_RATE_LIMIT', kind: 'number', fallback: '200', description: 'Requests per second of one application, with a burst of twice that; 0 is no limit' },
-  { name: 'LAPEL_FEED_STREAMS', kind: 'count', fallback: '256', description: 'Streams of the feed at a time, of the API and of administration each; where there is no room, the oldest of who has most is ended, by developer, then by application' },
-  { name: 'LAPEL_TOKEN_RATE_LIMIT', kind: 'number', fallback: '20', description: 'The same for requests to the token endpoint' },
-  { name: 'LAPEL_FAILED_LOGIN_LIMIT', kind: 'number', fallback: '50', description: 'Requests with wrong credentials per second of one address, and in the name of one application, with a burst of twice that; further ones wait a second for a 429, right credentials are never refused; 0 is no limit' },
-  { name: 'LAPEL_LEGACY_ISSUER', kind: 'text', fallback: null, description: 'Legacy identity provider whose access tokens are accepted too: the `iss` of its tokens' },
-  { name: 'LAPEL_LEGACY_JWKS_URL', kind: 'endpoint', fallback: null, description: 'Where it publishes its keys (RFC 7517); needed with the issuer' },
-  { name: 'LAPEL_LEGACY_SCOPE_BASE', kind: 'text', fallback: null, description: '`{legacy_scope_base}`: its scopes are `BASE/applications.r` and so on; needed with the issuer' },
-  { name: 'LAPEL_LEGACY_AUDIENCE', kind: 'text', fallback: null, description: 'What `aud` of its tokens must contain; by default a token may have none, or one that names `LAPEL_PUBLIC_URL`' },
-  { name: 'LAPEL_TIME_ZONE', kind: 'timeZone', fallback: null, description: 'Time zone of the local date-times in REST bodies; by default the machine’s' },
-  { name: 'LAPEL_ALLOW_HTTP_WEBHOOKS', kind: 'flag', fallback: 'false', description: 'Allows `http` webhook URLs on hosts that are not loopback' },
-  { name: 'LAPEL_WEBHOOK_ALLOW_PRIVATE', kind: 'flag', fallback: 'false', description: 'Allows webhook targets that resolve to loopback, private or link-local addresses; those where clouds have their metadata are never allowed' },
-  { name: 'LAPEL_RETENTION_DAYS', kind: 'number', fallback: '90', description: 'Days after which a finished transaction is removed, unless its webhook or its cancel is still to be delivered; 0 keeps them for ever' },
-  { name: 'LAPEL_DELIVERY_RETENTION_DAYS', kind: 'number', fallback: '30', description: 'The same for webhook deliveries that have their outcome: until then they are listed and can be sent again' },
-  { name: 'LAPEL_AUDIT_RETENTION_DAYS', kind: 'number', fallback: '400', description: 'The same for entries of the audit log' },
+  { name: 'LAPEL_OBJECTS_PORT', kind: 'port', fallback: '8082', description: 'Port of the embedded object store; 0 picks a free one' },
+  { name: 'LAPEL_OBJECTS_URL', kind: 'url', fallback: null, shared: true, description: 'Beginning of upload and download URLs, without a path; needed when developers and devices reach the object store at another address than the service does' },
+  { name: 'LAPEL_S3_ENDPOINT', kind: 'url', fallback: null, shared: true, description: 'An S3-compatible store instead of the embedded one; credentials come from the AWS credential chain' },
+  { name: 'LAPEL_S3_REGION', kind: 'text', fallback: 'us-east-1', shared: true, description: 'Region of the object store' },
+  { name: 'LAPEL_S3_BUCKET', kind: 'text', fallback: 'lapel', shared: true, description: 'Bucket of the object store; it must exist' },
+  { name: 'LAPEL_RESERVED_PACKAGE_PREFIX', kind: 'text', fallback: 'com.lapel.', shared: true, description: '`{reserved_package_prefix}`: packages that developers cannot register' },
+  { name: 'LAPEL_DEVELOPER_PACKAGES', kind: 'number', fallback: '1000', shared: true, description: 'Packages that a developer may have; 0 is no limit' },
+  { name: 'LAPEL_DEVELOPER_VERSIONS', kind: 'number', fallback: '10000', shared: true, description: 'Versions that a developer may have, of all packages together; 0 is no limit' },
+  { name: 'LAPEL_DEVELOPER_STORED_GIB', kind: 'number', fallback: '100', shared: true, description: 'GiB of binaries that a developer may have, including those whose upload URL was issued; 0 is no limit' },
+  { name: 'LAPEL_API_RELEASE', kind: 'release', fallback: '2026-11', shared: true, description: 'Release of the interface to serve, `YYYY-MM`: deprecated features are served until the release that removes them' },
+  { name: 'LAPEL_RATE_LIMIT', kind: 'number', fallback: '200', shared: true, description: 'Requests per second of one application, with a burst of twice that; 0 is no limit' },
+  { name: 'LAPEL_FEED_STREAMS', kind: 'count', fallback: '256', description: 'Open streams of the feed, for the API and for administration each. At the limit a new stream ends the oldest one of the developer, then application, that has most' },
+  { name: 'LAPEL_TOKEN_RATE_LIMIT', kind: 'number', fallback: '20', shared: true, description: 'Requests to the token endpoint per second of one application, with a burst of twice that; 0 is no limit' },
+  { name: 'LAPEL_FAILED_LOGIN_LIMIT', kind: 'number', fallback: '50', shared: true, description: 'Requests with wrong credentials per second from one address, and for one application, with a burst of twice that. Further ones are answered 429 after a second; correct credentials are always accepted; 0 is no limit' },
+  { name: 'LAPEL_LEGACY_ISSUER', kind: 'text', fallback: null, shared: true, description: 'Legacy identity provider whose access tokens are accepted too: the `iss` of its tokens' },
+  { name: 'LAPEL_LEGACY_JWKS_URL', kind: 'endpoint', fallback: null, shared: true, description: 'URL of the keys of the legacy identity provider (RFC 7517); needed with `LAPEL_LEGACY_ISSUER`' },
+  { name: 'LAPEL_LEGACY_SCOPE_BASE', kind: 'text', fallback: null, shared: true, description: '`{legacy_scope_base}`: the scopes of legacy tokens are `BASE/applications.r` and so on; needed with `LAPEL_LEGACY_ISSUER`' },
+  { name: 'LAPEL_LEGACY_AUDIENCE', kind: 'text', fallback: null, shared: true, description: 'Audience that the `aud` of legacy tokens must contain; by default `aud` may be absent, or must name `LAPEL_PUBLIC_URL`' },
+  { name: 'LAPEL_TIME_ZONE', kind: 'timeZone', fallback: null, shared: true, description: 'Time zone of the local date-times in REST bodies; by default the machine’s' },
+  { name: 'LAPEL_ALLOW_HTTP_WEBHOOKS', kind: 'flag', fallback: 'false', shared: true, description: 'Allows `http` webhook URLs on hosts that are not loopback' },
+  { name: 'LAPEL_WEBHOOK_ALLOW_PRIVATE', kind: 'flag', fallback: 'false', shared: true, description: 'Allows webhook targets that resolve to loopback, private or link-local addresses; the metadata addresses of clouds are never allowed' },
+  { name: 'LAPEL_RETENTION_DAYS', kind: 'number', fallback: '90', shared: true, description: 'Days after which a finished transaction is removed, once its webhook and its cancel were delivered; 0 keeps transactions for ever' },
+  { name: 'LAPEL_DELIVERY_RETENTION_DAYS', kind: 'number', fallback: '30', shared: true, description: 'Days after which a finished webhook delivery is removed; until then it is listed and can be sent again; 0 keeps deliveries for ever' },
+  { name: 'LAPEL_AUDIT_RETENTION_DAYS', kind: 'number', fallback: '400', shared: true, description: 'Days after which an entry of the audit log is removed; 0 keeps entries for ever' },
   { name: 'LAPEL_LOG_LEVEL', kind: 'level', fallback: 'info', description: '`fatal`, `error`, `warn`, `info`, `debug`, `trace` or `silent`' },
 ] as const satisfies readonly Setting[];
 
@@ -81,16 +83,16 @@ type SettingName = (typeof SETTINGS)[number]['name'];
 /** A setting as text. */
 export interface GivenSetting {
   name: SettingName;
-  /** Given or by default; null: neither. */
+  /** The given value, else the default; null when there is neither. */
   value: string | null;
-  /** Given. */
+  /** True when the value was given, false when it is the default. */
   isSet: boolean;
 }
 
 /** The typed and cross-checked settings. */
 export interface Config {
   dataDir: string;
-  /** Of PostgreSQL, with its password; null: SQLite in the data folder. */
+  /** The URL of PostgreSQL, with its password; null: SQLite in the data folder. */
   databaseUrl: string | null;
   databaseWaitSeconds: number;
   http: { host: string; port: number; maxConnections: number; addressConnections: number };
@@ -99,42 +101,42 @@ export interface Config {
     port: number;
     token: string | null;
     maxConnections: number;
-    /** What it is called, besides by its address. */
+    /** The host names of administration; addresses are accepted besides. */
     names: readonly string[];
   };
   mqtt: {
     host: string;
     port: number;
     maxConnections: number;
-    /** Null: as the broker thinks fit. */
+    /** Null: the broker's own default. */
     addressLogins: number | null;
     loginSeconds: number;
     messageRate: number;
   };
-  /** Null: off. */
+  /** Null: the listener is off. */
   mqtts: { host: string; port: number } | null;
   mqttWs: { host: string; port: number } | null;
-  /** Files; there where `mqtts` is. */
+  /** Paths of files; set when `mqtts` is set, or `mqttWs` uses TLS. */
   tls: { cert: string; key: string; clientCa: string | null; clientCrl: string | null } | null;
-  /** MiB of events at once and a day; 0 is no bound. */
+  /** MiB of events that may be stored in a burst, and again per day; 0 is no limit. */
   eventMebibytes: { device: number; application: number };
   publicUrl: string | null;
   consoleUrl: string | null;
   objects: {
     host: string;
     port: number;
-    /** Of the embedded store. */
+    /** Of the embedded store only. */
     maxConnections: number;
     publicUrl: string | null;
-    /** Null: the embedded store. */
+    /** Null: the embedded store is used. */
     endpoint: string | null;
     region: string;
     bucket: string;
   };
-  /** Null: no legacy tokens. */
+  /** Null: legacy tokens are refused. */
   legacy: { issuer: string; jwksUrl: string; scopeBase: string; audience: string | null } | null;
   reservedPackagePrefix: string;
-  /** Of each developer; 0 is no limit. */
+  /** For each developer; 0 is no limit. */
   quotas: { packages: number; versions: number; storedBytes: number };
   apiRelease: string;
   /** Requests per second and application; 0 is no limit. */
@@ -143,18 +145,18 @@ export interface Config {
   failedLoginLimit: number;
   feedStreams: number;
   timeZone: string;
-  /** Devices that a node hands over in a second at most; 0 is none. */
+  /** Devices that a node hands over per second, at most; 0 hands none over. */
   handOverRate: number;
-  /** Days; 0 is for ever. */
+  /** Days; 0 keeps the rows for ever. */
   retention: { transactions: number; deliveries: number; audit: number };
   allowHttpWebhooks: boolean;
   webhookAllowPrivate: boolean;
   logLevel: string;
-  /** All of them as they were given. */
+  /** All settings as text, with their defaults. */
   given: readonly GivenSetting[];
 }
 
-/** Of the commands that are clients, which may run in the same shell. */
+/** Variables of the client commands, which may run in the same shell: the service ignores them. */
 export const CLIENTS_OWN = [
   'LAPEL_APPLICATION',
   'LAPEL_APPLICATION_SECRET',
@@ -167,7 +169,7 @@ const ADMIN_TOKEN_LENGTH = 32;
 const invalid = (setting: string, problem: string): DomainError =>
   new DomainError('SETTING_INVALID', { values: { setting, problem } });
 
-/** The settings of the legacy issuer go together, or not at all. */
+/** Reads the settings of the legacy issuer: either all required ones are set, or none. */
 function readLegacy(optional: (name: SettingName) => string | null, publicUrl: string): Config['legacy'] {
   const issuer = optional('LAPEL_LEGACY_ISSUER');
   const jwksUrl = optional('LAPEL_LEGACY_JWKS_URL');
@@ -188,7 +190,7 @@ function readLegacy(optional: (name: SettingName) => string | null, publicUrl: s
   if (scopeBase === null) throw invalid('LAPEL_LEGACY_SCOPE_BASE', 'is needed with LAPEL_LEGACY_ISSUER');
   if (/\s/.test(scopeBase)) throw invalid('LAPEL_LEGACY_SCOPE_BASE', 'must have no spaces');
   if (issuer === publicUrl)
-    throw invalid('LAPEL_LEGACY_ISSUER', `must be another than the service’s own, ${publicUrl}`);
+    throw invalid('LAPEL_LEGACY_ISSUER', `must differ from the issuer of the service itself, ${publicUrl}`);
   return { issuer, jwksUrl, scopeBase, audience };
 }
 
@@ -205,7 +207,10 @@ interface Source {
   openFiles?: number;
 }
 
-/** Reads and checks all settings. Throws SETTING_INVALID that names the faulty one; unknown `LAPEL_` variables are faults. */
+/**
+ * Reads and checks all settings. Throws SETTING_INVALID that names the faulty one; an unknown `LAPEL_` variable is a
+ * fault.
+ */
 export function readConfig({ env, options = {}, openFiles = 4096 }: Source): Config {
   const known = new Set<string>([...SETTINGS.map(({ name }) => name), ...CLIENTS_OWN]);
   for (const name of Object.keys(env)) {
@@ -267,7 +272,7 @@ export function readConfig({ env, options = {}, openFiles = 4096 }: Source): Con
   const httpConnections = connections('LAPEL_HTTP_MAX_CONNECTIONS', shares.http);
   const addressLogins = optional('LAPEL_MQTT_ADDRESS_LOGINS');
   const objectsUrl = optional('LAPEL_OBJECTS_URL');
-  // Signatures cover the path, so a proxy cannot put the store below one.
+  // The signature of an upload or download URL covers its path, so a proxy cannot serve the store below another path.
   if (objectsUrl !== null && new URL(objectsUrl).pathname !== '/') {
     throw invalid('LAPEL_OBJECTS_URL', `must have no path, not "${objectsUrl}"`);
   }

@@ -17,9 +17,12 @@ const BAD_SETTING = 78;
 const BAD_USAGE = 2;
 /** Something unforeseen (sysexits' EX_SOFTWARE). */
 const FAILED = 70;
-/** The parts bound their own draining, together to less than this. */
+/** The parts of the service bound the time of their own shutdown; together they need less than this. */
 const DRAIN_MILLISECONDS = 10_000;
-/** A terminal sends Ctrl-C to a process and to its parent, which passes it on: only a later one is a second one. */
+/**
+ * A terminal sends Ctrl-C to a process and to its parent, and the parent passes it on: a second SIGINT within this time
+ * belongs to the same keystroke.
+ */
 const SAME_KEYSTROKE_MILLISECONDS = 500;
 
 function fail(message: string, code: number): never {
@@ -27,39 +30,39 @@ function fail(message: string, code: number): never {
   process.exit(code);
 }
 
-/** The soft limit of open files, which bounds connections. */
+/** The soft limit of open files. The bounds of connections follow from it. */
 function openFiles(): number {
-  Object.assign(process.report, { excludeNetwork: true }); // looking up its names could take seconds
+  Object.assign(process.report, { excludeNetwork: true }); // the report would look up host names, which can take seconds
   const report = process.report.getReport() as { userLimits?: { open_files?: { soft: number | 'unlimited' } } };
   const soft = report.userLimits?.open_files?.soft;
   return typeof soft === 'number' ? soft : 65_536;
 }
 
 const sizeOf = (bytes: number): string => `${(bytes / 1024 ** 2).toFixed(1)} MiB`;
-const newsOf = (missing: number): string => (missing === 0 ? '' : `; ${missing} migrations to make, at the next start`);
+const newsOf = (missing: number): string => (missing === 0 ? '' : `; the next start applies ${missing} migrations`);
 
-/** What is told of a database. */
-interface Looked {
+/** The findings of `doctor` about a database. */
+interface Findings {
   texts: string[];
   isGood: boolean;
 }
 
-async function lookAtFolder(folder: string, whole: boolean): Promise<Looked> {
+async function lookAtFolder(folder: string, whole: boolean): Promise<Findings> {
   const { examineDatabase } = await import('./platform/database/sqlite/examine.ts');
   const { bytes, missing, faults, notes } = examineDatabase(folder, { whole });
   if (faults.length > 0) return { texts: faults.map((fault) => `damaged: ${fault}; restore a backup`), isGood: false };
-  if (bytes === undefined) return { texts: [`none in ${folder} yet; the first start makes it`], isGood: true };
-  const found = whole ? 'sound: all of it was read' : 'opens: --check-database reads all of it';
+  if (bytes === undefined) return { texts: [`none in ${folder} yet; the first start creates it`], isGood: true };
+  const found = whole ? 'intact: the whole file was checked' : 'opens; --check-database checks the whole file';
   return { texts: [`${sizeOf(bytes)}, ${found}${newsOf(missing)}`, ...notes], isGood: true };
 }
 
-async function lookAtServer(url: string): Promise<Looked> {
+async function lookAtServer(url: string): Promise<Findings> {
   const { examinePostgres } = await import('./platform/database/postgres/examine.ts');
   const { name, bytes, missing, faults, notes } = await examinePostgres(url);
   if (faults.length > 0) return { texts: faults.map((fault) => `${name} cannot be used: ${fault}`), isGood: false };
   const found = bytes
-    ? `${sizeOf(bytes)}, opens (pg_amcheck reads all of it)`
-    : 'empty; the first start makes the tables';
+    ? `${sizeOf(bytes)}, opens (pg_amcheck checks the whole database)`
+    : 'empty; the first start creates the tables';
   return { texts: [`${name}: ${found}${newsOf(missing)}`, ...notes], isGood: true };
 }
 
@@ -74,8 +77,8 @@ async function doctor(args: string[]): Promise<void> {
     const say = (part: string, text: string): boolean => process.stdout.write(`${part.padEnd(10)} ${text}\n`);
     const whole = flag('check-database');
     say('settings', 'good');
-    const looked = databaseUrl === null ? lookAtFolder(dataDir, whole) : lookAtServer(databaseUrl);
-    const { texts, isGood } = await looked;
+    const findings = databaseUrl === null ? lookAtFolder(dataDir, whole) : lookAtServer(databaseUrl);
+    const { texts, isGood } = await findings;
     for (const text of texts) say('database', text);
     process.exitCode = isGood ? 0 : 1;
   } catch (error) {
@@ -99,17 +102,18 @@ async function serve(args: string[]): Promise<void> {
   }
   let service: Service;
   let log: Log;
-  // From the start on: it ends a process that does not say what it means.
+  // SIGHUP ends a process that has no handler for it, so the handler is set before the service starts.
   process.on('SIGHUP', () => undefined);
   try {
     const config = readConfig({ env: process.env, options, openFiles: openFiles() });
     log = createLog({ level: config.logLevel, pretty: process.stderr.isTTY });
     process.on('uncaughtException', (err) => {
-      // Whatever this is, what was answered is on the disk; a new process goes on from there.
+      // After an unexpected error the state in memory is unknown. Every answered request is already stored, so a new
+      // process can continue from there.
       log.fatal({ err }, 'stopping after an error that nothing caught');
       process.exit(FAILED);
     });
-    const { createService } = await import('./service.ts'); // the other commands do without it, and start faster
+    const { createService } = await import('./service.ts'); // loaded here only: the other commands do not need it, and start faster
     service = await createService(config, { log });
     service.metrics.collectProcess();
   } catch (error) {
@@ -120,7 +124,7 @@ async function serve(args: string[]): Promise<void> {
   const stop = (signal: NodeJS.Signals): void => {
     if (stopped !== undefined) {
       if (signal === 'SIGINT' && performance.now() - stopped < SAME_KEYSTROKE_MILLISECONDS) return;
-      process.exit(1); // a second signal: at once
+      process.exit(1); // a second signal stops the process at once
     }
     stopped = performance.now();
     setTimeout(() => process.exit(1), DRAIN_MILLISECONDS).unref();
@@ -132,22 +136,25 @@ async function serve(args: string[]): Promise<void> {
   process.on('SIGHUP', () => {
     try {
       log.info(
-        service.reloadTls() ? 'the files of TLS were read again' : 'SIGHUP: there are no files of TLS to read again',
+        service.reloadTls()
+          ? 'the TLS files were read again'
+          : 'SIGHUP: no TLS files are configured, so none were read',
       );
     } catch (err) {
-      log.error({ err }, 'the files of TLS cannot be used; those that were read before stay in use');
+      log.error({ err }, 'the TLS files cannot be used; the certificates that were read before stay in use');
     }
   });
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
-  // Last: whoever reads this line may send a signal at once.
+  // This line comes last, because its reader may send a signal as soon as it appears.
   process.stdout.write(`${JSON.stringify({ msg: 'listening', ...service.addresses })}\n`);
 }
 
 const major = Number(process.versions.node.split('.')[0]);
-if (major !== 24) fail(`needs Node 24, this is ${process.version}; npm scripts bring their own`, BAD_SETTING);
+if (major !== 24)
+  fail(`needs Node 24, but this is ${process.version}; the npm scripts use a Node 24 of their own`, BAD_SETTING);
 
-process.umask(0o077); // the data folder holds keys and what devices are told: nobody else on the machine reads it
+process.umask(0o077); // the data folder holds keys and messages to devices: no other user of the machine may read it
 
 const [command, ...rest] = process.argv.slice(2);
 if (command === 'serve') await serve(rest);
@@ -156,7 +163,7 @@ else if (command === '--version') {
   process.stdout.write(`${ownVersion()}\n`);
 } else await runClient(process.argv.slice(2));
 
-/** All the other commands: clients of the two APIs. */
+/** Runs all other commands, which are clients of the two APIs. */
 async function runClient(args: readonly string[]): Promise<void> {
   const { env, stdin, stdout, stderr } = process;
   const controller = new AbortController();
@@ -169,7 +176,7 @@ async function runClient(args: readonly string[]): Promise<void> {
     controller.abort();
   };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, interrupt);
-  // The reader of a pipe went away (`| head`), or the terminal: what is to be put in order is, then it ends.
+  // The reader of a pipe has gone (`| head`), or the terminal has: the command cleans up, then it ends.
   for (const stream of [stdout, stderr]) {
     stream.on('error', () => {
       end = 1;
@@ -188,6 +195,6 @@ async function runClient(args: readonly string[]): Promise<void> {
     pause: (milliseconds, signal) => pause(milliseconds, undefined, { ...(signal && { signal }) }),
   };
   const code = await runCli(args, terminal);
-  process.exitCode = code === INTERRUPTED ? end : code; // an exit at once would cut off what a pipe has not taken
+  process.exitCode = code === INTERRUPTED ? end : code; // process.exit() here would cut off output that a pipe has not yet taken
   if (controller.signal.aborted) process.exit();
 }

@@ -3,12 +3,13 @@ import { ownVersion } from './runtime/version.ts';
 
 export type Metrics = ReturnType<typeof createMetrics>;
 
-// Seconds, from the quickest loop-back answer to the longest webhook timeout.
+// Seconds, from the fastest answer over loopback to the longest webhook timeout.
 const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15];
 
 /**
- * Every metric of the service on one page, by Prometheus' rules (base units, `_total` on counters, no label without a
- * bound: never a deviceId). Each service has its own registry, so two in one process do not mix.
+ * Every metric of the service on one page, by Prometheus' rules: base units, `_total` on counters, and only labels with
+ * a bounded number of values (never a deviceId). Each service has its own registry, so that two services in one process
+ * do not mix.
  */
 export function createMetrics() {
   const registry = new Registry();
@@ -18,7 +19,7 @@ export function createMetrics() {
   const gauge = (name: string, help: string) => new Gauge({ name: `lapel_${name}`, help, registers });
   new Gauge({
     name: 'lapel_build_info',
-    help: 'Which Lapel this is; always 1',
+    help: 'Version of Lapel and of Node, as labels; the value is always 1',
     labelNames: ['version', 'node'],
     registers,
   }).set({ version: ownVersion(), node: process.version }, 1);
@@ -28,20 +29,23 @@ export function createMetrics() {
     new Histogram<Label>({ name: `lapel_${name}`, help, labelNames, buckets: SECONDS, registers });
   return {
     registry,
-    /** Process and event-loop metrics; only the command line turns these on (they are per process, not per service). */
+    /**
+     * Turns on the metrics of the process and its event loop. They exist once per process, so only `lapel serve` calls
+     * this.
+     */
     collectProcess: () => collectDefaultMetrics({ register: registry }),
     httpRequests: counter('http_requests_total', 'Requests answered', ['listener', 'method', 'route', 'status']),
     httpSeconds: histogram('http_request_duration_seconds', 'Time from request to answer', ['listener', 'route']),
     httpRefused: counter('http_refused_total', 'Requests refused by a bound', ['bound']),
     feedStreams: labelled('console_feeds', 'Streams of the console that are open', ['listener']),
-    feedsEvicted: counter('console_feeds_evicted_total', 'Streams that were ended because others had none'),
+    feedsEvicted: counter('console_feeds_evicted_total', 'Console streams ended to make room for others'),
     feedMessagesDropped: counter(
       'console_messages_dropped_total',
-      'Messages of devices that the console left out: more a second than anybody can read',
+      'Messages of devices not sent to the console, because more came per second than can be read',
     ),
     feedChangesMissed: counter(
       'console_changes_missed_total',
-      'Changes that the console was not told of one by one, but by a snapshot: more than could be read',
+      'Changes sent to the console as part of a snapshot instead of one by one, because there were too many',
     ),
     loginFailures: counter('login_failures_total', 'Requests with wrong credentials', ['listener']),
     legacyKeyFetches: counter('legacy_key_fetches_total', 'Fetches of the keys of the legacy issuer', ['outcome']),
@@ -52,54 +56,64 @@ export function createMetrics() {
     idempotencyKeys: counter('idempotency_keys_total', 'Requests with an Idempotency-Key by outcome', ['outcome']),
     commandsPublished: counter('commands_published_total', 'Commands written to devices', ['kind']),
     commandsInFlight: gauge('commands_in_flight', 'Commands published and not yet acknowledged by PUBACK'),
-    commandsDue: gauge('commands_due', 'Commands that devices must still hear of, offline ones included'),
-    oldestCommandDue: gauge('commands_oldest_due_seconds', 'Age of the oldest of them'),
-    commandsHeld: counter('commands_held_total', 'Times a device had its bound of unacknowledged commands in flight'),
+    commandsDue: gauge('commands_due', 'Commands still to be sent to devices, offline devices included'),
+    oldestCommandDue: gauge('commands_oldest_due_seconds', 'Age of the oldest command that is due'),
+    commandsHeld: counter('commands_held_total', 'Times a device reached its bound of unacknowledged commands'),
     devicesConnected: gauge('devices_connected', 'MQTT connections of devices'),
-    filesExhausted: counter('open_files_exhausted_total', 'Looks at which the process could open no further file'),
+    filesExhausted: counter('open_files_exhausted_total', 'Checks in which the process could not open another file'),
     mqttConnections: gauge('mqtt_connections', 'Open connections of the MQTT listeners, logged in or not'),
-    mqttWaiting: gauge('mqtt_connections_waiting', 'Those of them that have not logged in'),
+    mqttWaiting: gauge('mqtt_connections_waiting', 'Open MQTT connections that have not logged in'),
     mqttMessagesWaiting: gauge(
       'mqtt_messages_waiting',
-      'Messages of devices that wait, unacknowledged, for the database',
+      'Unacknowledged messages of devices that wait for the database',
     ),
-    mqttLoginsHeld: counter('mqtt_logins_held_total', 'Refused logins whose answer was held back: too many from there'),
-    mqttMalformed: counter('mqtt_malformed_packets_total', 'Connections ended for a packet that breaks the protocol', [
-      'when',
-    ]),
+    mqttLoginsHeld: counter(
+      'mqtt_logins_held_total',
+      'Refused logins whose answer was delayed, because too many came from one source',
+    ),
+    mqttMalformed: counter(
+      'mqtt_malformed_packets_total',
+      'Connections ended because of a packet that breaks the protocol',
+      ['when'],
+    ),
     mqttPaused: counter(
       'mqtt_paused_total',
-      'Times a connection had its rate of packets and was not read for a moment',
+      'Times the service stopped reading a connection for a moment, because it reached its rate of packets',
     ),
     mqttRefused: counter('mqtt_refused_total', 'Connections, subscriptions and publishes refused', ['reason']),
     mqttMessages: counter('mqtt_messages_total', 'Messages received from devices', ['topic']),
     mqttRejected: counter('mqtt_rejected_messages_total', 'Messages dropped and answered on the errors topic', [
       'topic',
     ]),
-    mqttLeftOut: counter('mqtt_partly_taken_messages_total', 'Messages of which parts were left out', ['topic']),
-    mqttUnknownMembers: counter('mqtt_unknown_members_total', 'Members of messages that nobody knows, ignored', [
+    mqttLeftOut: counter('mqtt_partly_taken_messages_total', 'Messages accepted without some of their parts', [
+      'topic',
+    ]),
+    mqttUnknownMembers: counter('mqtt_unknown_members_total', 'Unknown members of messages, which were ignored', [
       'topic',
     ]),
     deliveriesCreated: counter('webhook_deliveries_total', 'Webhook deliveries stored', ['type']),
     deliveriesPending: gauge('webhook_pending', 'Webhook deliveries that are pending'),
-    oldestDeliveryDue: gauge('webhook_oldest_due_seconds', 'For how long the earliest of them has been due'),
+    oldestDeliveryDue: gauge('webhook_oldest_due_seconds', 'How long the earliest pending delivery has been due'),
     answersDropped: counter(
       'delivery_answers_dropped_total',
-      'Answers of receivers to failed attempts that were not kept: more of an application than there is room for',
+      'Answers to failed attempts that were not kept, because the memory for answers of one application was full',
     ),
     deliveryAttempts: counter('webhook_attempts_total', 'Webhook attempts by outcome', ['outcome']),
-    deliveryAttemptsCut: counter('webhook_attempts_cut_total', 'Late attempts cut because others needed their place'),
+    deliveryAttemptsCut: counter(
+      'webhook_attempts_cut_total',
+      'Slow attempts ended early, because other deliveries waited for their slot',
+    ),
     deliverySeconds: histogram('webhook_attempt_duration_seconds', 'Time of one webhook attempt'),
-    deliveriesHeld: counter('webhook_held_total', 'Times a receiver had its bound of attempts in flight'),
-    eventsDropped: counter('device_events_dropped_total', 'Events without a setting that says where they go', [
-      'setting',
-    ]),
+    deliveriesHeld: counter('webhook_held_total', 'Times a receiver reached its bound of simultaneous attempts'),
+    eventsDropped: counter(
+      'device_events_dropped_total',
+      'Events dropped, because the application has no URL configured for them',
+      ['setting'],
+    ),
     eventsRefused: counter('device_events_refused_total', 'Events refused by a bound of stored bytes', ['bound']),
-    eventsRepeated: counter('device_events_repeated_total', 'Events that had come before'),
-    deviceRequests: counter('device_requests_total', 'Requests of devices that have their answer, by what it was', [
-      'outcome',
-    ]),
-    deviceRequestsRunning: gauge('device_requests_running', 'Requests of devices that are carried out'),
+    eventsRepeated: counter('device_events_repeated_total', 'Events that devices sent again'),
+    deviceRequests: counter('device_requests_total', 'Answered requests of devices, by outcome', ['outcome']),
+    deviceRequestsRunning: gauge('device_requests_running', 'Requests of devices in progress'),
     uploadUrlRequests: counter('upload_url_requests_total', 'Upload URLs that devices asked for, by outcome', [
       'type',
       'outcome',
@@ -120,38 +134,41 @@ export function createMetrics() {
     objectBytes: counter('object_bytes_total', 'Bytes of objects transferred by the embedded store', ['direction']),
     objectsRefused: counter('object_refused_total', 'Transfers refused by a bound of the embedded store', ['bound']),
     objectStored: gauge('objects_stored_bytes', 'Bytes of the objects in the embedded store'),
-    diskFree: gauge('disk_free_bytes', 'Bytes that the disk of the data folder has left'),
+    diskFree: gauge('disk_free_bytes', 'Free bytes on the disk of the data folder'),
     databaseBytes: labelled('database_bytes', 'Size of the database and of its write-ahead log', ['file']),
-    databaseFree: gauge('database_free_bytes', 'Bytes of the database that are free and are used again'),
-    retentionRemoved: counter('retention_removed_total', 'What had served its time and was removed', ['kind']),
-    retentionOldest: labelled('retention_oldest_seconds', 'Age of the oldest that is kept, at the last sweep', [
+    databaseFree: gauge('database_free_bytes', 'Free bytes inside the database file, which will be reused'),
+    retentionRemoved: counter('retention_removed_total', 'Rows removed after their retention time', ['kind']),
+    retentionOldest: labelled('retention_oldest_seconds', 'Age of the oldest row that was kept at the last sweep', [
       'kind',
     ]),
-    retentionBehind: labelled('retention_behind_seconds', 'For how long the oldest of it should have been gone', [
+    retentionBehind: labelled('retention_behind_seconds', 'How long the oldest row is past its retention time', [
       'kind',
     ]),
-    retentionSwept: labelled('retention_last_sweep_timestamp_seconds', 'When a sweep last came to its end', ['kind']),
+    retentionSwept: labelled('retention_last_sweep_timestamp_seconds', 'When the last sweep ended', ['kind']),
     databaseCheck: labelled(
       'database_check',
-      'What the reading of the whole database after the start has found: 1 for the state that holds',
+      'Result of the check of the whole database after start: 1 for the current state',
       ['state'],
     ),
-    clusterNodes: gauge(
-      'cluster_nodes',
-      'Nodes that live at the database, as this one sees it; 0 for a process that is alone',
+    clusterNodes: gauge('cluster_nodes', 'Live nodes at the database, as this node sees them; 0 without a cluster'),
+    clusterHealAge: gauge(
+      'cluster_heal_age_seconds',
+      'Seconds since this node last read the full state that hints between nodes describe',
     ),
-    clusterHealAge: gauge('cluster_heal_age_seconds', 'Since when what hints speak of was not looked at as a whole'),
-    clusterLease: gauge('cluster_lease_seconds', 'How much of the lease of this node is left; 0 when it is lost'),
+    clusterLease: gauge('cluster_lease_seconds', 'Seconds left of the lease of this node; 0 when it is lost'),
     clusterHints: counter('cluster_hints_total', 'Hints between nodes', ['kind', 'outcome']),
-    clusterFenced: counter('cluster_fenced_total', 'Connections closed because their device is connected elsewhere'),
+    clusterFenced: counter(
+      'cluster_fenced_total',
+      'Connections closed because their device has connected to another node',
+    ),
     clusterHandedOver: counter(
       'cluster_handed_over_total',
-      'Connections closed so that their devices come to a node that has fewer',
+      'Connections closed so that their devices connect to a node with fewer devices',
     ),
-    clusterPartitions: gauge('cluster_partitions', 'Partitions of webhook receivers that this node sends for, of 64'),
+    clusterPartitions: gauge('cluster_partitions', 'Partitions of webhook receivers, of 64, that this node sends to'),
     numbersRaised: counter(
       'numbers_raised_total',
-      'Times the numbers of transactions, epochs and the audit log were raised above all that may have been given out: at each start, and when the database is another one than before',
+      'Times the numbers of transactions, epochs and audit entries were raised above every number that may be in use: at each start, and after a connection to another database than before',
       ['reason'],
     ),
     commitSeconds: histogram('database_commit_duration_seconds', 'Time of one group commit'),
@@ -159,21 +176,20 @@ export function createMetrics() {
   };
 }
 
-/** Commits of which the 99th percentile is taken. */
+/** The 99th percentile is taken over this many commits. */
 const RECENT = 500;
 
-/** Counts the commits of a database, and what they take. */
+/** Counts the commits of a database, and measures their time. */
 export function commitMetrics({ commitSeconds, commitUnits }: Pick<Metrics, 'commitSeconds' | 'commitUnits'>) {
   let commits = 0;
   const latest = new Float64Array(RECENT);
   return {
-    /** Milliseconds that 99 of 100 of the latest commits took at most; null when there was none. */
+    /** Milliseconds within which 99 of 100 of the latest commits ended; null before the first commit. */
     p99(): number | null {
       if (commits === 0) return null;
       const sorted = latest.slice(0, Math.min(commits, RECENT)).sort();
       return (sorted[Math.floor(sorted.length * 0.99)] ?? 0) * 1000;
     },
-    /** How many there were. */
     count: (): number => commits,
     observe({ seconds, committed, rolledBack }: { seconds: number; committed: number; rolledBack: number }): void {
       latest[commits % RECENT] = seconds;

@@ -46,7 +46,7 @@ function proseOf(text: string): [line: string, number: number][] {
     const isFence = /^ *```/.test(line);
     if (isFence) fence = !fence;
     if (/^<!-- [^/]/.test(line)) mark = true;
-    if (/^<!-- \//.test(line)) mark = false;
+    if (line.startsWith('<!-- /')) mark = false;
     const isProse = !isFence && !fence && !mark && !/^\||^<!-- /.test(line) && line.trim() !== '';
     return isProse ? [[line, index + 1]] : [];
   });
@@ -56,7 +56,7 @@ t.test('prose has at most 120 characters a line', async (t) => {
   for (const page of pages.filter((page) => page !== 'CONFORMANCE.md')) {
     const lines = proseOf(textOf(page));
     t.ok(lines.length >= 20, `${page} has prose that was looked at`);
-    for (const [line, number] of lines) if ([...line].length > 120) t.fail(`${page}:${number} is too long`);
+    for (const [line, number] of lines) if (Array.from(line).length > 120) t.fail(`${page}:${number} is too long`);
   }
   t.ok(pages.length >= 10, 'there are pages');
   t.same(proseOf('one\n```\ncode\n```\n| cell |\n<!-- x -->\nmade\n<!-- /x -->\n\ntwo'), [

@@ -146,6 +146,7 @@ export const RULES: readonly string[] = [
   'core/software/firmware-state',
   'core/software/version',
   'core/transactions/firmware-warning',
+  'core/transactions/operations',
   'core/transactions/transaction',
   'core/webhooks/retry-schedule',
   'edge/admin/sessions/own-page',

@@ -7,16 +7,16 @@ import { activateAll, deviceInTurn, fill } from './fill.ts';
 
 const OFFLINE = 10_000;
 const OFFLINE_PREFIX = '357000005';
-/** Of the product: more for one device are refused. */
+/** A bound of the service: more commands for one device are refused. */
 const MOST_PER_DEVICE = 1000;
 
-/** Calls that are answered 201 per second: commands for devices that are away, one device after another. */
+/** Measures calls that are answered 201 per second: commands for devices that are away, one device after another. */
 async function accepted(target: LapelTarget, callers: number, seconds: number): Promise<number> {
   const pool = new Pool(target.origins[0] ?? '', { connections: callers, pipelining: 1 });
   const headers = { ...target.headers, 'content-type': 'application/json' };
   const began = performance.now();
   let count = 0;
-  let turn = Math.floor(Math.random() * OFFLINE); // spread over all of them, also over several rounds
+  let turn = Math.floor(Math.random() * OFFLINE); // a random start spreads the rounds over all devices
   const caller = async (): Promise<void> => {
     while (performance.now() < began + seconds * 1000) {
       turn += 1;
@@ -33,7 +33,7 @@ async function accepted(target: LapelTarget, callers: number, seconds: number): 
   return count / elapsed;
 }
 
-/** How fast new transactions are accepted while many wait for devices that are away, beside a service on which none waits. */
+/** Measures how fast transactions are accepted while many wait for absent devices, and on a service without waiting ones. */
 export async function runBacklog({ seconds, rounds, devices, callers, rows: count }: Options): Promise<Table> {
   const each = Math.min(Math.ceil(count / OFFLINE), MOST_PER_DEVICE / 2);
   await using stack = new AsyncDisposableStack();
@@ -61,7 +61,7 @@ export async function runBacklog({ seconds, rounds, devices, callers, rows: coun
   const empty = await open(0);
   const waiting = await open(each * OFFLINE);
   const rows = [];
-  await accepted(empty, 64, 1); // warm up both
+  await accepted(empty, 64, 1); // warms up both
   await accepted(waiting, 64, 1);
   for (const number of callers) {
     const pairs: { empty: number; waiting: number }[] = [];

@@ -7,18 +7,18 @@ import type { Row, Table } from '../report.ts';
 
 const HEALTHY = 80;
 const HANGING = 1000;
-/** Webhooks that wait for each of those that hang. */
+/** Webhooks that wait for each hanging receiver. */
 const WAITING = 8;
 const BUSY = 16;
 const SLOW_MS = 500;
 
 interface Sink {
   url: string;
-  /** Resolves when the next webhook for an application has come. */
+  /** Resolves when the next webhook for an application arrives. */
   next(applicationId: string): Promise<void>;
-  /** Webhooks that were answered, so far. */
+  /** The number of webhooks that were answered. */
   answered(): number;
-  /** How it answers from now on: never, at once, or after so many milliseconds. */
+  /** Sets the delay of later answers in milliseconds: 0 for at once, Infinity for never. */
   answers(after: number): void;
   close(): void;
 }
@@ -61,7 +61,7 @@ async function createSink(): Promise<Sink> {
 
 const SCOPE = 'svc:application:read svc:application:write';
 
-/** An application whose deviceEvent is the sink; answers how a `test` event is sent to it. */
+/** Makes an application whose deviceEvent is the sink; returns a function that sends a `test` event to it. */
 async function makeApplication(
   target: LapelTarget,
   pool: Pool,
@@ -103,7 +103,7 @@ async function makeApplication(
 
 type Send = () => Promise<void>;
 
-/** Runs work for each number, some at a time. */
+/** Runs work for each number, `atATime` at a time. */
 async function forEach(count: number, atATime: number, work: (number: number) => Promise<void>): Promise<void> {
   let next = 0;
   const worker = async (): Promise<void> => {
@@ -142,7 +142,7 @@ async function open(): Promise<World> {
   };
 }
 
-/** Each application in turn: an event, its webhook, the next event. Webhooks per second, and the longest wait for one in milliseconds. */
+/** Each application sends an event, waits for its webhook, and begins again. Returns webhooks per second, and the longest wait in milliseconds. */
 async function loop(applications: Map<string, Send>, sink: Sink, seconds: number) {
   const began = performance.now();
   let count = 0;
@@ -191,7 +191,7 @@ async function besideHanging({ seconds, rounds }: Options, stack: AsyncDisposabl
   };
 }
 
-/** Receivers that had all the attempts that they could get stop answering, all at once, while events for them go on. */
+/** Busy receivers, with as many attempts as they could get, stop answering all at once, while their events go on. */
 async function busyThatHang({ seconds }: Options, stack: AsyncDisposableStack): Promise<Row> {
   const sink = stack.adopt(await createSink(), (each) => each.close());
   const busySink = stack.adopt(await createSink(), (each) => each.close());
@@ -222,7 +222,7 @@ async function busyThatHang({ seconds }: Options, stack: AsyncDisposableStack): 
   };
 }
 
-/** One that takes half a second for each: whether it gets what comes for it. */
+/** Measures whether a receiver that takes half a second for each webhook gets as many as it could. */
 async function slowOne({ seconds }: Options, stack: AsyncDisposableStack): Promise<Row> {
   const sink = stack.adopt(await createSink(), (each) => each.close());
   sink.answers(SLOW_MS);
@@ -244,13 +244,13 @@ async function slowOne({ seconds }: Options, stack: AsyncDisposableStack): Promi
   };
 }
 
-/** Receivers that hang, or are slow: what the others feel of it, and what a slow one gets. */
+/** Measures the effect of hanging and slow receivers on the others, and the rate of a slow one. */
 export async function runFanOut(options: Options): Promise<Table> {
   const rows: Row[] = [];
   for (const work of [besideHanging, busyThatHang, slowOne]) {
     await using stack = new AsyncDisposableStack();
     rows.push(await work(options, stack));
   }
-  const about = `${HEALTHY} receivers that answer at once, each with one event after another, beside the same without those that hang (before they hang); of a slow one the most that 256 attempts at a time can be.`;
+  const about = `${HEALTHY} receivers that answer at once, each with one event after another: alone, and beside receivers that hang. For the slow receiver, the floor is the most that 256 attempts at a time allow.`;
   return { name: 'Fan-out', about, rows };
 }

@@ -1,5 +1,5 @@
-// Fills the database of a stopped service. Rows are copies of rows that the service itself wrote, so that this knows no
-// more of the tables than the columns that it changes.
+// Fills the database of a stopped service with copies of rows that the service itself wrote. So this code needs to know only
+// the columns that it changes.
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 
@@ -7,7 +7,7 @@ type Expressions = Record<string, string>;
 
 interface Filling {
   database: Sqlite.Database;
-  /** Copies the newest row of a table `count` times; `n` counts from 0 in the SQL expressions of the columns that differ. */
+  /** Copies the newest row of a table `count` times. `n` counts from 0 in the SQL expressions of the columns that change. */
   copy(table: string, count: number, expressions: Expressions): void;
 }
 
@@ -38,7 +38,7 @@ export function fill(folder: string, work: (filling: Filling) => void): void {
   }
 }
 
-/** SQL for the device whose turn it is at `n`, of those whose identifier begins so. */
+/** The SQL expression that gives the n-th of the devices whose identifier begins with the prefix, in turn. */
 export function deviceInTurn(database: Sqlite.Database, prefix: string): string {
   database.exec('CREATE TEMP TABLE numbered (number INTEGER PRIMARY KEY, device_id TEXT)');
   const { changes } = database
@@ -49,7 +49,7 @@ export function deviceInTurn(database: Sqlite.Database, prefix: string): string 
   return `(SELECT device_id FROM numbered WHERE number = 1 + n % ${changes})`;
 }
 
-/** Activates every device that is not, as if it had answered. */
+/** Activates every device that is not activated, as if it had answered. */
 export function activateAll(database: Sqlite.Database): void {
   const { changes } = database
     .prepare(

@@ -6,10 +6,10 @@ import { measureLoop, medianOf, type Options, type Sample } from '../measure.ts'
 import type { Table } from '../report.ts';
 import { deviceInTurn, fill } from './fill.ts';
 
-/** Digits of a delivery's number, behind `msg_0`, so that it sorts before all that come. */
+/** Digits of a delivery's number behind `msg_0`, chosen so that the copies sort before all new deliveries. */
 const DIGITS = 11;
 
-/** The closed loop with many finished transactions and their deliveries, beside that of a new database. */
+/** Measures the closed loop with many finished transactions and deliveries in the database, and with a new database. */
 export async function runGrowth({ seconds, rounds, devices, callers, rows: count }: Options): Promise<Table> {
   await using stack = new AsyncDisposableStack();
   let bytes = 0;

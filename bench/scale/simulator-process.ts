@@ -1,5 +1,5 @@
-// The simulator's fleet in a process of its own: connects at a rate, loses all its connections at once and comes back as
-// fast as it is let. Prints one JSON line and stays connected. Arguments: file of accounts (JSON), MQTT URL, rate.
+// The fleet of the simulator in a process of its own: it connects at a rate, loses all its connections at once, and connects
+// again as fast as it can. Prints one JSON line and stays connected. Arguments: file of accounts (JSON), MQTT URL, rate.
 import { readFileSync } from 'node:fs';
 import { setTimeout as rest } from 'node:timers/promises';
 import { createFleet } from '../../device-sim/fleet/fleet.ts';

@@ -16,10 +16,10 @@ interface Passage {
 
 const rounded = (number: number): number => Math.round(number * 10) / 10;
 
-/** The simulator's own fleet on an idle service: what a device takes on both sides, and how fast they connect. */
+/** Runs the simulator's fleet on an idle service: measures the cost of a device on both sides, and the rate of connecting. */
 export async function runSimulator({ fleet, profile }: Options): Promise<Table> {
   await using stack = new AsyncDisposableStack();
-  const env = { LAPEL_MQTT_ADDRESS_LOGINS: '0' }; // all of them come from one address here
+  const env = { LAPEL_MQTT_ADDRESS_LOGINS: '0' }; // no limit per address, because all devices have the same one here
   const lapel = stack.adopt(await startLapel({ devices: 1, offline: fleet, env, profile }), (target) => target.close());
   const folder = mkdtempSync(join(tmpdir(), 'lapel-bench-'));
   stack.defer(() => rmSync(folder, { recursive: true }));
@@ -44,7 +44,7 @@ export async function runSimulator({ fleet, profile }: Options): Promise<Table> 
   });
   return {
     name: 'Simulator',
-    about: `${fleet} devices of the simulator in one process, on a service that does nothing else; afterwards the service has taken ${rounded(service.kibEach)} KiB a device, and ${rounded(service.cpuSeconds)} s of processor time for both.`,
+    about: `${fleet} devices of the simulator in one process, on an otherwise idle service. Afterwards the service had used ${rounded(service.kibEach)} KiB a device, and ${rounded(service.cpuSeconds)} s of processor time for both rows.`,
     rows: [row(`new sessions at ${RATE}/s`, first), row('all again at once', storm)],
   };
 }

@@ -8,12 +8,12 @@ import type { Options } from '../measure.ts';
 import type { Table } from '../report.ts';
 import type { RunningTarget } from '../running-target.ts';
 
-/** Devices that are connecting at the same time: as many as the kernel keeps waiting at a listener. */
+/** Devices that connect at the same time: as many as the kernel keeps waiting at a listener. */
 const AT_ONCE = 500;
-/** Callers of the loop that goes on meanwhile. */
+/** Callers of the loop that runs meanwhile. */
 const CALLERS = 8;
 
-/** Connects all, each with its subscription; answers their sockets. */
+/** Connects all devices, each with its subscription; returns their sockets. */
 async function connectAll(port: number, ids: string[], credentialOf: (id: string) => string): Promise<Socket[]> {
   const sockets: Socket[] = [];
   const left = ids.values();
@@ -32,13 +32,13 @@ async function leave(sockets: Socket[]): Promise<void> {
   const gone = sockets.map((socket) => new Promise<void>((resolve) => socket.once('close', () => resolve())));
   for (const socket of sockets) socket.resetAndDestroy();
   await Promise.all(gone);
-  await rested(1000); // the other side sees it, and what it keeps for them goes
+  await rested(1000); // the service needs a moment to see it and to free their memory
 }
 
 interface Storms {
   firstMs: number;
   againMs: number;
-  /** Of the loop while the devices connect again, beside the same just before. */
+  /** The rate of the loop while the devices connect again, relative to its rate just before. */
   loop: number;
   firstKiB: number;
   againKiB: number;
@@ -73,14 +73,14 @@ async function measureStorms(
   return { firstMs: first.ms, againMs: again.ms, loop, firstKiB: first.kib, againKiB: again.kib };
 }
 
-/** A fleet that connects at once: with new sessions, again with those that are there, and while others work. */
+/** Measures a fleet that connects at once: with new sessions, again with existing ones, and while the loop runs. */
 export async function runStorm({ devices, fleet, profile }: Options): Promise<Table> {
   await using stack = new AsyncDisposableStack();
   const floor = stack.adopt(await startFloor({ devices }), (target) => target.close());
-  const env = { LAPEL_MQTT_ADDRESS_LOGINS: '0' }; // all of them come from one address here
+  const env = { LAPEL_MQTT_ADDRESS_LOGINS: '0' }; // no limit per address, because all devices have the same one here
   const lapel = stack.adopt(await startLapel({ devices, offline: fleet, env, profile }), (target) => target.close());
   const ids = deviceIds(fleet, 500_000);
-  await runClosedLoop(floor, CALLERS, 2); // warm up both
+  await runClosedLoop(floor, CALLERS, 2); // warms up both
   await runClosedLoop(lapel, CALLERS, 2);
   const plain = await measureStorms(floor, {
     port: Number(floor.process.addresses['mqtt']),

@@ -16,16 +16,16 @@ import { createLog } from '../../src/runtime/log.ts';
 import type { Options } from '../measure.ts';
 import type { Row, Table } from '../report.ts';
 
-const DAY = 86_400_000_000;
+const DAY_MICROS = 86_400_000_000;
 const DAYS = 365;
 const KEPT = { transactions: 90, deliveries: 30 };
 const PER_UNIT = 200;
 const DEVICES = 50;
-/** Of a hundred commands so many are never answered. */
+/** Commands in a hundred that are never answered. */
 const UNANSWERED = 1;
 const MEBIBYTE = 1024 ** 2;
 
-/** A clock that stands where it is put; what is to happen later is called by hand. */
+/** A clock that only moves by hand; its scheduled task is also called by hand. */
 function createHandClock() {
   let now = Date.UTC(2026, 0, 1) * 1000;
   let task = (): void => undefined;
@@ -42,7 +42,7 @@ function createHandClock() {
   return { clock, pass, next: () => task() };
 }
 
-/** A command, its acknowledgement, its webhook and the answer to that, as the service writes them. */
+/** Writes commands, their acknowledgements, their webhooks and the answers to these, as the service does. */
 async function runCommands(database: Database, clock: Clock, number: number, count: number): Promise<void> {
   for (let done = 0; done < count; done += PER_UNIT) {
     await database.transact(async (unit) => {
@@ -82,8 +82,8 @@ async function runCommands(database: Database, clock: Clock, number: number, cou
 }
 
 /**
- * The course of the database over a year, with fewer commands than a service of a hundred a second has, and the same days of
- * retention: each figure of rows and bytes is to be multiplied, the shape of the course is the same.
+ * Measures the size of the database over a year, with the usual days of retention, but with fewer commands than a service of
+ * a hundred a second has: figures of rows and bytes have to be multiplied, the course is the same.
  */
 export async function runYear({ rows: count }: Options): Promise<Table> {
   const folder = mkdtempSync(join(tmpdir(), 'lapel-bench-'));
@@ -98,7 +98,7 @@ export async function runYear({ rows: count }: Options): Promise<Table> {
         began = performance.now();
         return work(unit);
       });
-      steps.push(performance.now() - began); // its commit is in it
+      steps.push(performance.now() - began); // includes its commit
       return result;
     },
   };
@@ -112,10 +112,10 @@ export async function runYear({ rows: count }: Options): Promise<Table> {
       transactionSweep({ keptDays: KEPT.transactions, pendingBefore: findPendingTransactions }),
     ],
     sweepObjects: async () => undefined,
-    pauseFactor: 0, // a year has no time for pauses
+    pauseFactor: 0, // without pauses, so that a year takes minutes
   });
   const rows: Row[] = [];
-  const awake = setInterval(() => undefined, 60_000); // what the service does at leisure keeps no process alive
+  const awake = setInterval(() => undefined, 60_000); // the service's background timers alone do not keep the process alive
   try {
     await retention.start();
     const perDay = Math.ceil(count / DAYS);
@@ -126,7 +126,7 @@ export async function runYear({ rows: count }: Options): Promise<Table> {
       await runCommands(database, clock, day, perDay);
       written += performance.now() - began;
       days += 1;
-      pass(DAY);
+      pass(DAY_MICROS);
       next();
       await retention.idle();
       if (day % 30 !== 0 && day !== DAYS) continue;

@@ -1,14 +1,17 @@
 import { signal } from '@preact/signals';
 
-/** Milliseconds by which the service's clock is ahead of this browser's, as its last answer said. */
+/** Milliseconds by which the clock of the service is ahead of the browser's, according to its last answer. */
 let ahead = 0;
 
-/** The service's time, which the ages on a page are told by. It moves once a second, and stands while the page is hidden. */
+/**
+ * The time of the service, from which ages on the page are computed. It advances every second, and stands still while
+ * the page is hidden.
+ */
 export const now = signal(Date.now());
 
 export function heard(date: string | null): void {
   const at = date === null ? Number.NaN : Date.parse(date);
-  // The header has whole seconds: half of one is what it is behind on average.
+  // The header has whole seconds, so it is half a second behind on average.
   if (!Number.isNaN(at)) ahead = Math.abs(at + 500 - Date.now()) < 2_000 ? 0 : at + 500 - Date.now();
 }
 

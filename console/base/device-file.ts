@@ -1,15 +1,15 @@
-/** A file of devices in which each device has a credential. */
+/** A file of devices in which each valid device has a credential. */
 export interface DeviceFile {
   text: string;
-  /** Its devices; blank lines and the names of the columns are none. */
+  /** The number of devices; blank lines and the line of column names do not count. */
   lines: number;
-  /** How many credentials were made here; the others were in it. */
+  /** The number of credentials that were generated here; the others were already in the file. */
   made: number;
 }
 
 const DEVICE_ID = /^\d{15}$/;
 
-/** As the service makes them: 256 random bits. */
+/** Generates a credential in the same way as the service: 256 random bits. */
 function makeCredential(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(32));
   return btoa(String.fromCharCode(...bytes))
@@ -18,7 +18,7 @@ function makeCredential(): string {
     .replaceAll('=', '');
 }
 
-/** The records of CSV (RFC 4180), each field as it is written; a record may go over several lines. */
+/** The records of CSV (RFC 4180), each field as it is written. A record may extend over several lines. */
 function* recordsOf(text: string): Generator<string[]> {
   let fields: string[] = [];
   let start = 0;
@@ -37,7 +37,7 @@ function* recordsOf(text: string): Generator<string[]> {
       start = at + 1;
     }
   }
-  yield [...fields, text.slice(start)]; // nothing, when the last line is ended
+  yield [...fields, text.slice(start)]; // an empty record when the text ends with a line feed
 }
 
 const contentOf = (field = ''): string => {
@@ -46,7 +46,7 @@ const contentOf = (field = ''): string => {
 };
 const isBlank = (fields: readonly string[]): boolean => fields.every((field) => contentOf(field) === '');
 
-/** Its last field has a quote that nothing ends. */
+/** True when the last field has a quote that is never closed. */
 const isOpen = (fields: readonly string[]): boolean => (fields.at(-1) ?? '').split('"').length % 2 === 0;
 
 function completeCsv(text: string): DeviceFile {
@@ -87,15 +87,15 @@ function completeJson(text: string): DeviceFile {
       made.made += 1;
       return JSON.stringify({ ...device, credential: makeCredential() });
     } catch {
-      return line; // the service says what is wrong with it
+      return line; // the service reports the fault of this line
     }
   };
   return { text: text.split('\n').map(complete).join('\n'), ...made };
 }
 
 /**
- * Gives each device of a file that has no credential one: made here, it can be saved before anything is sent. Lines stay
- * where they are, and what is wrong with one stays so.
+ * Gives a credential to each device of a file that has none. It is generated in the browser, so that it can be saved
+ * before anything is sent. All lines keep their position, and faulty lines are not changed.
  */
 export const withCredentials = (text: string, isJson: boolean): DeviceFile =>
   isJson ? completeJson(text) : completeCsv(text);

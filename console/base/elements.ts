@@ -4,7 +4,7 @@ type Tags = JSX.IntrinsicElements;
 type Child = ComponentChildren;
 type Attributes<Tag extends keyof Tags> = Tags[Tag] & { readonly [name: `data-${string}`]: string };
 
-/** A function that makes elements of one kind: attributes first, or null, then what is in it. The compiler checks both. */
+/** Makes a function for elements of one kind: it takes attributes or null, then children. The compiler checks both. */
 const maker =
   <Tag extends keyof Tags>(tag: Tag) =>
   (attributes: Attributes<Tag> | null, ...children: Child[]): VNode =>
@@ -51,7 +51,7 @@ export const time = maker('time');
 export const tr = maker('tr');
 export const ul = maker('ul');
 
-/** A component with its properties; `key` where it is one of a list. */
+/** A component with its properties; `key` is needed in lists. */
 export const use = <Props extends object>(
   component: (properties: Props) => Child,
   properties: Props & { key?: string | number },

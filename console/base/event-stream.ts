@@ -5,18 +5,18 @@ export interface StreamEvent {
 }
 
 /**
- * Reads server-sent events (HTML, 9.2) from a response, until it ends or `signal` aborts. EventSource would do, but sends no
- * headers.
+ * Reads server-sent events (HTML, 9.2) from a response, until it ends or `signal` aborts. EventSource is not used,
+ * because it cannot send headers.
  */
 export async function* eventsOf(response: Response): AsyncGenerator<StreamEvent> {
   if (!response.body) return;
-  /** Of a line whose end has not come. */
+  /** The pieces of a line whose end has not yet arrived. */
   let pieces: string[] = [];
   let event = 'message';
   let data: string[] = [];
   for await (const piece of response.body.pipeThrough(new TextDecoderStream()) as unknown as AsyncIterable<string>) {
     pieces.push(piece);
-    if (!piece.includes('\n')) continue; // a long line is put together once
+    if (!piece.includes('\n')) continue; // the pieces of a long line are joined once, at its end
     const lines = pieces.join('').split('\n');
     pieces = [lines.pop() ?? ''];
     for (const ended of lines) {

@@ -1,6 +1,8 @@
 import { useEffect, useRef } from 'preact/hooks';
 
-/** Does something again and again while a component is shown and the page is seen; not at all without a time. */
+/**
+ * Calls `act` repeatedly while a component is mounted and the page is visible; never when `milliseconds` is undefined.
+ */
 export function useEvery(milliseconds: number | undefined, act: () => void): void {
   const latest = useRef(act);
   latest.current = act;

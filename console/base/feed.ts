@@ -3,7 +3,7 @@ import { eventsOf, type StreamEvent } from './event-stream.ts';
 import { base, credentials } from './requests.ts';
 import { ended, resume, session } from './session.ts';
 
-/** What the service tells of a thing that is watched. */
+/** A change that the service reports for a watched topic. */
 export interface Change {
   topic: string;
   key: string;
@@ -11,24 +11,32 @@ export interface Change {
 }
 
 export interface Watcher {
-  /** `first`: it is of the snapshot, not a change. */
+  /** `first` is true for an item of the snapshot, and false for a change. */
   changed(change: Change, first: boolean): void;
-  /** So many messages were left out, because more came than anybody can read. */
+  /** The number of messages that were left out, because more came than can be read. */
   gap?(dropped: number): void;
 }
 
-/** `live`: what is shown is true now. `away`: the service is not reached, and is tried again. `hidden`: nobody looks. */
+/**
+ * `live`: the page is up to date. `away`: the service cannot be reached, and a retry follows. `full`: the service has
+ * no free stream, and a retry follows. `hidden`: the page is not visible.
+ */
 export const feedState = signal<'off' | 'opening' | 'live' | 'away' | 'full' | 'hidden'>('off');
-/** Rises with every stream after the first, and when somebody looks again: what was shown before may be stale by now. */
+/**
+ * Increases with every new stream after the first, and when the page becomes visible again: values that were shown
+ * before may be outdated.
+ */
 export const feedRound = signal(0);
 
 const watchers = new Map<Watcher, string>();
 const topics = signal('');
 const shown = signal(!document.hidden);
 
-/** Milliseconds in which several changes of what is watched become one stream. */
-const SETTLES = 60;
-/** Milliseconds without a sign of life after which a stream is dead; the service gives one every 10 s. */
+/** Milliseconds in which several changes of the watched topics are combined into one new stream. */
+const DEBOUNCE_MS = 60;
+/**
+ * Milliseconds without any data after which a stream is considered dead; the service sends a sign of life every 10 s.
+ */
 const SILENCE = 25_000;
 const RETRY = 1_000;
 const RETRY_FULL = 10_000;
@@ -38,10 +46,10 @@ function collect(): void {
   clearTimeout(settling);
   settling = setTimeout(() => {
     topics.value = [...new Set(watchers.values())].filter(Boolean).sort().join(',');
-  }, SETTLES);
+  }, DEBOUNCE_MS);
 }
 
-/** Watches a topic, until the function that it answers is called. */
+/** Watches a topic. The returned function ends that. */
 export function watch(topic: string, watcher: Watcher): () => void {
   watchers.set(watcher, topic);
   collect();
@@ -76,7 +84,7 @@ function pause(milliseconds: number, stopped: AbortSignal): Promise<void> {
   return promise;
 }
 
-/** One stream, to its end. */
+/** Reads one stream to its end. */
 async function stream(wanted: string, stopped: AbortSignal): Promise<void> {
   const silent = new AbortController();
   let alarm: ReturnType<typeof setTimeout> | undefined;
@@ -93,7 +101,7 @@ async function stream(wanted: string, stopped: AbortSignal): Promise<void> {
     });
     if (response.status === 401) return ended();
     if (response.status === 429) feedState.value = 'full';
-    else if (response.status < 500 && !response.ok) feedState.value = 'off'; // not for who looks: nothing to try again
+    else if (response.status < 500 && !response.ok) feedState.value = 'off'; // the session may not read this topic, so there is no retry
     if (!response.ok) return;
     feedState.value = 'live';
     const sign = new TransformStream<Uint8Array, Uint8Array>({
@@ -109,7 +117,7 @@ async function stream(wanted: string, stopped: AbortSignal): Promise<void> {
   }
 }
 
-/** Streams one after another, until nobody wants what they tell. */
+/** Opens one stream after another, until the topics are no longer wanted. */
 async function follow(wanted: string, stopped: AbortSignal): Promise<void> {
   for (let round = 0; !stopped.aborted; round += 1) {
     if (round > 0) feedRound.value += 1;
@@ -124,7 +132,7 @@ async function follow(wanted: string, stopped: AbortSignal): Promise<void> {
   }
 }
 
-/** Keeps one stream open for all that is watched: none without a session, and none while the page is hidden. */
+/** Keeps one stream open for all watched topics. There is none without a session, and none while the page is hidden. */
 export function startFeed(): void {
   document.addEventListener('visibilitychange', () => {
     shown.value = !document.hidden;

@@ -29,11 +29,11 @@ export const count = (value: number): string => whole.format(value);
 export const compact = (value: number): string =>
   Math.abs(value) < 10_000 ? whole.format(value) : short.format(value);
 
-/** One or many of something: `1 device`, `2 devices`. */
+/** A number with its noun: `1 device`, `2 devices`. */
 export const counted = (value: number, one: string, many = `${one}s`): string =>
   `${count(value)} ${value === 1 ? one : many}`;
 
-/** A duration in the two units that matter: `3 d 4 h`, `12.4 s`, `38 ms`. */
+/** A duration in at most two units: `3 d 4 h`, `12.4 s`, `38 ms`. */
 export function duration(milliseconds: number): string {
   const value = Math.max(0, milliseconds);
   if (value < 1) return '< 1 ms';
@@ -50,7 +50,7 @@ function pair(value: number, large: number, largeName: string, small: number, sm
   return `${Math.floor(value / large)} ${largeName}${rest === 0 ? '' : ` ${rest} ${smallName}`}`;
 }
 
-/** How long ago, in one unit. */
+/** An age in one unit. */
 export function ago(milliseconds: number): string {
   if (milliseconds < 2 * SECOND) return 'now';
   if (milliseconds < MINUTE) return `${Math.floor(milliseconds / SECOND)} s ago`;
@@ -59,13 +59,13 @@ export function ago(milliseconds: number): string {
   return `${Math.floor(milliseconds / DAY)} d ago`;
 }
 
-/** A time as people in this browser's time zone write it, to the second. */
+/** A time in the browser's time zone, to the second. */
 export const when = (time: string): string => {
   const at = new Date(time);
   return Number.isNaN(at.getTime()) ? time : moment.format(at);
 };
 
-/** The same to the millisecond, without the year. */
+/** A time to the millisecond, without the year. */
 export const whenExactly = (time: string): string => exact.format(new Date(time));
 
 const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
@@ -79,15 +79,15 @@ export function bytes(value: number): string {
   return `${unit === 0 || rest >= 100 ? Math.round(rest) : rest.toFixed(1)} ${UNITS[unit]}`;
 }
 
-/** Milliseconds between two times of the service; microseconds are in them. */
+/** Milliseconds between two times of the service, exact to the microsecond. */
 export function between(from: string, to: string): number {
   const micros = (time: string): number => Number(/\.\d{3}(\d{1,3})/.exec(time)?.[1]?.padEnd(3, '0') ?? 0);
   return Date.parse(to) - Date.parse(from) + (micros(to) - micros(from)) / 1000;
 }
 
 /**
- * Text from devices, customers and files, made harmless to the eye: what turns the direction of writing round, or cannot
- * be seen, is shown as its code point.
+ * Makes text from devices, customers and files safe to look at: invisible characters, and those that change the
+ * direction of writing, are shown as their code points.
  */
 export const visible = (text: string): string =>
   text.replace(

@@ -4,30 +4,32 @@ import { useEvery } from './every.ts';
 import { feedRound } from './feed.ts';
 
 export interface Loaded<Value> {
-  /** What was read last; undefined until something was. */
+  /** The last value that was read; undefined before the first one. */
   value: Value | undefined;
-  /** Why the last try failed; null when it did not. */
+  /** The error of the last try; null when it succeeded. */
   error: Error | null;
   isLoading: boolean;
 }
 
 export interface Loading<Value> {
   state: Signal<Loaded<Value>>;
-  /** Reads it again; what is shown stays until then. */
+  /** Reads the value again; the old one is shown until then. */
   again(): void;
-  /** Changes what is shown by what is known meanwhile. */
+  /** Changes the shown value, after a change was reported. */
   change(by: (value: Value) => Value): void;
 }
 
 interface How {
-  /** Milliseconds after which it is read again, while the page is seen. */
+  /** Milliseconds after which the value is read again, while the page is visible. */
   every?: number;
 }
 
-/** Milliseconds for an answer. */
-const PATIENCE = 60_000;
+/** Milliseconds to wait for an answer. */
+const ANSWER_TIMEOUT_MS = 60_000;
 
-/** Reads something whenever `key` changes, and when the service is back. What belongs to another key is not shown. */
+/**
+ * Reads a value when `key` changes, and when the service can be reached again. The value of another key is never shown.
+ */
 export function useLoad<Value>(
   key: string,
   load: (signal: AbortSignal) => Promise<Value>,
@@ -48,7 +50,7 @@ export function useLoad<Value>(
       const isOther = loadedKey.current !== key;
       state.value = { value: isOther ? undefined : state.peek().value, error: null, isLoading: true };
       try {
-        const value = await latest.current(AbortSignal.any([stop.signal, AbortSignal.timeout(PATIENCE)]));
+        const value = await latest.current(AbortSignal.any([stop.signal, AbortSignal.timeout(ANSWER_TIMEOUT_MS)]));
         if (stop.signal.aborted) return;
         loadedKey.current = key;
         state.value = { value, error: null, isLoading: false };
@@ -56,7 +58,8 @@ export function useLoad<Value>(
         if (!stop.signal.aborted) state.value = { ...state.peek(), error: error as Error, isLoading: false };
       }
     }
-    // What is being read is read to its end, however slow the line is, and then once more: else nothing ever would be.
+    // A running read is finished, then repeated if another one was asked for. If it were restarted instead, a read over
+    // a slow line would never end.
     async function run(): Promise<void> {
       isWanted = true;
       if (isLoading) return;

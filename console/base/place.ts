@@ -1,8 +1,8 @@
 import { computed, signal } from '@preact/signals';
 
 /**
- * Where the service is, as the browser reaches it: what is in front of `/console`, without a slash at its end. A proxy may
- * have put it anywhere: the page says where it is relative to the address that it was loaded by.
+ * The path of the service as the browser sees it: the part before `/console`, without a slash at its end. A proxy may
+ * have chosen any path, so the page contains it relative to its own address.
  */
 export const ROOT = new URL(document.documentElement.dataset['root'] ?? './', document.baseURI).pathname.replace(
   /\/$/,
@@ -10,19 +10,19 @@ export const ROOT = new URL(document.documentElement.dataset['root'] ?? './', do
 );
 const HOME = `${ROOT}/console`;
 
-/** Who looks: the operator at the administration listener, or an application at the API listener. */
+/** The role of the user: the operator at the administration listener, or an application at the API listener. */
 export const ROLE: 'operator' | 'application' =
   document.documentElement.dataset['role'] === 'application' ? 'application' : 'operator';
 
 export type Query = Record<string, string | undefined>;
 
 interface Place {
-  /** Segments behind `/console`, decoded. */
+  /** Segments after `/console`, decoded. */
   path: readonly string[];
   query: Readonly<Record<string, string>>;
 }
 
-/** A segment of a path, as it is meant; one that cannot be decoded is as it came. */
+/** Decodes a segment of a path; one that cannot be decoded stays as it is. */
 export function decode(segment: string): string {
   try {
     return decodeURIComponent(segment);
@@ -39,7 +39,7 @@ function read(): Place {
 const current = signal(read());
 export const place = computed(() => current.value);
 
-/** Rises when one goes to another page, or back to one; not when a filter of the page that is shown changes. */
+/** Increases when the user goes to another page, or back to one, but not when a filter of the same page changes. */
 export const moves = signal(0);
 
 function toSearch(query: Query): string {
@@ -50,11 +50,11 @@ function toSearch(query: Query): string {
   return text === '' ? '' : `?${text}`;
 }
 
-/** The address of a page: its segments, and what filters it has. */
+/** The address of a page, by its segments and filters. */
 export const addressOf = (path: readonly (string | number)[], query: Query = {}): string =>
   `${[HOME, ...path.map((segment) => encodeURIComponent(segment))].join('/')}${toSearch(query)}`;
 
-/** Goes there; a new entry in the history unless it only changes what is there already. */
+/** Goes to an address. This adds an entry to the history, unless `replace` is set. */
 export function go(address: string, { replace = false } = {}): void {
   if (replace) history.replaceState(null, '', address);
   else {
@@ -65,14 +65,17 @@ export function go(address: string, { replace = false } = {}): void {
   current.value = read();
 }
 
-/** Changes filters of the page that is shown. A list begins anew by it. */
+/** Changes filters of the current page. This resets a list to its first page. */
 export function filter(changes: Query, { keepsPage = false } = {}): void {
   const query: Query = { ...current.value.query, ...changes };
   if (!keepsPage) delete query['after'];
   go(addressOf(current.value.path, query), { replace: true });
 }
 
-/** Links to pages are followed without loading anything anew; the others, and those for a new tab, are the browser's. */
+/**
+ * Handles links to pages of the console without loading the page again. The browser handles other links, and those that
+ * open a new tab.
+ */
 export function followLinks(): void {
   addEventListener('popstate', () => {
     moves.value = moves.peek() + 1;

@@ -3,10 +3,10 @@ import { ROLE, ROOT } from './place.ts';
 import { ended, session } from './session.ts';
 import { wordsOf } from './words.ts';
 
-/** An answer that is no success, in the words of the service. */
+/** An error answer, with the text of the service. */
 export class RequestError extends Error {
   readonly status: number;
-  /** The code of the error, as documented. */
+  /** The documented code of the error. */
   readonly code: string;
   readonly requestId: string | null;
 
@@ -23,18 +23,21 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 interface Options {
   query?: Record<string, string | number | boolean | undefined>;
   json?: unknown;
-  /** A body that is not JSON, with its type. */
+  /** A body that is not JSON, with its media type. */
   body?: { type: string; content: BodyInit };
   signal?: AbortSignal | undefined;
 }
 
-/** Where the interface begins for who looks, without a slash at its end. */
+/** The base path of the interface for the current role, without a slash at its end. */
 export const base = (): string =>
   ROLE === 'operator'
     ? `${ROOT}/admin/v1`
     : `${ROOT}/v1/applications/${encodeURIComponent(session.value?.applicationId ?? '')}`;
 
-/** The headers that say who asks: the operator has a cookie, and this says that the console itself asks. */
+/**
+ * The headers that identify the caller. The operator is identified by a cookie; the header tells that the console
+ * itself makes the request.
+ */
 export const credentials = (): Record<string, string> =>
   ROLE === 'operator' ? { 'X-Lapel-Console': '1' } : { Authorization: `Bearer ${session.value?.accessToken ?? ''}` };
 
@@ -51,7 +54,7 @@ async function bodyOf(response: Response): Promise<unknown> {
   return response.json().catch(() => undefined);
 }
 
-/** Throws RequestError for an answer that is no success; 401 ends the session. */
+/** Throws RequestError for an error answer; a 401 also ends the session. */
 async function checked(response: Response): Promise<Response> {
   if (response.ok) return response;
   if (response.status === 401) ended();
@@ -60,7 +63,10 @@ async function checked(response: Response): Promise<Response> {
   throw new RequestError(response.status, code, words, response.headers.get('x-request-id'));
 }
 
-/** Asks the service; `path` is behind `base()`. Throws RequestError, and TypeError when it cannot be reached. */
+/**
+ * Sends a request to the service; `path` is relative to `base()`. Throws RequestError, and TypeError when the service
+ * cannot be reached.
+ */
 export async function send(
   method: Method,
   path: string,
@@ -82,18 +88,18 @@ export async function send(
   return checked(response);
 }
 
-/** The body of an answer, as JSON. */
+/** Reads the JSON body of an answer. */
 export async function read<Body>(path: string, options: Options = {}): Promise<Body> {
   return (await (await send('GET', path, options)).json()) as Body;
 }
 
 export interface Page<Row> {
   rows: Row[];
-  /** What the next page comes after; null on the last one. */
+  /** The cursor for the next page; null on the last one. */
   next: string | null;
 }
 
-/** A page of a list, whose rows are in `member` of the body; the next one is where its Link header says. */
+/** Reads a page of a list. The rows are in `member` of the body, the next page is in the Link header. */
 export async function readPage<Row>(path: string, member: string, options: Options = {}): Promise<Page<Row>> {
   const response = await send('GET', path, options);
   const rows = ((await response.json()) as Record<string, Row[]>)[member] ?? [];
@@ -102,6 +108,6 @@ export async function readPage<Row>(path: string, member: string, options: Optio
   return { rows, next: parameters?.get('after') ?? null };
 }
 
-/** Segments of a path, encoded. */
+/** Encodes segments of a path. */
 export const at = (...segments: (string | number)[]): string =>
   segments.map((segment) => `/${encodeURIComponent(segment)}`).join('');

@@ -23,7 +23,7 @@ import type {
   VersionRow,
 } from '../../src/platform/contracts/types.ts';
 
-/** What the service sends, by its schemas. Times are date-times in UTC. */
+/** The rows that the service sends, by its schemas. Times are date-times in UTC. */
 export type {
   ApplicationRow,
   AuditEntry,

@@ -11,14 +11,17 @@ const parts = new Intl.DateTimeFormat('en-CA', {
   hourCycle: 'h23',
 });
 
-/** An instant as the service's clock on the wall shows it, with microseconds: the form of times in the application's requests. */
+/** A time in the local time of the service with microseconds: the form of times in requests of the application. */
 export function toServiceTime(milliseconds: number): string {
   const of = Object.fromEntries(parts.formatToParts(milliseconds).map(({ type, value }) => [type, value]));
   const rest = String(Math.floor(((milliseconds % 1000) + 1000) % 1000)).padStart(3, '0');
   return `${of['year']}-${of['month']}-${of['day']}T${of['hour']}:${of['minute']}:${of['second']}.${rest}000`;
 }
 
-/** A time of the service's own as one in UTC; null stays null. Where clocks are put back it is the later of two. */
+/**
+ * Converts a local time of the service into UTC; null stays null. A local time that occurs twice, because clocks were
+ * put back, is taken as the later one.
+ */
 export function fromServiceTime(local: string | null): string | null {
   if (local === null) return null;
   const wall = Date.parse(`${local.slice(0, 23)}Z`);

@@ -3,18 +3,21 @@ import { ROLE, ROOT } from './place.ts';
 import { wordsOf } from './words.ts';
 
 interface Session {
-  /** Of an application: who it is, and what it may do. The token is in memory only. */
+  /** The applicationId and rights of an application. The token is kept in memory only. */
   applicationId: string | null;
   accessToken: string | null;
   scopes: readonly string[];
 }
 
-/** Undefined until it is known whether there is one; null without one. */
+/** Undefined until it is known whether there is a session; null without one. */
 export const session = signal<Session | null | undefined>(ROLE === 'operator' ? undefined : null);
-/** Why there is no session any more; null when nobody was put out. */
-export const farewell = signal<string | null>(null);
+/** The reason why the session ended; null when the user signed out, or was never signed in. */
+export const endReason = signal<string | null>(null);
 
-/** Whether who looks may also act: on devices, or on what is the application's own. The operator may. */
+/**
+ * Whether the user may make changes: to devices, or to the application's own settings and software. The operator always
+ * may.
+ */
 export const mayChange = (what: 'application' | 'device'): boolean =>
   ROLE === 'operator' || (session.value?.scopes.includes(`svc:${what}:write`) ?? false);
 
@@ -22,13 +25,16 @@ const OPERATOR: Session = { applicationId: null, accessToken: null, scopes: [] }
 const OWN = { 'X-Lapel-Console': '1' };
 const SESSION = `${ROOT}/console/session`;
 
-/** The session has come to its end: it ran out, or somebody ended it. */
+/** The session has expired, or somebody has ended it. */
 export function ended(): void {
-  if (session.value) farewell.value = 'Your session has ended. Sign in again to go on where you were.';
+  if (session.value) endReason.value = 'Your session has ended. Sign in again to continue on this page.';
   session.value = null;
 }
 
-/** Whether the operator's session is still there; it outlives a restart of the service. False when the service cannot be reached. */
+/**
+ * Checks whether the operator's session still exists; it survives a restart of the service. Returns false when the
+ * service cannot be reached.
+ */
 export async function resume(): Promise<boolean> {
   if (ROLE === 'application') return true;
   try {
@@ -42,16 +48,16 @@ export async function resume(): Promise<boolean> {
 }
 
 async function words(response: Response): Promise<string> {
-  if (response.status === 429) return 'Too many tries. Wait a minute, then try again.';
+  if (response.status === 429) return 'Too many attempts. Wait a minute, then try again.';
   return wordsOf(await response.json().catch(() => null)) ?? `The service answered ${response.status}.`;
 }
 
-/** Signs an operator in by the administrator token. Answers what is wrong, or null. */
+/** Signs the operator in with the administrator token. Returns an error text, or null. */
 export async function signInOperator(token: string): Promise<string | null> {
   const headers = { ...OWN, 'Content-Type': 'application/json' };
   const response = await fetch(SESSION, { method: 'POST', headers, body: JSON.stringify({ token }) });
-  if (!response.ok) return response.status === 401 ? 'That is not the administrator token.' : words(response);
-  farewell.value = null;
+  if (!response.ok) return response.status === 401 ? 'The administrator token is wrong.' : words(response);
+  endReason.value = null;
   session.value = OPERATOR;
   return null;
 }
@@ -60,8 +66,8 @@ const LOOKING = ['svc:application:read', 'svc:device:read'];
 const ACTING = [...LOOKING, 'svc:application:write', 'svc:device:write'];
 
 /**
- * Signs an application in, to look only or also to act; answers what is wrong, or null. Its secret is not kept: when the
- * token has run out, it is asked for again.
+ * Signs an application in, with the right to read only or also to make changes. Returns an error text, or null. The
+ * secret is not stored, so the user is asked again when the token has expired.
  */
 export async function signInApplication(
   applicationId: string,
@@ -71,19 +77,19 @@ export async function signInApplication(
   const basic = btoa(String.fromCodePoint(...new TextEncoder().encode(`${applicationId}:${secret}`)));
   const response = await fetch(`${ROOT}/api/v1/authenticate`, {
     method: 'POST',
-    credentials: 'omit', // else the browser asks for them itself when they are wrong
+    credentials: 'omit', // otherwise the browser itself would ask for credentials after a 401
     headers: { Authorization: `Basic ${basic}` },
     body: new URLSearchParams({ grant_type: 'client_credentials', scope: (acts ? ACTING : LOOKING).join(' ') }),
   });
-  if (!response.ok) return response.status === 401 ? 'The application or its secret is wrong.' : words(response);
+  if (!response.ok) return response.status === 401 ? 'The applicationId or the secret is wrong.' : words(response);
   const { access_token: accessToken, scope = '' } = (await response.json()) as { access_token: string; scope?: string };
-  farewell.value = null;
+  endReason.value = null;
   session.value = { applicationId, accessToken, scopes: scope.split(' ').filter(Boolean) };
   return null;
 }
 
 export async function signOut(): Promise<void> {
   if (ROLE === 'operator') await fetch(SESSION, { method: 'DELETE', headers: OWN });
-  farewell.value = null;
+  endReason.value = null;
   session.value = null;
 }

@@ -1,6 +1,7 @@
 /**
- * Puts a file to where the service says, straight to the object store; tells how far it is, from 0 to 1. Not `fetch`, which
- * cannot tell of what it sends. Rejects when the store refuses it or cannot be reached.
+ * Uploads a file to the URL from the service, directly to the object store, and reports the progress from 0 to 1. It
+ * does not use `fetch`, which cannot report the progress of an upload. Rejects when the store refuses the file or
+ * cannot be reached.
  */
 export function upload(url: string, file: Blob, told: (share: number) => void, signal: AbortSignal): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -12,7 +13,7 @@ export function upload(url: string, file: Blob, told: (share: number) => void, s
       ? resolve()
       : reject(new Error(`The object store answered ${request.status}.`));
   request.onerror = () => reject(new TypeError('The object store cannot be reached from this browser.'));
-  request.onabort = () => reject(new DOMException('The upload was given up.', 'AbortError'));
+  request.onabort = () => reject(new DOMException('The upload was cancelled.', 'AbortError'));
   signal.addEventListener('abort', () => request.abort(), { once: true });
   request.send(file);
   return promise;

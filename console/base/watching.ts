@@ -1,7 +1,7 @@
 import { useEffect } from 'preact/hooks';
 import { type Change, watch } from './feed.ts';
 
-/** Watches a topic as long as a component is shown; nothing with an empty topic. */
+/** Watches a topic while a component is mounted; an empty topic watches nothing. */
 export function useWatch(
   topic: string,
   changed: (change: Change, first: boolean) => void,

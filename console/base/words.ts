@@ -3,7 +3,7 @@ interface Fault {
   msg: string;
 }
 
-/** An error body in words: what happened, and each faulty field with what is wrong with it; null when it says nothing. */
+/** The text of an error body: the message, and each faulty field with its fault; null for a body without any. */
 export function wordsOf(body: unknown): string | null {
   const {
     message,

@@ -13,14 +13,14 @@ import { age, badge, card, fact, id, idLink, nothing, outside } from '../parts/s
 function replaceSecret(applicationId: string): void {
   ask({
     title: `Give ${applicationId} a new secret?`,
-    text: 'The old one stops at once, and so does every token that it got.',
-    does: 'Make a new one',
+    text: 'The old secret becomes invalid at once, and so do all access tokens that were issued for it.',
+    does: 'Replace the secret',
     isBad: true,
     async act() {
       const { secret } = (await (await send('POST', `/applications${at(applicationId)}/secret`)).json()) as {
         secret: string;
       };
-      showSecret(`The new secret of ${applicationId}`, 'It is shown here only, and never again.', secret);
+      showSecret(`The new secret of ${applicationId}`, 'It is shown only now, and never again.', secret);
     },
   });
 }
@@ -28,14 +28,14 @@ function replaceSecret(applicationId: string): void {
 function remove({ applicationId, developerId }: ApplicationRow): void {
   ask({
     title: `Delete ${applicationId}?`,
-    text: 'Only one without activated devices can be deleted. Its identifier is never given again; its last webhooks still arrive.',
+    text: 'An application can be deleted when it has no activated devices. Its applicationId is never used again. Its pending webhooks are still delivered.',
     typed: applicationId,
-    does: 'Delete it',
+    does: 'Delete',
     isBad: true,
     async act() {
       await send('DELETE', `/applications${at(applicationId)}`);
       go(addressOf(['developers', developerId]));
-      return `${applicationId} is deleted.`;
+      return `${applicationId} was deleted.`;
     },
   });
 }
@@ -64,12 +64,12 @@ function OneApplication({ applicationId }: { applicationId: string }) {
       div(
         { class: 'columns' },
         card(
-          { title: 'About it', bare: true },
+          { title: 'Details', bare: true },
           dl(
             { class: 'facts' },
             fact('applicationId', id(one.applicationId)),
             fact('Developer', idLink(addressOf(['developers', one.developerId]), one.developerId)),
-            fact('Made', age(one.createdAt)),
+            fact('Created', age(one.createdAt)),
             fact(
               'Activated devices',
               one.activated === 0
@@ -83,13 +83,10 @@ function OneApplication({ applicationId }: { applicationId: string }) {
                     badge('good', 'issued'),
                     one.keyReplacedAt ? span({ class: 'age' }, 'replaced ', age(one.keyReplacedAt)) : null,
                   ]
-                : badge('warn', 'not issued: nothing can be asked of devices'),
+                : badge('warn', 'not issued: no command can be sent'),
             ),
-            fact(
-              'Transactions',
-              a({ href: addressOf(['transactions'], { applicationId }) }, 'All of its transactions'),
-            ),
-            fact('Deliveries', a({ href: addressOf(['webhooks'], { applicationId }) }, 'Its delivery log')),
+            fact('Transactions', a({ href: addressOf(['transactions'], { applicationId }) }, 'All transactions')),
+            fact('Deliveries', a({ href: addressOf(['webhooks'], { applicationId }) }, 'Delivery log')),
           ),
         ),
         card(

@@ -13,11 +13,11 @@ import { rowsTable } from '../parts/table.ts';
 
 const FILTERS: readonly Filter[] = [
   { name: 'actor', label: 'Who' },
-  { name: 'resource', label: 'Resource begins with', placeholder: 'Resource, as in /admin/v1/devices' },
+  { name: 'resource', label: 'Resource begins with', placeholder: 'Resource, for example /admin/v1/devices' },
 ];
 const LIMIT = 50;
 
-/** The thing that a path is of, when it has a page. */
+/** The address of the page of a resource, when there is one. */
 function pageFor(resource: string): string | null {
   const found = /^\/admin\/v1\/(devices|developers|applications)\/([^/?]+)/.exec(resource);
   return found ? addressOf([found[1]!, decode(found[2]!)]) : null;
@@ -29,7 +29,7 @@ function Audit() {
   return [
     head({
       title: 'Audit log',
-      about: 'Who changed what, and when. Commands to devices are transactions, and have a record of their own.',
+      about: 'Who changed what, and when. Commands to devices are recorded as transactions instead.',
     }),
     filterBar([...FILTERS, sinceFilter()]),
     card(
@@ -37,8 +37,8 @@ function Audit() {
       loaded(page, ({ rows, next }) =>
         rows.length === 0
           ? empty({
-              title: 'Nothing was changed',
-              text: 'Every change by the console, the command line, administration’s API and applications is written down here.',
+              title: 'No changes',
+              text: 'Every change through the console, the command line and the administration API is recorded here, and the changes that applications make to themselves.',
             })
           : [
               rowsTable({

@@ -26,14 +26,14 @@ const attempts = (rows: readonly Attempt[]): VNode =>
     columns: [
       { name: 'Attempt', kind: 'lead', cell: ({ attempt }) => `No. ${attempt}` },
       { name: 'At', kind: 'short', cell: ({ at: time }) => moment(time) },
-      { name: 'Took', kind: 'short', cell: ({ durationMs }) => duration(durationMs) },
+      { name: 'Duration', kind: 'short', cell: ({ durationMs }) => duration(durationMs) },
       {
-        name: 'What came back',
+        name: 'Result',
         cell: ({ statusCode, error, answer }) =>
           div(
             { class: 'stack tight' },
             span({ class: 'fault' }, said(lastAnswer({ lastStatusCode: statusCode, lastError: error }))),
-            answer ? details(null, summary(null, 'Its answer'), json(answer)) : null,
+            answer ? details(null, summary(null, 'Answer'), json(answer)) : null,
           ),
       },
     ],
@@ -43,13 +43,13 @@ function OneDelivery({ applicationId, deliveryId }: { applicationId: string; del
   const path = `${deliveriesPath(applicationId)}${at(deliveryId)}`;
   const delivery = useLoad(path, (signal) => read<DeliveryDetail>(path, { signal }));
   const { value: row } = delivery.state.value;
-  // Deliveries are not watched one by one: one that is on its way is looked at again.
+  // There is no live topic for single deliveries, so a pending one is read again and again.
   useEvery(row?.status === 'pending' ? 2_000 : undefined, delivery.again);
   const redeliver = (): void =>
     act(async () => {
       await send('POST', `${path}/redeliver`);
       delivery.again();
-      return 'It is sent again.';
+      return 'The delivery is sent again.';
     });
   return [
     head({
@@ -60,7 +60,7 @@ function OneDelivery({ applicationId, deliveryId }: { applicationId: string; del
       actions:
         row && mayChange('application')
           ? [
-              button({ type: 'button', class: 'main', onClick: redeliver }, 'Send it again'),
+              button({ type: 'button', class: 'main', onClick: redeliver }, 'Send again'),
               button({ type: 'button', onClick: () => sendTest(applicationId, row.setting) }, 'Test the receiver'),
             ]
           : null,
@@ -69,7 +69,7 @@ function OneDelivery({ applicationId, deliveryId }: { applicationId: string; del
       div(
         { class: 'columns' },
         card(
-          { title: 'About it', bare: true },
+          { title: 'Details', bare: true },
           dl(
             { class: 'facts' },
             fact(
@@ -79,14 +79,14 @@ function OneDelivery({ applicationId, deliveryId }: { applicationId: string; del
                 : id(applicationId),
             ),
             fact('Setting', said(value.setting)),
-            fact('Address', outside(value.url)),
+            fact('URL', outside(value.url)),
             value.deviceId === null
               ? null
               : fact('Device', idLink(addressOf(['devices', value.deviceId]), value.deviceId)),
             value.transactionId === null
               ? null
               : fact('Transaction', idLink(addressOf(['transactions', value.transactionId]), value.transactionId)),
-            fact('Made', moment(value.createdAt)),
+            fact('Created', moment(value.createdAt)),
             fact('Attempts', String(value.attempts)),
             value.status === 'delivered' ? fact('Delivered', moment(value.updatedAt)) : null,
             value.nextAttemptAt === null ? null : fact('Next attempt', until(value.nextAttemptAt)),
@@ -96,7 +96,7 @@ function OneDelivery({ applicationId, deliveryId }: { applicationId: string; del
         card(
           { title: 'Headers' },
           Object.keys(value.headers).length === 0
-            ? p({ class: 'quiet' }, 'None were sent yet.')
+            ? p({ class: 'quiet' }, 'None have been sent yet.')
             : json(
                 Object.entries(value.headers)
                   .map(([name, one]) => `${name}: ${one}`)
@@ -106,7 +106,9 @@ function OneDelivery({ applicationId, deliveryId }: { applicationId: string; del
       ),
       card(
         { title: 'Failed attempts', bare: true },
-        value.failedAttempts.length === 0 ? p({ class: 'pad quiet' }, 'None failed.') : attempts(value.failedAttempts),
+        value.failedAttempts.length === 0
+          ? p({ class: 'pad quiet' }, 'No attempt failed.')
+          : attempts(value.failedAttempts),
       ),
       card({ title: 'Body' }, json(value.body)),
     ]),

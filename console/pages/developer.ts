@@ -1,5 +1,5 @@
 import { a, button, div, dl, p, progress, small, use, type VNode } from '../base/elements.ts';
-import { bytes, count } from '../base/format.ts';
+import { bytes, count, counted } from '../base/format.ts';
 import { useLoad } from '../base/load.ts';
 import { addressOf, go } from '../base/place.ts';
 import { at, read, readPage, send } from '../base/requests.ts';
@@ -22,30 +22,30 @@ function change({ developerId, name, deviceLimit }: Developer, done: () => void)
       textField(
         {
           name: 'deviceLimit',
-          label: 'Activated devices at most',
+          label: 'Most activated devices',
           value: deviceLimit === null ? '' : String(deviceLimit),
-          hint: 'Left empty the contract ends: devices that are activated stay so.',
+          hint: 'Leave this empty to end the contract. Activated devices stay activated.',
         },
         { inputMode: 'numeric' },
       ),
     ],
-    does: 'Change it',
+    does: 'Change',
     async act(data) {
       await send('PATCH', `/developers${at(developerId)}`, {
         json: { name: typed(data, 'name'), deviceLimit: wholeNumber(typed(data, 'deviceLimit')) ?? null },
       });
       done();
-      return `The contract of ${developerId} is changed.`;
+      return `The contract of ${developerId} was changed.`;
     },
   });
 }
 
 function addApplication(developerId: string): void {
   ask({
-    title: `A new application of ${developerId}`,
+    title: `New application of ${developerId}`,
     fields: [
       textField({ name: 'name', label: 'Name', required: true }),
-      textField({ name: 'applicationId', label: 'applicationId', hint: 'Left empty, one is made.' }),
+      textField({ name: 'applicationId', label: 'applicationId', hint: 'Generated when left empty.' }),
     ],
     does: 'Create',
     async act(data) {
@@ -55,7 +55,7 @@ function addApplication(developerId: string): void {
       go(addressOf(['applications', applicationId]));
       showSecret(
         `The secret of ${applicationId}`,
-        'The application gets its tokens by it. It is shown here only, and never again.',
+        'The application gets its access tokens with it. It is shown only now, and never again.',
         secret,
       );
     },
@@ -66,10 +66,10 @@ function register(developerId: string): void {
   ask({
     title: `Register a device of ${developerId}`,
     fields: textField(
-      { name: 'deviceId', label: 'deviceId', required: true, hint: 'Its IMEI, 15 digits.' },
+      { name: 'deviceId', label: 'deviceId', required: true, hint: 'The IMEI of the device, 15 digits.' },
       { inputMode: 'numeric' },
     ),
-    does: 'Register it',
+    does: 'Register',
     async act(data) {
       const response = await send('POST', `/developers${at(developerId)}/devices`, {
         json: { deviceId: typed(data, 'deviceId') },
@@ -77,7 +77,7 @@ function register(developerId: string): void {
       const { deviceId, credential } = (await response.json()) as { deviceId: string; credential: string };
       showSecret(
         `The credential of ${deviceId}`,
-        'The device connects by it. It is shown here only, and never again.',
+        'The device logs in with it. It is shown only now, and never again.',
         credential,
       );
     },
@@ -87,34 +87,34 @@ function register(developerId: string): void {
 function remove(developerId: string): void {
   ask({
     title: `Delete ${developerId}?`,
-    text: 'Only one without applications and devices can be deleted.',
+    text: 'A developer can be deleted when it has no applications and no devices.',
     typed: developerId,
     does: 'Delete',
     isBad: true,
     async act() {
       await send('DELETE', `/developers${at(developerId)}`);
       go(addressOf(['developers']));
-      return `${developerId} is deleted.`;
+      return `${developerId} was deleted.`;
     },
   });
 }
 
-/** How much of the contract is used: activated devices of all its applications. */
+/** The usage of the contract: activated devices of all applications of the developer. */
 function usage({ deviceLimit }: Developer, applications: readonly ApplicationRow[]): VNode {
   const activated = applications.reduce((sum, one) => sum + one.activated, 0);
   if (deviceLimit === null)
     return div(
       { class: 'pad' },
-      p(null, `${count(activated)} activated devices. There is no contract: no more can be activated.`),
+      p(null, `${counted(activated, 'activated device')}. There is no contract, so no device can be activated.`),
     );
   return div(
     { class: 'pad stack tight' },
-    progress({ max: Math.max(1, deviceLimit), value: activated, 'aria-label': 'Used of the contract' }),
+    progress({ max: Math.max(1, deviceLimit), value: activated, 'aria-label': 'Usage of the contract' }),
     p({ class: 'num' }, `${count(activated)} of ${count(deviceLimit)} devices are activated`),
   );
 }
 
-/** How much of a quota is used. */
+/** The usage of a quota. */
 const ofQuota = (used: string, most: string | null): string => (most === null ? used : `${used} of ${most}`);
 
 function OneDeveloper({ developerId }: { developerId: string }) {
@@ -150,7 +150,7 @@ function OneDeveloper({ developerId }: { developerId: string }) {
         dl(
           { class: 'facts' },
           fact('developerId', one.developerId),
-          fact('Devices', a({ href: addressOf(['devices'], { developerId }) }, 'All of its devices')),
+          fact('Devices', a({ href: addressOf(['devices'], { developerId }) }, 'All devices')),
           fact(
             'Packages',
             a(
@@ -179,9 +179,9 @@ function OneDeveloper({ developerId }: { developerId: string }) {
           ? empty(
               {
                 title: 'No applications yet',
-                text: 'An application has a secret, webhook URLs, and devices that are activated for it.',
+                text: 'An application has a secret, webhook URLs and activated devices.',
               },
-              button({ type: 'button', onClick: () => addApplication(developerId) }, 'Create the first one'),
+              button({ type: 'button', onClick: () => addApplication(developerId) }, 'Create the first application'),
             )
           : rowsTable({
               label: 'Applications',
@@ -211,7 +211,7 @@ function OneDeveloper({ developerId }: { developerId: string }) {
                       ? badge('good', 'set')
                       : badge('warn', hasKey ? 'no deviceEvent' : 'no key'),
                 },
-                { name: 'Made', kind: 'short', cell: ({ createdAt }) => age(createdAt) },
+                { name: 'Created', kind: 'short', cell: ({ createdAt }) => age(createdAt) },
               ],
             }),
       ),

@@ -14,25 +14,25 @@ import { rowsTable } from '../parts/table.ts';
 
 const LIMIT = 100;
 
-/** A whole number that was typed; undefined when nothing was. Throws when it is none. */
+/** Reads a whole number; undefined when the text is. Throws when the text is not a whole number. */
 export function wholeNumber(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
-  if (!/^\d+$/.test(text)) throw new Error('A whole number is wanted.');
+  if (!/^\d+$/.test(text)) throw new Error('Enter a whole number.');
   return Number(text);
 }
 
 const create = (): void =>
   ask({
-    title: 'A new developer',
-    text: 'Whoever has a contract: their applications share its limit of activated devices.',
+    title: 'New developer',
+    text: 'A developer has a contract. All its applications share the limit of activated devices.',
     fields: [
       textField({ name: 'name', label: 'Name', required: true }),
-      textField({ name: 'developerId', label: 'developerId', hint: 'Left empty, one is made.' }),
+      textField({ name: 'developerId', label: 'developerId', hint: 'Generated when left empty.' }),
       textField(
         {
           name: 'deviceLimit',
-          label: 'Activated devices at most',
-          hint: 'Left empty there is no contract: no device can be activated.',
+          label: 'Most activated devices',
+          hint: 'When left empty there is no contract, and no device can be activated.',
         },
         { inputMode: 'numeric' },
       ),
@@ -46,7 +46,7 @@ const create = (): void =>
       });
       const { developerId } = (await (await send('POST', '/developers', { json })).json()) as Developer;
       go(addressOf(['developers', developerId]));
-      return 'The developer is there. Create an application next.';
+      return 'The developer was created. Create an application next.';
     },
   });
 
@@ -63,7 +63,7 @@ function Developers() {
         developers.length === 0
           ? empty(
               { title: 'No developers yet', text: 'A developer owns applications, devices and packages.' },
-              button({ type: 'button', onClick: create }, 'Create the first one'),
+              button({ type: 'button', onClick: create }, 'Create the first developer'),
             )
           : [
               rowsTable({

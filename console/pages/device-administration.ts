@@ -14,7 +14,7 @@ interface Target {
   unfinished?: number;
 }
 
-/** What the operator can do about a device. */
+/** The buttons with which the operator manages a device. */
 export function administration(
   { deviceId, developerId, activation, connected, blocked = false, unfinished = 0 }: Target,
   done: () => void,
@@ -23,40 +23,40 @@ export function administration(
   const disconnect = (): void =>
     ask({
       title: `Close the connection of ${deviceId}?`,
-      text: 'The device may come back at once. Nothing that is stored for it is lost.',
+      text: 'The device may reconnect at once. All data that is stored for it is kept.',
       does: 'Disconnect',
       async act() {
         await send('DELETE', `${path}/connection`);
         done();
-        return `The connection of ${deviceId} is closed.`;
+        return `The connection of ${deviceId} was closed.`;
       },
     });
   const block = (): void =>
     ask({
       title: blocked ? `Let ${deviceId} connect again?` : `Block ${deviceId}?`,
       text: blocked
-        ? 'Its credential is as good as before.'
-        : 'It cannot connect until it is unblocked. What is stored for it stays.',
+        ? 'Its credential is still valid.'
+        : 'It cannot connect until it is unblocked. All data that is stored for it is kept.',
       does: blocked ? 'Unblock' : 'Block',
       isBad: !blocked,
       async act() {
         await send('PATCH', path, { json: { blocked: !blocked } });
         done();
-        return blocked ? `${deviceId} may connect again.` : `${deviceId} is blocked.`;
+        return blocked ? `${deviceId} was unblocked.` : `${deviceId} was blocked.`;
       },
     });
   const reset = (): void =>
     ask({
       title: `Give ${deviceId} a new credential?`,
-      text: 'The old one stops at once, and its connection is closed. The device needs the new one to connect.',
-      does: 'Make a new one',
+      text: 'The old credential becomes invalid at once, and the connection is closed. The device needs the new one to connect.',
+      does: 'Replace the credential',
       isBad: true,
       async act() {
         const { credential } = (await (await send('POST', `${path}/credential`, { json: {} })).json()) as {
           credential: string;
         };
         done();
-        showSecret(`The new credential of ${deviceId}`, 'It is shown here only, and never again.', credential);
+        showSecret(`The new credential of ${deviceId}`, 'It is shown only now, and never again.', credential);
       },
     });
   const move = (): void =>
@@ -64,19 +64,19 @@ export function administration(
       title: `Move ${deviceId} to another developer`,
       text:
         activation === 'deactivated'
-          ? 'From now on that developer’s applications can activate it.'
-          : 'Only a deactivated device moves: deactivate it first.',
+          ? 'Afterwards the applications of that developer can activate it.'
+          : 'Only a deactivated device can be moved, so deactivate it first.',
       fields: textField({
         name: 'developerId',
         label: 'Developer',
         required: true,
         ...(developerId !== undefined && { value: developerId }),
       }),
-      does: 'Move it',
+      does: 'Move',
       async act(data) {
         await send('PATCH', path, { json: { developerId: typed(data, 'developerId') } });
         done();
-        return `${deviceId} is moved.`;
+        return `${deviceId} was moved.`;
       },
     });
   const remove = (): void =>
@@ -84,17 +84,17 @@ export function administration(
       title: `Delete ${deviceId}?`,
       text:
         activation === 'deactivated' && unfinished === 0
-          ? 'Its credential, its session and its status are gone. Its history stays as long as any.'
-          : 'It is taken away from its application, which is told, and everything unfinished is cancelled. Its credential, its session and its status are gone.',
+          ? 'Its credential, session and status are deleted. Its transactions are kept for the usual time.'
+          : 'The device is deactivated and its unfinished transactions are cancelled; its application gets webhooks for that. Its credential, session and status are deleted.',
       typed: deviceId,
-      does: 'Delete it',
+      does: 'Delete',
       isBad: true,
       async act() {
         await send('DELETE', path, {
           query: { force: activation === 'deactivated' && unfinished === 0 ? undefined : 'true' },
         });
         go(addressOf(['devices']));
-        return `${deviceId} is deleted.`;
+        return `${deviceId} was deleted.`;
       },
     });
   return [

@@ -14,7 +14,7 @@ interface Command {
   name: string;
   about: string;
   method: Method;
-  /** Behind the device's path. */
+  /** The path after that of the device. */
   path: string;
   fields?: Child;
   isBad?: boolean;
@@ -25,7 +25,7 @@ interface Command {
 const COMMANDS: readonly Command[] = [
   {
     name: 'Set Wi-Fi',
-    about: 'The one network that it shall know; the others are forgotten.',
+    about: 'Sets one network and removes all others from the device.',
     method: 'PUT',
     path: '/settings/wifi',
     fields: [
@@ -35,7 +35,7 @@ const COMMANDS: readonly Command[] = [
         ['WPA2', 'WPA3', 'WPA2_WPA3', 'WEP', 'OPEN'].map((one) => [one, one] as const),
       ),
       textField(
-        { name: 'password', label: 'Password', hint: 'Wiped from the transaction when it has ended.' },
+        { name: 'password', label: 'Password', hint: 'Deleted from the transaction when it ends.' },
         { type: 'password', autoComplete: 'off' },
       ),
     ],
@@ -45,7 +45,7 @@ const COMMANDS: readonly Command[] = [
   },
   {
     name: 'Set APN',
-    about: 'The one access point of its mobile network; the others are forgotten.',
+    about: 'Sets one access point of the mobile network and removes all others from the device.',
     method: 'PUT',
     path: '/settings/apn',
     fields: [
@@ -64,15 +64,20 @@ const COMMANDS: readonly Command[] = [
   },
   {
     name: 'Set language',
-    about: 'What its screen and its voice speak.',
+    about: 'The language of its screen and its voice.',
     method: 'PUT',
     path: '/settings/lang',
-    fields: textField({ name: 'lang', label: 'Language tag', required: true, hint: 'As in BCP 47: ja-JP, en-GB.' }),
+    fields: textField({
+      name: 'lang',
+      label: 'Language tag',
+      required: true,
+      hint: 'A BCP 47 tag, for example ja-JP or en-GB.',
+    }),
     body: (data) => ({ lang: typed(data, 'lang') }),
   },
   {
     name: 'Install software',
-    about: 'A version of a package that is distributed to it.',
+    about: 'Installs a distributed version of a package.',
     method: 'PUT',
     path: '/apps',
     fields: [
@@ -83,7 +88,7 @@ const COMMANDS: readonly Command[] = [
   },
   {
     name: 'Update firmware',
-    about: 'A firmware of the service.',
+    about: 'Installs a version from the list of firmware.',
     method: 'PUT',
     path: '/firmware',
     fields: [
@@ -94,7 +99,7 @@ const COMMANDS: readonly Command[] = [
   },
   {
     name: 'Switch Bluetooth',
-    about: 'On or off.',
+    about: 'Turns Bluetooth on or off.',
     method: 'PUT',
     path: '/connectivity/state',
     fields: tick({ name: 'enabled', label: 'On' }, true),
@@ -102,29 +107,34 @@ const COMMANDS: readonly Command[] = [
   },
   {
     name: 'Read Bluetooth',
-    about: 'Whether it is on.',
+    about: 'Asks whether Bluetooth is on.',
     method: 'GET',
     path: '/connectivity/state',
     query: { type: 'bluetooth' },
   },
   {
     name: 'List Bluetooth devices',
-    about: 'What is paired with it.',
+    about: 'Asks for the Bluetooth devices that it sees.',
     method: 'GET',
     path: '/connectivity/list',
     query: { type: 'bluetooth' },
   },
   {
     name: 'Pair Bluetooth',
-    about: 'With a button, a headset or the like.',
+    about: 'Pairs the device with a button, a headset or the like.',
     method: 'POST',
     path: '/bluetooth/devices',
-    fields: textField({ name: 'macAddress', label: 'MAC address', required: true, hint: 'As in 00:1A:7D:DA:71:13.' }),
+    fields: textField({
+      name: 'macAddress',
+      label: 'MAC address',
+      required: true,
+      hint: 'For example 00:1A:7D:DA:71:13.',
+    }),
     body: (data) => ({ macAddress: typed(data, 'macAddress') }),
   },
   {
     name: 'Deactivate',
-    about: 'Takes it from this application. What it has still to do is cancelled.',
+    about: 'Ends the activation for this application. All other unfinished transactions are cancelled.',
     method: 'DELETE',
     path: '',
     isBad: true,
@@ -132,10 +142,10 @@ const COMMANDS: readonly Command[] = [
 ];
 const ACTIVATE: Command = {
   name: 'Activate',
-  about: 'For this application.',
+  about: 'Activates the device for this application.',
   method: 'POST',
   path: '',
-  fields: textField({ name: 'clientId', label: 'clientId', hint: 'Left empty, one is made.' }),
+  fields: textField({ name: 'clientId', label: 'clientId', hint: 'Generated when left empty.' }),
   body: (data) => given({ clientId: typed(data, 'clientId') }),
 };
 
@@ -148,7 +158,7 @@ function askFor(
     title: `${name}: ${deviceId}`,
     text: about,
     fields,
-    does: isBad ? name : 'Ask the device',
+    does: isBad ? name : 'Send the command',
     isBad,
     async act(data) {
       const response = await send(method, `/devices${at(deviceId)}${path}`, {
@@ -165,8 +175,8 @@ function askFor(
 const list = (target: Target, done: () => void): VNode =>
   div(
     null,
-    title(`Ask of ${target.deviceId}`),
-    p({ class: 'soft' }, 'It is stored at once, and done when the device is connected.'),
+    title(`Commands for ${target.deviceId}`),
+    p({ class: 'soft' }, 'A command is stored at once, and carried out when the device is connected.'),
     ul(
       { class: 'stack tight' },
       COMMANDS.map((command) =>
@@ -187,10 +197,10 @@ const list = (target: Target, done: () => void): VNode =>
     div({ class: 'ends' }, button({ type: 'button', onClick: close }, 'Back')),
   );
 
-/** What an application can ask of a device. */
+/** The button that opens the commands of an application to a device. */
 export function commands(target: Target, done: () => void): Child {
   if (!mayChange('device')) return null;
   if (target.activation !== 'activated')
     return button({ type: 'button', class: 'main', onClick: () => askFor(ACTIVATE, target, done) }, 'Activate');
-  return button({ type: 'button', class: 'main', onClick: () => open(list(target, done)) }, 'Ask of the device');
+  return button({ type: 'button', class: 'main', onClick: () => open(list(target, done)) }, 'Send a command');
 }

@@ -39,7 +39,7 @@ const NAMES: Readonly<Record<string, string>> = {
   bluetooth: 'Bluetooth',
 };
 
-/** Of an application: its answer has the fields beside one another, in the service's own time. */
+/** The status as an application reads it: all fields in one object, with times in the local time of the service. */
 async function statusOfApplication(path: string, signal: AbortSignal): Promise<Status> {
   const {
     software,
@@ -56,7 +56,7 @@ async function statusOfApplication(path: string, signal: AbortSignal): Promise<S
   };
 }
 
-/** A value as people read it; one that this page does not know is shown as it came. */
+/** A value in readable form; the value of an unknown field is shown as JSON. */
 function shown({ name, value }: Field): Child {
   if (value === null || value === undefined) return nothing();
   const of = value as Record<string, unknown>;
@@ -87,7 +87,7 @@ const stateOf = ({ state, errorCode, since }: Software): Child =>
     state === 'failed'
       ? badge('bad', errorCode ?? 'failed')
       : state === 'waiting'
-        ? badge('calm', 'waits for it')
+        ? badge('calm', 'waiting')
         : badge('good', 'installed'),
     since ? small(null, age(since)) : null,
   );
@@ -129,7 +129,7 @@ function DeviceStatus({ deviceId }: { deviceId: string }) {
       { title: 'Installed software', bare: true },
       loaded(status, ({ software }) =>
         software.length === 0
-          ? p({ class: 'pad quiet' }, 'None is reported.')
+          ? p({ class: 'pad quiet' }, 'The device has not reported any.')
           : rowsTable<Software>({
               label: 'Installed software',
               keyOf: ({ package: name }) => name,

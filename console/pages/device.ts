@@ -15,15 +15,18 @@ import { administration } from './device-administration.ts';
 import { commands } from './device-commands.ts';
 import { deviceStatus } from './device-status.ts';
 
-/** A device with what its list says of it; undefined members are not known to who looks. */
+/** A device with the fields of its row in the list. Fields that the user may not see are undefined. */
 type Known = Partial<DeviceRow> & Pick<DeviceRow, 'deviceId' | 'activation'>;
 
-/** A list has what the device's own answer has not: its connection, and what it reported. */
+/**
+ * Finds a device in the list first, because its row has more fields (connection, reported status) than the answer for
+ * one device.
+ */
 async function find(deviceId: string, signal: AbortSignal): Promise<Known> {
   const { rows } = await readPage<DeviceRow>('/devices', 'devices', { query: { prefix: deviceId, limit: 1 }, signal });
   const row = rows.find((one) => one.deviceId === deviceId);
   if (row) return row;
-  // Not one of the application's: what it may know is whether it is activated (op 4).
+  // The device is not activated for the application, which may then only read its activation status (op 4).
   const known = await read<Partial<Known> & { status?: 'activated' | 'deactivated' }>(`/devices${at(deviceId)}`, {
     signal,
   });
@@ -45,23 +48,23 @@ function ConnectionCard({ deviceId, connected }: { deviceId: string; connected: 
           connectionBadge(value),
           value.connected && value.since ? span({ class: 'age' }, 'for ', since(value.since)) : null,
         ]),
-        fact('Last heard of', age(value.lastSeenAt)),
+        fact('Last seen', age(value.lastSeenAt)),
         value.connected
           ? [
-              fact('From', value.address === null ? nothing() : id(value.address)),
-              fact('By', [
+              fact('Address', value.address === null ? nothing() : id(value.address)),
+              fact('Transport', [
                 value.transport ?? nothing(),
                 value.protocol === null ? null : span({ class: 'age' }, `MQTT ${value.protocol}`),
               ]),
               fact('Keep alive', value.keepAliveSeconds === null ? nothing() : `${value.keepAliveSeconds} s`),
               value.node === null
                 ? null
-                : fact('At node', [
+                : fact('Node', [
                     id(value.node),
                     value.since === null
                       ? span(
                           { class: 'small quiet' },
-                          'another one than this: its messages are live in the console there',
+                          'not the node of this console: live messages are shown in the console of that node',
                         )
                       : null,
                   ]),
@@ -71,7 +74,7 @@ function ConnectionCard({ deviceId, connected }: { deviceId: string; connected: 
           'Session',
           value.session.present
             ? value.session.subscriptions.length === 0
-              ? 'kept, without subscriptions'
+              ? 'present, without subscriptions'
               : div(
                   null,
                   value.session.subscriptions.map((topic) => div({ key: topic }, id(topic))),
@@ -109,22 +112,25 @@ function Transactions({ deviceId }: { deviceId: string }) {
   return [
     card(
       {
-        title: 'Its queue',
+        title: 'Queue',
         bare: true,
-        side: span({ class: 'quiet small' }, 'what the device has still to do, in order'),
+        side: span({ class: 'quiet small' }, 'unfinished transactions, in the order of delivery'),
       },
       loaded(
         queue,
         ({ rows, next }) => {
           const waiting = rows.filter(({ status }) => !isFinished(status));
-          if (waiting.length === 0) return p({ class: 'pad quiet' }, 'Nothing waits for this device.');
+          if (waiting.length === 0) return p({ class: 'pad quiet' }, 'No transaction is unfinished.');
           return [
             rowsTable({ label: 'Queue', columns, rows: waiting, keyOf }),
             next === null
               ? null
               : div(
                   { class: 'pad' },
-                  a({ href: addressOf(['transactions'], { deviceId, unfinished: 'true' }) }, 'All that waits'),
+                  a(
+                    { href: addressOf(['transactions'], { deviceId, unfinished: 'true' }) },
+                    'All unfinished transactions',
+                  ),
                 ),
           ];
         },
@@ -139,7 +145,7 @@ function Transactions({ deviceId }: { deviceId: string }) {
       },
       loaded(page, ({ rows }) =>
         rows.length === 0
-          ? empty({ title: 'Nothing was ever asked of it' })
+          ? empty({ title: 'No transactions yet' })
           : rowsTable({ label: 'Timeline', columns, rows, keyOf }),
       ),
     ),
@@ -152,7 +158,7 @@ function Device({ deviceId }: { deviceId: string }) {
     if (key === deviceId) device.change((known) => ({ ...known, ...(value as Partial<DeviceRow>) }));
   });
   const { value: row } = device.state.value;
-  // Of a device that is not its own an application is told nothing.
+  // An application may see the status and messages of its own devices only.
   const isKnown = ROLE === 'operator' || row?.activation === 'activated';
   return [
     head({
@@ -192,10 +198,8 @@ const aboutOf = ({ applicationId, developerId }: Known): Child =>
   ROLE === 'application'
     ? null
     : [
-        developerId ? ['of ', idLink(addressOf(['developers', developerId]), developerId)] : null,
-        applicationId
-          ? [', for application ', idLink(addressOf(['applications', applicationId]), applicationId)]
-          : null,
+        developerId ? ['developer ', idLink(addressOf(['developers', developerId]), developerId)] : null,
+        applicationId ? [', application ', idLink(addressOf(['applications', applicationId]), applicationId)] : null,
       ];
 
 export const devicePage = (deviceId: string): VNode => use(Device, { deviceId, key: deviceId });

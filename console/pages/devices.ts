@@ -25,7 +25,7 @@ const FILTERS: readonly Filter[] = [
     label: 'Connection',
     choices: [
       ['true', 'connected'],
-      ['false', 'away'],
+      ['false', 'disconnected'],
     ],
   },
   {
@@ -95,12 +95,9 @@ function columns(): Column<DeviceRow>[] {
     },
     { name: 'Connection', cell: connectionBadge },
     {
-      name: 'Last heard of',
+      name: 'Last seen',
       kind: 'short',
-      head: head(
-        sortedBySeen ? (sort === 'lastSeen' ? 'Last heard of ↑' : 'Last heard of ↓') : 'Last heard of',
-        seenNext,
-      ),
+      head: head(sortedBySeen ? (sort === 'lastSeen' ? 'Last seen ↑' : 'Last seen ↓') : 'Last seen', seenNext),
       ...(sortedBySeen && { sorted: sort === 'lastSeen' ? 'ascending' : 'descending' }),
       cell: ({ lastSeenAt }) => age(lastSeenAt),
     },
@@ -133,13 +130,16 @@ function columns(): Column<DeviceRow>[] {
   return all;
 }
 
-/** An application's list has its activated devices: another one is opened by its name, to activate it. */
+/**
+ * Asks for a deviceId and opens its page. The list of an application has activated devices only, so this is the way to
+ * a device that is to be activated.
+ */
 const openDevice = (): void =>
   ask({
     title: 'Open a device',
-    text: 'One that is to be activated is not in the list yet.',
+    text: 'The list has activated devices only. Open any other device here to activate it.',
     fields: textField({ name: 'deviceId', label: 'deviceId', required: true }, { inputMode: 'numeric' }),
-    does: 'Open it',
+    does: 'Open',
     act(data) {
       go(addressOf(['devices', typed(data, 'deviceId') ?? '']));
       return Promise.resolve(undefined);
@@ -149,10 +149,13 @@ const openDevice = (): void =>
 const hasFilters = (): boolean => filters.some(({ name }) => place.value.query[name] !== undefined);
 
 function none(): VNode {
-  if (hasFilters()) return empty({ title: 'No device is like that', text: 'Take a filter away to see more.' });
+  if (hasFilters()) return empty({ title: 'No matching devices', text: 'Remove a filter to see more.' });
   if (ROLE === 'application')
     return empty({ title: 'No device is activated for this application', text: 'Activate one by its deviceId.' });
-  return empty({ title: 'No devices yet', text: 'Register them from a file, or a developer’s page.' });
+  return empty({
+    title: 'No devices yet',
+    text: 'Import them from a file, or register one on the page of a developer.',
+  });
 }
 
 function Devices() {
@@ -173,7 +176,7 @@ function Devices() {
   return [
     head({
       title: 'Devices',
-      about: 'What is shown here changes as it happens.',
+      about: 'The rows change live.',
       actions:
         ROLE === 'operator'
           ? button({ type: 'button', onClick: importDevices }, 'Import from a file')
@@ -181,7 +184,7 @@ function Devices() {
     }),
     filterBar(filters),
     card(
-      { title: hasFilters() ? 'Devices that are like that' : 'All devices', bare: true },
+      { title: hasFilters() ? 'Matching devices' : 'All devices', bare: true },
       loaded(
         page,
         ({ rows, next }) =>
@@ -189,7 +192,7 @@ function Devices() {
             ? none()
             : [
                 rows.length === 0
-                  ? div({ class: 'pad quiet' }, 'None in this part of the fleet; go on looking.')
+                  ? div({ class: 'pad quiet' }, 'No match in this part of the fleet; continue with the next page.')
                   : rowsTable({ label: 'Devices', columns: columns(), rows, keyOf: ({ deviceId }) => deviceId }),
                 pager(next, rows.length),
               ],

@@ -25,10 +25,10 @@ import { loaded } from '../parts/loaded.ts';
 import { age, badge, card, id, nothing, said } from '../parts/show.ts';
 import { rowsTable } from '../parts/table.ts';
 
-/** Milliseconds between two looks. */
+/** Milliseconds between two reads. */
 const EVERY = 5_000;
 
-/** What a scraper would collect, by the name with its labels. */
+/** Parses the text of /metrics into values by name with labels. */
 function readMetrics(text: string): Map<string, number> {
   const values = new Map<string, number>();
   for (const line of text.split('\n')) {
@@ -40,7 +40,7 @@ function readMetrics(text: string): Map<string, number> {
 
 const SIZES = [
   ['lapel_database_bytes{file="database"}', 'Database'],
-  ['lapel_database_bytes{file="wal"}', 'Its log'],
+  ['lapel_database_bytes{file="wal"}', 'Write-ahead log'],
   ['lapel_database_free_bytes', 'Free inside the database'],
   ['lapel_objects_stored_bytes', 'Stored objects'],
   ['lapel_disk_free_bytes', 'Free on the disk'],
@@ -60,7 +60,7 @@ function Readiness() {
     { title: 'Readiness' },
     loaded(ready, (problems) =>
       problems.length === 0
-        ? div({ class: 'row' }, badge('good', 'ready'), span({ class: 'soft' }, 'Every part of the service says so.'))
+        ? div({ class: 'row' }, badge('good', 'ready'), span({ class: 'soft' }, 'Every part of the service is ready.'))
         : ul(
             { class: 'stack tight' },
             problems.map((problem, index) =>
@@ -101,26 +101,26 @@ function Sessions() {
     act(async () => {
       await send('DELETE', `/sessions${at(sessionId)}`);
       sessions.again();
-      return 'The session is ended.';
+      return 'The session was ended.';
     });
   return card(
-    { title: 'Who is signed in', bare: true },
+    { title: 'Sessions of the console', bare: true },
     loaded(sessions, (rows) =>
       rows.length === 0
-        ? p({ class: 'pad quiet' }, 'Nobody.')
+        ? p({ class: 'pad quiet' }, 'None')
         : rowsTable({
             label: 'Sessions',
             rows,
             keyOf: ({ sessionId }) => sessionId,
             columns: [
-              { name: 'From', kind: 'lead', cell: ({ address }) => (address === null ? nothing() : id(address)) },
+              { name: 'Address', kind: 'lead', cell: ({ address }) => (address === null ? nothing() : id(address)) },
               { name: 'Since', kind: 'short', cell: ({ createdAt }) => age(createdAt) },
               { name: 'Last used', kind: 'short', cell: ({ lastUsedAt }) => age(lastUsedAt) },
               {
                 name: '',
                 kind: 'short',
                 cell: ({ sessionId }) =>
-                  button({ type: 'button', class: 'tiny', onClick: () => end(sessionId) }, 'End it'),
+                  button({ type: 'button', class: 'tiny', onClick: () => end(sessionId) }, 'End'),
               },
             ],
           }),
@@ -128,7 +128,7 @@ function Sessions() {
   );
 }
 
-/** What a description has between backticks is typed as it is. */
+/** Shows parts of a description between backticks as code. */
 const worded = (text: string): Child =>
   text.split('`').map((part, index) => (index % 2 === 1 ? code(null, visible(part)) : visible(part)));
 
@@ -143,7 +143,11 @@ function SettingsCard() {
     async (signal) => (await read<{ settings: SettingRow[] }>('/settings', { signal })).settings,
   );
   return card(
-    { title: 'Settings', bare: true, side: span({ class: 'quiet small' }, 'as this process was started') },
+    {
+      title: 'Settings',
+      bare: true,
+      side: span({ class: 'quiet small' }, 'in effect since the start of this process'),
+    },
     loaded(settings, (rows) =>
       rowsTable({
         label: 'Settings',
@@ -155,7 +159,7 @@ function SettingsCard() {
             kind: 'lead',
             cell: ({ name, description }) => [code(null, name), small(null, worded(description))],
           },
-          { name: 'Value', cell: (row) => div(null, shownValue(row), row.isSet ? null : small(null, 'by default')) },
+          { name: 'Value', cell: (row) => div(null, shownValue(row), row.isSet ? null : small(null, 'default')) },
         ],
       }),
     ),

@@ -15,32 +15,32 @@ import { keepFile } from '../parts/secret.ts';
 interface Progress {
   lines: number;
   total: number;
-  made: number;
+  registered: number;
   faults: { line: number; words: string }[];
   isDone: boolean;
 }
 
-/** What is to be sent: complete with credentials, and saved under a name first. */
+/** A file that is ready to be sent: completed with credentials, and saved under a name. */
 interface Ready extends DeviceFile {
   owner: string;
   name: string;
   type: string;
 }
 
-/** Faults that are listed; the others are in the file. */
+/** Faults that are listed on the page. */
 const MOST_FAULTS = 100;
-/** Milliseconds between two looks of the page at how far it is. */
+/** Milliseconds between two updates of the shown progress. */
 const TOLD_EVERY = 200;
 
-/** The service's answer, line by line, as it comes. Throws when it breaks off. */
+/** Reads the answer of the service line by line. Throws when the connection breaks. */
 async function follow(response: Response, total: number, told: (progress: Progress) => void): Promise<void> {
-  const state: Progress = { lines: 0, total, made: 0, faults: [], isDone: false };
+  const state: Progress = { lines: 0, total, registered: 0, faults: [], isDone: false };
   let last = 0;
   try {
     for await (const text of linesOf(response)) {
       const line = JSON.parse(text) as ImportedDevice;
       state.lines += 1;
-      if (line.error === undefined) state.made += 1;
+      if (line.error === undefined) state.registered += 1;
       else state.faults.push({ line: line.line, words: wordsOf(line.error) ?? 'refused' });
       if (performance.now() - last > TOLD_EVERY) {
         last = performance.now();
@@ -48,24 +48,27 @@ async function follow(response: Response, total: number, told: (progress: Progre
       }
     }
   } catch {
-    throw new Error(`The connection broke off after ${state.lines} of ${total} answers.`);
+    throw new Error(`The connection broke after ${state.lines} of ${total} answers.`);
   }
   told({ ...state, isDone: true });
 }
 
 const save = ({ name, type, text }: Ready): void => keepFile(name, type, [text]);
 
-/** What stands where the file was chosen, once it is read. */
+/** Shown between the choice of the file and the import. */
 const waiting = ({ name, made }: Ready): Child =>
   div(
     { class: 'note warn stack tight' },
     p(
       null,
-      `${counted(made, 'credential')} ${made === 1 ? 'was' : 'were'} made in this browser, and your browser saves the file `,
+      `${counted(made, 'credential')} ${made === 1 ? 'was' : 'were'} generated in this browser, which now saves the file `,
       code(null, visible(name)),
-      ' now. They are nowhere else: look whether you have it, then import.',
+      '. Credentials are stored nowhere else: check that you have the file, then import it.',
     ),
-    p(null, 'If the import breaks off, import that file again: what is registered already is not changed by it.'),
+    p(
+      null,
+      'If the import is interrupted, import the same file again. Devices that are already registered do not change.',
+    ),
   );
 
 const soFar = (now: Progress): Child => [
@@ -74,7 +77,7 @@ const soFar = (now: Progress): Child => [
     progress({ max: Math.max(1, now.total), value: now.lines, 'aria-label': 'Lines' }),
     p(
       null,
-      `${counted(now.made, 'device')} registered, ${counted(now.faults.length, 'faulty line')}, ${now.lines} of ${now.total} lines`,
+      `${counted(now.registered, 'device')} registered, ${counted(now.faults.length, 'faulty line')}, ${now.lines} of ${now.total} lines`,
     ),
   ),
   now.faults.length > 0
@@ -90,12 +93,12 @@ const soFar = (now: Progress): Child => [
 const choosing = (developerId: string | undefined): Child => [
   p(
     { class: 'soft' },
-    'A CSV file with a column deviceId (and hardwareProperties, credential), or NDJSON of the same fields. A faulty line harms no other. Devices without a credential get one here.',
+    'A CSV file with a column deviceId (and optionally hardwareProperties and credential), or NDJSON with the same fields. A faulty line does not affect others. Devices without a credential get one in this browser.',
   ),
   div(
     { class: 'fields' },
     developerId === undefined
-      ? textField({ name: 'developerId', label: 'Developer', required: true, hint: 'Whose devices they will be.' })
+      ? textField({ name: 'developerId', label: 'Developer', required: true, hint: 'The developer of the devices.' })
       : null,
     label(
       { class: 'field' },
@@ -107,7 +110,7 @@ const choosing = (developerId: string | undefined): Child => [
 
 interface Of {
   developerId: string | undefined;
-  /** Whether devices are being registered. */
+  /** True while devices are being registered. */
   running: { now: boolean };
 }
 
@@ -132,7 +135,7 @@ function Import({ developerId, running }: Of) {
   }
 
   async function run({ owner, text, type, lines }: Ready): Promise<void> {
-    state.value = { lines: 0, total: lines, made: 0, faults: [], isDone: false };
+    state.value = { lines: 0, total: lines, registered: 0, faults: [], isDone: false };
     running.now = true;
     try {
       const body = { type, content: text };
@@ -172,23 +175,26 @@ function Import({ developerId, running }: Of) {
           { class: 'note warn' },
           'All credentials are in ',
           code(null, visible(file.name)),
-          ': import that file again.',
+          '. Import that file again.',
         )
       : null,
     div(
       { class: 'ends' },
       button({ type: 'button', onClick: close, disabled: isRunning }, now?.isDone ? 'Close' : 'Back'),
       file !== null && file.made > 0
-        ? button({ type: 'button', onClick: () => save(file) }, 'Save the credentials once more')
+        ? button({ type: 'button', onClick: () => save(file) }, 'Save the credentials again')
         : null,
       now === null || error.value
-        ? button({ type: 'submit', class: 'main' }, file === null ? 'Go on' : now ? 'Try again' : 'I have it: import')
+        ? button(
+            { type: 'submit', class: 'main' },
+            file === null ? 'Continue' : now ? 'Try again' : 'I have the file: import',
+          )
         : null,
     ),
   );
 }
 
-/** Asks for a file of devices and registers them; of a developer, or of one that is asked for. */
+/** Asks for a file of devices and registers them, for the given developer or one that the user names. */
 export function importDevicesOf(developerId: string | undefined): void {
   const running = { now: false };
   open(use(Import, { developerId, running }), { holds: () => running.now });

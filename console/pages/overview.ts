@@ -16,11 +16,11 @@ interface Figure {
   value: string;
   note?: Child;
   href?: string;
-  mood?: 'bad' | 'warn' | undefined;
+  tone?: 'bad' | 'warn' | undefined;
 }
-const figure = ({ name, value, note, href, mood }: Figure): VNode => {
+const figure = ({ name, value, note, href, tone }: Figure): VNode => {
   const inside = [span({ class: 'name' }, name), span({ class: 'value' }, value), span({ class: 'hint' }, note)];
-  const looks = `figure ${mood ? `is-${mood}` : ''}`;
+  const looks = `figure ${tone ? `is-${tone}` : ''}`;
   return href === undefined ? div({ class: looks }, ...inside) : a({ class: looks, href }, ...inside);
 };
 
@@ -29,7 +29,7 @@ const milliseconds = (value: number | null): string =>
 const share = (part: number, all: number): string =>
   all === 0 ? '' : `${Math.floor((part / all) * 100)} % of the fleet`;
 
-/** Milliseconds of the event loop from which on devices feel it. */
+/** Milliseconds. A longer delay of the event loop is noticeable to devices. */
 const SLOW_LOOP = 50;
 
 const figures = ({ devices, transactions, deliveries, receivers, commitP99Ms, loopP99Ms }: FleetSummary): VNode =>
@@ -50,13 +50,13 @@ const figures = ({ devices, transactions, deliveries, receivers, commitP99Ms, lo
     figure({
       name: 'Devices',
       value: count(devices.total),
-      note: counted(devices.total - devices.connected, 'device is', 'devices are').concat(' away'),
+      note: `${count(devices.total - devices.connected)} disconnected`,
       href: addressOf(['devices']),
     }),
     figure({
       name: 'Unfinished transactions',
       value: count(transactions.unfinished),
-      note: transactions.oldestAt ? ['oldest waits ', since(transactions.oldestAt)] : 'nothing waits',
+      note: transactions.oldestAt ? ['oldest since ', since(transactions.oldestAt)] : 'none',
       href: addressOf(['transactions'], { unfinished: 'true' }),
     }),
     figure({
@@ -64,20 +64,20 @@ const figures = ({ devices, transactions, deliveries, receivers, commitP99Ms, lo
       value: count(receivers.failing),
       note: `${counted(deliveries.pending, 'webhook')} pending`,
       href: addressOf(['webhooks'], { state: 'failing' }),
-      mood: receivers.failing > 0 ? 'bad' : undefined,
+      tone: receivers.failing > 0 ? 'bad' : undefined,
     }),
     figure({
       name: 'Commit p99',
       value: milliseconds(commitP99Ms),
-      note: 'until a write is on the disk',
+      note: 'time of a database commit',
       href: addressOf(['health']),
     }),
     figure({
       name: 'Event loop p99',
       value: milliseconds(loopP99Ms),
-      note: 'delay of everything else',
+      note: 'delay of all other work',
       href: addressOf(['health']),
-      mood: loopP99Ms !== null && loopP99Ms > SLOW_LOOP ? 'warn' : undefined,
+      tone: loopP99Ms !== null && loopP99Ms > SLOW_LOOP ? 'warn' : undefined,
     }),
   );
 
@@ -108,7 +108,7 @@ function History() {
       title: 'Over time',
       bare: true,
       side: div(
-        { class: 'choices', role: 'group', 'aria-label': 'How far back' },
+        { class: 'choices', role: 'group', 'aria-label': 'Time range' },
         SPANS.map(([name]) =>
           button(
             { type: 'button', key: name, 'aria-pressed': name === chosen[0], onClick: () => filter({ span: name }) },
@@ -121,14 +121,16 @@ function History() {
   );
 }
 
-/** Between points that are further apart than this many steps something was not running: the line has a gap. */
+/**
+ * Steps. When two points are further apart than this, the service was not running in between, and the line has a gap.
+ */
 const HOLE = 2.5;
 
 function plots(points: readonly HistoryPoint[], stepSeconds: number, spanSeconds: number): Child {
   if (points.length < 2)
     return empty({
       title: 'The history has just begun',
-      text: 'A point is added every ten seconds. In a minute there is something to see.',
+      text: 'A point is added every ten seconds.',
     });
   const rows: (HistoryPoint | { at: string })[] = [];
   for (const [index, point] of points.entries()) {
@@ -154,7 +156,7 @@ function plots(points: readonly HistoryPoint[], stepSeconds: number, spanSeconds
       ],
     }),
     plot({
-      label: 'Transactions a second',
+      label: 'Transactions per second',
       ...span,
       show: rate,
       lines: [
@@ -164,7 +166,7 @@ function plots(points: readonly HistoryPoint[], stepSeconds: number, spanSeconds
       ],
     }),
     plot({
-      label: 'What waits',
+      label: 'Waiting',
       ...span,
       lines: [
         { name: 'commands due', colour: 'plot-1', values: of('due') },
@@ -181,7 +183,7 @@ function plots(points: readonly HistoryPoint[], stepSeconds: number, spanSeconds
 }
 
 const MOST_BARS = 10;
-/** Milliseconds between two looks at how many have what; the service keeps its answer for as long. */
+/** Milliseconds between two reads of the counts; the service keeps its answer for the same time. */
 const BREAKDOWN_EVERY = 15_000;
 
 function Groups({
@@ -218,7 +220,7 @@ function Groups({
   );
 }
 
-/** Where a range of ten percent begins; what is not reported comes last. */
+/** The beginning of a range of ten percent, for sorting; unknown values come last. */
 const tens = (range: string | null): number => (range === null ? -1 : Number.parseInt(range, 10));
 
 const batteryQuery = (range: string): Record<string, string> => {
@@ -226,7 +228,7 @@ const batteryQuery = (range: string): Record<string, string> => {
   return { batteryFrom: from, ...(to !== '100' && { batteryBelow: String(Number(to) + 1) }) };
 };
 
-/** The application versions of one package: of that which most devices have, unless another is asked for. */
+/** The versions of the package that most devices have installed. */
 function Versions() {
   const packages = useLoad(
     'packages',
@@ -247,7 +249,7 @@ function Versions() {
     of: name,
     title: `Versions of ${name}`,
     query: (version) => ({ package: name, version }),
-    text: 'No device has reported it.',
+    text: 'No device has reported this package.',
   });
 }
 
@@ -287,10 +289,10 @@ const begin = (): VNode =>
     empty(
       {
         title: 'Register the first device',
-        text: 'Create a developer and an application, then register devices one by one or from a file. The simulator makes a fleet to try it with:',
+        text: 'Create a developer and an application, then register devices one by one or from a file. The simulator can simulate a fleet for a try:',
         command: 'npm run sim -- run smoke',
       },
-      a({ class: 'button', href: addressOf(['developers']) }, 'To the developers'),
+      a({ class: 'button', href: addressOf(['developers']) }, 'Developers'),
     ),
   );
 

@@ -36,11 +36,11 @@ interface Version {
 }
 
 const LIMIT = 50;
-/** So often it is asked what is in a file, and milliseconds between. */
+/** Number of reads, and milliseconds between them, while the service inspects an uploaded file. */
 const LOOKS = 40;
 const BETWEEN_LOOKS = 250;
 
-/** What an application is told of a version is in three answers. */
+/** Reads the versions of a package as an application sees them: three requests have the data of a version. */
 async function ofApplication(name: string, signal: AbortSignal): Promise<Page<Version>> {
   const offset = Number(place.value.query['after'] ?? 0);
   const path = `/packages${at(name)}/versions`;
@@ -82,7 +82,7 @@ interface Of {
 
 const pathOf = ({ name }: Of, version: string): string => `/packages${at(name)}/versions${at(version)}`;
 
-/** Where a file of a version goes; the operator's are those of the service itself. */
+/** Gets the upload URL for a file of a version. The operator uploads to the packages of the service itself. */
 const whereOf = (of: Of, version: string) => async (): Promise<string> => {
   const path =
     ROLE === 'application'
@@ -93,13 +93,16 @@ const whereOf = (of: Of, version: string) => async (): Promise<string> => {
     urlList?: { uploadUrl: string }[];
   };
   const url = answer.uploadUrl ?? answer.urlList?.[0]?.uploadUrl;
-  if (url === undefined) throw new Error('The service did not say where to put the file.');
+  if (url === undefined) throw new Error('The service did not send an upload URL.');
   return url;
 };
 
 const nothingWrong = (): Promise<null> => Promise.resolve(null);
 
-/** What the service finds wrong with the file of a version, which it looks into when it is first asked; null when nothing is. */
+/**
+ * Reads the service's warning about the file of a version, which it inspects at the first request; null when there is
+ * none.
+ */
 const faultOf =
   (of: Of, version: string) =>
   async (signal: AbortSignal): Promise<string | null> => {
@@ -114,18 +117,18 @@ const faultOf =
 
 function addVersion({ name }: Of, done: () => void): void {
   ask({
-    title: `A new version of ${name}`,
+    title: `New version of ${name}`,
     fields: [
-      textField({ name: 'version', label: 'Version', required: true, hint: 'As the file names itself.' }),
-      textField({ name: 'description', label: 'What is new in it' }),
+      textField({ name: 'version', label: 'Version', required: true, hint: 'The version name in the file.' }),
+      textField({ name: 'description', label: 'Description' }),
     ],
-    does: 'Create it',
+    does: 'Create',
     async act(data) {
       await send('POST', `/packages${at(name)}/versions`, {
         json: given({ version: typed(data, 'version'), description: typed(data, 'description') }),
       });
       done();
-      return `${name} has the version. Upload its file next.`;
+      return `The version was created. Upload its file next.`;
     },
   });
 }
@@ -134,15 +137,13 @@ const distribute = (of: Of, { version, distributing }: Version, done: () => void
   ask({
     title: distributing ? `Stop distributing ${of.name} ${version}?` : `Distribute ${of.name} ${version}?`,
     text: distributing
-      ? 'It is not offered any more; installations that have begun go on.'
-      : 'From now on it can be installed on the application’s devices.',
-    does: distributing ? 'Stop' : 'Distribute it',
+      ? 'No further installation can begin; running ones continue.'
+      : 'Afterwards it can be installed on the application’s devices.',
+    does: distributing ? 'Stop' : 'Start distribution',
     async act() {
       await send(distributing ? 'DELETE' : 'POST', `${pathOf(of, version)}/distributions`);
       done();
-      return distributing
-        ? `${of.name} ${version} is not distributed any more.`
-        : `${of.name} ${version} is distributed.`;
+      return distributing ? `${of.name} ${version} is no longer distributed.` : `${of.name} ${version} is distributed.`;
     },
   });
 
@@ -151,8 +152,8 @@ const devicesOf = ({ devices }: Version): Child =>
     ? nothing()
     : span(
         { class: 'num' },
-        `${count(devices.installed)} have it`,
-        devices.waiting > 0 ? `, ${count(devices.waiting)} wait` : '',
+        `${count(devices.installed)} installed`,
+        devices.waiting > 0 ? `, ${count(devices.waiting)} waiting` : '',
         devices.failed > 0 ? span({ class: 'fault' }, `, ${count(devices.failed)} failed`) : '',
       );
 
@@ -192,13 +193,13 @@ function columns(of: Of, ownIsService: boolean, done: () => void): Column<Versio
             ? badge('warn', 'no file')
             : span(
                 { class: 'num', ...(binary.sha256 && { title: `SHA-256 ${binary.sha256}` }) },
-                binary.sizeBytes === null ? 'there' : bytes(binary.sizeBytes),
+                binary.sizeBytes === null ? 'uploaded' : bytes(binary.sizeBytes),
               ),
           warning === null ? null : small({ class: 'fault' }, said(warning)),
         ),
     },
     ...(ROLE === 'operator' ? [{ name: 'Devices', cell: devicesOf }] : []),
-    { name: 'Made', kind: 'short', cell: ({ createdAt }) => age(createdAt) },
+    { name: 'Created', kind: 'short', cell: ({ createdAt }) => age(createdAt) },
     {
       name: '',
       kind: 'short',
@@ -234,9 +235,9 @@ function columns(of: Of, ownIsService: boolean, done: () => void): Column<Versio
 }
 
 const STATES = {
-  installed: ['good', 'has it'],
-  waiting: ['calm', 'waits for it'],
-  failed: ['bad', 'failed at it'],
+  installed: ['good', 'installed'],
+  waiting: ['calm', 'waiting'],
+  failed: ['bad', 'failed'],
 } as const;
 
 function InstallationsCard({ of, version }: { of: Of; version: string }) {
@@ -252,17 +253,20 @@ function InstallationsCard({ of, version }: { of: Of; version: string }) {
   });
   return card(
     {
-      title: `Devices and ${version}`,
+      title: `Installations of ${version}`,
       bare: true,
-      side: a({ class: 'small', href: addressOf(['devices'], { package: of.name, version }) }, 'Those that have it'),
+      side: a(
+        { class: 'small', href: addressOf(['devices'], { package: of.name, version }) },
+        'Devices with this version',
+      ),
     },
     loaded(installations, ({ installed, waiting, failed, errors, devices }) => [
       div(
         { class: 'columns pad' },
         bars('Devices', [
-          { label: 'have it', value: installed },
-          { label: 'wait for it', value: waiting },
-          { label: 'failed at it', value: failed },
+          { label: 'installed', value: installed },
+          { label: 'waiting', value: waiting },
+          { label: 'failed', value: failed },
         ]),
         errors.length === 0
           ? null
@@ -316,7 +320,7 @@ function OnePackage({ of }: { of: Of }) {
       title: of.name,
       trail: [[addressOf(['software']), 'Software']],
       state: of.line === 'firmware' ? badge('calm', 'firmware') : null,
-      about: owner ? ['of ', idLink(addressOf(['developers', owner]), owner)] : null,
+      about: owner ? ['developer ', idLink(addressOf(['developers', owner]), owner)] : null,
       actions:
         ROLE === 'application' && mayChange('application')
           ? button({ type: 'button', class: 'main', onClick: () => addVersion(of, page.again) }, 'New version')

@@ -21,7 +21,10 @@ import { webhooksPage } from './webhooks.ts';
 
 type Show = (...segments: string[]) => Child;
 
-/** Pages by the first segment of their path: those without further segments, those of one thing, those of a part of it. */
+/**
+ * The pages by the first segment of their address. The position in a list is the number of further segments: a list,
+ * one object, a part of an object.
+ */
 const EVERYBODY: Readonly<Record<string, readonly (Show | undefined)[]>> = {
   devices: [devicesPage, devicePage],
   transactions: [transactionsPage, transactionPage],
@@ -38,16 +41,16 @@ const OPERATOR: typeof EVERYBODY = {
 };
 const APPLICATION: typeof EVERYBODY = { ...EVERYBODY, '': [devicesPage], settings: [settingsPage] };
 
-/** The page that the address names. */
+/** The page of the current address. */
 export function pageOf(): Child {
   const [first = '', ...others] = place.value.path;
   const show = (ROLE === 'operator' ? OPERATOR : APPLICATION)[first]?.[others.length];
   if (show) return show(...others);
   return [
-    head({ title: 'No such page' }),
+    head({ title: 'Page not found' }),
     empty(
-      { title: 'Nothing is here', text: 'The address may be of another release, or mistyped.' },
-      a({ class: 'button', href: addressOf([]) }, 'To the beginning'),
+      { title: 'There is no page at this address', text: 'The address may be mistyped, or belong to another release.' },
+      a({ class: 'button', href: addressOf([]) }, 'Go to the first page'),
     ),
   ];
 }

@@ -1,3 +1,4 @@
+import { URL_SETTINGS } from '../base/contract.ts';
 import { button, dd, div, dl, dt, p, use, type VNode } from '../base/elements.ts';
 import { useLoad } from '../base/load.ts';
 import { read, send } from '../base/requests.ts';
@@ -11,16 +12,8 @@ import { badge, card, id, outside } from '../parts/show.ts';
 
 type Settings = Record<string, string | null>;
 
-/** What each URL is told. */
-const ABOUT: Readonly<Record<string, string>> = {
-  deviceEvent:
-    'How transactions end, and what devices tell by themselves. Without it nothing can be asked of a device.',
-  callEvent: 'Calls that begin and end.',
-  callFileSendEvent: 'Recordings that are saved, or not.',
-  callRecGetMultiPresignedUrl: 'Is asked where recordings go.',
-  fileUploadEvent: 'Files that were uploaded, or not.',
-  fileUploadGetUrl: 'Is asked where files go.',
-};
+/** The settings, with the requests that each URL gets. */
+const ABOUT: Readonly<Record<string, string>> = URL_SETTINGS;
 
 function change(settings: Settings, done: () => void): void {
   const names = Object.keys(ABOUT);
@@ -32,7 +25,7 @@ function change(settings: Settings, done: () => void): void {
         { type: 'url', placeholder: 'https://' },
       ),
     ),
-    does: 'Change them',
+    does: 'Change',
     async act(data) {
       const json = Object.fromEntries(
         names
@@ -41,7 +34,7 @@ function change(settings: Settings, done: () => void): void {
       );
       await send('PATCH', '', { json });
       done();
-      return 'The URLs are changed.';
+      return 'The URLs were changed.';
     },
   });
 }
@@ -50,15 +43,15 @@ function issueKey(hasKey: boolean, done: () => void): void {
   ask({
     title: hasKey ? 'Issue a new authenticationKey?' : 'Issue the authenticationKey',
     text: hasKey
-      ? 'Webhooks are signed by it from the next attempt on; for 24 hours they carry a signature by the old one, too.'
-      : 'Webhooks are signed by it. Keep it where your receiver finds it.',
-    does: 'Issue it',
+      ? 'It signs webhooks from the next attempt on. For 24 hours they also carry a signature with the old key.'
+      : 'It signs webhooks. Store it where your receiver can read it.',
+    does: 'Issue the key',
     async act() {
       const { authenticationKey } = (await (await send('POST', '/refresh_authkey')).json()) as {
         authenticationKey: string;
       };
       done();
-      showSecret('The authenticationKey', 'Your receiver verifies webhooks by it.', authenticationKey);
+      showSecret('The authenticationKey', 'Your receiver verifies webhooks with it.', authenticationKey);
     },
   });
 }
@@ -90,7 +83,7 @@ function Settings() {
         dl(
           { class: 'facts' },
           div(null, dt(null, 'applicationId'), dd(null, id(session.value?.applicationId ?? ''))),
-          div(null, dt(null, 'May'), dd(null, (session.value?.scopes ?? []).join(', '))),
+          div(null, dt(null, 'Scopes'), dd(null, (session.value?.scopes ?? []).join(', '))),
           div(
             null,
             dt(null, 'authenticationKey'),

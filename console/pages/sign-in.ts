@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { button, div, form, h1, input, main, p, span, use, type VNode } from '../base/elements.ts';
 import { ROLE } from '../base/place.ts';
-import { farewell, signInApplication, signInOperator } from '../base/session.ts';
+import { endReason, signInApplication, signInOperator } from '../base/session.ts';
 import { textField, tick, typed } from '../parts/fields.ts';
 import { mark } from '../parts/icon.ts';
 
@@ -13,7 +13,7 @@ const enter = (data: FormData): Promise<string | null> =>
     ? signInOperator(word(data, 'token'))
     : signInApplication(word(data, 'applicationId'), word(data, 'secret'), { acts: data.has('acts') });
 
-/** The door: the operator has a token, an application its identifier and secret. */
+/** The page to sign in: the operator with a token, an application with its applicationId and secret. */
 function SignIn() {
   const wrong = useSignal<string | null>(null);
   const isBusy = useSignal(false);
@@ -31,12 +31,12 @@ function SignIn() {
   };
   const password = { type: 'password', autoComplete: 'current-password' } as const;
   return main(
-    { class: 'door' },
+    { class: 'sign-in' },
     form(
       { onSubmit: (event) => void submit(event) },
       div({ class: 'brand' }, mark(), span(null, 'Lapel')),
-      h1(null, ROLE === 'operator' ? 'Sign in to the fleet' : 'Sign in as an application'),
-      farewell.value ? p({ class: 'note', role: 'status' }, farewell.value) : null,
+      h1(null, ROLE === 'operator' ? 'Sign in as the operator' : 'Sign in as an application'),
+      endReason.value ? p({ class: 'note', role: 'status' }, endReason.value) : null,
       ROLE === 'operator'
         ? [
             input({ type: 'text', name: 'username', defaultValue: 'operator', autoComplete: 'username', hidden: true }),
@@ -60,14 +60,14 @@ function SignIn() {
                 name: 'secret',
                 label: 'Secret',
                 required: true,
-                hint: 'It is not kept: after an hour it is asked for again.',
+                hint: 'It is not stored, so you will be asked again after an hour.',
               },
               password,
             ),
-            tick({ name: 'acts', label: 'Also to act, not only to look' }, true),
+            tick({ name: 'acts', label: 'Allow changes' }, true),
           ],
       wrong.value ? p({ class: 'note bad', role: 'alert' }, wrong.value) : null,
-      button({ type: 'submit', class: 'main', disabled: isBusy.value }, isBusy.value ? 'One moment ...' : 'Sign in'),
+      button({ type: 'submit', class: 'main', disabled: isBusy.value }, isBusy.value ? 'Please wait ...' : 'Sign in'),
     ),
   );
 }

@@ -33,7 +33,7 @@ const FILTERS: readonly Filter[] = [
     name: 'line',
     label: 'Kind',
     choices: [
-      ['software', 'applications of devices'],
+      ['software', 'apps'],
       ['firmware', 'firmware'],
     ],
   },
@@ -41,7 +41,10 @@ const FILTERS: readonly Filter[] = [
 ];
 const LIMIT = 100;
 
-/** An application's answer has the times of the service, and no count of versions. */
+/**
+ * Reads the packages as an application sees them: with times in the local time of the service, and without counts of
+ * versions.
+ */
 async function ofApplication(signal: AbortSignal): Promise<Page<Package>> {
   const offset = Number(place.value.query['after'] ?? 0);
   const { packages, total } = await read<{
@@ -60,21 +63,21 @@ async function ofApplication(signal: AbortSignal): Promise<Page<Package>> {
   return { rows, next: offset + rows.length < total ? String(offset + rows.length) : null };
 }
 
-/** The operator's own packages: those of the system, and firmware. */
+/** Creates a package; for the operator a version of a system package or firmware. */
 function create(done: () => void): void {
   ask({
-    title: ROLE === 'operator' ? 'A version of a system package or firmware' : 'A new package',
+    title: ROLE === 'operator' ? 'New version of a system package or firmware' : 'New package',
     text:
       ROLE === 'operator'
-        ? 'What the service distributes by itself. The package is made with its first version.'
-        : 'Its name is the one in the application file.',
+        ? 'The service itself distributes these packages. A package is created with its first version.'
+        : 'The name must be the package name in the APK file.',
     fields:
       ROLE === 'operator'
         ? [
-            textField({ name: 'package', label: 'Package', required: true, hint: 'As the file names itself.' }),
+            textField({ name: 'package', label: 'Package', required: true, hint: 'The package name in the file.' }),
             textField({ name: 'version', label: 'Version', required: true }),
-            textField({ name: 'displayName', label: 'Name for people' }),
-            textField({ name: 'description', label: 'What is new in it' }),
+            textField({ name: 'displayName', label: 'Display name' }),
+            textField({ name: 'description', label: 'Description' }),
             textField(
               {
                 name: 'line',
@@ -88,9 +91,9 @@ function create(done: () => void): void {
           ]
         : [
             textField({ name: 'package', label: 'Package', required: true }),
-            textField({ name: 'displayName', label: 'Name for people', required: true }),
+            textField({ name: 'displayName', label: 'Display name', required: true }),
           ],
-    does: 'Create it',
+    does: 'Create',
     async act(data) {
       const name = typed(data, 'package')!;
       if (ROLE === 'operator') {
@@ -101,7 +104,7 @@ function create(done: () => void): void {
       } else
         await send('POST', '/packages', { json: given({ package: name, displayName: typed(data, 'displayName') }) });
       done();
-      return `${name} is there.`;
+      return `${name} was created.`;
     },
   });
 }
@@ -130,7 +133,7 @@ function Software() {
           ? empty({
               title: 'No packages',
               text: isOperator
-                ? 'Developers register their packages by the API; those of the system and firmware are made here.'
+                ? 'Developers register their packages through the API. System packages and firmware are created on this page.'
                 : 'Register a package, then its first version, then upload its file.',
             })
           : [

@@ -19,12 +19,12 @@ interface Stage {
   name: string;
   about: Child;
   at: string | null;
-  /** Since the stage before. */
+  /** The time since the stage before. */
   gap: string | null;
   state: 'done' | 'now' | 'open' | 'bad' | 'skipped';
 }
 
-/** The five stages of a transaction; one that was not gone through, or is not reached yet, says so. */
+/** The five stages of a transaction. A stage that was left out, or is not reached yet, says so. */
 function stagesOf(row: TransactionDetail): Stage[] {
   const { createdAt, publishedAt, deliveredAt, completedAt, status, error, webhook, attempts } = row;
   const isOver = isFinished(status);
@@ -49,7 +49,7 @@ function stagesOf(row: TransactionDetail): Stage[] {
           name: 'Cancelled',
           at: completedAt,
           gap: gapOf(deliveredAt ?? publishedAt ?? createdAt, completedAt),
-          about: 'before the device ended it',
+          about: 'before the device finished it',
           state: 'bad',
         }
       : {
@@ -57,7 +57,9 @@ function stagesOf(row: TransactionDetail): Stage[] {
             'Acknowledged',
             acknowledgedAt,
             deliveredAt ?? publishedAt,
-            deliveredAt === null ? 'when the device has done it, or cannot' : 'the device has it and works on it',
+            deliveredAt === null
+              ? 'when the device has finished or failed'
+              : 'the device has the command and works on it',
             status,
             deliveredAt !== null || status === 'processing',
           ),
@@ -74,7 +76,7 @@ function stagesOf(row: TransactionDetail): Stage[] {
     about: !webhook
       ? isOver
         ? 'no longer kept'
-        : 'tells the application how it ended'
+        : 'sends the result to the application'
       : [
           deliveryBadge(webhook.status),
           ' ',
@@ -85,7 +87,7 @@ function stagesOf(row: TransactionDetail): Stage[] {
     state: !webhook ? (isOver ? 'skipped' : 'open') : isSent ? 'done' : webhook.status === 'pending' ? 'now' : 'bad',
   };
   return [
-    stage('Queued', createdAt, null, '', 'stored; it will not be lost', false),
+    stage('Queued', createdAt, null, '', 'stored in the database', false),
     stage(
       'Published',
       publishedAt,
@@ -99,7 +101,7 @@ function stagesOf(row: TransactionDetail): Stage[] {
       deliveredAt,
       publishedAt,
       'the device has not confirmed it yet',
-      'the device has it',
+      'the device has the command',
       publishedAt !== null,
     ),
     end,
@@ -132,23 +134,23 @@ function OneTransaction({ transactionId }: { transactionId: string }) {
     if (key !== transactionId) return;
     const known = transaction.state.peek().value;
     transaction.change((row) => ({ ...row, ...renewed([row], key, value)[0] }));
-    // What a change does not carry: the result, and what became of the webhook.
+    // The change has neither the result nor the state of the webhook, so the transaction is read again.
     if (known && isFinished((value as Partial<TransactionDetail>).status ?? known.status)) transaction.again();
   });
   const { value: row } = transaction.state.value;
-  // A webhook is not watched: it is looked at until it has its end.
+  // There is no live topic for webhooks, so the transaction is read again until its webhook has ended.
   const webhookPending = row && isFinished(row.status) && row.webhook?.status === 'pending';
   useEvery(webhookPending ? 1_000 : undefined, transaction.again);
   const cancel = (): void =>
     ask({
       title: `Cancel transaction ${transactionId}?`,
-      text: 'If the device has it, it is cancelled there, too. The application is told.',
-      does: 'Cancel it',
+      text: 'If the device already has the command, it gets a cancellation. The application gets a webhook.',
+      does: 'Cancel the transaction',
       isBad: true,
       async act() {
         await send('DELETE', ROLE === 'operator' ? path : `/devices${at(row!.deviceId)}${path}`);
         transaction.again();
-        return `Transaction ${transactionId} is cancelled.`;
+        return `Transaction ${transactionId} was cancelled.`;
       },
     });
   const redeliver = (): void =>
@@ -161,7 +163,7 @@ function OneTransaction({ transactionId }: { transactionId: string }) {
           : `/webhooks/deliveries${at(deliveryId)}/redeliver`,
       );
       transaction.again();
-      return 'It is sent again.';
+      return 'The webhook is sent again.';
     });
   return [
     head({
@@ -185,15 +187,15 @@ function OneTransaction({ transactionId }: { transactionId: string }) {
         { class: 'columns' },
         card(
           {
-            title: 'Its way',
+            title: 'Progress',
             side: isFinished(value.status)
-              ? span({ class: 'quiet small num' }, `${gapOf(value.createdAt, value.completedAt) ?? ''} in all`)
+              ? span({ class: 'quiet small num' }, `${gapOf(value.createdAt, value.completedAt) ?? ''} in total`)
               : span({ class: 'quiet small' }, 'for ', since(value.createdAt)),
           },
           stages(value),
         ),
         card(
-          { title: 'About it', bare: true },
+          { title: 'Details', bare: true },
           dl(
             { class: 'facts' },
             fact('Device', idLink(addressOf(['devices', value.deviceId]), value.deviceId)),
@@ -227,15 +229,18 @@ function OneTransaction({ transactionId }: { transactionId: string }) {
       div(
         { class: 'columns' },
         card(
-          { title: 'What was asked' },
+          { title: 'Parameters' },
           value.parameters === null
-            ? p({ class: 'quiet' }, 'Parameters are wiped when a transaction ends: they can hold passwords.')
+            ? p(
+                { class: 'quiet' },
+                'Parameters are deleted when a transaction ends, because they can contain passwords.',
+              )
             : json(value.parameters),
         ),
         card(
-          { title: 'What the device answered' },
+          { title: 'Result of the device' },
           value.result === null
-            ? p({ class: 'quiet' }, isFinished(value.status) ? 'Nothing beside its state.' : 'Nothing yet.')
+            ? p({ class: 'quiet' }, isFinished(value.status) ? 'The device sent no result.' : 'There is no result yet.')
             : json(value.result),
         ),
       ),

@@ -21,7 +21,7 @@ const LIMIT = 50;
 
 const STATES = ['queued', 'delivered', 'processing', 'succeeded', 'failed', 'cancelled'] as const;
 const FILTERS: readonly Filter[] = [
-  { name: 'unfinished', label: 'All, newest first', choices: [['true', 'unfinished, oldest first']] },
+  { name: 'unfinished', label: 'Finished and unfinished', choices: [['true', 'unfinished only']] },
   { name: 'operation', label: 'Operation', choices: OPERATIONS },
   { name: 'status', label: 'State', choices: STATES.map((state) => [state, state] as const) },
   {
@@ -45,7 +45,7 @@ interface Outcome {
   code?: string;
 }
 
-/** Cancels some; what was finished meanwhile stays as it is. Answers how many were cancelled. */
+/** Cancels transactions; those that have finished meanwhile stay unchanged. Returns the number of cancelled ones. */
 async function cancelAll(rows: readonly TransactionRow[]): Promise<number> {
   if (ROLE === 'operator') {
     const response = await send('POST', '/transactions/cancel', {
@@ -64,10 +64,10 @@ async function cancelAll(rows: readonly TransactionRow[]): Promise<number> {
 function none(): VNode {
   const { unfinished } = place.value.query;
   if (unfinished === 'true')
-    return empty({ title: 'Nothing waits', text: 'Every transaction that is like that has come to its end.' });
+    return empty({ title: 'No unfinished transactions', text: 'All matching transactions have finished.' });
   return empty({
-    title: 'No transaction is like that',
-    text: 'A transaction begins when an application asks something of a device.',
+    title: 'No matching transactions',
+    text: 'A transaction is created when an application sends a command to a device.',
   });
 }
 
@@ -96,13 +96,13 @@ function Transactions() {
   };
   const ticks: Column<TransactionRow> = {
     name: '',
-    head: span({ class: 'unseen' }, 'Choose'),
+    head: span({ class: 'unseen' }, 'Select'),
     cell: ({ transactionId, status }) =>
       isFinished(status)
         ? null
         : input({
             type: 'checkbox',
-            'aria-label': `Choose transaction ${transactionId}`,
+            'aria-label': `Select transaction ${transactionId}`,
             checked: chosen.value.has(transactionId),
             onChange: (event) => choose(transactionId, event.currentTarget.checked),
           }),
@@ -110,14 +110,14 @@ function Transactions() {
   const cancel = (): void =>
     ask({
       title: `Cancel ${counted(selected.length, 'transaction')}?`,
-      text: 'What the device has not heard of never reaches it; what it has is cancelled there, too. The application is told.',
-      does: 'Cancel them',
+      text: 'Commands that the device does not have yet are never sent; for the others the device gets a cancellation. The application gets webhooks.',
+      does: 'Cancel the transactions',
       isBad: true,
       async act() {
         const cancelled = await cancelAll(selected);
         chosen.value = new Set();
         page.again();
-        return `${counted(cancelled, 'transaction')} cancelled${cancelled < selected.length ? `; ${selected.length - cancelled} had ended meanwhile` : ''}.`;
+        return `${counted(cancelled, 'transaction')} cancelled${cancelled < selected.length ? `; ${selected.length - cancelled} had already finished` : ''}.`;
       },
     });
   const showNews = (): void => {
@@ -139,7 +139,10 @@ function Transactions() {
         bare: true,
         side:
           news.value.size > 0
-            ? button({ type: 'button', class: 'tiny', onClick: showNews }, `${counted(news.value.size, 'new one')}`)
+            ? button(
+                { type: 'button', class: 'tiny', onClick: showNews },
+                `${counted(news.value.size, 'new transaction')}`,
+              )
             : null,
       },
       loaded(
@@ -149,7 +152,7 @@ function Transactions() {
             ? none()
             : [
                 all.length === 0
-                  ? div({ class: 'pad quiet' }, 'None in this part; go on looking.')
+                  ? div({ class: 'pad quiet' }, 'No match in this part; continue with the next page.')
                   : rowsTable({
                       label: 'Transactions',
                       columns:

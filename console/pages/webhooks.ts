@@ -1,3 +1,4 @@
+import { WEBHOOK_SETTINGS } from '../base/contract.ts';
 import { a, button, type Child, div, nav, small, span, use, type VNode } from '../base/elements.ts';
 import { count, counted } from '../base/format.ts';
 import { type Loading, useLoad } from '../base/load.ts';
@@ -20,12 +21,11 @@ import { type Column, rowsTable } from '../parts/table.ts';
 
 const LIMIT = 50;
 
-export const WEBHOOKS = ['deviceEvent', 'callEvent', 'callFileSendEvent', 'fileUploadEvent'] as const;
 const STATES = ['pending', 'delivered', 'exhausted', 'gone'] as const;
 
 const FILTERS: readonly Filter[] = [
   { name: 'status', label: 'State', choices: STATES.map((state) => [state, state] as const) },
-  { name: 'setting', label: 'Setting', choices: WEBHOOKS.map((setting) => [setting, setting] as const) },
+  { name: 'setting', label: 'Setting', choices: WEBHOOK_SETTINGS.map((setting) => [setting, setting] as const) },
 ];
 const OF_OPERATOR: readonly Filter[] = [
   ...FILTERS,
@@ -43,36 +43,36 @@ const testPath = (applicationId: string): string =>
 export const sendTest = (applicationId: string, setting: string): void =>
   act(async () => {
     await send('POST', testPath(applicationId), { json: { setting } });
-    return `A test event is on its way to ${setting}.`;
+    return `A test event is being sent to ${setting}.`;
   });
 
-/** Asks which deliveries of a time are to be sent again. */
+/** Asks for a range of deliveries and sends them again. */
 export function redeliverRange(applicationId: string, done: () => void): void {
   const today = new Date();
   const local = (time: Date): string =>
     new Date(time.getTime() - time.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
   ask({
     title: `Send deliveries of ${applicationId} again`,
-    text: 'Receivers drop repeats by their webhook-id. By default it is what was given up, and what waits for another attempt.',
+    text: 'Receivers recognize repeated deliveries by their webhook-id. By default all deliveries are sent that were given up or wait for another attempt.',
     fields: [
       textField(
-        { name: 'since', label: 'Made from', value: local(new Date(today.getTime() - 86_400_000)), required: true },
+        { name: 'since', label: 'Created from', value: local(new Date(today.getTime() - 86_400_000)), required: true },
         { type: 'datetime-local' },
       ),
       textField(
-        { name: 'until', label: 'Made before', value: local(today), required: true },
+        { name: 'until', label: 'Created before', value: local(today), required: true },
         { type: 'datetime-local' },
       ),
-      choice({ name: 'status', label: 'In state' }, [
-        ['', 'not delivered (exhausted, gone, tried before)'],
+      choice({ name: 'status', label: 'State' }, [
+        ['', 'undelivered (exhausted, gone, waiting for another attempt)'],
         ...STATES.map((state) => [state, state] as const),
       ]),
-      choice({ name: 'setting', label: 'Of setting' }, [
+      choice({ name: 'setting', label: 'Setting' }, [
         ['', 'all'],
-        ...WEBHOOKS.map((setting) => [setting, setting] as const),
+        ...WEBHOOK_SETTINGS.map((setting) => [setting, setting] as const),
       ]),
     ],
-    does: 'Send them again',
+    does: 'Send again',
     async act(data) {
       const time = (name: string): string => {
         const at = new Date(typed(data, name)!);
@@ -85,9 +85,9 @@ export function redeliverRange(applicationId: string, done: () => void): void {
         setting: typed(data, 'setting'),
       });
       const response = await send('POST', `${deliveriesPath(applicationId)}/redeliver`, { json: range });
-      const { redelivered: made } = (await response.json()) as { redelivered: number };
+      const { redelivered } = (await response.json()) as { redelivered: number };
       done();
-      return `${counted(made, 'delivery', 'deliveries')} sent again.`;
+      return `${counted(redelivered, 'delivery', 'deliveries')} sent again.`;
     },
   });
 }
@@ -177,8 +177,8 @@ function Receivers() {
                 title: `No receiver is ${state}`,
                 text:
                   state === 'failing'
-                    ? 'Everything that is to be told is told.'
-                    : 'Take the filter away to see the others.',
+                    ? 'All webhooks are being delivered.'
+                    : 'Remove the filter to see the other receivers.',
               });
         return rowsTable({
           label: 'Receivers',
@@ -202,10 +202,7 @@ function Deliveries() {
   );
   const own = session.value?.applicationId;
   return [
-    filterBar(
-      [...filters, sinceFilter()],
-      button({ type: 'button', class: 'plain', onClick: page.again }, 'Look again'),
-    ),
+    filterBar([...filters, sinceFilter()], button({ type: 'button', class: 'plain', onClick: page.again }, 'Refresh')),
     card(
       { title: 'Delivery log', bare: true, side: span({ class: 'quiet small' }, 'newest first') },
       loaded(
@@ -214,7 +211,7 @@ function Deliveries() {
           rows.length === 0 && next === null
             ? empty({
                 title: 'No deliveries',
-                text: 'A webhook is delivered when a transaction ends, and for what devices tell by themselves.',
+                text: 'A webhook is sent when a transaction ends, and for each event of a device.',
               })
             : [
                 rowsTable({
@@ -247,7 +244,7 @@ function Webhooks() {
       actions:
         own && mayChange('application')
           ? [
-              button({ type: 'button', onClick: () => redeliverRange(own, () => {}) }, 'Send some again'),
+              button({ type: 'button', onClick: () => redeliverRange(own, () => {}) }, 'Send a range again'),
               button({ type: 'button', onClick: () => sendTest(own, 'deviceEvent') }, 'Send a test event'),
             ]
           : null,

@@ -1,10 +1,10 @@
 import type { VNode } from '../base/elements.ts';
 import type { DeliveryRow, DeviceRow, Receiver, TransactionStatus } from '../base/rows.ts';
-import { badge, type Mood } from './show.ts';
+import { badge, type Tone } from './show.ts';
 
-/** States of things in words and colours; the colour alone says nothing. */
+/** Badges for states. The text always names the state, because colour alone is not enough. */
 
-const TRANSACTIONS: Record<TransactionStatus, Mood> = {
+const TRANSACTIONS: Record<TransactionStatus, Tone> = {
   queued: '',
   delivered: 'calm',
   processing: 'calm',
@@ -17,7 +17,7 @@ export const transactionBadge = (status: TransactionStatus, progress: number | n
 
 export const isFinished = (status: TransactionStatus): boolean => ['succeeded', 'failed', 'cancelled'].includes(status);
 
-const DELIVERIES: Record<DeliveryRow['status'], Mood> = {
+const DELIVERIES: Record<DeliveryRow['status'], Tone> = {
   pending: 'calm',
   delivered: 'good',
   exhausted: 'bad',
@@ -25,18 +25,18 @@ const DELIVERIES: Record<DeliveryRow['status'], Mood> = {
 };
 export const deliveryBadge = (status: DeliveryRow['status']): VNode => badge(DELIVERIES[status] ?? '', status);
 
-const RECEIVERS: Record<Receiver['state'], Mood> = { healthy: 'good', slow: 'warn', failing: 'bad' };
+const RECEIVERS: Record<Receiver['state'], Tone> = { healthy: 'good', slow: 'warn', failing: 'bad' };
 export const receiverBadge = (state: Receiver['state']): VNode => badge(RECEIVERS[state] ?? '', state);
 
 export const connectionBadge = ({ connected }: Pick<DeviceRow, 'connected'>): VNode =>
-  connected ? badge('good', 'connected') : badge('', 'away');
+  connected ? badge('good', 'connected') : badge('', 'disconnected');
 
 export const activationBadge = ({ activation, blocked }: Pick<DeviceRow, 'activation' | 'blocked'>): VNode =>
   blocked
     ? badge('bad', 'blocked')
     : badge(activation === 'activated' ? 'good' : activation === 'activating' ? 'calm' : '', activation);
 
-/** Below this a battery is worth a look. */
+/** Percent. Below this a battery is shown as low; below twice this as a warning. */
 const LOW = 15;
 export const batteryBadge = (percent: number): VNode =>
   badge(percent < LOW ? 'bad' : percent < 2 * LOW ? 'warn' : '', `${percent} %`);

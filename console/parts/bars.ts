@@ -4,11 +4,11 @@ import { count, visible } from '../base/format.ts';
 interface Bar {
   label: string;
   value: number;
-  /** The list behind it. */
+  /** The address of the list that the bar counts. */
   href?: string;
 }
 
-/** How many of which kind: the longest bar is the most. */
+/** A bar chart of counts; the longest bar is the largest count. */
 export function bars(label: string, rows: readonly Bar[]): VNode {
   const most = Math.max(1, ...rows.map(({ value }) => value));
   return ul(

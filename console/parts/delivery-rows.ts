@@ -5,7 +5,7 @@ import { deliveryBadge } from './badges.ts';
 import { age, id, idLink, nothing, said, until } from './show.ts';
 import type { Column } from './table.ts';
 
-/** What became of the last attempt, in words. */
+/** The result of the last attempt, in words. */
 export const lastAnswer = ({ lastStatusCode, lastError }: Pick<DeliveryRow, 'lastStatusCode' | 'lastError'>): string =>
   lastError ?? (lastStatusCode === null ? '' : `answered ${lastStatusCode}`);
 
@@ -49,5 +49,5 @@ export const deliveryColumns = (): Column<DeliveryRow>[] => [
       ),
   },
   { name: 'Attempts', kind: 'right', cell: ({ attempts }) => span(null, String(attempts)) },
-  { name: 'Made', kind: 'short', cell: ({ createdAt }) => age(createdAt) },
+  { name: 'Created', kind: 'short', cell: ({ createdAt }) => age(createdAt) },
 ];

@@ -8,7 +8,10 @@ import { tell } from './toast.ts';
 interface Shown {
   id: number;
   content: Child;
-  /** It has what is nowhere else: neither Escape nor another page closes it, only the button that says so. */
+  /**
+   * True while the dialog holds something that would be lost: then only its own button closes it, and neither Escape
+   * nor another page.
+   */
   holds(): boolean;
 }
 
@@ -19,8 +22,8 @@ let resume: Element | null = null;
 const NOTHING = (): boolean => false;
 
 /**
- * Shows something over the page until `close`, Escape, or another page: what a dialog is about is on the page below it. The
- * focus is back where it was afterwards.
+ * Shows a dialog over the page until `close`, Escape, or a change of the page, because a dialog belongs to the page
+ * below it. Then the focus returns to the element that had it before.
  */
 export function open(content: Child, { holds = NOTHING }: { holds?: () => boolean } = {}): void {
   last += 1;
@@ -52,7 +55,7 @@ function Host({ content }: Shown) {
   const cancel = (event: Event): void => {
     if (isHeld()) event.preventDefault();
   };
-  // A browser closes it all the same when it is told so twice.
+  // When Escape is pressed twice, browsers close a dialog even if the event was prevented. It is opened again.
   const closed = (): void => {
     if (isHeld()) element.current?.showModal();
     else close();
@@ -67,14 +70,17 @@ export const title = (text: string): VNode => h2({ id: 'dialog-title' }, text);
 interface Ask {
   title: string;
   text?: Child;
-  /** Fields, which have names. */
+  /** Form fields, each with a name. */
   fields?: Child;
-  /** On the button that does it. */
+  /** The text of the button that carries out the action. */
   does: string;
   isBad?: boolean;
-  /** What has to be typed first, for what cannot be undone. */
+  /** A text that must be typed first, for actions that cannot be undone. */
   typed?: string;
-  /** Does it; what it throws is shown, and the dialog stays. Answers what is to be told, or nothing. */
+  /**
+   * Carries out the action. Its error is shown in the dialog, which stays open. Its result, if any, is shown as a
+   * message.
+   */
   act(data: FormData): Promise<string | undefined>;
 }
 
@@ -107,7 +113,7 @@ function Form({ title: heading, text, fields, does, isBad = false, typed, act }:
       ? null
       : label(
           { class: 'field' },
-          span(null, `Type ${typed} to go on`),
+          span(null, `Type ${typed} to confirm`),
           input({
             type: 'text',
             autoComplete: 'off',
@@ -125,16 +131,16 @@ function Form({ title: heading, text, fields, does, isBad = false, typed, act }:
           class: `main ${isBad ? 'bad' : ''}`,
           disabled: isBusy.value || (typed !== undefined && entered.value !== typed),
         },
-        isBusy.value ? 'One moment ...' : does,
+        isBusy.value ? 'Please wait ...' : does,
       ),
     ),
   );
 }
 
-/** Asks for what an action needs, and does it. */
+/** Shows a dialog that asks for confirmation or input, then carries out an action. */
 export const ask = (what: Ask): void => open(use(Form, what));
 
-/** Does something at once; says what became of it. */
+/** Carries out an action at once, and shows its result or its error. */
 export function act(what: () => Promise<string | undefined>): void {
   what().then(
     (told) => told && tell(told),

@@ -4,23 +4,23 @@ import { button, type Child, div, input, option, select, span, use, type VNode }
 import { visible } from '../base/format.ts';
 import { filter, place } from '../base/place.ts';
 
-/** A filter of a list: its parameter in the URL, and how people set it. */
+/** A filter of a list: its parameter in the URL, and its control. */
 export interface Filter {
   name: string;
   label: string;
-  /** What can be chosen, as value and words; else it is typed. */
+  /** The choices as pairs of value and label; without choices the user types a text. */
   choices?: readonly (readonly [value: string, words: string])[];
   placeholder?: string;
 }
 
-/** Milliseconds after the last key until what was typed counts. */
-const SETTLES = 250;
+/** Milliseconds after the last keystroke until a typed text is applied. */
+const DEBOUNCE_MS = 250;
 
 function Typed({ name, label, placeholder = label }: Filter) {
   const field = useRef<HTMLInputElement>(null);
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   const given = place.value.query[name] ?? '';
-  // What the URL says counts, unless somebody is typing here.
+  // The field shows the value from the URL, unless the user is typing in it.
   useEffect(() => {
     if (field.current && document.activeElement !== field.current) field.current.value = given;
   }, [given]);
@@ -40,7 +40,7 @@ function Typed({ name, label, placeholder = label }: Filter) {
     onInput: (event) => {
       clearTimeout(timer.current);
       const text = event.currentTarget.value.trim();
-      timer.current = setTimeout(() => set(text), SETTLES);
+      timer.current = setTimeout(() => set(text), DEBOUNCE_MS);
     },
     onChange: (event) => set(event.currentTarget.value.trim()),
   });
@@ -94,7 +94,7 @@ function Bar({ filters, others }: { filters: readonly Filter[]; others: Child })
               button(
                 {
                   type: 'button',
-                  'aria-label': `Without ${one.label}`,
+                  'aria-label': `Remove the filter ${one.label}`,
                   onClick: () => filter({ [one.name]: undefined }),
                 },
                 '×',
@@ -109,14 +109,17 @@ function Bar({ filters, others }: { filters: readonly Filter[]; others: Child })
                   class: 'plain tiny',
                   onClick: () => filter(Object.fromEntries(set.map(({ name }) => [name, undefined]))),
                 },
-                'Without filters',
+                'Remove all filters',
               ),
         ),
   );
 }
 
 const HOUR = 3_600_000;
-/** From when on; the choices are told by the minute, so that the address stays the same for a while. */
+/**
+ * A filter for rows since a time. The choices are rounded to the minute, so that the address stays the same for a
+ * while.
+ */
 export function sinceFilter(): Filter {
   const ago = (hours: number): string =>
     new Date(Math.floor((Date.now() - hours * HOUR) / 60_000) * 60_000).toISOString();
@@ -128,10 +131,13 @@ export function sinceFilter(): Filter {
   return { name: 'since', label: 'Since', choices };
 }
 
-/** The filters of a list, and what is set as chips that can be taken away. On a phone most of them are behind a button. */
+/**
+ * The filters of a list. Each set filter is also shown as a chip that can be removed. On a phone most filters are
+ * behind a button.
+ */
 export const filterBar = (filters: readonly Filter[], ...others: Child[]): VNode => use(Bar, { filters, others });
 
-/** What of the URL a list is asked for with. */
+/** The named parameters of the URL, and the page of the list, as a query. */
 export const asked = (names: readonly string[]): Record<string, string> => {
   const { query } = place.value;
   return Object.fromEntries(

@@ -4,16 +4,19 @@ import { visible } from '../base/format.ts';
 
 interface Head {
   title: string;
-  /** One sentence: what this page is good for. */
+  /** One sentence about the purpose of the page. */
   about?: Child;
-  /** The pages above it. */
+  /** Links to the parent pages. */
   trail?: readonly (readonly [href: string, words: string])[];
-  /** Beside the title: its state. */
+  /** The state, beside the title. */
   state?: Child;
   actions?: Child;
 }
 
-/** Whose page is shown: after going to another one, its title has the focus, so that it is read out. */
+/**
+ * The address whose title is shown. After a change of the page the title gets the focus, so that screen readers read it
+ * out.
+ */
 let titled: string | undefined;
 
 function Heading({ title, about, trail = [], state, actions }: Head) {

@@ -16,7 +16,7 @@ const DRAWN = {
 } as const;
 export type IconName = keyof typeof DRAWN;
 
-/** A small drawing beside words; those who do not see it miss nothing. */
+/** A small icon beside a text; it is hidden from screen readers, because the text says the same. */
 export const icon = (name: IconName): VNode =>
   svg(
     { class: 'icon', width: 18, height: 18, viewBox: '0 0 20 20', 'aria-hidden': 'true' },

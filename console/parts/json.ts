@@ -1,7 +1,7 @@
 import { pre, type VNode } from '../base/elements.ts';
 import { visible } from '../base/format.ts';
 
-/** What somebody sent, as JSON in lines where it is some. */
+/** Indents a text if it is JSON. */
 export function pretty(text: string): string {
   try {
     return JSON.stringify(JSON.parse(text), null, 2);

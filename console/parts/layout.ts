@@ -82,11 +82,11 @@ function Places() {
 }
 
 const WORDS = {
-  off: ['', 'Not live here'],
+  off: ['', 'Not live on this page'],
   opening: ['', 'Connecting'],
   live: ['is-live', 'Live'],
-  away: ['is-away', 'Service away, trying again'],
-  full: ['is-away', 'Too many watch, trying again'],
+  away: ['is-away', 'Service unreachable, trying again'],
+  full: ['is-away', 'Too many live viewers, trying again'],
   hidden: ['', 'Paused'],
 } as const;
 
@@ -148,7 +148,7 @@ export function Layout({ page }: { page: Child }) {
   }, []);
   return div(
     null,
-    a({ class: 'skip', href: '#page', onClick: skip }, 'To the page'),
+    a({ class: 'skip', href: '#page', onClick: skip }, 'Skip to the content'),
     div(
       { class: 'frame' },
       use(Side, {}),

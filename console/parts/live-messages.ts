@@ -19,32 +19,35 @@ interface Message {
 }
 interface Line {
   key: number;
-  /** A gap: so many were left out; null: nobody knows how many, because nobody looked. */
+  /**
+   * A gap in the messages. `dropped` is the number of missing messages; null when it is unknown, because the stream was
+   * interrupted.
+   */
   message: Message | { dropped: number | null };
 }
 
-/** What is kept; older ones go. */
+/** The most messages that are kept; the oldest ones are dropped first. */
 const KEPT = 2_000;
-/** Pixels of a line, as in the style sheet (1.75rem). */
+/** The height of a line in pixels, as in the style sheet (1.75rem). */
 const LINE = 28;
 const AHEAD = 6;
 
 const clock = (at: string): string => at.slice(11, 23);
 
-/** Without what every topic of the device begins with. */
+/** Removes the prefix that all topics of the device share. */
 const shortTopic = (topic: string, deviceId: string): string =>
   topic.startsWith(`devices/${deviceId}/`) ? topic.slice(`devices/${deviceId}/`.length) : topic;
 
 function show(message: Message): void {
-  const way = message.direction === 'in' ? 'from the device' : 'to the device';
+  const direction = message.direction === 'in' ? 'from the device' : 'to the device';
   open(
     div(
       null,
       title('Message'),
       p(
         { class: 'soft wrap' },
-        `${way}, QoS ${message.qos}, ${message.at}`,
-        message.truncated ? ' (only its beginning)' : '',
+        `${direction}, QoS ${message.qos}, ${message.at}`,
+        message.truncated ? ' (shortened)' : '',
       ),
       code({ class: 'wrap' }, visible(message.topic)),
       json(message.payload),
@@ -53,7 +56,7 @@ function show(message: Message): void {
   );
 }
 
-/** What a device says and hears, as it goes over the wire; without passwords and signed addresses. */
+/** Shows the messages from and to a device, live, without passwords and signed URLs. */
 function LiveMessages({ deviceId }: { deviceId: string }) {
   const lines = useSignal<readonly Line[]>([]);
   const isPaused = useSignal(false);
@@ -65,7 +68,7 @@ function LiveMessages({ deviceId }: { deviceId: string }) {
   const waiting = useRef<Line[]>([]);
   const frame = useRef<number | undefined>(undefined);
 
-  // Many in a frame are shown together.
+  // Messages that arrive within one animation frame are shown together.
   const flush = (): void => {
     frame.current = undefined;
     const more = waiting.current;
@@ -116,11 +119,11 @@ function LiveMessages({ deviceId }: { deviceId: string }) {
       bare: true,
       side: div(
         { class: 'row' },
-        label({ class: 'unseen', htmlFor: 'messages-filter' }, 'Only messages with'),
+        label({ class: 'unseen', htmlFor: 'messages-filter' }, 'Filter messages by text'),
         input({
           id: 'messages-filter',
           type: 'text',
-          placeholder: 'Only with ...',
+          placeholder: 'Filter by text',
           autoComplete: 'off',
           onInput: (event) => (wanted.value = event.currentTarget.value),
         }),
@@ -131,7 +134,7 @@ function LiveMessages({ deviceId }: { deviceId: string }) {
             'aria-pressed': isPaused.value,
             onClick: pause,
           },
-          isPaused.value ? `Go on${missed.value > 0 ? ` (${count(missed.value)} missed)` : ''}` : 'Pause',
+          isPaused.value ? `Resume${missed.value > 0 ? ` (${count(missed.value)} missed)` : ''}` : 'Pause',
         ),
         button({ type: 'button', class: 'tiny', onClick: () => (lines.value = []) }, 'Clear'),
       ),
@@ -139,7 +142,12 @@ function LiveMessages({ deviceId }: { deviceId: string }) {
     found.length === 0
       ? div(
           { class: 'empty' },
-          p(null, text === '' ? 'What the device says and hears appears here as it happens.' : 'No message has that.'),
+          p(
+            null,
+            text === ''
+              ? 'Messages from and to the device appear here as they are sent.'
+              : 'No message contains this text.',
+          ),
         )
       : div(
           {
@@ -159,8 +167,8 @@ function LiveMessages({ deviceId }: { deviceId: string }) {
                 ? div(
                     { class: 'gap', key },
                     message.dropped === null
-                      ? 'What came while nobody looked, or the service was away, is not here'
-                      : `${count(message.dropped)} messages are left out: more came than can be read`,
+                      ? 'Messages are missing here: the page was hidden, or the service was unreachable'
+                      : `${count(message.dropped)} messages are left out, because more came than can be read`,
                   )
                 : button(
                     { type: 'button', class: `line is-${message.direction}`, key, onClick: () => show(message) },

@@ -3,10 +3,10 @@ import type { Loading } from '../base/load.ts';
 import { RequestError } from '../base/requests.ts';
 import { skeleton } from './show.ts';
 
-/** An error in words, and what can be done. */
+/** Shows an error, with a button to try again where that is possible. */
 export function trouble(error: Error, again?: () => void): VNode {
   const isAway = error instanceof TypeError;
-  const text = isAway ? 'The service cannot be reached. It is tried again as soon as it is back.' : error.message;
+  const text = isAway ? 'The service cannot be reached. The page is loaded again when it is back.' : error.message;
   const request = error instanceof RequestError && error.requestId !== null ? error.requestId : null;
   return div(
     { class: 'note bad row spread', role: 'alert' },
@@ -15,7 +15,7 @@ export function trouble(error: Error, again?: () => void): VNode {
   );
 }
 
-/** What was read; until then its shape, and on an error the error above what was read before. */
+/** Shows a loaded value. Before the first one it shows a placeholder, after an error the error above the last value. */
 export function loaded<Value>(loading: Loading<Value>, show: (value: Value) => Child, { lines = 5 } = {}): Child {
   const { value, error } = loading.state.value;
   if (value === undefined) return error ? div({ class: 'pad' }, trouble(error, loading.again)) : skeleton(lines);

@@ -6,7 +6,7 @@ import { compact } from '../base/format.ts';
 interface Line {
   name: string;
   colour: 'plot-1' | 'plot-2' | 'plot-3';
-  /** One for each time; null where nothing is known. */
+  /** One value for each time; null where it is unknown. */
   values: readonly (number | null)[];
 }
 
@@ -14,7 +14,7 @@ interface Plot {
   label: string;
   /** Seconds since the epoch, rising. */
   times: readonly number[];
-  /** From when to when; what is not known in between stays empty. */
+  /** The first and last time of the axis; unknown times in between stay empty. */
   from: number;
   to: number;
   lines: readonly Line[];
@@ -30,9 +30,9 @@ const DAY = 86_400;
 const exact = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' });
 const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' });
 const day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' });
-/** There is no half of a device. */
+/** Labels for whole numbers only, because counts have no fractions. */
 const wholeOnly = (value: number): string => (Number.isInteger(value) ? compact(value) : '');
-/** A time below a plot whose ticks are so many seconds apart. */
+/** The label of a time when the ticks are `step` seconds apart. */
 const timeOf = (seconds: number, step: number): string =>
   (step >= DAY ? day : step < 60 ? exact : clock).format(seconds * 1000);
 
@@ -73,7 +73,10 @@ function optionsOf(box: HTMLElement, latest: () => Plot, width: number): uPlot.O
   };
 }
 
-/** A plot over time. It is drawn anew when the browser turns dark or light: a canvas has no colours of its own. */
+/**
+ * A plot over time. It is drawn again when the browser changes between dark and light, because a canvas does not follow
+ * CSS colours.
+ */
 function Drawn(plot: Plot) {
   const box = useRef<HTMLDivElement>(null);
   const drawn = useRef<uPlot | null>(null);

@@ -7,7 +7,7 @@ import { read } from '../base/requests.ts';
 import type { FoundThing } from '../base/rows.ts';
 import { icon } from './icon.ts';
 
-const SETTLES = 180;
+const DEBOUNCE_MS = 180;
 
 const placeOf = ({ kind, id, parent }: FoundThing): string => {
   if (kind === 'device') return addressOf(['devices', id]);
@@ -18,7 +18,7 @@ const placeOf = ({ kind, id, parent }: FoundThing): string => {
   return addressOf(['software', id], { line: parent === 'firmware' ? parent : undefined });
 };
 
-/** Finds anything by how its identifier begins; `/` goes there from everywhere. */
+/** Searches by the beginning of an identifier, or by name; the key `/` moves the focus to the field. */
 function Search() {
   const field = useRef<HTMLInputElement>(null);
   const found = useSignal<FoundThing[] | null>(null);
@@ -60,7 +60,7 @@ function Search() {
       if (stop.signal.aborted) return;
       found.value = answer?.results ?? [];
       chosen.value = answer && answer.results.length > 0 ? 0 : -1;
-    }, SETTLES);
+    }, DEBOUNCE_MS);
   };
   const leave = (): void => {
     close();
@@ -93,8 +93,8 @@ function Search() {
     input({
       ref: field,
       type: 'text',
-      placeholder: 'Find a device, transaction, delivery ...',
-      'aria-label': 'Find anything by its identifier',
+      placeholder: 'Search devices, transactions, deliveries ...',
+      'aria-label': 'Search by identifier or name',
       role: 'combobox',
       'aria-expanded': found.value !== null,
       'aria-controls': 'found',
@@ -109,9 +109,9 @@ function Search() {
     found.value === null
       ? null
       : div(
-          { class: 'found', id: 'found', role: 'listbox', 'aria-label': 'Found' },
+          { class: 'found', id: 'found', role: 'listbox', 'aria-label': 'Search results' },
           found.value.length === 0
-            ? p({ class: 'quiet' }, 'Nothing begins like that.')
+            ? p({ class: 'quiet' }, 'Nothing was found.')
             : found.value.map((one, index) =>
                 a(
                   {

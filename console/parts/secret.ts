@@ -9,7 +9,7 @@ function Copy({ text }: { text: string }) {
       await navigator.clipboard.writeText(text);
       done.value = 'Copied';
     } catch {
-      done.value = 'Select it and copy';
+      done.value = 'Select the text to copy it';
     }
   };
   return button(
@@ -19,19 +19,19 @@ function Copy({ text }: { text: string }) {
 }
 export const copy = (text: string): VNode => use(Copy, { text });
 
-/** Shows something that nobody will see again: it stays until one says that one has it. */
+/** Shows a secret that cannot be shown again. The dialog stays until the user confirms that it was saved. */
 export function showSecret(heading: string, text: string, secret: string): void {
   const content = div(
     null,
     title(heading),
     p({ class: 'soft' }, text),
     div({ class: 'secret' }, code(null, secret), copy(secret)),
-    div({ class: 'ends' }, button({ type: 'button', class: 'main', onClick: close }, 'I have it')),
+    div({ class: 'ends' }, button({ type: 'button', class: 'main', onClick: close }, 'I have saved it')),
   );
   open(content, { holds: () => true });
 }
 
-/** Gives the browser a file to keep. */
+/** Lets the browser download a file. */
 export function keepFile(name: string, type: string, parts: BlobPart[]): void {
   const address = URL.createObjectURL(new Blob(parts, { type }));
   const link = document.createElement('a');

@@ -17,13 +17,13 @@ import {
 } from '../base/elements.ts';
 import { ago, between, duration, visible, when } from '../base/format.ts';
 
-/** Small things that are shown in many places. */
+/** Small elements that many pages use. */
 
-export type Mood = 'good' | 'warn' | 'bad' | 'calm' | '';
+export type Tone = 'good' | 'warn' | 'bad' | 'calm' | '';
 
-export const badge = (mood: Mood, text: string): VNode => span({ class: `badge ${mood}` }, text);
+export const badge = (tone: Tone, text: string): VNode => span({ class: `badge ${tone}` }, text);
 
-/** Text that somebody else wrote. */
+/** Shows a text that a stranger wrote. */
 export const said = (text: string | null | undefined): VNode =>
   text === null || text === undefined || text === '' ? nothing() : span({ class: 'wrap', dir: 'auto' }, visible(text));
 
@@ -32,7 +32,7 @@ export const nothing = (): VNode => span({ class: 'quiet' }, '–');
 const Age = ({ at }: { at: string }) =>
   time({ dateTime: at, title: `${when(at)} (${at})`, class: 'num' }, ago(now.value - Date.parse(at)));
 
-/** How long ago; the time itself is behind it. */
+/** Shows an age; the tooltip has the time itself. */
 export const age = (at: string | null | undefined): VNode => (at ? use(Age, { at }) : nothing());
 
 const Since = ({ at }: { at: string }) =>
@@ -41,7 +41,7 @@ const Since = ({ at }: { at: string }) =>
     duration(Math.max(1000, now.value - Date.parse(at))),
   );
 
-/** How long it lasts already. */
+/** Shows the time that has passed since `at`. */
 export const since = (at: string | null | undefined): VNode => (at ? use(Since, { at }) : nothing());
 
 const Until = ({ at }: { at: string }) => {
@@ -53,7 +53,7 @@ export const until = (at: string | null | undefined): VNode => (at ? use(Until, 
 export const moment = (at: string | null | undefined): VNode =>
   at ? time({ dateTime: at, title: at, class: 'num nowrap' }, when(at)) : nothing();
 
-/** What passed between two times, as text. */
+/** The time between two moments, as text. */
 export const gapOf = (from: string | null, to: string | null): string | null =>
   from === null || to === null ? null : duration(between(from, to));
 
@@ -61,7 +61,7 @@ export const id = (text: string | number): VNode => code(null, visible(String(te
 
 export const idLink = (href: string, text: string | number): VNode => a({ href }, id(text));
 
-/** A link to another place, of a text that somebody gave: only http and https are links. */
+/** Shows a URL that somebody entered; only http and https URLs become links. */
 export function outside(url: string | null | undefined): VNode {
   if (!url) return nothing();
   const isWeb = /^https?:\/\//i.test(url) && URL.canParse(url);
@@ -69,14 +69,14 @@ export function outside(url: string | null | undefined): VNode {
   return a({ href: url, target: '_blank', rel: 'noreferrer noopener', class: 'wrap' }, visible(url));
 }
 
-/** One of a list of facts. */
+/** An entry of a list of facts. */
 export const fact = (name: string, value: Child): VNode => div({ key: name }, dt(null, name), dd(null, value));
 
 interface Card {
   title: string;
-  /** Beside the title. */
+  /** Shown beside the title. */
   side?: Child;
-  /** Its content comes up to its edges. */
+  /** True when the content extends to the edges of the card. */
   bare?: boolean;
 }
 export const card = ({ title, side, bare = false }: Card, ...children: Child[]): VNode =>
@@ -89,10 +89,10 @@ export const card = ({ title, side, bare = false }: Card, ...children: Child[]):
 interface Empty {
   title: string;
   text?: string;
-  /** What to do, as one types it. */
+  /** A command to type. */
   command?: string;
 }
-/** Nothing is there: says what to do about it. */
+/** Shown instead of an empty list: what is missing, and how to add it. */
 export const empty = ({ title, text, command }: Empty, ...actions: Child[]): VNode =>
   div(
     { class: 'empty' },
@@ -103,7 +103,7 @@ export const empty = ({ title, text, command }: Empty, ...actions: Child[]): VNo
   );
 
 const WIDTHS = ['bone-1', 'bone-2', 'bone-3'];
-/** The shape of what is about to be there. */
+/** A placeholder in the shape of text that is being loaded. */
 export const skeleton = (lines = 5): VNode =>
   div(
     { class: 'bones', role: 'status', 'aria-busy': 'true', 'aria-label': 'Loading' },

@@ -1,20 +1,20 @@
 import { type Child, span, table, tbody, td, th, thead, tr, type VNode } from '../base/elements.ts';
 
 export interface Column<Row> {
-  /** Empty for what can be done about a row. */
+  /** Empty for a column of actions. */
   name: string;
-  /** A head that can be pressed, instead of the name. */
+  /** An interactive head instead of the name. */
   head?: Child;
   cell(row: Row): Child;
-  /** `lead`: names the row, on a phone too. `right`: numbers. `short`: is not broken. */
+  /** `lead`: identifies the row, also on a phone. `right`: numbers. `short`: never wrapped. */
   kind?: 'lead' | 'right' | 'short';
-  /** There is nothing to say in this row: left out on a phone. */
+  /** True when the cell is empty, so that it is left out on a phone. */
   isEmpty?(row: Row): boolean;
   sorted?: 'ascending' | 'descending';
 }
 
 interface Table<Row> {
-  /** What it is a table of, for those who cannot see it. */
+  /** The name of the table, for screen readers. */
   label: string;
   columns: readonly Column<Row>[];
   rows: readonly Row[];
@@ -22,7 +22,7 @@ interface Table<Row> {
   isChosen?(row: Row): boolean;
 }
 
-/** A table that becomes a card for each row on a phone. */
+/** A table; on a phone each row becomes a card. */
 export const rowsTable = <Row>({ label, columns, rows, keyOf, isChosen }: Table<Row>): VNode =>
   table(
     { class: 'table', 'aria-label': label },

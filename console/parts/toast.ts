@@ -9,20 +9,20 @@ interface Toast {
 
 const toasts = signal<readonly Toast[]>([]);
 let last = 0;
-/** Milliseconds; what went wrong stays until it is taken away. */
-const STAYS = 6_000;
+/** Milliseconds that a message is shown; an error stays until the user closes it. */
+const SHOWN_MS = 6_000;
 const MOST = 4;
 
 const remove = (id: number): void => {
   toasts.value = toasts.value.filter((toast) => toast.id !== id);
 };
 
-/** Tells what has been done, or went wrong. */
+/** Shows a message about a finished action, or an error. */
 export function tell(text: string, { isBad = false } = {}): void {
   last += 1;
   const id = last;
   toasts.value = [...toasts.value, { id, text, isBad }].slice(-MOST);
-  if (!isBad) setTimeout(() => remove(id), STAYS);
+  if (!isBad) setTimeout(() => remove(id), SHOWN_MS);
 }
 
 const Toasts = () =>
@@ -32,7 +32,7 @@ const Toasts = () =>
       div(
         { class: `toast ${isBad ? 'bad' : ''}`, key: id },
         p(null, text),
-        button({ type: 'button', class: 'plain tiny', 'aria-label': 'Take away', onClick: () => remove(id) }, '×'),
+        button({ type: 'button', class: 'plain tiny', 'aria-label': 'Close', onClick: () => remove(id) }, '×'),
       ),
     ),
   );

@@ -5,7 +5,7 @@ import { isFinished, transactionBadge } from './badges.ts';
 import { age, gapOf, id, idLink, nothing, said, since } from './show.ts';
 import type { Column } from './table.ts';
 
-/** What a command is called by people. */
+/** The names of the operations for people. */
 const NAMES: Readonly<Record<string, string>> = {
   activate: 'Activate',
   deactivate: 'Deactivate',
@@ -22,7 +22,7 @@ const NAMES: Readonly<Record<string, string>> = {
 export const OPERATIONS: readonly (readonly [value: string, words: string])[] = Object.entries(NAMES);
 export const operationName = (operation: string): string => NAMES[operation] ?? operation;
 
-/** What is wrong with it, in the row. */
+/** The error or warning of a transaction. */
 const fault = ({ error, warning }: TransactionRow): Child => [
   error === null ? null : small({ class: 'fault' }, `${error.code}: `, said(error.message)),
   warning === null ? null : small(null, said(warning.message)),
@@ -32,7 +32,7 @@ const took = ({ createdAt, completedAt }: TransactionRow): Child =>
   completedAt === null ? since(createdAt) : span({ class: 'num' }, gapOf(createdAt, completedAt));
 
 interface Shown {
-  /** Of one device: it is not named in every row. */
+  /** Leaves out the device column, in lists of one device. */
   ofDevice?: boolean;
 }
 
@@ -48,8 +48,8 @@ export const transactionColumns = ({ ofDevice = false }: Shown = {}): Column<Tra
   },
   ...(ofDevice ? [] : [deviceColumn]),
   { name: 'State', cell: (row) => div(null, transactionBadge(row.status, row.progress), fault(row)) },
-  { name: 'Asked for', kind: 'short', cell: ({ createdAt }) => age(createdAt) },
-  { name: 'Took', kind: 'short', cell: took },
+  { name: 'Created', kind: 'short', cell: ({ createdAt }) => age(createdAt) },
+  { name: 'Duration', kind: 'short', cell: took },
   {
     name: 'Attempts',
     kind: 'right',
@@ -68,7 +68,7 @@ const deviceColumn: Column<TransactionRow> = {
     ),
 };
 
-/** A row as it is after a change; changes that are older than what is known change nothing. */
+/** Applies a change to its row; a change that is older than the row is ignored. */
 export function renewed(rows: readonly TransactionRow[], key: string, value: unknown): TransactionRow[] {
   const change = value as Partial<TransactionRow>;
   return rows.map((row) => {

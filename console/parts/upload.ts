@@ -9,13 +9,13 @@ import { said } from './show.ts';
 import { tell } from './toast.ts';
 
 interface Target {
-  /** What it is the file of. */
+  /** The name of the version that the file belongs to. */
   name: string;
-  /** Asks the service where to put it. */
+  /** Gets the upload URL from the service. */
   where(file: File): Promise<string>;
-  /** Asks what is wrong with what was put there; null when nothing is. */
+  /** Gets the service's warning about the uploaded file; null when there is none. */
   fault(signal: AbortSignal): Promise<string | null>;
-  /** Devices get the file that is there now. */
+  /** True when devices already install the current file. */
   isDistributed: boolean;
   done(): void;
 }
@@ -31,12 +31,15 @@ const choosing = (isDistributed: boolean, isSending: boolean, chosen: (size: num
       disabled: isSending,
       onChange: (event) => chosen(event.currentTarget.files?.[0]?.size ?? 0),
     }),
-    span({ class: 'hint' }, 'It goes straight to the object store. A file that is there already is replaced.'),
+    span({ class: 'hint' }, 'The browser sends the file directly to the object store. An existing file is replaced.'),
   ),
   isDistributed
     ? div(
         { class: 'note warn stack tight' },
-        p(null, 'This version is distributed: who installs it from now on gets the new file, under the same version.'),
+        p(
+          null,
+          'This version is distributed: devices that install it from now on get the new file under the same version.',
+        ),
         label(
           { class: 'tick' },
           input({ type: 'checkbox', name: 'replaces', required: true }),
@@ -46,7 +49,7 @@ const choosing = (isDistributed: boolean, isSending: boolean, chosen: (size: num
     : null,
 ];
 
-/** Puts a file to the object store, with what is done of it in percent, and says what is wrong with it. */
+/** Uploads a file, shows the progress in percent, and then the service's warning about the file. */
 function Upload({ name, where, fault, isDistributed, done }: Target) {
   const share = useSignal<number | null>(null);
   const error = useSignal<Error | null>(null);
@@ -68,7 +71,7 @@ function Upload({ name, where, fault, isDistributed, done }: Target) {
       done();
       if (found.value !== null) return;
       close();
-      tell(`The binary of ${name} is there.`);
+      tell(`The binary of ${name} was uploaded.`);
     } catch (thrown) {
       if (!signal.aborted) error.value = thrown as Error;
       share.value = null;
@@ -84,8 +87,8 @@ function Upload({ name, where, fault, isDistributed, done }: Target) {
       ? null
       : div(
           { class: 'note bad stack tight', role: 'alert' },
-          p(null, 'The file is there, and is not what was registered: ', said(found.value)),
-          p(null, 'Devices that install it will report an error. Upload another file, or leave it as it is.'),
+          p(null, 'The file was uploaded, but differs from its registration: ', said(found.value)),
+          p(null, 'Devices that install it will report an error. Upload another file, or keep this one.'),
         ),
     choosing(isDistributed, isSending, (bytes) => (size.value = bytes)),
     isSending
@@ -94,14 +97,17 @@ function Upload({ name, where, fault, isDistributed, done }: Target) {
           progress({ max: 100, value: percent, 'aria-label': 'Uploaded' }),
           p(
             { class: 'num small', role: 'status' },
-            percent === 100 ? 'It is looked at ...' : `${percent} % of ${bytes(size.value)}`,
+            percent === 100 ? 'The service checks the file ...' : `${percent} % of ${bytes(size.value)}`,
           ),
         )
       : null,
     error.value ? trouble(error.value) : null,
     div(
       { class: 'ends' },
-      button({ type: 'button', onClick: close }, isSending ? 'Give up' : found.value === null ? 'Back' : 'Leave it'),
+      button(
+        { type: 'button', onClick: close },
+        isSending ? 'Cancel' : found.value === null ? 'Back' : 'Keep this file',
+      ),
       button({ type: 'submit', class: 'main', disabled: isSending }, 'Upload'),
     ),
   );

@@ -3,8 +3,6 @@ import { join } from 'node:path';
 import { isDeviceId } from '../fleet/device-ids.ts';
 import type { DeviceAccount } from '../fleet/member.ts';
 import { UsageError } from '../usage-error.ts';
-import { registerDevices } from './registration.ts';
-import { createServiceClient } from './service-client.ts';
 
 /** Reads `{deviceId, credential}` lines. Throws a UsageError that names the line. */
 export function readAccounts(file: string, limit?: number): DeviceAccount[] {
@@ -49,26 +47,3 @@ export function readToken(dataDir: string): string {
 export type AccountSource =
   | { kind: 'file'; file: string; limit: number | undefined }
   | { kind: 'register'; adminUrl: string; token: string | { dataDir: string }; developerId: string };
-
-/** Gets the devices of a run. */
-export async function obtainAccounts({
-  accounts,
-  seed,
-  count,
-  run,
-}: {
-  accounts: AccountSource;
-  seed: number;
-  count: number;
-  run?: string;
-}): Promise<DeviceAccount[]> {
-  if (accounts.kind === 'file') return readAccounts(accounts.file, accounts.limit);
-  const { adminUrl, developerId, token } = accounts;
-  const secret = typeof token === 'string' ? token : readToken(token.dataDir);
-  const admin = createServiceClient({ baseUrl: adminUrl, token: secret });
-  return registerDevices(
-    admin,
-    { adminUrl, token: secret },
-    { developerId, run, seed, places: [...Array(count).keys()] },
-  );
-}

@@ -17,8 +17,6 @@ export const ACTIONS = {
 
 export type ActionName = keyof typeof ACTIONS;
 
-export const isActionName = (text: string): text is ActionName => Object.hasOwn(ACTIONS, text);
-
 /** The release that `install` or `updateFirmware` installs. */
 export interface Release {
   /** By default `com.example.simulated`; for firmware `com.lapel.firmware`. */

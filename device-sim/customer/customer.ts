@@ -1,5 +1,6 @@
 import { createLapelClient, type LapelClient } from '../../src/clients/client/lapel-client.ts';
 import { LapelError } from '../../src/clients/client/lapel-error.ts';
+import { URL_SETTINGS, WEBHOOK_SETTINGS } from '../../src/clients/client/operations.ts';
 import type { Fleet } from '../fleet/fleet.ts';
 import type { KeyOf } from '../model/plans.ts';
 import { pause, type Timers } from '../timers.ts';
@@ -16,6 +17,9 @@ import type { ReceiverFault } from './receiver-fault.ts';
 import { createReleases } from './releases.ts';
 import { createRequests, reasonOf } from './requests.ts';
 import { createSettling, type Settlement } from './settle.ts';
+
+const SETTINGS = Object.keys(URL_SETTINGS) as (keyof typeof URL_SETTINGS)[];
+const isWebhook = (name: string): boolean => WEBHOOK_SETTINGS.some((one) => one === name);
 
 /** How long the first webhook of the service may take. */
 const REACH_MILLISECONDS = 15_000;
@@ -173,14 +177,7 @@ export function createCustomer({
       try {
         before = await requests.insist(() => lapel.readSettings());
         if (key === '') key = (await requests.insist(() => lapel.issueKey())).authenticationKey;
-        await set({
-          deviceEvent: url,
-          callEvent: url,
-          callFileSendEvent: url,
-          fileUploadEvent: url,
-          fileUploadGetUrl: urlsUrl,
-          callRecGetMultiPresignedUrl: urlsUrl,
-        });
+        await set(Object.fromEntries(SETTINGS.map((name) => [name, isWebhook(name) ? url : urlsUrl])));
         await requests.insist(() => lapel.sendTestEvent({ body: { setting: 'deviceEvent' } }));
       } catch (error) {
         throw inWords(error, { apiUrl, applicationId, url });
@@ -210,9 +207,7 @@ export function createCustomer({
     async [Symbol.asyncDispose]() {
       // A service that is gone keeps its settings.
       if (before && receiver) {
-        const names = ['deviceEvent', 'callEvent', 'callFileSendEvent', 'fileUploadEvent'] as const;
-        const urls = ['fileUploadGetUrl', 'callRecGetMultiPresignedUrl'] as const;
-        const former = Object.fromEntries([...names, ...urls].map((name) => [name, before?.[name] ?? null]));
+        const former = Object.fromEntries(SETTINGS.map((name) => [name, before?.[name] ?? null]));
         await lapel.updateSettings({ body: former }).catch(() => {});
       }
       stop.abort();

@@ -7,5 +7,3 @@ export const RECEIVER_FAULTS = {
 } as const satisfies Record<string, string>;
 
 export type ReceiverFault = keyof typeof RECEIVER_FAULTS;
-
-export const isReceiverFault = (text: string): text is ReceiverFault => Object.hasOwn(RECEIVER_FAULTS, text);

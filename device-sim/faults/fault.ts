@@ -85,7 +85,6 @@ export const FILE_OPERATIONS: readonly string[] = ['installSoftware', 'updateFir
 
 export type FaultKind = keyof typeof FAULTS;
 
-export const isFaultKind = (text: string): text is FaultKind => Object.hasOwn(FAULTS, text);
 export const traitOf = (kind: FaultKind): FaultTrait => FAULTS[kind];
 
 /** Which devices have a fault, and how often. */

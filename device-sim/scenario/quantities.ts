@@ -50,6 +50,3 @@ export function durationText(milliseconds: number): string {
   const [unit, size] = fitting.at(-1) ?? (milliseconds >= 1000 ? ['s', 1000] : ['ms', 1]);
   return `${round(milliseconds / size)}${unit}`;
 }
-
-export const durationsText = ({ min, max }: Range): string =>
-  min === max ? durationText(min) : `${durationText(min)}-${durationText(max)}`;

@@ -32,6 +32,7 @@ import { hasPackages } from './software/package-repository.ts';
 import { createQuotas } from './software/quotas.ts';
 import { createSoftware } from './software/software.ts';
 import { idempotencySweep } from './transactions/idempotency-sweep.ts';
+import { createResultEvent } from './transactions/result-event.ts';
 import { transactionSweep } from './transactions/transaction-sweep.ts';
 import { createTransactions } from './transactions/transactions.ts';
 import { createDeliveryLog } from './webhooks/delivery-log.ts';
@@ -101,7 +102,7 @@ export async function createCore(given: Given) {
   const transactions = parts.add(
     createTransactions({
       ...common,
-      recordEvent: webhooks.begin,
+      onFinished: [createResultEvent(webhooks.begin)],
       findApplication,
       lockApplication: applications.lockIn,
       installs: software.installs,

@@ -6,15 +6,17 @@ export interface Clock {
   after(milliseconds: number, task: () => void): () => void;
 }
 
-// setTimeout fires at once above 2^31-1 ms, so longer waits are made of several.
+// setTimeout fires at once for more than 2^31-1 ms, so a longer wait is made of several timers.
 const LONGEST_TIMEOUT = 2_147_483_647;
 
-// A steady clock stands still while the machine is suspended, and is not set when the machine's is: so much may it be behind.
+// The steady clock stops while the machine is suspended, and does not follow corrections of the wall clock. When it is
+// behind the wall clock by more than this, it is advanced.
 const BEHIND_MILLISECONDS = 100;
 
 /**
- * Time that goes on steadily, and leaps where that of the wall has: after the machine was suspended, or its clock was put
- * forward. It never goes back. Both clocks are milliseconds; `steady` may begin anywhere.
+ * Returns a function for the current time in microseconds. The time advances with the steady clock and never goes back.
+ * It leaps forward to the wall clock after the machine was suspended, or its clock was put forward. Both clocks are
+ * milliseconds; `steady` may begin anywhere.
  */
 export function createTime(wall: () => number, steady: () => number): () => number {
   let origin = wall() - steady();
@@ -51,12 +53,13 @@ export function toUtc(micros: number): string {
   }
   return `${lastSecond.text}${String(micros - second * 1_000_000).padStart(6, '0')}Z`;
 }
-// Most instants that are written lie in the second of the one before.
+// The text of the last second is kept, because most date-times are written in the same second as the one before.
 let lastSecond = { at: 0, text: '1970-01-01T00:00:00.' };
 
 /**
- * Reads what `format` (of createLocalTime) writes: the instant in microseconds. Where clocks are put back the later of
- * two instants, where they are put forward one close by.
+ * Returns a function that reads the output of `format` (of createLocalTime) back into microseconds. A local time that
+ * occurs twice, because clocks were put back, is read as the later instant. A local time that does not exist, because
+ * clocks were put forward, is read as an instant close to it.
  */
 export function createLocalTimeReader(format: (micros: number) => string): (text: string) => number {
   const asUtc = (text: string): number => Date.parse(`${text.slice(0, 19)}Z`) * 1000 + Number(text.slice(20));
@@ -96,6 +99,6 @@ export function createLocalTime(timeZone: string): (micros: number) => string {
 
 const UNITS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
 
-/** A length of time by the schema common/duration (`7d`, `12h`, `30m`, `45s`) in microseconds. */
+/** Reads a duration by the schema common/duration (`7d`, `12h`, `30m`, `45s`) into microseconds. */
 export const readDuration = (text: string): number =>
   Number(text.slice(0, -1)) * (UNITS[text.slice(-1)] ?? 0) * 1_000_000;

@@ -5,16 +5,16 @@ export type Asking = ReturnType<typeof createAsking>;
 const NOBODY: readonly string[] = ['', ''];
 
 /**
- * Who asks, for what shares a thread or a turn between them and is far from the request: a developer and an application.
- * It decides on nothing but whose turn it is.
+ * Knows for which developer and application the current code runs, even in places far from the request. Shared
+ * resources use it to let callers take turns fairly; it is used for nothing else.
  */
 export function createAsking() {
   const storage = new AsyncLocalStorage<readonly string[]>();
   return {
-    /** Carries something out in the name of an application. */
+    /** Runs `work` in the name of an application. */
     run: <Result>(developerId: string, applicationId: string, work: () => Result): Result =>
       storage.run([developerId, applicationId], work),
-    /** Whose it is that is being carried out, as a path of a fair queue. */
+    /** The developer and application of the running code, as a path of a fair queue. */
     whose: (): readonly string[] => storage.getStore() ?? NOBODY,
   };
 }

@@ -6,7 +6,10 @@ import type { Ids } from './ids.ts';
 
 const TOKEN_FILE = 'admin-token';
 
-/** The administrator token: as set, or the one in the data folder, made at first start and readable by its owner only. */
+/**
+ * The administrator token from the settings, else the one in the data folder. The file is created at first start and is
+ * readable by its owner only.
+ */
 export function adminToken({ token, folder }: { token: string | null; folder: string }, ids: Ids): string {
   if (token !== null) return token;
   const file = join(folder, TOKEN_FILE);
@@ -18,7 +21,9 @@ export function adminToken({ token, folder }: { token: string | null; folder: st
   return readFileSync(file, 'utf8').trim();
 }
 
-/** Makes the data folder, for its owner only, or says that the setting names one that cannot be had. */
+/**
+ * Creates the data folder, accessible by its owner only. Throws SETTING_INVALID when it cannot be created or accessed.
+ */
 export function makeFolder(folder: string): void {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -30,7 +35,7 @@ export function makeFolder(folder: string): void {
   }
 }
 
-/** Why no further file can be opened, or undefined. */
+/** The reason why the folder cannot be opened, such as too many open files; undefined when it can. */
 export async function openFileFault(folder: string): Promise<string | undefined> {
   try {
     await (await open(folder)).close();

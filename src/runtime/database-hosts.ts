@@ -1,10 +1,13 @@
 /** The parts of `postgres://user:password@host:port,host:port/name?options`. */
 const WHOLE = /^(postgres(?:ql)?:\/\/(?:[^/?#]*@)?)([^@/?#]*)(\/[^/?#]+.*)$/;
 const SESSIONS = 'target_session_attrs';
-/** What may be asked of a session; every one of them has to write. */
+/** The values of `target_session_attrs` that are accepted: the service writes in every session. */
 const WRITING: readonly (string | null)[] = [null, 'read-write', 'primary', 'any'];
 
-/** The hosts of a URL that names several, each in a URL of its own, in order. Undefined when it is none of a database. */
+/**
+ * Splits a URL with several hosts into one URL for each host, in order. Undefined when it is no URL of a PostgreSQL
+ * database.
+ */
 export function hostsOf(url: string): string[] | undefined {
   const [, before, hosts = '', after] = WHOLE.exec(url) ?? [];
   if (before === undefined || after === undefined) return undefined;
@@ -16,7 +19,7 @@ export function hostsOf(url: string): string[] | undefined {
   return urls.every(readable) ? urls : undefined;
 }
 
-/** Where a database is, for people: without the password. */
+/** The hosts, ports and name of a database for people, without the password. */
 export function placeOf(url: string): string {
   return (hostsOf(url) ?? [])
     .map((one) => {
@@ -27,8 +30,9 @@ export function placeOf(url: string): string {
 }
 
 /**
- * Opens something at the hosts of a URL, beginning with the one where it was last: a standby, or a host that does not answer,
- * is passed over. Rejects with the reason of the first of them, as each host was tried.
+ * Returns a function that opens something at one of the hosts of a URL. It begins with the host of the last success,
+ * and goes on to the next host when one is a standby or does not answer. It rejects with the reason of the first
+ * attempt when all hosts fail.
  */
 export function atHosts(url: string) {
   const urls = hostsOf(url) ?? [url];

@@ -1,30 +1,30 @@
 interface Deprecation {
-  /** What is removed. */
+  /** The deprecated feature. */
   feature: string;
-  /** The release, `YYYY-MM`, that no longer has it. */
+  /** The release, `YYYY-MM`, that removes it. */
   release: string;
   replacement: string | null;
-  /** Where it is in the interface. */
-  row: string;
+  /** The part of the interface that it belongs to. */
+  part: string;
 }
 
-/** Everything deprecated, by the specification's "Scheduled removals". */
+/** Every deprecated feature, from the specification's "Scheduled removals". */
 // biome-ignore format: a table is read by its rows
 export const DEPRECATIONS = {
-  exist: { feature: 'exist in the distribution status', release: '2026-09', replacement: 'distributable', row: 'op 25' },
-  remoteSupportEvent: { feature: 'remoteSupportEvent in the application settings', release: '2026-10', replacement: null, row: 'ops 1 and 2' },
-  webmFile: { feature: 'connections[].webmFile in the recorded-data notification', release: '2026-11', replacement: 'connections[].movieFile', row: 'events' },
+  exist: { feature: 'exist in the distribution status', release: '2026-09', replacement: 'distributable', part: 'distribution status' },
+  remoteSupportEvent: { feature: 'remoteSupportEvent in the application settings', release: '2026-10', replacement: null, part: 'application settings' },
+  webmFile: { feature: 'connections[].webmFile in the recorded-data notification', release: '2026-11', replacement: 'connections[].movieFile', part: 'events of devices' },
 } as const satisfies Record<string, Deprecation>;
 
-/** The newest release known: nothing of the table is served there. The default of LAPEL_API_RELEASE. */
+/** The newest known release, in which all features of the table are removed. The default of LAPEL_API_RELEASE. */
 export const NEWEST_RELEASE = '2026-11';
 
 type Deprecated = keyof typeof DEPRECATIONS;
 
-// Months (specification, "Limits": a feature is deprecated so long before its removal, at least).
+// Months. A feature is deprecated at least this long before its removal (specification, "Limits").
 const DEPRECATION_PERIOD = 6;
 
-/** The first instant of a release's month, so many months before it; milliseconds. */
+/** The first instant of the month that is `monthsBefore` months before a release, in milliseconds. */
 function startOf(release: string, monthsBefore = 0): number {
   const [year = 0, month = 1] = release.split('-').map(Number);
   return Date.UTC(year, month - 1 - monthsBefore);
@@ -32,7 +32,7 @@ function startOf(release: string, monthsBefore = 0): number {
 
 export type Deprecations = ReturnType<typeof createDeprecations>;
 
-/** What of the table is still served at a release of the interface (LAPEL_API_RELEASE). */
+/** Tells which deprecated features are still served at a release of the interface (LAPEL_API_RELEASE). */
 export function createDeprecations(apiRelease: string) {
   return {
     apiRelease,
@@ -40,8 +40,9 @@ export function createDeprecations(apiRelease: string) {
     serves: (name: Deprecated): boolean => apiRelease < DEPRECATIONS[name].release,
 
     /**
-     * The headers of an answer with the feature: since when it is deprecated (RFC 9745), when it goes (RFC 8594), and
-     * the page that says what to use instead. An answer with a page of a list has a `Link` of its own: join them.
+     * The headers of an answer that has a deprecated feature: the time of its deprecation (RFC 9745), the time of its
+     * removal (RFC 8594), and a link to the page that names the replacement. An answer with a page of a list has a
+     * `Link` of its own, which the caller has to join with this one.
      */
     headers(name: Deprecated, baseUrl: string): Record<string, string> {
       const { release } = DEPRECATIONS[name];

@@ -1,19 +1,20 @@
-/** Devices whose developer is known at a time; the one that has logged in least recently is forgotten first. */
+/** The most devices whose developer is remembered; the device with the oldest login is forgotten first. */
 const KEPT_OWNERS = 50_000;
 
 export type Owners = ReturnType<typeof createOwners>;
 
 /**
- * Whose the devices are that have logged in here, as far as that is known without asking: what devices share is shared by
- * their developers first. It decides on nothing else. A device that is forgotten, or not known, counts as one of nobody's.
+ * Remembers the developers of devices that have logged in here. Resources that all devices share are divided between
+ * their developers first; this is used for nothing else. A device that is unknown or was forgotten counts as a device
+ * without a developer.
  */
 export function createOwners() {
   const developers = new Map<string, string>();
-  // Goes along with the map: all that it has passed is deleted, so its next one is the oldest.
+  // This iterator stays on the map: all entries that it has passed are deleted, so its next one is the oldest.
   const oldest = developers.keys();
 
   return {
-    /** The device has logged in, or was moved to another developer. */
+    /** Called when the device has logged in, or was moved to another developer. */
     learn(deviceId: string, developerId: string): void {
       developers.delete(deviceId);
       developers.set(deviceId, developerId);

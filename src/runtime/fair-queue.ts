@@ -1,28 +1,28 @@
-/** What a key may take before the next one has its turn. */
+/** The cost that a key may take in one turn. */
 const QUANTUM = 1;
 
-/** One key among those beside it: what waits under it is either its items or further lanes. */
-interface Lane<Item> {
+/** One key on one level of the queue. It holds either waiting items (on the last level) or the keys of the next level. */
+interface Branch<Item> {
   readonly key: string;
-  readonly above: Lane<Item> | undefined;
-  /** Its keys, by name; only those under which something waits, or that have taken more than their share. */
-  readonly lanes: Map<string, Lane<Item>>;
-  /** The last of the circle of these; the one behind it is next. */
-  tail: Lane<Item> | undefined;
-  next: Lane<Item> | undefined;
+  readonly parent: Branch<Item> | undefined;
+  /** The keys below it, by name: those with waiting items, and those that still have to pay for a costly item. */
+  readonly children: Map<string, Branch<Item>>;
+  /** The last of the keys below it, which form a circle; the one after it has the next turn. */
+  tail: Branch<Item> | undefined;
+  next: Branch<Item> | undefined;
   items: { item: Item; cost: number }[];
-  /** How many of the items are taken. */
+  /** Number of items at the head of the list that are already taken. */
   taken: number;
-  /** How many wait under it. */
+  /** Number of waiting items below it. */
   size: number;
-  /** What it may still take in this round; below zero it has taken more than that. */
+  /** The cost that it may still take in this round; a negative balance is a debt that the next turns pay. */
   balance: number;
 }
 
-const createLane = <Item>(key: string, above?: Lane<Item>): Lane<Item> => ({
+const createBranch = <Item>(key: string, parent?: Branch<Item>): Branch<Item> => ({
   key,
-  above,
-  lanes: new Map(),
+  parent,
+  children: new Map(),
   tail: undefined,
   next: undefined,
   items: [],
@@ -31,42 +31,41 @@ const createLane = <Item>(key: string, above?: Lane<Item>): Lane<Item> => ({
   balance: 0,
 });
 
-// So many items that were taken are kept at the head of a list before it is cut.
+// When this many items at the head of a list are taken, the list is cut.
 const CUT_AT = 64;
 
-export type FairQueue<Item> = ReturnType<typeof createFairQueue<Item>>;
-
 /**
- * A queue in which whatever waits takes turns by whose it is: deficit round robin, on each level of a path (developer,
- * application, device). Each key with work gets the same share of its level, whatever the number of its connections or the
- * length of its queue; what costs more than a turn is paid for with the turns after it. What has the same path, and what has
- * the same last key, is taken in the order in which it was put; so the last key of a path is the name of one thing.
+ * A queue in which items take turns by their owners: deficit round robin on each level of a path (developer,
+ * application, device). Each key with waiting items gets the same share of its level, whatever its number of
+ * connections or the length of its queue. An item that costs more than one turn uses up the following turns of its key.
+ * Items with the same path, or with the same last key, are taken in the order in which they were put; so the last key
+ * of a path must identify one thing.
  */
 export function createFairQueue<Item>() {
-  let root = createLane<Item>('');
-  /** The lanes of last keys, under which something waits. */
-  const leaves = new Map<string, Lane<Item>>();
+  let root = createBranch<Item>('');
+  /** The last keys of paths that have waiting items. */
+  const leaves = new Map<string, Branch<Item>>();
 
-  function laneOf(above: Lane<Item>, key: string): Lane<Item> {
-    const known = above.lanes.get(key);
+  function branchOf(parent: Branch<Item>, key: string): Branch<Item> {
+    const known = parent.children.get(key);
     if (known) return known;
-    const made = createLane(key, above);
-    above.lanes.set(key, made);
-    const { tail } = above;
+    const made = createBranch(key, parent);
+    parent.children.set(key, made);
+    const { tail } = parent;
     made.next = tail?.next ?? made;
     if (tail) tail.next = made;
-    above.tail = made;
+    parent.tail = made;
     return made;
   }
 
-  /** The head of the circle goes. */
-  function removeHead(above: Lane<Item>, head: Lane<Item>): void {
-    above.lanes.delete(head.key);
-    if (head.next === head) above.tail = undefined;
-    else if (above.tail) above.tail.next = head.next;
+  /** Removes the next key from the circle. */
+  function removeHead(parent: Branch<Item>, head: Branch<Item>): void {
+    parent.children.delete(head.key);
+    if (head.next === head) parent.tail = undefined;
+    else if (parent.tail) parent.tail.next = head.next;
   }
 
-  function takeItem(leaf: Lane<Item>): { item: Item; cost: number } {
+  function takeItem(leaf: Branch<Item>): { item: Item; cost: number } {
     const taken = leaf.items[leaf.taken];
     if (!taken) throw new Error('nothing waits under this key');
     leaf.taken += 1;
@@ -78,56 +77,56 @@ export function createFairQueue<Item>() {
     return taken;
   }
 
-  function takeFrom(lane: Lane<Item>): { item: Item; cost: number } {
-    lane.size -= 1;
-    if (!lane.tail) return takeItem(lane);
+  function takeFrom(branch: Branch<Item>): { item: Item; cost: number } {
+    branch.size -= 1;
+    if (!branch.tail) return takeItem(branch);
     for (;;) {
-      const head = lane.tail.next as Lane<Item>;
-      const isAlone = head === lane.tail;
+      const head = branch.tail.next as Branch<Item>;
+      const isAlone = head === branch.tail;
       if (!isAlone && head.balance <= 0) head.balance += QUANTUM;
       if (head.size === 0 && (isAlone || head.balance >= 0)) {
-        removeHead(lane, head); // it has paid for what it took
+        removeHead(branch, head); // its debt is paid
         continue;
       }
       if (!isAlone && (head.balance <= 0 || head.size === 0)) {
-        lane.tail = head;
+        branch.tail = head;
         continue;
       }
       const taken = takeFrom(head);
-      // Nobody waited for what it takes alone; but whoever comes now is next.
+      // A key that is alone pays for nothing, because nobody waited. Its debt of one turn lets a key that comes now go first.
       head.balance = isAlone ? -QUANTUM : head.balance - taken.cost;
-      if (head.size === 0 && (isAlone || head.balance >= 0)) removeHead(lane, head);
-      else if (head.balance <= 0) lane.tail = head;
+      if (head.size === 0 && (isAlone || head.balance >= 0)) removeHead(branch, head);
+      else if (head.balance <= 0) branch.tail = head;
       return taken;
     }
   }
 
   return {
-    /** How many wait. */
+    /** The number of waiting items. */
     size: (): number => root.size,
 
     put(path: readonly string[], item: Item, cost = 1): void {
       const last = path.at(-1) ?? '';
-      let lane = leaves.get(last);
-      if (!lane) {
-        lane = path.reduce(laneOf, root);
-        leaves.set(last, lane);
+      let branch = leaves.get(last);
+      if (!branch) {
+        branch = path.reduce(branchOf, root);
+        leaves.set(last, branch);
       }
-      lane.items.push({ item, cost });
-      for (let at: Lane<Item> | undefined = lane; at; at = at.above) at.size += 1;
+      branch.items.push({ item, cost });
+      for (let at: Branch<Item> | undefined = branch; at; at = at.parent) at.size += 1;
     },
 
-    /** The next one, undefined when nothing waits. */
+    /** Takes the next item; undefined when none waits. */
     take(): Item | undefined {
       if (root.size === 0) return undefined;
       const { item } = takeFrom(root);
-      if (root.size === 0) root = createLane(''); // what was taken too much was taken from nobody
+      if (root.size === 0) root = createBranch(''); // nobody waits, so all debts are forgotten
       return item;
     },
   };
 }
 
-/** Carries one piece of work out at a time; those that wait take turns by whose they are, a path of a fair queue. */
+/** Runs one piece of work at a time; waiting ones take turns by their owners, a path of a fair queue. */
 export function createFairTurns() {
   const waiting = createFairQueue<() => void>();
   let busy = false;

@@ -1,4 +1,7 @@
-/** For those who wait until a part has nothing to do. The part says when something may have changed about that. */
+/**
+ * Lets others wait until a part of the service has nothing to do. The part calls `tell` whenever it may have become
+ * idle.
+ */
 export function createIdle(isBusy: () => boolean) {
   let waiting: (() => void)[] = [];
   return {
@@ -8,7 +11,7 @@ export function createIdle(isBusy: () => boolean) {
     /** True while somebody waits. */
     awaited: (): boolean => waiting.length > 0,
 
-    /** Something has come to its end: if that was all, those who wait are told. */
+    /** Called at the end of a piece of work: resolves the waiting promises if the part is no longer busy. */
     tell(): void {
       if (waiting.length === 0 || isBusy()) return;
       const told = waiting;
@@ -18,7 +21,7 @@ export function createIdle(isBusy: () => boolean) {
   };
 }
 
-/** The same for a part that has nothing to do when nothing that it has begun is under way. */
+/** The same for a part that counts its pieces of work, and is idle when none is running. */
 export function createWork() {
   let running = 0;
   const { idle, tell } = createIdle(() => running > 0);

@@ -12,7 +12,7 @@ export interface Ids {
   uuid(): string;
 }
 
-// Randomness for `next` is fetched in blocks: one call of the system per identifier would be most of its cost.
+// Random bytes for `next` are fetched in blocks: a system call for each identifier would be most of its cost.
 const BYTES_PER_ID = 10;
 let block = Buffer.alloc(0);
 function freshBytes(): string {
@@ -22,16 +22,20 @@ function freshBytes(): string {
   return bytes;
 }
 
-/** What all identifiers that `next` makes at a time or later sort behind, and all from a millisecond before do not. */
+/**
+ * A bound for comparisons: identifiers that `next` makes at this time or later sort after it, those from at least a
+ * millisecond earlier sort before it.
+ */
 export const idsFrom = (prefix: string, micros: number): string =>
   `${prefix}_${Math.max(0, Math.floor(micros / 1000))
     .toString(16)
     .padStart(12, '0')}`;
 
 export const randomIds: Ids = {
-  // 48 bits of milliseconds, then 80 random bits, both in hexadecimal: sorts by time, so inserts go to an index's end.
+  // 48 bits of milliseconds, then 80 random bits, both in hexadecimal. Such identifiers sort by time, so inserts go to
+  // the end of an index.
   next: (prefix, nowMicros) => `${idsFrom(prefix, nowMicros)}${freshBytes()}`,
-  // One that begins with a hyphen would be taken for an option on every command line.
+  // A command line would take a secret that begins with a hyphen for an option, so such a secret is drawn again.
   secret(bytes = 32) {
     let secret: string;
     do secret = randomBytes(bytes).toString('base64url');

@@ -1,7 +1,7 @@
 import type { AddressInfo, Server } from 'node:net';
 import { DomainError } from '../errors.ts';
 
-// Connections that wait to be accepted: a fleet that comes back comes at once.
+// Connections that wait to be accepted. It is large because all devices may reconnect at the same moment.
 const BACKLOG = 1024;
 
 /** Listens, and answers the port in use; port 0 picks a free one. */
@@ -22,8 +22,8 @@ interface Address {
 const urlHost = (host: string): string => (host.includes(':') ? `[${host}]` : host);
 
 /**
- * Listens at the address of a setting and answers the URL, with the port in use. Throws SETTING_INVALID when it cannot be
- * had.
+ * Listens at the address of a setting and returns the URL, with the actual port. Throws SETTING_INVALID when the
+ * address cannot be used.
  */
 export async function listenAt(
   { setting, scheme = 'http', host, port }: Address & { setting: string; scheme?: string },
@@ -38,7 +38,9 @@ export async function listenAt(
   }
 }
 
-/** A server that listens at its address when it is started, and knows its URL from then on. */
+/**
+ * Adds `start` and `url` to a server: it listens at its address when it is started, and its URL is known from then on.
+ */
 export function servedAt<Server extends { listen(host: string, port: number): Promise<{ port: number }> }>(
   setting: string,
   { host, port }: Address,

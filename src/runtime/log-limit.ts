@@ -1,8 +1,12 @@
 import type { Clock } from './clock.ts';
+import { createCounts } from './counts.ts';
 
-// Of one source a line in this time.
+// A source may log one line in this time.
 const PERIOD_MICROSECONDS = 60_000_000;
-/** Sources told apart at a time, and of these those of one owner; all others of an owner share one line, and all others. */
+/**
+ * The most sources that are told apart at a time, and the most for one owner. The further sources of an owner share one
+ * line; so do all sources above KEPT_SOURCES.
+ */
 export const KEPT_SOURCES = 1_000;
 export const KEPT_OF_OWNER = 100;
 
@@ -16,22 +20,20 @@ interface Source {
 }
 
 /**
- * Keeps what anybody can cause from filling the log: one line a minute for each source (a device, an address). The
- * answer is undefined when nothing may be logged now, else how many lines of that source were left out since its last
- * one. Above KEPT_OF_OWNER within a minute the further ones of one owner (a developer) are one source, so one with many
- * devices takes no other's lines; above KEPT_SOURCES those of all are, so there are never more lines than that.
+ * Limits log lines that strangers can cause, so that they cannot fill the log: one line a minute for each source (a
+ * device, an address). Returns undefined when nothing may be logged now, else the number of lines of this source that
+ * were left out since its last one. An owner (a developer) with more than KEPT_OF_OWNER sources within a minute gets
+ * one line for all further sources, so that many devices of one developer do not use up the lines of others. Above
+ * KEPT_SOURCES sources within a minute all further ones share one line, so the number of lines is bounded.
  */
 export function createLogLimit({ clock }: { clock: Pick<Clock, 'now'> }) {
-  // In the order of their last lines.
+  // Ordered by the times of their last lines.
   const sources = new Map<string, Source>();
-  const counts = new Map<string, number>();
+  const counts = createCounts();
   const others: Source = { key: '', at: Number.NEGATIVE_INFINITY, leftOut: 0, owner: undefined };
 
   function count(owner: string | undefined, by: 1 | -1): void {
-    if (owner === undefined) return;
-    const now = (counts.get(owner) ?? 0) + by;
-    if (now > 0) counts.set(owner, now);
-    else counts.delete(owner);
+    if (owner !== undefined) counts.add(owner, by);
   }
 
   function forgetQuiet(now: number): void {
@@ -43,7 +45,7 @@ export function createLogLimit({ clock }: { clock: Pick<Clock, 'now'> }) {
   }
 
   const isFull = (owner: string | undefined): boolean =>
-    sources.size >= KEPT_SOURCES || (owner !== undefined && (counts.get(owner) ?? 0) >= KEPT_OF_OWNER);
+    sources.size >= KEPT_SOURCES || (owner !== undefined && counts.of(owner) >= KEPT_OF_OWNER);
 
   function sourceOf(key: string, owner: string | undefined, now: number): Source {
     const known = sources.get(key);

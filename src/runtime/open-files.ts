@@ -4,20 +4,24 @@ import type { Clock } from './clock.ts';
 import type { Log } from './log.ts';
 import type { LogLimit } from './log-limit.ts';
 
-/** Connections at most of each kind of listener, together below the limit of open files with what the service opens itself. */
+/**
+ * The most connections of each kind of listener. Together with the files that the service itself opens they stay below
+ * the limit of open files.
+ */
 interface OpenFileShares {
-  /** Of the API, administration, and the embedded object store. */
+  /** For the API, administration, and the embedded object store. */
   http: number;
   admin: number;
   objects: number;
-  /** Of devices, over all listeners. */
+  /** For devices, over all MQTT listeners. */
   mqtt: number;
 }
 
-// What the service opens itself: 1152 attempts of webhooks and 512 requests for upload URLs at a time, and files.
+// Files that the service itself opens: 1152 simultaneous webhook attempts, 512 simultaneous requests for upload URLs,
+// and files.
 const OWN_FILES = 1920;
 
-/** Shares a limit of open files out, so that none of the listeners can use up what the others need. */
+/** Divides a limit of open files between the listeners, so that none of them can use up the share of another. */
 export function shareOpenFiles(limit: number): OpenFileShares {
   const part = (divisor: number, most: number): number => Math.max(4, Math.min(most, Math.floor(limit / divisor)));
   const http = part(8, 1024);
@@ -31,8 +35,8 @@ const FULL = new Set(['EMFILE', 'ENFILE']);
 const LOOK_MILLISECONDS = 5_000;
 
 /**
- * Looks every few seconds whether the process may open a file. At the limit the kernel's new connections are closed before
- * anything of the service hears of them, on every listener: only this tells.
+ * Checks every few seconds whether the process can open a file. At the limit the kernel closes new connections on every
+ * listener before the service sees them; only this check notices it.
  */
 export function watchOpenFiles({
   clock,
@@ -60,7 +64,7 @@ export function watchOpenFiles({
       metrics.filesExhausted.inc();
       const leftOut = logLimit('files');
       if (leftOut !== undefined)
-        log.error({ err, leftOut }, 'no more files can be opened: connections are closed unheard');
+        log.error({ err, leftOut }, 'the limit of open files is reached: new connections are closed');
     }
   }
   arm();

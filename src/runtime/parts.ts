@@ -1,16 +1,18 @@
-/** A part of the service that lives as long as the service does. What it does not need it leaves out. */
+/**
+ * A part of the service that lives as long as the service does. A part leaves out the members that it does not need.
+ */
 export interface Part {
-  /** Begins its work; called once, when all parts are there. */
+  /** Begins its work; called once, when all parts have been created. */
   start?(): void | Promise<void>;
-  /** Resolves when nothing is left for it to do. */
+  /** Resolves when the part has nothing left to do. */
   idle?(): Promise<void>;
-  /** Ends what it has in work; nothing more comes from it then. */
+  /** Ends its current work; afterwards the part does nothing more. */
   [Symbol.asyncDispose]?(): PromiseLike<void>;
 }
 
 /**
- * The parts of the service, each registered once, after those that it builds on. They are started in that order, and
- * stopped in reverse; also when one of them could not be made, or started.
+ * The parts of the service, each registered once, after the parts that it builds on. They are started in that order and
+ * stopped in reverse order, also when one of them could not be created or started.
  */
 export function createParts() {
   const stack = new AsyncDisposableStack();
@@ -28,8 +30,8 @@ export function createParts() {
     },
 
     /**
-     * Resolves when no part has anything left to do. What one does may be work for another: rounds are made until
-     * `progress` is the same after one as it was before.
+     * Resolves when no part has anything left to do. The work of one part may cause work for another, so rounds are
+     * repeated until `progress` has the same value before and after a round.
      */
     async idle(progress: () => number): Promise<void> {
       let before: number;
@@ -39,7 +41,7 @@ export function createParts() {
       } while (progress() !== before);
     },
 
-    /** Whoever asks for it stops them from now on. */
+    /** Hands over the duty to stop the parts: the caller disposes of the returned stack. */
     move: (): AsyncDisposable => stack.move(),
 
     [Symbol.asyncDispose]: () => stack.disposeAsync(),

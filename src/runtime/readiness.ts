@@ -1,6 +1,6 @@
 import type { Clock } from './clock.ts';
 
-/** Why a part cannot do its work now, for people; undefined when it can. */
+/** Returns the reason why a part cannot do its work now, for people; undefined when it can. */
 type Check = () => string | undefined | Promise<string | undefined>;
 
 interface Problem {
@@ -10,16 +10,16 @@ interface Problem {
 
 export type Readiness = ReturnType<typeof createReadiness>;
 
-// Milliseconds. A probe waits no longer for a part.
-const PATIENCE = 2_000;
+// Milliseconds that a probe waits for the check of one part.
+const CHECK_TIMEOUT_MS = 2_000;
 
-/** Whether requests should be sent here (`/readyz`): the parts that it takes, each with a check of its own. */
+/** Decides whether this process should get requests (`/readyz`): each necessary part has a check of its own. */
 export function createReadiness({ clock }: { clock: Pick<Clock, 'after'> }) {
   const checks = new Map<string, Check>();
 
   async function judge(check: Check): Promise<string | undefined> {
     const { promise, resolve } = Promise.withResolvers<string>();
-    const cancel = clock.after(PATIENCE, () => resolve('does not answer'));
+    const cancel = clock.after(CHECK_TIMEOUT_MS, () => resolve('does not answer'));
     try {
       return await Promise.race([check(), promise]);
     } catch (error) {
@@ -35,7 +35,7 @@ export function createReadiness({ clock }: { clock: Pick<Clock, 'after'> }) {
       checks.set(part, check);
     },
 
-    /** What is not ready, all parts asked at once; none when requests are welcome. */
+    /** The parts that are not ready, with reasons; empty when requests are welcome. All checks run at once. */
     async problems(): Promise<Problem[]> {
       const parts = [...checks].map(async ([part, check]) => ({ part, reason: await judge(check) }));
       return (await Promise.all(parts)).filter((one): one is Problem => one.reason !== undefined);

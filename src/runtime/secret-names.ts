@@ -1,15 +1,18 @@
-/** Stands for what is secret. */
+/** Replaces a secret in texts. */
 export const HIDDEN = '••••';
 
-// Anywhere in a name, whatever its letters and the signs between them: `wifiPassword`, `X-Api-Key`, `sim_psk`.
+// A name is secret when it contains one of these, whatever its case and the signs between its words: `wifiPassword`,
+// `X-Api-Key`, `sim_psk`.
 const ANYWHERE = (
   'password passwd passphrase passcode pincode secret credential token jwt cookie authorization signature psk ' +
   'apikey authkey accesskey privatekey sharedkey signingkey authenticationkey notificationkey encryptionkey ' +
   'networkkey securitykey wifikey wepkey'
 ).split(' ');
-// As a word of a name: `simPin`, `wifi_pwd`; shorter ones are in words that say something else.
+// A name is secret when one of its words is one of these: `simPin`, `wifi_pwd`. These are too short to be looked for
+// anywhere: they are parts of harmless words.
 const AS_A_WORD = new Set(['pin', 'puk', 'pwd', 'pass', 'otp']);
-// As a whole name; who logs in at an access point is as secret as the password beside it.
+// A name is secret when all of it is one of these. The user name at an access point is as secret as the password beside
+// it.
 const AS_A_NAME = new Set(['key', 'auth', 'user', 'username']);
 
 const wordsOf = (name: string): string[] =>
@@ -18,7 +21,10 @@ const wordsOf = (name: string): string[] =>
     .toLowerCase()
     .split(/[^a-z0-9]/);
 
-/** Whether what has this name is secret: the one list for the log, the console, the feed, administration and the audit log. */
+/**
+ * Whether a field of this name holds a secret. The log, the console, the feed, administration and the audit log share
+ * this one list.
+ */
 export function isSecretName(name: string): boolean {
   const words = wordsOf(name);
   const joined = words.join('');

@@ -1,6 +1,6 @@
 import { hostsOf } from './database-hosts.ts';
 
-/** What a setting may be. */
+/** The kinds of values of settings. */
 export type Kind =
   | 'text'
   | 'port'
@@ -16,16 +16,16 @@ export type Kind =
   | 'database';
 
 const LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
-/** Addresses that only this machine reaches. */
+/** Matches addresses that only this machine can reach. */
 export const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1|\[::1\])$/;
 
-/** Nobody on the way may change what it answers. */
+/** True for a URL whose answers nobody on the network can change: https, or http on loopback. */
 function isEndpoint(value: string): boolean {
   const url = /^https?:\/\/[^/?#]/.test(value) ? URL.parse(value) : null;
   return url !== null && url.hash === '' && (url.protocol === 'https:' || LOOPBACK.test(url.hostname));
 }
 
-/** What is wrong with a value of a setting, for people; null when nothing is. */
+/** The fault of a value of a setting, for people; null when the value is good. */
 export function problemOf(kind: Kind, value: string): string | null {
   switch (kind) {
     case 'text':
@@ -47,11 +47,11 @@ export function problemOf(kind: Kind, value: string): string | null {
     case 'endpoint':
       return isEndpoint(value) ? null : `must be an absolute https URL (or http on loopback), not "${value}"`;
     case 'hosts':
-      return /^[a-z0-9.,_-]+$/i.test(value) ? null : `must be names of hosts with commas between them, not "${value}"`;
-    case 'database': // never named in the answer: it holds a password
+      return /^[a-z0-9.,_-]+$/i.test(value) ? null : `must be host names separated by commas, not "${value}"`;
+    case 'database': // the value is left out of the text: it holds a password
       return hostsOf(value)
         ? null
-        : 'must be a URL like postgres://USER:PASSWORD@HOST:PORT/DATABASE, with several hosts behind one another (HOST:PORT,HOST:PORT) where they share it; target_session_attrs can only be read-write';
+        : 'must be a URL like postgres://USER:PASSWORD@HOST:PORT/DATABASE, or with several hosts (HOST:PORT,HOST:PORT) that share the database; target_session_attrs can only be read-write, primary or any';
     case 'level':
       return LEVELS.includes(value) ? null : `must be one of ${LEVELS.join(', ')}, not "${value}"`;
     case 'release':

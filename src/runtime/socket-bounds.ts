@@ -1,14 +1,18 @@
 import type { Socket } from 'node:net';
 import type { Clock } from './clock.ts';
+import { createCounts } from './counts.ts';
 
 interface ConnectionLimits {
-  /** Connections at a time of one address (of IPv6 one network of 64 bits, which is what one customer has). */
+  /**
+   * Simultaneous connections from one address (for IPv6 from one network of 64 bits, which is the size that one
+   * customer has).
+   */
   perAddress: number;
-  /** Of all addresses. */
+  /** Simultaneous connections from all addresses. */
   total: number;
   /**
-   * Milliseconds in which a peer takes something of what is written to it. Progress shows by chunks, so whoever writes
-   * much heeds back-pressure and writes in slices.
+   * Milliseconds within which a peer must take some of the data that is written to it. Progress is seen by chunks, so
+   * code that writes much data must heed back-pressure and write in slices.
    */
   stallMs: number;
 }
@@ -18,42 +22,44 @@ type ConnectionBound = 'connections_per_address' | 'connections' | 'write_progre
 interface Parts {
   clock: Clock;
   limits: ConnectionLimits;
-  /** A bound was hit: an older connection was cut for a new one, a new one refused, or one cut whose peer does not read. */
+  /**
+   * Called when a bound was reached: an older connection was closed for a new one, a new one was refused, or a
+   * connection was closed because its peer does not read.
+   */
   onBound(bound: ConnectionBound, outcome: 'cut' | 'refused'): void;
 }
 
 interface Connection {
   socket: Socket;
   address: string;
-  /** Bytes that the peer took, and since when they are no more. */
+  /** Bytes that the peer has taken, and the time since which this number is unchanged. */
   taken: number;
   since: number;
 }
 
 export type SocketBounds = ReturnType<typeof createSocketBounds>;
 
-/** Checks of progress within the time that a peer has for some. */
+/** Checks of progress within `stallMs`. */
 const CHECKS = 4;
 
 /**
- * The bounds of a listener's connections. When one is hit, the connection that has waited for its peer for longest is cut
- * for the new one: idle, half a request, an answer that nobody reads. So an address that holds its bound harms its own
- * connections, and one that holds few is not cut for those of one that holds many. What the service works for is not cut.
+ * The bounds of a listener's connections. At a bound, the connection that has waited for its peer for longest is closed
+ * for the new one: an idle one, half a request, an answer that nobody reads. So an address at its bound harms its own
+ * connections only, and an address with few connections loses none to an address with many. A connection whose request
+ * is being worked on is never closed.
  */
 export function createSocketBounds({ clock, limits, onBound }: Parts) {
   const { perAddress, total, stallMs } = limits;
   const all = new Map<Socket, Connection>();
-  const counts = new Map<string, number>();
-  /** In the order in which they began to wait for their peers. */
+  const counts = createCounts();
+  /** Ordered by the times at which they began to wait for their peers. */
   const waiting = new Set<Connection>();
   let stopChecks: (() => void) | undefined;
 
   function remove(connection: Connection): void {
     if (!all.delete(connection.socket)) return;
     waiting.delete(connection);
-    const left = (counts.get(connection.address) ?? 0) - 1;
-    if (left > 0) counts.set(connection.address, left);
-    else counts.delete(connection.address);
+    counts.add(connection.address, -1);
     if (all.size > 0) return;
     stopChecks?.();
     stopChecks = undefined;
@@ -66,18 +72,15 @@ export function createSocketBounds({ clock, limits, onBound }: Parts) {
     return undefined;
   }
 
-  function heaviest(): string | undefined {
-    let most: [address: string, count: number] = ['', 0];
-    for (const entry of counts) if (entry[1] > most[1]) most = entry;
-    return most[0];
-  }
-
   function cut(connection: Connection): void {
     connection.socket.destroy();
     remove(connection);
   }
 
-  /** A peer that reads nothing of its answers would have them kept for it, for as long as it likes. */
+  /**
+   * Closes connections whose peers read nothing of their answers: the service would have to keep these answers in
+   * memory for as long as the peer likes.
+   */
   function check(): void {
     const now = clock.now();
     for (const connection of all.values()) {
@@ -95,13 +98,15 @@ export function createSocketBounds({ clock, limits, onBound }: Parts) {
   }
 
   return {
-    /** Takes in a new connection, which waits for its peer; false when it was refused, and destroyed. */
+    /** Accepts a new connection, which first waits for its peer; returns false when it was refused and destroyed. */
     admit(socket: Socket): boolean {
       const address = addressGroup(socket.remoteAddress);
-      const ownFull = (counts.get(address) ?? 0) >= perAddress;
+      const ownFull = counts.of(address) >= perAddress;
       if (ownFull || all.size >= total) {
         const bound = ownFull ? 'connections_per_address' : 'connections';
-        const oldest = ownFull ? longestWaiting(address) : (longestWaiting(heaviest()) ?? longestWaiting(undefined));
+        const oldest = ownFull
+          ? longestWaiting(address)
+          : (longestWaiting(counts.highest()) ?? longestWaiting(undefined));
         onBound(bound, oldest ? 'cut' : 'refused');
         if (!oldest) {
           socket.destroy();
@@ -112,32 +117,31 @@ export function createSocketBounds({ clock, limits, onBound }: Parts) {
       const connection = { socket, address, taken: 0, since: clock.now() };
       all.set(socket, connection);
       waiting.add(connection);
-      counts.set(address, (counts.get(address) ?? 0) + 1);
+      counts.add(address, 1);
       socket.once('close', () => remove(connection));
       stopChecks ??= clock.after(stallMs / CHECKS, check);
       return true;
     },
 
-    /** The service has something to do for it. */
+    /** The service works on a request of this connection: it may not be closed for another one. */
     works(socket: Socket): void {
       const connection = all.get(socket);
       if (connection) waiting.delete(connection);
     },
 
-    /** It waits for its peer again. */
+    /** The connection waits for its peer again. */
     waits(socket: Socket): void {
       const connection = all.get(socket);
-      if (connection) waiting.add(connection); // one that waits already keeps its place
+      if (connection) waiting.add(connection); // a connection that already waits keeps its position
     },
 
-    /** True while a new connection of a new address would be refused. */
+    /** True while a new connection from a new address would be refused. */
     isFull: (): boolean => all.size >= total && waiting.size === 0,
-    /** Connections that are open. */
     open: (): number => all.size,
   };
 }
 
-/** What stands for one peer: its IPv4 address, or the first 64 bits of its IPv6 address. */
+/** The name of one peer: its IPv4 address, or the first 64 bits of its IPv6 address. */
 export function addressGroup(address: string | undefined): string {
   if (address === undefined || !address.includes(':')) return address ?? '';
   if (address.startsWith('::ffff:') && address.includes('.')) return address.slice('::ffff:'.length);

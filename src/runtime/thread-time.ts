@@ -1,6 +1,6 @@
 /**
- * Milliseconds of processor time that this thread has used. A machine that others use as well takes the processor away in
- * the middle of anything: what is measured by the wall then looks several times as long as it is.
+ * Milliseconds of processor time that this thread has used. Other programs may take the processor away at any moment,
+ * so a time measured by the wall clock may be several times as long as the work itself.
  */
 export function threadTime(): number {
   const { user, system } = process.threadCpuUsage();

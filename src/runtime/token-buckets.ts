@@ -4,7 +4,7 @@ export interface Take {
   allowed: boolean;
   /** Whole requests that are left. */
   left: number;
-  /** Seconds until it is allowed; 0 when it is now. */
+  /** Seconds until the request is allowed; 0 when it is allowed now. */
   waitSeconds: number;
   /** Seconds until the bucket is full again. */
   fullSeconds: number;
@@ -12,43 +12,49 @@ export interface Take {
 
 export type TokenBuckets = ReturnType<typeof createTokenBuckets>;
 
-/** Owners are remembered up to this number; who has been silent for longest is forgotten first, with a full bucket. */
+/**
+ * The most owners that are remembered. The one that was silent for longest is forgotten first; its bucket is full by
+ * then, or nearly.
+ */
 const KEPT_BUCKETS = 10_000;
-/** A bucket holds so many seconds' worth: who was silent may send it at once. */
+/** A bucket holds this many seconds' worth, so an owner that was silent may send as much at once. */
 export const BURST_SECONDS = 2;
 
 interface Limits {
   clock: Clock;
   perSecond: number;
-  /** What may be taken at once. */
+  /** The capacity of a bucket. */
   size?: number;
-  /** How many processes share the limit: each has an equal part of it. */
+  /** The number of processes that share the limit: each has an equal part of it. */
   nodes?: () => number;
-  /** Where they share it by what each of them lets through. */
+  /** Set where processes share the limit by actual use instead of equally. */
   share?: LimitShare | undefined;
 }
 
-/** What a process may let through of a limit that others have, too. */
+/** The share of this process in a limit that several processes have. */
 export interface LimitShare {
   nodes(): number;
-  /** Of an owner. */
+  /** The rate for one owner in this process. */
   perSecond(owner: string): number;
-  /** So much was let through. */
+  /** Called when this process has let requests of an owner through. */
   took(owner: string, cost: number): void;
 }
 
-/** The shares of limits, by their names. */
+/** Creates the share of a limit, by the name of the limit. */
 export type LimitShares = (name: string, perSecond: number) => LimitShare;
 
 const ONE = (): number => 1;
 
-/** A token bucket for each owner: `perSecond` on average, by default twice that at once. Nothing is limited when it is 0. */
+/**
+ * A token bucket for each owner: `perSecond` on average, by default twice that in a burst. Nothing is limited when
+ * `perSecond` is 0.
+ */
 export function createTokenBuckets(limits: Limits) {
   const { clock, perSecond: ofAll, size: sizeOfAll = ofAll * BURST_SECONDS, share } = limits;
   const { nodes = share?.nodes ?? ONE } = limits;
   const buckets = new Map<string, { tokens: number; at: number }>();
-  // Goes along with the map: all that it has passed is deleted, so its next one is the oldest. To begin anew each time
-  // would mean to pass all those again.
+  // This iterator stays on the map: all entries that it has passed are deleted, so its next one is the oldest. A new
+  // iterator would pass all deleted entries again each time.
   const oldest = buckets.keys();
 
   function take(owner: string, cost: number): Take {
@@ -61,7 +67,7 @@ export function createTokenBuckets(limits: Limits) {
     const allowed = tokens >= cost;
     const left = allowed ? tokens - cost : tokens;
     if (allowed) share?.took(owner, cost);
-    buckets.delete(owner); // to the end: the order is that of the last request
+    buckets.delete(owner); // the entry moves to the end: the map is ordered by last requests
     buckets.set(owner, { tokens: left, at: now });
     if (buckets.size > KEPT_BUCKETS) {
       const { value } = oldest.next();
@@ -76,9 +82,12 @@ export function createTokenBuckets(limits: Limits) {
   }
 
   return {
-    /** What may be taken here at once. */
+    /** The capacity of a bucket in this process. */
     size: (): number => Math.max(1, Math.floor(sizeOfAll / nodes())),
-    /** Takes one, or so many, of an owner's (less than none gives back); undefined when nothing is limited. */
+    /**
+     * Takes one token of an owner, or `cost` tokens (a negative cost gives tokens back); undefined when nothing is
+     * limited.
+     */
     take: (owner: string, cost = 1): Take | undefined => (ofAll === 0 ? undefined : take(owner, cost)),
   };
 }

@@ -3,9 +3,9 @@ import { createFairQueue } from './fair-queue.ts';
 const ANYBODY: readonly string[] = [''];
 
 /**
- * Shares the event loop with everything else: of the pieces of work that ask, at most `perTurn` begin in one turn of it.
- * However many transfers run, and however fast the disk is, a command waits for no more than that. Those that wait go in
- * turns by whose they are, a path of a fair queue; those of one in their order.
+ * Lets other work run on the event loop between pieces of work: at most `perTurn` of them begin in one turn of the
+ * loop. So a command never waits for more than that, however many transfers run and however fast the disk is. Waiting
+ * pieces take turns by their owners, a path of a fair queue; those of one owner begin in order.
  */
 export function createTurns(perTurn: number): (whose?: readonly string[]) => Promise<void> {
   const waiting = createFairQueue<() => void>();

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** How the command line says in `User-Agent` that it is one. */
+/** The name of the command line in its `User-Agent`. */
 export const COMMAND_LINE = 'lapel-command-line';
 
 /** The version of this Lapel, as its package says. */

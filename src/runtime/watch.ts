@@ -1,4 +1,4 @@
-/** A message of a device, or to one, as it was on its topic. */
+/** A message from or to a device, as it was on its topic. */
 export interface SeenMessage {
   deviceId: string;
   direction: 'in' | 'out';
@@ -7,7 +7,7 @@ export interface SeenMessage {
   payload: string | Buffer;
 }
 
-/** Who wants to know. */
+/** Gets notice of changes, for live views. */
 export interface Watcher {
   transaction(transactionId: number): void;
   device(deviceId: string): void;
@@ -17,27 +17,27 @@ export interface Watcher {
 const NOBODY: Watcher = { transaction: () => undefined, device: () => undefined, message: () => undefined };
 
 /**
- * What happens, for who looks at it live. Whoever has something to tell asks first whether somebody looks, which is all
- * that it costs while nobody does.
+ * Tells a watcher about changes, for live views. The counters say whether anybody looks; the parts that change
+ * something check them first, so a change costs only that check while nobody looks.
  */
 export class Watch {
-  /** Of those who look, how many look at transactions, at devices, at messages. */
+  /** The number of viewers of transactions, of devices and of messages. */
   transactions = 0;
   devices = 0;
   messages = 0;
   #watcher: Watcher = NOBODY;
 
-  /** From now on it is told; there is one. */
+  /** Sets the watcher, of which there is one. */
   tell(watcher: Watcher): void {
     this.#watcher = watcher;
   }
 
-  /** Something of a transaction has changed, and is committed. */
+  /** A transaction has changed, and the change is committed. */
   transaction(transactionId: number): void {
     this.#watcher.transaction(transactionId);
   }
 
-  /** Something of a device has changed: it came, it went, it reported. */
+  /** A device has changed: it connected, disconnected or reported something. */
   device(deviceId: string): void {
     this.#watcher.device(deviceId);
   }

@@ -1,6 +1,6 @@
 import { HIDDEN, isSecretName } from './secret-names.ts';
 
-/** Levels of a value that are looked at; what is deeper is hidden. */
+/** Levels of nested values that are searched for secrets; deeper levels are hidden as a whole. */
 const DEEPEST = 100;
 
 const isSpace = (sign: string | undefined): boolean => sign === ' ' || sign === '\t' || sign === '\n' || sign === '\r';
@@ -22,15 +22,16 @@ const skipBackslashes = (text: string, at: number): number => skip(text, at, (si
 const isLineEnd = (sign: string): boolean => sign === '\n' || sign === '\r';
 const endsUrl = (sign: string): boolean => isSpace(sign) || isQuote(sign) || sign === '<' || sign === '>';
 
-/** The last character of a name may be an escape of JSON, and so may all others. */
+/** Decodes the JSON escapes in a name, since any of its characters may be written as one. */
 const nameOf = (text: string): string =>
   text.includes('\\u')
     ? text.replaceAll(/\\u([0-9a-fA-F]{4})/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
     : text;
 
 /**
- * Behind the closing quote of a text whose opening one has so many backslashes: JSON inside a text of JSON has one before
- * each quote, and JSON inside that three. Where the text around it ends, it ends, too.
+ * The position after the closing quote of a quoted text. `escapes` is the number of backslashes before its opening
+ * quote: JSON inside a JSON text has one before each quote, JSON inside that has three. A quoted text also ends where
+ * the text around it ends.
  */
 function endOfQuoted(text: string, from: number, sign: string, escapes: number): number {
   let at = from;
@@ -45,7 +46,7 @@ function endOfQuoted(text: string, from: number, sign: string, escapes: number):
   return text.length;
 }
 
-/** Behind an object or a list, which may be cut off. */
+/** The position after an object or a list, which may be cut off. */
 function endOfNested(text: string, from: number): number {
   let depth = 0;
   let at = from;
@@ -65,17 +66,17 @@ function endOfNested(text: string, from: number): number {
 }
 
 /**
- * Writes a text anew without what is secret in it, from left to right; each character is looked at a bounded number of times, whatever
- * the text is: JSON, the beginning of it, JSON in texts of JSON, parameters, headers, none of them.
+ * Copies a text without its secrets, from left to right. It looks at each character a bounded number of times, whatever
+ * the text is: JSON, the beginning of JSON, JSON inside JSON texts, parameters, headers, or anything else.
  */
 class Scan {
   readonly #text: string;
   readonly #most: number;
   #at = 0;
-  /** Up to here it is written. */
+  /** The text up to here is already written to `#out`. */
   #written = 0;
   #out = '';
-  /** Behind the last quote. */
+  /** The position after the last quote. */
   #quoted = 0;
 
   constructor(text: string, most: number) {
@@ -83,14 +84,14 @@ class Scan {
     this.#most = most;
   }
 
-  /** `instead` stands for what is from here to there. */
+  /** Writes `instead` in place of the text between two positions. */
   #replace(from: number, to: number, instead: string): void {
     this.#out += this.#text.slice(this.#written, from) + instead;
     this.#written = to;
     this.#at = to;
   }
 
-  /** The value of a secret name: behind its colon or equals sign. */
+  /** Hides the value of a secret name; the value begins after the colon or equals sign. */
   #hideValue(behind: number, quote: string, isParameter: boolean): void {
     const text = this.#text;
     const from = skipSpaces(text, behind);
@@ -111,7 +112,10 @@ class Scan {
     }
   }
 
-  /** A bare member of an object ends where the next begins, a parameter also at a space; of a header all is its value. */
+  /**
+   * Finds the end of an unquoted value. A member of an object ends where the next one begins; a parameter ends also at
+   * a space; the value of a header is the rest of its line.
+   */
   #endOfBare(from: number, quote: string, isParameter: boolean): number {
     const isBehind = (sign: string): boolean => {
       if (isLineEnd(sign) || isQuote(sign)) return true;
@@ -128,7 +132,7 @@ class Scan {
     return before;
   }
 
-  /** At a quote, which may end the name of a member. */
+  /** Handles a quote, which may end the name of a member. */
   #quote(backslashes: number): void {
     const text = this.#text;
     const end = this.#at + backslashes + 1;
@@ -143,7 +147,7 @@ class Scan {
     }
   }
 
-  /** At a word, which may be a bare name or the scheme of a URL. */
+  /** Handles a word, which may be an unquoted name or the scheme of a URL. */
   #word(): void {
     const text = this.#text;
     const from = this.#at;
@@ -164,7 +168,7 @@ class Scan {
     }
   }
 
-  /** Behind `//`, with or without the backslashes that some write before them in JSON; 0 where there are none. */
+  /** The position after `//`, which some programs write with backslashes in JSON; 0 when there is none. */
   #behindSlashes(from: number): number {
     const first = skipBackslashes(this.#text, from);
     if (this.#text[first] !== '/') return 0;
@@ -172,7 +176,7 @@ class Scan {
     return this.#text[second] === '/' ? second + 1 : 0;
   }
 
-  /** The password of a URL, and of one of the web its query, which is where signatures are. */
+  /** Hides the password of a URL, and in an http or https URL the query, because it may hold a signature. */
   #url(host: number, isWeb: boolean): void {
     const text = this.#text;
     const authority = skip(text, host, (sign) => !endsUrl(sign) && sign !== '/' && sign !== '?' && sign !== '#');
@@ -207,13 +211,16 @@ class Scan {
   }
 }
 
-/** A text without what is secret in it: values of secret names, passwords and queries of URLs; about `most` characters of it at most. */
+/**
+ * Removes the secrets of a text: values of secret names, passwords and queries of URLs. The result has about `most`
+ * characters at most.
+ */
 export const textWithoutSecrets = (text: string, most: number = Number.POSITIVE_INFINITY): string =>
   new Scan(text, most).run();
 
 /**
- * The same of a value as JSON has it, at any depth: what has a name that `isSecret` is hidden. What is neither a list nor a
- * bare object is as it was.
+ * Removes the secrets of a JSON value, at any depth: members whose name is secret by `isSecret` are hidden. Values that
+ * are neither lists nor plain objects stay as they are.
  */
 export function withoutSecrets<Value>(value: Value, isSecret = isSecretName, depth = 0): Value {
   if (typeof value === 'string') return textWithoutSecrets(value) as Value;

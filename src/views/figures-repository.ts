@@ -1,3 +1,5 @@
+import { columnOf } from '../core/applications/setting-columns.ts';
+import { WEBHOOK_SETTINGS } from '../platform/contracts/values.ts';
 import type { Sql } from '../platform/database/sql.ts';
 
 /** What waits: how many, and since when the oldest does, in microseconds; undefined when there is more than was looked at. */
@@ -15,13 +17,15 @@ export const countDevices = (sql: Sql): Promise<number> => countOf(sql, 'SELECT 
 export const countActivated = (sql: Sql): Promise<number> =>
   countOf(sql, 'SELECT SUM(activated) AS count FROM activated_counts');
 
+/** The column of the URL that a receiver has, by its setting. */
+const URL_COLUMNS = WEBHOOK_SETTINGS.map((setting) => `WHEN '${setting}' THEN a.${columnOf(setting)}`).join(' ');
+
 /** Receivers whose last attempt failed, and that still have a URL. */
 export const countFailing = (sql: Sql): Promise<number> =>
   countOf(
     sql,
     `SELECT count(*) AS count FROM failing_receivers f JOIN applications a ON a.application_id = f.application_id
-     WHERE a.deleted_at IS NULL AND CASE f.setting WHEN 'deviceEvent' THEN a.device_event WHEN 'callEvent' THEN a.call_event
-       WHEN 'callFileSendEvent' THEN a.call_file_send_event ELSE a.file_upload_event END IS NOT NULL`,
+     WHERE a.deleted_at IS NULL AND CASE f.setting ${URL_COLUMNS} END IS NOT NULL`,
   );
 
 /** What devices must still hear of, looking at no more than `most`. */

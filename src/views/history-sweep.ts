@@ -1,4 +1,4 @@
-import { keptFor, type Sweep } from '../platform/database/sweep.ts';
+import { daysInMicros, type Sweep } from '../platform/database/sweep.ts';
 import { findOldestSample, findOldSamples, type HistoryKey, removeSample } from './history-repository.ts';
 
 const KEPT_DAYS = 30;
@@ -6,7 +6,7 @@ const KEPT_DAYS = 30;
 /** Figures of long ago. */
 export const historySweep = (): Sweep<HistoryKey> => ({
   kind: 'fleet_history',
-  keptFor: keptFor(KEPT_DAYS),
+  keptForMicros: daysInMicros(KEPT_DAYS),
   async *find(sql, before) {
     for (let last = ''; ; ) {
       const found = await findOldSamples(sql, before);

@@ -1,5 +1,6 @@
 import type { Database } from '../platform/database/sql.ts';
 import type { Clock } from '../runtime/clock.ts';
+import { createRemembered } from '../runtime/remembered.ts';
 import * as repository from './installations-repository.ts';
 
 export type InstalledName = repository.InstalledName;
@@ -8,8 +9,7 @@ type PackageName = repository.PackageName;
 type State = repository.InstallationState;
 
 const STATES: readonly State[] = ['installed', 'waiting', 'failed'];
-/** Microseconds for which numbers are believed; and of how many packages they are remembered for so long. */
-const KEPT = 10_000_000;
+/** The most packages whose counts are kept; each for ten seconds. */
 const REMEMBERED = 500;
 
 export interface InstallationCounts extends Record<State, number> {
@@ -43,7 +43,7 @@ export type Installations = ReturnType<typeof createInstallations>;
  * that waits, whatever it failed at before. Looked up on a thread of its own.
  */
 export function createInstallations({ database: { aside }, clock }: Parts) {
-  const known = new Map<string, { until: number; counts: Promise<ByVersion> }>();
+  const remembered = createRemembered({ clock, most: REMEMBERED });
 
   async function count(name: PackageName, applicationId: string | undefined): Promise<ByVersion> {
     const found: ByVersion = new Map();
@@ -61,15 +61,7 @@ export function createInstallations({ database: { aside }, clock }: Parts) {
   /** Of all versions of a package; as of the last ten seconds. */
   function countsOf(name: PackageName, applicationId: string | undefined): Promise<ByVersion> {
     const key = [name.line, name.package, applicationId].join(' ');
-    const now = clock.now();
-    const found = known.get(key);
-    if (found && found.until > now) return found.counts;
-    known.delete(key); // its place is the last one again
-    if (known.size >= REMEMBERED) for (const [first] of known.entries().take(1)) known.delete(first);
-    const counts = count(name, applicationId);
-    known.set(key, { until: now + KEPT, counts });
-    counts.catch(() => known.delete(key));
-    return counts;
+    return remembered(key, () => count(name, applicationId));
   }
 
   return {

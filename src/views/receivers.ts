@@ -1,6 +1,6 @@
 import { type FailingReceiver, listFailing } from '../core/webhooks/attempt-repository.ts';
-import { EVENT_SETTINGS } from '../core/webhooks/delivery.ts';
 import type { WebhookSetting } from '../platform/contracts/types.ts';
+import { WEBHOOK_SETTINGS } from '../platform/contracts/values.ts';
 import type { Database } from '../platform/database/sql.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { countPending, type PendingOf } from './receivers-repository.ts';
@@ -76,7 +76,7 @@ export function createReceiverStates({ database: { aside }, clock, urls, remembe
     const urlOf = new Map<string, string | null>();
     const names = new Map<string, Name>();
     for (const { applicationId, settings } of applications)
-      for (const setting of EVENT_SETTINGS) {
+      for (const setting of WEBHOOK_SETTINGS) {
         const name = { applicationId, setting };
         urlOf.set(keyOf(name), settings[setting]);
         if (settings[setting] !== null) names.set(keyOf(name), name);

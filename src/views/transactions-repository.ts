@@ -1,4 +1,5 @@
-import type { Operation, TransactionStatus } from '../core/transactions/transaction.ts';
+import type { Operation } from '../core/transactions/operations.ts';
+import type { TransactionStatus } from '../core/transactions/transaction.ts';
 import { SUMMARY_COLUMNS, type TransactionSummary } from '../core/transactions/transaction-record.ts';
 import { IN_LIST, inLists } from '../platform/database/in-lists.ts';
 import { newestFirst, type Page, type PageQuery } from '../platform/database/newest-first.ts';

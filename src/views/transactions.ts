@@ -1,5 +1,6 @@
 import type { DeviceVersions, Warning } from '../core/transactions/firmware-warning.ts';
-import { firmwareWarning, NEEDED, needsFirmware } from '../core/transactions/firmware-warning.ts';
+import { firmwareWarning, needsFirmware } from '../core/transactions/firmware-warning.ts';
+import { NEED_FIRMWARE } from '../core/transactions/operations.ts';
 import { isFinished } from '../core/transactions/transaction.ts';
 import type { TransactionSummary } from '../core/transactions/transaction-record.ts';
 import {
@@ -85,7 +86,7 @@ export function createOverview({ database: { read, aside }, versionsOf }: Parts)
 
   async function listWarned(query: OverviewQuery): Promise<ListedPage> {
     const { limit } = query;
-    const operations = NEEDED.filter((operation) => query.operations?.includes(operation) ?? true);
+    const operations = NEED_FIRMWARE.filter((operation) => query.operations?.includes(operation) ?? true);
     if (operations.length === 0) return { rows: [], next: undefined };
     const kept: Listed[] = [];
     let { after } = query;

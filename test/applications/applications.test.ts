@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import t from 'tap';
-import { SETTING_NAMES } from '../../src/core/applications/application-repository.ts';
+import { SETTING_NAMES } from '../../src/core/applications/setting-columns.ts';
 import { createTenant } from './tenant.ts';
 
 void t.test('a new application has no settings and no key', async (t) => {

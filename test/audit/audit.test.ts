@@ -228,7 +228,7 @@ t.test('an entry goes after 400 days', async (t) => {
     await database.transact((unit) => insertEntry(unit, { ...entry, at: now - days * DAY * 1000 }));
   }
   t.equal(await sweep.oldestAt(database.read), now - 401 * DAY * 1000);
-  const before = now - sweep.keptFor;
+  const before = now - sweep.keptForMicros;
   for await (const { found } of sweep.find(database.aside, before))
     for (const one of found) await database.transact((unit) => sweep.remove(unit, one, before));
   const left = await database.read.all('SELECT audit_id AS id FROM audit_log ORDER BY audit_id');

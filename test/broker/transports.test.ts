@@ -181,7 +181,7 @@ t.test('settings of TLS that do not go together are named', async (t) => {
     }
     for (const host of ['127.0.0.1', '127.1.2.3', '::1', 'localhost']) t.equal(problem({ [name]: host }), 'none');
   }
-  t.match(problem({ LAPEL_ADMIN_NAMES: 'a.example, b.example' }), 'LAPEL_ADMIN_NAMES: must be names of hosts');
+  t.match(problem({ LAPEL_ADMIN_NAMES: 'a.example, b.example' }), 'LAPEL_ADMIN_NAMES: must be host names separated');
 });
 
 t.test('files of TLS that cannot be used are named', { skip }, async (t) => {

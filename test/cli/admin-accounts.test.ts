@@ -34,12 +34,12 @@ t.test('developers, applications and devices', async (t) => {
     const both = await admin('developer update acme --device-limit 5 --no-device-limit');
     t.match(both, { code: 2, stderr: /^lapel: --no-device-limit: makes no sense with --device-limit/ });
     const odd = await admin('developer update acme --device-limit many');
-    t.match(odd, { code: 2, stderr: /^lapel: --device-limit: "many" is no whole number/ });
+    t.match(odd, { code: 2, stderr: /^lapel: --device-limit: "many" is not a whole number/ });
   });
 
   t.test('an application gets a secret, and another one', async (t) => {
     const made = await admin('application create patrol --developer acme --name Patrol');
-    t.match(made, { code: 0, stdout: /\nsecret +\S{43}\nThe secret is shown here and never again/ });
+    t.match(made, { code: 0, stdout: /\nsecret +\S{43}\nThe secret is shown only now, and never again/ });
     const { secret } = await good('application secret patrol');
     t.ok(await world.tokenOf('patrol', String(secret)));
     t.match((await admin('application list --developer acme')).stdout, /patrol +acme +Patrol +0 +2026-/);
@@ -68,7 +68,7 @@ t.test('developers, applications and devices', async (t) => {
     const gone = await admin(`device show ${DEVICE}`);
     t.match(gone, { code: 1, stderr: /^lapel: cannot show device: 404 device not found\./ });
     const broken = await admin(`device update ${DEVICE} --hardware -`, '{"model":');
-    t.match(broken, { code: 2, stderr: /^lapel: --hardware: - is no JSON/ });
+    t.match(broken, { code: 2, stderr: /^lapel: --hardware: - is not valid JSON/ });
     const absent = await admin(`device update ${DEVICE} --hardware ${file}x`);
     t.match(absent, { code: 2, stderr: /^lapel: --hardware: there is no file/ });
     const faulty = await admin(`device register 123 --developer acme`);

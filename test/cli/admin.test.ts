@@ -72,7 +72,7 @@ t.test('an APK says itself which package and version it is; what no file says ha
   t.equal(unnamed.code, 2);
   t.match(
     unnamed.stderr,
-    /^lapel: --version: is needed: camera\.img does not say it\nSee: lapel admin firmware upload/,
+    /^lapel: --version: is needed: camera\.img does not contain it\nSee: lapel admin firmware upload/,
   );
 });
 
@@ -142,7 +142,7 @@ t.test('the token comes from the command line, the environment or the data folde
 t.test('a wrong command line ends with 2 and shows what there is', async (t) => {
   const cases: [string[], RegExp][] = [
     [['firmware', 'put', FIRMWARE], /^lapel: VERSION: is needed\nSee: lapel admin firmware put --help/],
-    [['firmware', 'list', '--token', 't', '--admin-url', 'x'], /^lapel: --admin-url: "x" is no http or https URL/],
+    [['firmware', 'list', '--token', 't', '--admin-url', 'x'], /^lapel: --admin-url: "x" is not an http or https URL/],
     [['firmware', 'remove'], /^lapel: unknown command "admin firmware remove"[\s\S]*lapel admin firmware delete/],
     [['firmwares'], /^lapel: unknown command "admin firmwares"[\s\S]*lapel admin system-package list/],
   ];

@@ -41,7 +41,7 @@ t.test('upload a second time replaces the file; the distribution goes on', async
   await run(['app', 'upload', FIRST, ...options]);
   const { code, stdout, stderr } = await run(['app', 'upload', FIRST, ...options, '--json']);
   t.equal(code, 0);
-  t.match(stderr, /which is replaced[\s\S]*distribution already started/);
+  t.match(stderr, /is replaced[\s\S]*distribution already started/);
   t.same(JSON.parse(stdout), {
     ok: true,
     file: {
@@ -62,7 +62,7 @@ t.test('upload a second time replaces the file; the distribution goes on', async
 
 t.test('a person is asked before the file of a distributed version is replaced', async (t) => {
   const { options } = await start(t);
-  const question = /com\.example\.camera 1\.0\.0 is distributed: .* Replace it\? \[y\/N\]/;
+  const question = /com\.example\.camera 1\.0\.0 is being distributed\. .* Replace it\? \[y\/N\]/;
   t.notMatch(
     (await run(['app', 'upload', FIRST, ...options], { answers: [] })).stderr,
     question,
@@ -70,13 +70,13 @@ t.test('a person is asked before the file of a distributed version is replaced',
   );
   const kept = await run(['app', 'upload', FIRST, ...options], { answers: [''] });
   t.match(kept, { code: 1, stderr: question });
-  t.match(kept.stderr, /not replaced: nothing was uploaded/);
+  t.match(kept.stderr, /not replaced; nothing was uploaded/);
   t.match(await run(['app', 'upload', FIRST, ...options], { answers: ['y'] }), {
     code: 0,
-    stderr: /which is replaced/,
+    stderr: /is replaced/,
   });
   const told = await run(['app', 'upload', FIRST, ...options, '--replace'], { answers: [] });
-  t.match(told, { code: 0, stderr: /which is replaced/ });
+  t.match(told, { code: 0, stderr: /is replaced/ });
   t.notMatch(told.stderr, question);
 });
 
@@ -86,7 +86,10 @@ t.test(
     const { tenant, options } = await start(t);
     const result = await run(['app', 'upload', FIRST, ...options, '--version', '1.2.0', '--no-distribute']);
     t.equal(result.code, 0);
-    t.match(result.stderr, /registered as 1\.2\.0, the file says 1\.0\.0: devices report VERSION_NAME_MISMATCH/);
+    t.match(
+      result.stderr,
+      /registered as 1\.2\.0, but the file contains 1\.0\.0: devices will report VERSION_NAME_MISMATCH/,
+    );
     const version = `${tenant.path}/packages/${CAMERA}/versions/1.2.0`;
     t.match((await tenant.api.get(`${version}/binaries`)).body, { appFileExists: true });
     t.match((await tenant.api.get(`${version}/distributions`)).body, { distributable: false });
@@ -122,7 +125,7 @@ t.test('--install follows each device to its end, and tells what became of it', 
     ],
   });
   t.match(stderr, new RegExp(`\n${good.deviceId}  succeeded\n`));
-  t.match(stderr, new RegExp(`lapel: 2 of 3 not installed as ordered: ${bad.deviceId} \\(VERSION_CODE_NOT_HIGHER\\)`));
+  t.match(stderr, new RegExp(`lapel: 2 of 3 did not succeed: ${bad.deviceId} \\(VERSION_CODE_NOT_HIGHER\\)`));
   t.match(stderr, /VERSION_CODE_NOT_HIGHER: not installed; build it with a version code above/, 'what to do');
 });
 
@@ -163,8 +166,8 @@ t.test('--timeout stops following; the installation goes on', async (t) => {
   const { code, stdout, stderr } = await run(args);
   t.equal(code, 1);
   t.match(stdout, / queued\n$/);
-  t.match(stderr, new RegExp(`1 of 1 not installed as ordered: ${device.deviceId} \\(queued\\)`));
-  t.match(stderr, /goes on without this command/);
+  t.match(stderr, new RegExp(`1 of 1 did not succeed: ${device.deviceId} \\(queued\\)`));
+  t.match(stderr, /go on without this command/);
   const link = await world.connect(device);
   t.match(await link.command(), { operation: 'installSoftware' });
 });
@@ -176,7 +179,7 @@ t.test('what the service refuses is told with its reason, its details and what t
   const foreign = await run(['app', 'upload', FIRST, ...options]);
   t.equal(foreign.code, 1);
   t.match(foreign.stderr, /lapel: cannot register com\.example\.camera 1\.0\.0: 400 package is used by a different/);
-  t.match(foreign.stderr, /names of packages are unique over all developers/);
+  t.match(foreign.stderr, /package names are unique over all developers/);
   const faulty = await run(['app', 'upload', FIRST, ...options, '--version', 'a b', '--json']);
   t.equal(faulty.code, 1);
   t.match(faulty.stderr, /\n {2}body\.version: .* \(string_pattern_mismatch\)\n/);
@@ -188,10 +191,10 @@ t.test('what the service refuses is told with its reason, its details and what t
   });
   const wrong = await run(['app', 'list', ...access(world, { ...tenant, secret: 'wrong' })]);
   t.equal(wrong.code, 1);
-  t.match(wrong.stderr, /cannot get an access token \(to list the software\): 401[\s\S]*look at --application/);
+  t.match(wrong.stderr, /cannot get an access token \(to list the software\): 401[\s\S]*check --application/);
   const nobody = await run(['app', 'list', '--application', 'a', '--secret', 's', '--url', 'http://127.0.0.1:9']);
   t.equal(nobody.code, 1);
-  t.match(nobody.stderr, /nobody answers at http:\/\/127\.0\.0\.1:9: [\s\S]*--url says where it is/);
+  t.match(nobody.stderr, /nobody answers at http:\/\/127\.0\.0\.1:9: [\s\S]*set its address with --url/);
 });
 
 t.test('an access token that has expired is replaced while devices are followed', async (t) => {
@@ -267,7 +270,7 @@ t.test('the service may be away for a while when devices are followed, but not f
 t.test('list shows what there is: of the developer, and of the service', async (t) => {
   const { world, options } = await start(t);
   const empty = await run(['app', 'list', ...options]);
-  t.same([empty.code, empty.stdout], [0, 'There is no software yet: lapel app upload FILE.apk\n']);
+  t.same([empty.code, empty.stdout], [0, 'There is no software yet; upload some with lapel app upload FILE.apk\n']);
   await run(['app', 'upload', FIRST, ...options]);
   await run(['app', 'upload', join(APKS, 'camera-1.1.0.apk'), '--no-distribute', ...options]);
   await world.admin().put('/admin/v1/system-packages/com.lapel.launcher/versions/2.0.0', {
@@ -298,14 +301,14 @@ t.test('a wrong command line ends with 2, and names what is wrong', async (t) =>
     [['upload', ...options], /^lapel: FILE\.apk: is needed/],
     [['upload', FIRST, FIRST, ...options], /^lapel: .*camera-1\.0\.0\.apk: is one argument too many/],
     [['upload', FIRST, ...options, '--instal', '1'], /^lapel: --instal: /],
-    [['upload', FIRST, ...options, '--install', '12'], /^lapel: --install: "12" is no device identifier/],
+    [['upload', FIRST, ...options, '--install', '12'], /^lapel: --install: "12" is not a deviceId/],
     [['upload', FIRST, ...options, '--install', '490154203237518', '--no-distribute'], /^lapel: --no-distribute: /],
     [['upload', FIRST, ...options, '--timeout', '5'], /^lapel: --timeout: needs --install/],
     [['upload', FIRST, ...options, '--install', '490154203237518', '--timeout', 'x'], /^lapel: --timeout: "x" is no/],
     [['upload', FIRST, '--application', 'a', '--secret', 's', '--url', 'ftp://x'], /^lapel: --url: "ftp:\/\/x"/],
     [['upload', join(folder, 'there-is-none.apk'), ...options], /^lapel: .*there-is-none\.apk: there is no such file/],
-    [['upload', folder, ...options], /^lapel: .*: is no file/],
-    [['upload', join(folder, 'no.apk'), ...options], /^lapel: .*no\.apk: is no APK file/],
+    [['upload', folder, ...options], /^lapel: .*: is not a file/],
+    [['upload', join(folder, 'no.apk'), ...options], /^lapel: .*no\.apk: is not an APK file/],
     [['list', ...options, 'x'], /^lapel: x: is one argument too many/],
   ];
   for (const [args, message] of cases) {

@@ -85,10 +85,10 @@ t.test('faults name what is wrong', async (t) => {
 
 t.test('a word that is wrong is told what was probably meant', async (t) => {
   t.throws(() => readArguments(['--latst'], OPTIONS), {
-    message: '--latst: is no option of this command; did you mean --latest?',
+    message: '--latst: is not an option of this command; did you mean --latest?',
   });
   t.throws(() => readArguments(['--status', 'fialed'], OPTIONS).text('status'), {
-    message: '--status: "fialed" is none of queued, failed; did you mean failed?',
+    message: '--status: "fialed" is not one of queued, failed; did you mean failed?',
   });
   t.throws(() => checkPositionals([], [{ name: 'SHELL', choices: ['bash', 'zsh'] }]), {
     message: 'SHELL: is needed: bash, zsh',

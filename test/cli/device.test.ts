@@ -111,7 +111,7 @@ t.test('lapel device', async (t) => {
     t.match((await lapel(`device transactions ${deviceId} ${transactionId}`)).stdout, /\nstatus +cancelled\n/);
     const again = await lapel(`device cancel ${deviceId} ${transactionId}`);
     t.match(again, { code: 1, stderr: /409 transaction is already finished/ });
-    t.match(await lapel(`device cancel ${deviceId} x`), { code: 2, stderr: /"x" is no transactionId/ });
+    t.match(await lapel(`device cancel ${deviceId} x`), { code: 2, stderr: /"x" is not a transactionId/ });
   });
 
   t.test('devices are listed and shown; watch tells each change, and ends with Ctrl-C', async (t) => {
@@ -174,7 +174,7 @@ t.test('lapel device', async (t) => {
       onWrite: (text) => text.includes('lapel device cancel') && controller.abort(),
     });
     t.equal(code, 130);
-    t.match(stderr, /note: \d+ will not answer: FIRMWARE_TOO_OLD .*\n {2}lapel device cancel \d+ \d+\n/);
+    t.match(stderr, /warning: \d+ will not answer: FIRMWARE_TOO_OLD .*\n {2}lapel device cancel \d+ \d+\n/);
   });
 
   t.test('activation, and what to do when it is refused', async (t) => {
@@ -194,7 +194,7 @@ t.test('lapel device', async (t) => {
 
   t.test('a wrong command line is told before anything is sent', async (t) => {
     const cases: [string, RegExp][] = [
-      [`wifi ${deviceId}`, /^lapel: --file: give either it, or --none, or one entry by its options/],
+      [`wifi ${deviceId}`, /^lapel: --file: give either --file, or --none, or the options of one entry/],
       [`wifi ${deviceId} --none --ssid a`, /^lapel: --file: give either/],
       [`wifi ${deviceId} --password a`, /^lapel: --password: needs --ssid/],
       [`wifi ${deviceId} --ssid a --security WPA`, /did you mean WPA2\?/],

@@ -94,7 +94,7 @@ t.test('an unknown command is told the nearest one, and what there is', async (t
   t.match(await run(['help', 'device', 'wifi']), { code: 0, stdout: /\n {2}lapel device wifi DEVICE \[options\]\n/ });
   t.match(await run(['help', 'serve']), { code: 0, stdout: /^Settings of lapel serve/ });
   t.match(await run(['help', 'doctor']), { code: 0, stdout: /lapel doctor --check-database/ });
-  t.match(await run(['help', 'settings']), { code: 0, stdout: /^Where the webhooks of an application go/ });
+  t.match(await run(['help', 'settings']), { code: 0, stdout: /^Webhook URLs of an application/ });
   const sub = await run(['admin', 'developer', '--help']);
   t.match(sub, { code: 0, stdout: /lapel admin developer update/ });
   t.notMatch(sub.stdout, /lapel admin device/);

@@ -68,7 +68,7 @@ t.test('lapel admin device import', async (t) => {
     );
     const { code, stdout, stderr } = await lapel(`${at('a.csv')} --developer dev --output ${at('a.out')}`);
     t.equal(code, 0, stderr);
-    t.match(stdout, /^2 lines in .*: 2 registered, 0 were done before, 0 failed\. Credentials: /);
+    t.match(stdout, /^2 lines in .*: 2 registered, 0 skipped, 0 failed\. Credentials: /);
     t.equal(statSync(at('a.out')).mode & 0o777, 0o600);
     const rows = rowsOf(at('a.out'));
     t.match(rows, [
@@ -106,7 +106,7 @@ t.test('lapel admin device import', async (t) => {
       /^standard input:3: model: Extra inputs are not permitted \(extra_forbidden\)$/m,
       /^standard input:4: line: the line is no JSON in UTF-8 \(json_invalid\)$/m,
       new RegExp(`^standard input:5: ${deviceIdOf(1)}: device already exists\\.$`, 'm'),
-      /^lapel: 4 of 6 lines failed; mend them and run it again\n {2}devices that exist keep their credential/m,
+      /^lapel: 4 of 6 lines failed; correct them and run the command again\n {2}existing devices keep their credential/m,
     ]) {
       t.match(stderr, words);
     }
@@ -151,16 +151,16 @@ t.test('lapel admin device import', async (t) => {
     afterLinesThen = 0;
     const before = await total();
     const failed = await lapel(line, { url: broken });
-    t.match(failed, { code: 1, stderr: /stopped; run the same command again to go on[\s\S]*nobody answers at/ });
+    t.match(failed, { code: 1, stderr: /stopped; run the same command again to continue[\s\S]*nobody answers at/ });
     breaks = 0;
     t.match(readFileSync(at('d.out'), 'utf8'), /^\{"unfinished":/);
     const controller = new AbortController();
     const interrupted = await lapel(line, {
       interrupted: controller.signal,
       tty: true,
-      onWrite: (text) => text.includes('going on') && controller.abort(),
+      onWrite: (text) => text.includes('continuing') && controller.abort(),
     });
-    t.match(interrupted, { code: 130, stderr: /Stopped: .*\nRun the same command again to go on/ });
+    t.match(interrupted, { code: 130, stderr: /Stopped: .*\nRun the same command again to continue/ });
     // A run that was killed in the middle of a write.
     writeFileSync(at('d.out'), `${readFileSync(at('d.out'), 'utf8')}{"deviceId":"350`);
     const last = await lapel(line);
@@ -194,9 +194,9 @@ t.test('lapel admin device import', async (t) => {
       [`${at('a.csv')} --developer dev`, /^lapel: --output: is needed/],
       [`${at('devices.txt')} --developer dev --output ${at('x')}`, /^lapel: --format: is needed/],
       [`${at('none.csv')} --developer dev --output ${at('x')}`, /none\.csv: there is no such file/],
-      [`${at('a.csv')} --developer dev --output ${at('other')}`, /^lapel: --output: .* is no output of an import/],
-      [`${at('a.csv')} --developer dev --output ${folder}`, /^lapel: --output: .* is no file/],
-      [`${at('a.csv')} --format xml --developer dev --output ${at('x')}`, /"xml" is none of ndjson, csv/],
+      [`${at('a.csv')} --developer dev --output ${at('other')}`, /^lapel: --output: .* is not the output of an import/],
+      [`${at('a.csv')} --developer dev --output ${folder}`, /^lapel: --output: .* is not a file/],
+      [`${at('a.csv')} --format xml --developer dev --output ${at('x')}`, /"xml" is not one of ndjson, csv/],
     ];
     for (const [line, words] of cases) t.match(await lapel(line), { code: 2, stderr: words }, line);
     t.equal(readFileSync(at('other'), 'utf8'), 'my diary\n');
@@ -206,7 +206,7 @@ t.test('lapel admin device import', async (t) => {
     await output.write([{ deviceId: deviceIdOf(1), credential: 'c' }]);
     await output.close();
     const foreign = await lapel(`${at('a.csv')} --developer rival --output ${at('g.out')}`);
-    t.match(foreign, { code: 2, stderr: /g\.out is of an import for the developer dev/ });
+    t.match(foreign, { code: 2, stderr: /g\.out belongs to an import for the developer dev/ });
   });
 });
 

@@ -77,13 +77,13 @@ t.test('profiles', async (t) => {
   });
 
   t.test('logout forgets', async (t) => {
-    t.match(await lapel('logout --profile ci'), { code: 0, stdout: /^Forgotten: ci / });
+    t.match(await lapel('logout --profile ci'), { code: 0, stdout: /^Removed: ci / });
     t.match(await lapel('logout --profile ci'), { code: 2, stderr: /there is no profile "ci"/ });
     t.match(await lapel('logout --all --json'), { code: 0, stdout: /"forgotten":\["default"\]/ });
     t.equal(JSON.stringify(JSON.parse(readFileSync(file, 'utf8'))), '{"profiles":{}}');
-    t.match(await lapel('profiles'), { code: 0, stdout: 'There are none: lapel login\n' });
+    t.match(await lapel('profiles'), { code: 0, stdout: 'There are none; add one with lapel login\n' });
     writeFileSync(file, 'not JSON');
-    t.match(await lapel('settings show'), { code: 1, stderr: /is not what lapel login writes\n {2}remove it/ });
+    t.match(await lapel('settings show'), { code: 1, stderr: /was not written by lapel login\n {2}remove it/ });
   });
 });
 

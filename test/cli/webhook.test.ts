@@ -1,5 +1,5 @@
 import t from 'tap';
-import { EVENT_SETTINGS } from '../../src/clients/cli/webhook/webhook-commands.ts';
+import { WEBHOOK_SETTINGS } from '../../src/clients/client/operations.ts';
 import { createFakeClock } from '../fake-clock.ts';
 import { startWorld, WIFI } from '../world.ts';
 import { run } from './run.ts';
@@ -54,7 +54,7 @@ t.test('lapel settings and lapel webhook', async (t) => {
       stderr: /authenticationKey is not issued\.\n {2}issue it first/,
     });
     t.match(await lapel('settings show'), {
-      stdout: /deviceEvent +-\n[\s\S]*No authenticationKey yet: lapel settings key/,
+      stdout: /deviceEvent +-\n[\s\S]*There is no authenticationKey yet; issue one with lapel settings key/,
     });
     const { stdout } = await lapel('settings key');
     t.match(stdout, /^whsec_\S+\n$/);
@@ -94,8 +94,8 @@ t.test('lapel settings and lapel webhook', async (t) => {
     t.equal(ended.code, 130);
     t.match(ended.stdout, /^\S+ {2}test {2}000000000000000 {2}a test event\n/);
     t.match(ended.stdout, new RegExp(`transaction\\.succeeded {2}${device.deviceId} {2}setWifi #2`));
-    t.match(ended.stderr, new RegExp(`deviceEvent points here until the end \\(before: ${old}\\)`));
-    t.match(ended.stderr, /the settings are as they were\n$/);
+    t.match(ended.stderr, new RegExp(`deviceEvent has this URL until the command ends \\(before: ${old}\\)`));
+    t.match(ended.stderr, /the settings were restored\n$/);
     t.notMatch(ended.stdout, /refused/);
     const after = await settings();
     t.match(after, { deviceEvent: old });
@@ -103,11 +103,14 @@ t.test('lapel settings and lapel webhook', async (t) => {
   });
 
   t.test('listen says what is sent here already, and how something will be', async (t) => {
-    t.match((await lapel('webhook listen --timeout 1')).stderr, /nothing is sent here yet: .* --set deviceEvent\n/);
+    t.match(
+      (await lapel('webhook listen --timeout 1')).stderr,
+      /no setting has this URL yet: use --set deviceEvent, or .*\n/,
+    );
     const url = 'https://me.tunnel.example.com/';
     await lapel(`settings set --call-event ${url}`);
     const { stderr } = await lapel(`webhook listen --public-url ${url} --timeout 1`);
-    t.match(stderr, /^listening at \S+\nsent here: callEvent\n/);
+    t.match(stderr, /^listening at \S+\nsettings with this URL: callEvent\n/);
     await lapel('settings set --no-call-event');
   });
 
@@ -124,7 +127,7 @@ t.test('lapel settings and lapel webhook', async (t) => {
     const line = '--set callEvent --public-url http://127.0.0.1:9 --timeout 1';
     const { code, stderr } = await lapel(`webhook listen ${line}`, { pause: () => world.idle() });
     t.equal(code, 0);
-    t.match(stderr, /The test event did not arrive: .*\n.*\n {2}LAPEL_WEBHOOK_ALLOW_PRIVATE=true; .*--public-url/);
+    t.match(stderr, /The test event did not arrive: .*\n.*\n {2}LAPEL_WEBHOOK_ALLOW_PRIVATE=true\. .*--public-url/);
     t.equal((await settings())['callEvent'], undefined);
   });
 
@@ -142,7 +145,10 @@ t.test('lapel settings and lapel webhook', async (t) => {
       more,
     );
     t.equal(code, 1);
-    t.match(stderr, /put them back: lapel settings set --no-device-event --call-event https:\/\/example\.com\/calls\n/);
+    t.match(
+      stderr,
+      /to restore them: lapel settings set --no-device-event --call-event https:\/\/example\.com\/calls\n/,
+    );
   });
 
   t.test('deliveries are listed and sent again', async (t) => {
@@ -157,10 +163,10 @@ t.test('lapel settings and lapel webhook', async (t) => {
     t.match(JSON.parse(range.stdout), { ok: true, redelivered: Number });
     const cases: [string, RegExp][] = [
       ['redeliver', /^lapel: DELIVERY: is needed, or --since/],
-      ['redeliver --since yesterday', /"yesterday" is no time such as/],
+      ['redeliver --since yesterday', /"yesterday" is not a time such as/],
       [`redeliver ${deliveryId} --since 2020-01-01`, /--since: makes no sense with a DELIVERY/],
-      ['test deviceEvnt', /"deviceEvnt" is none of .*did you mean deviceEvent\?/],
-      ['listen --port x', /"x" is no whole number/],
+      ['test deviceEvnt', /"deviceEvnt" is not one of .*did you mean deviceEvent\?/],
+      ['listen --port x', /"x" is not a whole number/],
     ];
     for (const [text, words] of cases) t.match(await lapel(`webhook ${text}`), { code: 2, stderr: words }, text);
   });
@@ -186,5 +192,5 @@ t.test('lapel settings and lapel webhook', async (t) => {
 
 t.test('the settings of events are those of the schema', async (t) => {
   const { default: schema } = await import('../../schemas/common/webhook-setting.json', { with: { type: 'json' } });
-  t.same(EVENT_SETTINGS, schema.enum);
+  t.same(WEBHOOK_SETTINGS, schema.enum);
 });

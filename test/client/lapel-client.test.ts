@@ -181,5 +181,5 @@ t.test('the typed client says of a page of something else that it is no answer o
   t.teardown(() => server.closeAllConnections());
   const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const lapel = createLapelClient({ baseUrl, applicationId: 'a', secret: 's' });
-  await t.rejects(lapel.readSettings(), { message: /: 200 an answer that is not of this service$/ });
+  await t.rejects(lapel.readSettings(), { message: /: 200 the answer does not come from this service$/ });
 });

@@ -59,9 +59,9 @@ t.test('the console in a browser', { skip }, async (t) => {
       t.equal((await answer).status(), 401);
       await page.getByRole('alert').waitFor();
     }
-    t.match(await page.getByRole('alert').innerText(), /not the administrator token/);
+    t.match(await page.getByRole('alert').innerText(), /administrator token is wrong/);
     await signIn('wrong');
-    await page.getByText(/Too many tries/).waitFor();
+    await page.getByText(/Too many attempts/).waitFor();
     t.ok(operator.expected(/401|429/));
     await signIn();
     await heading('Devices').waitFor();
@@ -102,11 +102,11 @@ t.test('the console in a browser', { skip }, async (t) => {
   await t.test('a device that goes and comes is seen at once, a command from stage to stage', async (t) => {
     await page.goto(`/console/devices?prefix=${fleet.deviceId}`);
     const row = page.getByRole('row', { name: fleet.deviceId });
-    await row.getByText('connected').waitFor();
+    await row.getByText('connected', { exact: true }).waitFor();
     device.link.socket.destroy();
-    await row.getByText('away').waitFor({ timeout: 2_000 });
+    await row.getByText('disconnected', { exact: true }).waitFor({ timeout: 2_000 });
     Object.assign(device, { link: await world.connect(device) });
-    await row.getByText('connected').waitFor({ timeout: 2_000 });
+    await row.getByText('connected', { exact: true }).waitFor({ timeout: 2_000 });
 
     const again = await device.link.command();
     device.link.puback(again.packet);
@@ -118,7 +118,7 @@ t.test('the console in a browser', { skip }, async (t) => {
     await stage('Published').getByText('to the device').waitFor();
     device.link.puback((await device.link.command()).packet);
     await stage('PUBACK')
-      .getByText(/^the device has it/)
+      .getByText(/^the device has the command/)
       .waitFor({ timeout: 2_000 });
     await device.link.ack({ transactionId, status: 'processing', progress: 40 });
     await page.getByText('processing 40 %').first().waitFor({ timeout: 2_000 });
@@ -208,9 +208,9 @@ t.test('the console in a browser', { skip }, async (t) => {
       const dialog = page.getByRole('dialog');
       await dialog.locator('input[type=file]').setInputFiles(file);
       const download = page.waitForEvent('download');
-      await dialog.getByRole('button', { name: 'Go on' }).click();
+      await dialog.getByRole('button', { name: 'Continue' }).click();
       t.match((await download).suggestedFilename(), /^devices-with-credentials-.*\.csv$/);
-      await dialog.getByRole('button', { name: 'I have it: import' }).click();
+      await dialog.getByRole('button', { name: 'I have the file: import' }).click();
       await dialog.getByText('18 devices registered, 2 faulty lines, 20 of 20 lines').waitFor();
       await dialog.getByText('line 7').waitFor();
       await dialog.getByRole('button', { name: 'Close' }).click();

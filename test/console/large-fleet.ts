@@ -154,7 +154,8 @@ t.test('the console at its size', { skip }, async (t) => {
     await page.getByRole('button', { name: /Import/ }).click();
     const dialog = page.getByRole('dialog');
     await dialog.locator('input[type=file]').setInputFiles(file);
-    await dialog.getByRole('button', { name: 'Import' }).click();
+    await dialog.getByRole('button', { name: 'Continue' }).click();
+    await dialog.getByRole('button', { name: 'I have the file: import' }).click();
     await dialog.getByText(/9,?997 devices registered, 3 faulty lines/).waitFor();
     for (const line of [12, 5_002, 9_992]) await dialog.getByText(`line ${line}`, { exact: true }).waitFor();
   });
@@ -206,7 +207,7 @@ t.test('the console at its size', { skip }, async (t) => {
     await link.login();
     await page
       .getByRole('row', { name: deviceId })
-      .getByText('connected')
+      .getByText('connected', { exact: true })
       .waitFor({ timeout: 2 * SECOND });
     link.socket.destroy();
     operator.expected(/ERR_CONNECTION|ERR_INCOMPLETE|ERR_EMPTY|Failed to load/);

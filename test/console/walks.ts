@@ -43,14 +43,14 @@ export async function secretsStay(t: Test, { world, watched }: Walk): Promise<vo
   await watched.settled();
   await page.goto(`/console/devices/${deviceId}`);
   await page.getByRole('button', { name: 'New credential' }).click();
-  await dialogOf(page).getByRole('button', { name: 'Make a new one' }).click();
+  await dialogOf(page).getByRole('button', { name: 'Replace the credential' }).click();
   await dialogOf(page).getByText(`The new credential of ${deviceId}`).waitFor();
   const credential = await dialogOf(page).locator('.secret code').innerText();
   for (let presses = 0; presses < 3; presses += 1) await page.keyboard.press('Escape');
   await page.evaluate(`history.pushState(null, '', '/console/audit'); dispatchEvent(new PopStateEvent('popstate'))`);
   await page.getByRole('heading', { level: 1, name: 'Audit log', includeHidden: true }).waitFor();
   t.match(await dialogOf(page).innerText(), credential);
-  await dialogOf(page).getByRole('button', { name: 'I have it' }).click();
+  await dialogOf(page).getByRole('button', { name: 'I have saved it' }).click();
   await dialogOf(page).waitFor({ state: 'detached' });
   await world.connect({ deviceId, credential });
 }
@@ -68,7 +68,7 @@ export async function brokenImport(t: Test, { world, watched }: Walk): Promise<v
   const dialog = dialogOf(page);
   await dialog.locator('input[type=file]').setInputFiles(file);
   const download = page.waitForEvent('download');
-  await dialog.getByRole('button', { name: 'Go on' }).click();
+  await dialog.getByRole('button', { name: 'Continue' }).click();
   const kept = await (await download).path();
   const credentials = new Map(
     readFileSync(kept, 'utf8')
@@ -86,7 +86,7 @@ export async function brokenImport(t: Test, { world, watched }: Walk): Promise<v
     await world.admin().post('/admin/v1/developers/dev/devices/import', { headers, text });
     await route.abort();
   });
-  await dialog.getByRole('button', { name: 'I have it: import' }).click();
+  await dialog.getByRole('button', { name: 'I have the file: import' }).click();
   await dialog.getByText('All credentials are in').waitFor();
   t.ok(watched.expected(/ERR_FAILED/));
   t.equal(arrived, 1);
@@ -117,7 +117,7 @@ export async function hiddenTab(_: Test, { tenant, watched, world }: Walk): Prom
   const answer = await tenant.api.post(`${tenant.path}/devices/${deviceId}`, { json: {} });
   await setHidden(page, false);
   await words.getByText('Live', { exact: true }).waitFor();
-  await page.getByLabel(`Choose transaction ${transactionIdOf(answer)}`, { exact: true }).waitFor();
+  await page.getByLabel(`Select transaction ${transactionIdOf(answer)}`, { exact: true }).waitFor();
 
   const device = await world.activatedDevice(tenant);
   const watches = page.waitForResponse((answer) =>
@@ -132,7 +132,7 @@ export async function hiddenTab(_: Test, { tenant, watched, world }: Walk): Prom
   await setHidden(page, true);
   await words.getByText('Paused').waitFor();
   await setHidden(page, false);
-  await messages.getByText('What came while nobody looked').waitFor();
+  await messages.getByText('Messages are missing here').waitFor();
 }
 
 /** Over a line that is slower than what it is asked again by, a page shows what is true, later. */
@@ -173,10 +173,10 @@ export async function wrongFile(t: Test, page: Page, settled: () => Promise<void
     .getByRole('alert')
     .getByText(/version name 9\.9\.9/)
     .waitFor();
-  await dialog.getByRole('button', { name: 'Leave it' }).click();
+  await dialog.getByRole('button', { name: 'Keep this file' }).click();
   await settled();
   await page.getByRole('button', { name: 'Distribute' }).click();
-  await dialog.getByRole('button', { name: 'Distribute it' }).click();
+  await dialog.getByRole('button', { name: 'Start distribution' }).click();
   await page.getByText('distributed', { exact: true }).waitFor();
   await page.getByRole('button', { name: 'Replace' }).click();
   await dialog.locator('input[type=file]').setInputFiles(apk('camera-1.0.0.apk'));

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { Client } from 'pg';
 import t, { type Test } from 'tap';
@@ -6,12 +5,11 @@ import { readMigrations } from '../../src/platform/database/migration-files.ts';
 import { createEmptyDatabase, type DatabaseKind } from '../postgres/databases.ts';
 import { onBoth } from './kinds.ts';
 
-const FOLDER = join(import.meta.dirname, '../../src/platform/database');
 /** The migration that fills what is new from what is there. */
 const FILLS = 19;
 
 async function openBefore(t: Test, kind: DatabaseKind) {
-  const texts = readMigrations(join(FOLDER, kind, 'migrations')).map(({ text }) => text);
+  const texts = readMigrations(kind).map(({ text }) => text);
   if (kind === 'sqlite') {
     const file = new Sqlite(':memory:');
     t.teardown(() => file.close());

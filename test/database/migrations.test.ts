@@ -1,16 +1,20 @@
-import { join } from 'node:path';
+import Sqlite from 'better-sqlite3';
 import t from 'tap';
 import { readMigrations } from '../../src/platform/database/migration-files.ts';
+import { openConnection, SHORT } from '../../src/platform/database/postgres/connection.ts';
+import { migrate as migratePostgres } from '../../src/platform/database/postgres/migrations.ts';
+import { migrate as migrateSqlite } from '../../src/platform/database/sqlite/migrations.ts';
+import { createEmptyDatabase } from '../postgres/databases.ts';
+import { onBoth } from './kinds.ts';
 
-const FOLDER = join(import.meta.dirname, '../../src/platform/database');
 /** The last of those before there were nodes beside which it could run. */
 const LAST_ALONE = 17;
 const REMOVES = /^-- Removes what releases since \S+ do not read\.\n/;
 
-const postgres = readMigrations(join(FOLDER, 'postgres/migrations'));
+const postgres = readMigrations('postgres');
 
 t.test('the migrations of both databases are of one name and number', async (t) => {
-  const sqlite = readMigrations(join(FOLDER, 'sqlite/migrations'));
+  const sqlite = readMigrations('sqlite');
   t.same(
     postgres.map(({ name }) => name),
     sqlite.map(({ name }) => name),
@@ -44,4 +48,57 @@ t.test('what would stop them is found', async (t) => {
   t.equal(takesAway('ALTER TABLE devices ADD COLUMN battery BIGINT NOT NULL DEFAULT 0'), undefined);
   t.equal(takesAway('CREATE TABLE audit (audit_id BIGINT NOT NULL)'), undefined);
   t.equal(takesAway('DROP INDEX devices_by_developer'), undefined);
+});
+
+/** A migration of both databases, with all that is translated. */
+const SHARED = `-- Each statement is a commit of its own.
+CREATE TABLE IF NOT EXISTS doors (
+  door_id INTEGER PRIMARY KEY AUTOINCREMENT,
+  name TEXT NOT NULL,
+  width REAL,
+  picture BLOB,
+  opened_at INTEGER
+);
+CREATE TABLE IF NOT EXISTS locks (name TEXT PRIMARY KEY) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS doors_by_name ON doors (name);
+
+-- Only on SQLite.
+CREATE TABLE here (place TEXT);
+
+-- Only on PostgreSQL.
+CREATE TABLE IF NOT EXISTS there (place TEXT);
+`;
+
+onBoth(t, async (t, kind) => {
+  // One file serves both databases.
+  const folder = t.testdir({
+    sqlite: { migrations: {} },
+    postgres: { migrations: {} },
+    migrations: { '0001-doors.sql': SHARED },
+  });
+  const [migration] = readMigrations(kind, folder);
+  const [other] = readMigrations(kind === 'sqlite' ? 'postgres' : 'sqlite', folder);
+  t.equal(migration?.sha256, other?.sha256, 'its hash is that of the file');
+
+  const insert =
+    "INSERT INTO doors (name, width, picture, opened_at) VALUES ('Z', 0.5, NULL, 9007199254740991), ('a', 1, NULL, 1)";
+  const names = 'SELECT name FROM doors ORDER BY name';
+  if (kind === 'sqlite') {
+    const file = new Sqlite(':memory:');
+    t.teardown(() => file.close());
+    migrateSqlite(file, 0, [migration!]);
+    file.exec(insert);
+    t.same(file.prepare(names).all(), [{ name: 'Z' }, { name: 'a' }]);
+    file.exec('SELECT * FROM here');
+    t.throws(() => file.exec('SELECT * FROM there'));
+    return;
+  }
+  const connection = await openConnection(await createEmptyDatabase(t), SHORT, () => undefined);
+  t.teardown(() => connection.end());
+  const ask = async (text: string): Promise<unknown[]> => (await connection.query(text)).rows;
+  await migratePostgres(connection, 0, [migration!]);
+  await ask(insert);
+  t.same(await ask(names), [{ name: 'Z' }, { name: 'a' }], 'text is compared byte by byte');
+  await ask('SELECT * FROM there');
+  await t.rejects(ask('SELECT * FROM here'));
 });

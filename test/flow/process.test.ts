@@ -142,7 +142,10 @@ t.test('lapel doctor looks at a folder, whether a service has it or not', { buff
   t.match(await doctor(), { code: 0, stdout: /^settings +good\ndatabase +none in .+ yet/ });
   await startProcess(t, { LAPEL_DATA_DIR: folder });
   t.match(await doctor(), { code: 0, stdout: /^database +0\.\d MiB, opens/m });
-  t.match(await doctor('--check-database'), { code: 0, stdout: /^database +0\.\d MiB, sound: all of it was read$/m });
+  t.match(await doctor('--check-database'), {
+    code: 0,
+    stdout: /^database +0\.\d MiB, intact: the whole file was checked$/m,
+  });
   t.match(await doctor('--http-port', 'x'), { code: 78, stderr: /LAPEL_HTTP_PORT/ });
   t.match(await doctor('--check-data'), { code: 2, stderr: /--check-data[\s\S]*lapel doctor --help/ });
   t.match(await doctor('--help'), { code: 0, stdout: /--check-database/ });
@@ -176,10 +179,10 @@ t.test('a second SIGTERM ends it at once', { buffered: true }, async (t) => {
   t.same(await target.stopTwice(), { code: 1, signal: null });
 });
 
-t.test('SIGHUP ends nothing; it reads the files of TLS again', { buffered: true }, async (t) => {
+t.test('SIGHUP ends nothing; it reads the TLS files again', { buffered: true }, async (t) => {
   const plain = await startProcess(t, { LAPEL_DATA_DIR: t.testdir(), LAPEL_LOG_LEVEL: 'info' });
   plain.signal('SIGHUP');
-  await plain.said('there are no files of TLS to read again');
+  await plain.said('no TLS files are configured');
   t.equal((await fetch(`${plain.addresses.admin}/readyz`)).status, 200);
 });
 
@@ -205,14 +208,14 @@ t.test('SIGHUP with TLS', { buffered: true, skip }, async (t) => {
   const cert = readFileSync(certFile);
   writeFileSync(certFile, 'half a fi');
   service.signal('SIGHUP');
-  await service.said('those that were read before stay in use');
+  await service.said('certificates that were read before stay in use');
   t.equal(await shown(), serialNumber);
   writeFileSync(certFile, cert);
   const renewed = authority.sign('server', 'renewed');
   writeFileSync(certFile, renewed.cert);
   writeFileSync(keyFile, renewed.key);
   service.signal('SIGHUP');
-  await service.said('the files of TLS were read again');
+  await service.said('the TLS files were read again');
   t.equal(await shown(), renewed.serialNumber);
 });
 
@@ -243,7 +246,7 @@ const noPrlimit = spawnSync('prlimit', ['--version']).status !== 0 && 'there is 
 t.test('a process that can open no more files says so', { buffered: true, skip: noPrlimit }, async (t) => {
   const service = await startProcess(t, { LAPEL_DATA_DIR: t.testdir() });
   spawnSync('prlimit', ['--nofile=20:', '--pid', String(service.pid)]);
-  await service.said('no more files can be opened');
+  await service.said('the limit of open files is reached');
   spawnSync('prlimit', ['--nofile=400:', '--pid', String(service.pid)]);
   t.equal((await fetch(`${service.addresses.admin}/readyz`)).status, 200, 'and goes on when it can');
 });

@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap';
 import { STORED } from '../../src/core/requests/device-requests.ts';
-import { RESPONSE_WINDOW } from '../../src/core/requests/response-lanes.ts';
+import { RESPONSE_WINDOW } from '../../src/core/requests/response-sender.ts';
 import { checkMessage } from '../contract/checked-messages.ts';
 import type { RawDevice } from '../raw-device.ts';
 import { createTestReceiver } from '../webhooks/test-receiver.ts';

@@ -149,49 +149,49 @@ t.test('upload URLs that devices ask for', async (t) => {
       ['nothing', { status: 204 }, 'the answer is no JSON.'],
       ['bytes that are no UTF-8', { body: Buffer.from([0x22, 0xff, 0x22]) }, 'the answer is no JSON.'],
       ['more than 64 KiB', { body: ' '.repeat(64 * 1024 + 1) }, 'the answer is longer than 64 KiB.'],
-      ['a list', json([]), 'the answer is of no use: Input should be a valid dictionary.'],
-      ['null', json(null), 'the answer is of no use: Input should be a valid dictionary.'],
-      ['a deep list', { body: deep }, 'the answer is of no use: Input should be a valid dictionary.'],
-      ['no URL', json({}), 'the answer is of no use: uploadUrl: Field required.'],
+      ['a list', json([]), 'the answer cannot be used: Input should be a valid dictionary.'],
+      ['null', json(null), 'the answer cannot be used: Input should be a valid dictionary.'],
+      ['a deep list', { body: deep }, 'the answer cannot be used: Input should be a valid dictionary.'],
+      ['no URL', json({}), 'the answer cannot be used: uploadUrl: Field required.'],
       [
         'a wrong URL',
         json({ uploadUrl: '/a' }),
-        'the answer is of no use: uploadUrl: Input should be an absolute URL.',
+        'the answer cannot be used: uploadUrl: Input should be an absolute URL.',
       ],
       [
         'http',
         json({ uploadUrl: 'http://store.example/' }),
-        "the answer is of no use: uploadUrl: URL scheme should be 'https'.",
+        "the answer cannot be used: uploadUrl: URL scheme should be 'https'.",
       ],
       [
         'GET',
         json({ uploadUrl: good, method: 'GET' }),
-        "the answer is of no use: method: Input should be 'PUT' or 'POST'.",
+        "the answer cannot be used: method: Input should be 'PUT' or 'POST'.",
       ],
       [
         'a header',
         json({ uploadUrl: good, headers: { Host: 'a' } }),
-        'the answer is of no use: headers.Host: Extra inputs are not permitted.',
+        'the answer cannot be used: headers.Host: Extra inputs are not permitted.',
       ],
       [
         'a header that is no text',
         json({ uploadUrl: good, headers: { a: 1 } }),
-        'the answer is of no use: headers.a: Input should be a valid string.',
+        'the answer cannot be used: headers.a: Input should be a valid string.',
       ],
       [
         'a line end in a header',
         json({ uploadUrl: good, headers: { a: 'b\r\nc: d' } }),
-        'the answer is of no use: headers.a: String should have no control characters but tabs, and no characters above U+00FF.',
+        'the answer cannot be used: headers.a: String should have no control characters but tabs, and no characters above U+00FF.',
       ],
       [
         'many headers',
         json({ uploadUrl: good, headers: Object.fromEntries(Array.from({ length: 33 }, (_, i) => [`a${i}`, ''])) }),
-        'the answer is of no use: headers: Dictionary should have at most 32 members.',
+        'the answer cannot be used: headers: Dictionary should have at most 32 members.',
       ],
       [
         'a wrong time',
         json({ uploadUrl: good, expiresAt: 'soon' }),
-        'the answer is of no use: expiresAt: String should be ISO 8601 with an offset',
+        'the answer cannot be used: expiresAt: String should be ISO 8601 with an offset',
       ],
     ];
     for (const [name, answer, why] of cases) {
@@ -212,7 +212,7 @@ t.test('upload URLs that devices ask for', async (t) => {
     customer.answer(json({ urls: [{ name: 'a', uploadUrl: good }] }));
     await ask(link, 'recordingUploadUrls', recording('a', 'b'));
     const { error } = await answerOf(link);
-    const message = 'callRecGetMultiPresignedUrl: the answer is of no use: urls.b: Field required.';
+    const message = 'callRecGetMultiPresignedUrl: the answer cannot be used: urls.b: Field required.';
     t.same(error, { code: 'UPLOAD_URL_FAILED', message });
     t.match(checkWebhook((await sink.next()).body), { type: 'recording.failed', data: { callId: 'call-1', error } });
     await world.idle();

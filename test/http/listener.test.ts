@@ -278,7 +278,7 @@ t.test('a long list arrives whole, and one that breaks off is no whole answer', 
   const broken = await raw(port, 'GET /breaks-late HTTP/1.1\r\nHost: a\r\n\r\n');
   t.match(broken, /^HTTP\/1.1 200 /);
   t.notMatch(broken, /\r\n0\r\n\r\n$/, 'its last chunk never comes');
-  t.ok(lines.some(({ msg }) => msg === 'answer could not be sent'));
+  t.ok(lines.some(({ msg }) => msg === 'an answer could not be sent'));
 });
 
 t.test('a header that has one value is refused when it has two, and so is a request without Host', async (t) => {

@@ -83,7 +83,7 @@ t.test(
     t.equal(await metric('retention_behind_seconds', { kind: 'transactions' }), 0);
     t.ok((await metric('retention_last_sweep_timestamp_seconds', { kind: 'transactions' }))! > 1_700_000_000);
     t.same(
-      lines.filter(({ msg }) => msg === 'what has served its time was removed').map(({ removed }) => removed),
+      lines.filter(({ msg }) => msg === 'expired data was removed').map(({ removed }) => removed),
       [{ deliveries: 3 }, { transactions: 2 }],
       'a line for each sweep that removed something',
     );

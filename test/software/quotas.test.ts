@@ -31,7 +31,7 @@ t.test('what a developer has of the disk has quotas', async (t) => {
   await t.test('of packages: also of several at once', async (t) => {
     const answers = await Promise.all(['a', 'b', 'c', 'd', 'e'].map(register));
     t.same(statuses(answers), [201, 201, 201, 429, 429]);
-    const message = 'the developer may have 3 packages: there is no room for this.';
+    const message = 'the quota of the developer, 3 packages, would be exceeded.';
     t.match(await register('f'), { ...refused, body: { message } });
     t.equal((await other.api.post(`${other.path}/packages`, { json: { package: 'com.other.a' } })).status, 201);
     t.match(await shown(), { usage: { packages: 3, versions: 0 }, quotas: { packages: 3, versions: 4 } });

@@ -69,7 +69,7 @@ t.test('the events of one device are stored up to a bound, and told beyond', asy
       t.equal(eventId, `${prefix}-${index}`, 'the device is told which, and can send it again later');
       t.match(
         reason,
-        new RegExp(`^the ${bound} has sent more bytes of events than are stored in a day; try again in \\d+ s\\.$`),
+        new RegExp(`^the ${bound} has reached its daily limit of stored event bytes; try again in \\d+ s\\.$`),
       );
     }
     const delivered = new Set<unknown>();

@@ -80,7 +80,7 @@ t.test('pages of 4 MiB are made slice by slice, two at a time for each applicati
   t.equal(deaf.gone(), 0);
 });
 
-t.test('the service is not ready while its API has all the connections that it may have, and says so', async (t) => {
+t.test('the service is not ready while its API has reached its limit of connections, and says so', async (t) => {
   const store = createServer(() => undefined); // answers nothing
   store.listen(0, '127.0.0.1');
   await once(store, 'listening');
@@ -103,7 +103,7 @@ t.test('the service is not ready while its API has all the connections that it m
   await asked;
   const probe = await world.anonymousAdmin().get('/readyz');
   t.match(probe, { status: 503, headers: { 'retry-after': '1', 'lapel-error-code': 'NOT_READY' } });
-  t.same(probe.body.problems, [{ part: 'api', reason: 'has all the connections that it may have' }]);
+  t.same(probe.body.problems, [{ part: 'api', reason: 'has reached its limit of connections' }]);
   for (const socket of hanging.sockets) socket.destroy();
   store.closeAllConnections();
 });

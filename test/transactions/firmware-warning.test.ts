@@ -1,6 +1,7 @@
 import t from 'tap';
 import { firmwareWarning } from '../../src/core/transactions/firmware-warning.ts';
-import { OPERATIONS, TRANSACTION_STATUSES } from '../../src/core/transactions/transaction.ts';
+import { OPERATIONS } from '../../src/core/transactions/operations.ts';
+import { TRANSACTION_STATUSES } from '../../src/core/transactions/transaction.ts';
 
 const NEW = { firmware: '9.001.0', managementClient: '2.3.1' };
 const asked = { operation: 'listConnectivity', status: 'delivered' } as const;
@@ -33,7 +34,9 @@ t.test('of what is not known, or is no version, nothing is supposed', async (t) 
 
 t.test('it is about unfinished Bluetooth operations only', async (t) => {
   const old = { firmware: '1', managementClient: '1' };
-  const warned = OPERATIONS.filter((operation) => firmwareWarning({ operation, status: 'queued' }, old));
+  const warned = (Object.keys(OPERATIONS) as (keyof typeof OPERATIONS)[]).filter((operation) =>
+    firmwareWarning({ operation, status: 'queued' }, old),
+  );
   t.same(warned, ['getConnectivityState', 'setConnectivityState', 'listConnectivity', 'pairBluetooth']);
   const statuses = TRANSACTION_STATUSES.filter((status) => firmwareWarning({ ...asked, status }, old));
   t.same(statuses, ['queued', 'delivered', 'processing']);

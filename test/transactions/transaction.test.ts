@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs';
 import t from 'tap';
+import { OPERATIONS } from '../../src/core/transactions/operations.ts';
 import {
   isFinished,
   nextStatus,
@@ -35,4 +37,22 @@ for (const status of TRANSACTION_STATUSES) {
 
 t.test('exactly succeeded, failed and cancelled are the end', async (t) => {
   t.same(TRANSACTION_STATUSES.filter(isFinished), ['succeeded', 'failed', 'cancelled']);
+});
+
+t.test('the parameters of each operation have the schema that its row names', async (t) => {
+  interface Branch {
+    if?: { properties: { operation: { const?: string; enum?: string[] } } };
+    then?: { properties: { parameters: { $ref: string } } };
+    else?: Branch;
+  }
+  const file = new URL('../../schemas/mqtt/command.json', import.meta.url);
+  const schemas: Record<string, string> = {};
+  for (let branch = JSON.parse(readFileSync(file, 'utf8')) as Branch; branch?.if; branch = branch.else as Branch) {
+    const { const: one, enum: several = [] } = branch.if.properties.operation;
+    const schema = branch.then?.properties.parameters.$ref.replace(/^\.\/(.*)\.json$/, 'mqtt/$1') ?? '';
+    for (const operation of one === undefined ? several : [one]) schemas[operation] = schema;
+  }
+  const { cancel, ...ofOperations } = schemas;
+  t.equal(cancel, 'mqtt/cancel-parameters');
+  t.same(ofOperations, Object.fromEntries(Object.entries(OPERATIONS).map(([name, { schema }]) => [name, schema])));
 });

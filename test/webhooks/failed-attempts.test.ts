@@ -81,7 +81,7 @@ void t.test('what came of failed attempts is kept, and which receivers fail', as
     );
     clock.advance(40 * DAY);
     const sweep = deliverySweep({ keptDays: 30 });
-    const before = clock.now() - sweep.keptFor;
+    const before = clock.now() - sweep.keptForMicros;
     for await (const { found } of sweep.find(database.aside, before))
       for (const one of found) await database.transact((unit) => sweep.remove(unit, one, before));
     t.same(await attemptsOf(deliveryId), []);

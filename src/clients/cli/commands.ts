@@ -14,27 +14,27 @@ import { webhookListen } from './webhook/webhook-listen.ts';
 
 const completion = completionOf(() => ALL_COMMANDS);
 
-/** All commands that are clients, by their first word, in the order of the overview. */
+/** All client commands, grouped by their first word, in the order of the overview. */
 export const GROUPS: readonly Group[] = [
   { name: 'login', about: login.summary, commands: [login] },
   { name: 'logout', about: logout.summary, commands: [logout] },
   { name: 'profiles', about: profiles.summary, commands: [profiles] },
   {
     name: 'device',
-    about: 'Devices of an application: what they are, and what they shall do',
+    about: 'Devices of an application: status, settings, software, transactions',
     commands: [deviceList, deviceShow, ...DEVICE_COMMANDS, deviceFirmware, deviceTransactions, deviceWatch],
   },
   {
     name: 'settings',
-    about: 'Where the webhooks of an application go, and the key that signs them',
+    about: 'Webhook URLs of an application, and the key that signs webhooks',
     commands: SETTINGS_COMMANDS,
   },
   {
     name: 'webhook',
-    about: 'Webhooks: a receiver for development, and what became of each',
+    about: 'Webhooks: a receiver for development, and the state of each delivery',
     commands: [webhookListen, ...WEBHOOK_COMMANDS],
   },
-  { name: 'app', about: 'Software in one go: upload, distribute, install', commands: [appUpload, appList] },
+  { name: 'app', about: 'Software in one command: upload, distribute, install', commands: [appUpload, appList] },
   { name: 'package', about: 'Packages of a developer, one step at a time', commands: PACKAGE_COMMANDS },
   { name: 'version', about: 'Versions of a package, one step at a time', commands: VERSION_COMMANDS },
   {

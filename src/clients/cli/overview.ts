@@ -4,7 +4,7 @@ import { SERVICE_COMMANDS } from './line/service-commands.ts';
 
 const SECTIONS: readonly [title: string, groups: readonly string[]][] = [
   ['Service', Object.keys(SERVICE_COMMANDS)],
-  ['Who you are', ['login', 'logout', 'profiles']],
+  ['Accounts', ['login', 'logout', 'profiles']],
   ['Devices of an application', ['device', 'settings', 'webhook']],
   ['Software for devices', ['app', 'package', 'version']],
   ['Administration', ['admin']],
@@ -15,14 +15,14 @@ const ABOUT = new Map<string, string>([
   ...GROUPS.map(({ name, about }) => [name, about] as const),
 ]);
 
-/** The words below a group, as often as they fit: `list|show|activate`. */
+/** The second words of the commands of a group: `list show activate`. */
 function wordsOf(name: string): string {
   const { commands = [] } = GROUPS.find((group) => group.name === name) ?? {};
   const words = [...new Set(commands.map((command) => command.name.split(' ')[1] ?? ''))].filter((word) => word !== '');
   return words.join(' ');
 }
 
-/** `lapel --help`. */
+/** The text of `lapel --help`. */
 export function overview(): string {
   const lines = SECTIONS.flatMap(([title, names]) => [
     '',
@@ -42,8 +42,8 @@ Start
   lapel serve                                       a service with its data in ./data
   lapel admin developer create acme --name Acme --device-limit 10
   lapel admin application create patrol --developer acme --name Patrol
-  lapel login                                       remembers the application's secret
-  lapel webhook listen --set deviceEvent            shows what devices do
+  lapel login                                       stores the application's secret
+  lapel webhook listen --set deviceEvent            shows events and results
   lapel device activate 490154203237518
 
 Every command has --help with examples, and --json for scripts. Values come from the command line, else from the

@@ -16,19 +16,19 @@ const BAD_USAGE = 2;
 export const INTERRUPTED = 130;
 
 const isHelp = (word: string | undefined): boolean => word === '--help' || word === '-h' || word === 'help';
-/** Whether the arguments ask for the help of a command: an option's value does not. */
+/** Whether the arguments ask for the help of a command. The value of an option does not count. */
 function asksForHelp(args: readonly string[]): boolean {
   const end = args.indexOf('--');
   return (end === -1 ? args : args.slice(0, end)).some((arg) => arg === '--help' || arg === '-h');
 }
 
-/** The command with the longest name that the arguments begin with. */
+/** The command whose name is the beginning of the arguments. */
 function find(args: readonly string[]): Command | undefined {
   const commands = GROUPS.find(({ name }) => name === args[0])?.commands ?? [];
   return commands.find(({ name }) => name.split(' ').every((word, index) => args[index] === word));
 }
 
-/** What is printed when no command is named, or none that there is. */
+/** Prints help when the arguments name no command, or an unknown one. */
 function answerWithHelp(args: readonly string[], { stdout, stderr }: Terminal): number {
   const words = args.slice(0, args.findIndex((word) => word.startsWith('-') || isHelp(word)) >>> 0);
   const asked = args.some(isHelp) || args.length === 0;
@@ -56,7 +56,10 @@ function answerWithHelp(args: readonly string[], { stdout, stderr }: Terminal): 
   return asked ? GOOD : BAD_USAGE;
 }
 
-/** Runs a command to its end, or until it is interrupted; one that ends itself then has the last word. */
+/**
+ * Runs a command to its end, or until it is interrupted. A command with `endsItself` ends by itself after an
+ * interruption.
+ */
 async function carryOut(command: Command, args: readonly string[], terminal: Terminal): Promise<number> {
   const { stdout, stderr, env } = terminal;
   const given = readArguments(args, command.options);
@@ -80,7 +83,7 @@ function interruption(signal: AbortSignal): Promise<never> {
   });
 }
 
-/** Runs a command of the client to its end, and says with which exit code. Throws nothing. */
+/** Runs a client command to its end and returns the exit code. Never throws. */
 export async function runCli(args: readonly string[], terminal: Terminal): Promise<number> {
   const { stdout, stderr, env } = terminal;
   if (args[0] === 'help' && args.length > 1) return runCli([...args.slice(1), '--help'], terminal);
@@ -103,10 +106,10 @@ export async function runCli(args: readonly string[], terminal: Terminal): Promi
       return INTERRUPTED;
     }
     const failure =
-      error instanceof Failure ? error : new Failure(`unforeseen: ${(error as Error).message}`, { cause: error });
+      error instanceof Failure ? error : new Failure(`unexpected error: ${(error as Error).message}`, { cause: error });
     if (rest.includes('--json')) stdout.write(`${JSON.stringify(failureBody(failure))}\n`);
     stderr.write(`lapel: ${failureText(failure)}\n`);
-    const wantsStack = /\blapel\b/.test(env['NODE_DEBUG'] ?? ''); // for who mends the command line itself
+    const wantsStack = /\blapel\b/.test(env['NODE_DEBUG'] ?? ''); // for developers of the command line itself
     if (wantsStack) stderr.write(`${(error as Error).stack ?? ''}\n`);
     return FAILED;
   }

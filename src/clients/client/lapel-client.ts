@@ -8,25 +8,28 @@ type Name = keyof Operations;
 type TransactionRecord = SchemaTypes['rest/transaction-record'];
 
 interface ClientOptions extends TransportOptions {
-  /** Where the REST API is: `http://127.0.0.1:8080`. */
+  /** The base URL of the REST API: `http://127.0.0.1:8080`. */
   baseUrl: string;
   applicationId: string;
-  /** Shown once when the application was made. */
+  /** The secret of the application, which was shown once when it was created. */
   secret: string;
-  /** What its access tokens are good for; by default everything here. */
+  /** The scopes of the access tokens; by default all that the operations need. */
   scopes?: readonly string[];
-  /** Milliseconds of a clock that only goes forward: for programs with one of their own. */
+  /** Milliseconds of a clock that never goes back, for programs with a clock of their own. */
   now?: () => number;
 }
 
-/** What goes with any call. */
+/** The options of every call. */
 interface CallOptions {
   signal?: AbortSignal;
-  /** For operations that create transactions: your own, to repeat the call after a crash of yours. Otherwise one is made. */
+  /**
+   * Used by operations that create transactions. Give your own to repeat the call after a crash of your program;
+   * otherwise one is generated.
+   */
   idempotencyKey?: string;
 }
 
-/** Any input: besides these, what stands in the path. */
+/** The input of any operation: these options, and the parameters of its path. */
 type Input = CallOptions & { body?: unknown; query?: Record<string, string | number> } & Record<string, never>;
 
 type Calls = {
@@ -35,7 +38,7 @@ type Calls = {
     : (input: Operations[N]['input'] & CallOptions) => Promise<Operations[N]['answer']>;
 };
 
-/** Operations whose answer is a page, by the name of its list. */
+/** Operations whose answer is a page, with the name of the list in it. */
 const LISTS = {
   listStatuses: 'devices',
   listTransactions: 'transactions',
@@ -48,12 +51,15 @@ type ListName = keyof typeof LISTS;
 type Row<N extends ListName> = Operations[N]['answer'] extends Record<(typeof LISTS)[N], (infer R)[]> ? R : never;
 
 interface Helpers {
-  /** Every row of a list, page by page as they are used. */
+  /** Yields every row of a list. Pages are fetched as they are needed. */
   each<N extends ListName>(
     name: N,
     input: Omit<Operations[N]['input'], 'query'> & { query?: object },
   ): AsyncGenerator<Row<N>>;
-  /** The record of a transaction once it is finished: looked up, with growing pauses of up to two seconds. Webhooks are quicker. */
+  /**
+   * Waits until a transaction is finished and returns it. It is read again and again, with growing pauses of up to two
+   * seconds; webhooks are faster.
+   */
   finished(input: { deviceId: string; transactionId: number; signal?: AbortSignal }): Promise<TransactionRecord>;
 }
 
@@ -61,14 +67,14 @@ export type LapelClient = Calls & Helpers;
 
 const FINISHED = new Set(['succeeded', 'failed', 'cancelled']);
 const LONGEST_PAUSE = 2000;
-// Seconds. A token is not used any more when less of it is left; RFC 6749 lets a service say nothing of its life.
+// Seconds. A token is no longer used when less of its life is left; RFC 6749 lets a service leave out its lifetime.
 const TOKEN_MARGIN = 60;
 const TOKEN_LIFE = 3600;
 
 /**
- * A client of the application API: a method per operation, in the types of the schemas. Access tokens are fetched and
- * renewed as needed; a call that creates a transaction carries an Idempotency-Key, so that it is sent again after a lost
- * connection and still carried out once. Throws LapelError.
+ * A client of the application API: one method per operation, in the types of the schemas. Access tokens are fetched and
+ * renewed automatically. A call that creates a transaction carries an Idempotency-Key, so it can be repeated after a
+ * lost connection and is still carried out only once. Throws LapelError.
  */
 export function createLapelClient(options: ClientOptions): LapelClient {
   const { baseUrl, applicationId, secret, now = () => performance.now(), pause = systemPause } = options;
@@ -91,7 +97,7 @@ export function createLapelClient(options: ClientOptions): LapelClient {
     return { authorization: `Bearer ${answer.access_token}`, until };
   }
 
-  /** Calls of the same moment share one token. */
+  /** Calls that are made at the same moment share one token request. */
   async function authorization(): Promise<string> {
     token ??= authenticate();
     const mine = token;
@@ -123,7 +129,7 @@ export function createLapelClient(options: ClientOptions): LapelClient {
       return await send({ ...request, headers: { ...key, authorization: await authorization() } });
     } catch (error) {
       if (!(error instanceof LapelError) || error.status !== 401) throw error;
-      token = undefined; // it may end before its time: once more with a new one
+      token = undefined; // a token may end early, so the call is repeated once with a new one
       return send({ ...request, headers: { ...key, authorization: await authorization() } });
     }
   }
@@ -140,7 +146,7 @@ export function createLapelClient(options: ClientOptions): LapelClient {
 
     async *each(name, input) {
       let query: object | undefined = { limit: 1000, ...input.query };
-      // A page may be short, even empty, and not be the last one: only its link tells.
+      // A page may be short, even empty, without being the last one: only its link tells.
       while (query) {
         const { body, next } = await call(name, { ...input, query } as unknown as Input);
         yield* (body as Record<string, unknown>)[LISTS[name]] as Row<typeof name>[];

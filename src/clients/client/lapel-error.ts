@@ -1,24 +1,27 @@
-/** One fault of an input, as the service names it: where, what, and of which kind. */
+/** One fault of an input as reported by the service: its place, a message, and its type. */
 export interface Fault {
   loc: string[];
   msg: string;
   type: string;
 }
 
-/** An answer of the service that is not a 2xx, in its own words; or one that is not of this service at all. */
+/** An error answer of the service, or an answer that is not from this service at all. */
 export class LapelError extends Error {
-  /** `GET /v1/applications/patrol` */
+  /** Method and path, such as `GET /v1/applications/patrol`. */
   readonly request: string;
   readonly status: number;
-  /** Which error it is, by the service's table of errors; null when the answer does not say. To be told apart by this. */
+  /**
+   * The code from the service's table of errors, by which programs should distinguish errors; null when the answer has
+   * none.
+   */
   readonly code: string | null;
   /** The `message` or `reason` of the answer. */
   readonly reason: string;
-  /** Every faulty field; empty for errors that are not about fields. */
+  /** Every faulty field; empty for errors that do not concern fields. */
   readonly details: Fault[];
-  /** What the service's log line has. */
+  /** The id under which the service logged the request. */
   readonly requestId: string | null;
-  /** Seconds after which to try again, when the service says so. */
+  /** Seconds after which to retry, when the service says so. */
   readonly retryAfter: number | null;
 
   constructor(
@@ -35,9 +38,11 @@ export class LapelError extends Error {
       string,
       unknown
     >;
-    // Both error bodies of the service, and that of the token endpoint (RFC 6749 5.2).
+    // The two error bodies of the service, and the one of the token endpoint (RFC 6749 5.2).
     const words = [body['reason'], body['message'], body['error_description'], body['error']];
-    const reason = String(words.find((text) => typeof text === 'string') ?? 'an answer that is not of this service');
+    const reason = String(
+      words.find((text) => typeof text === 'string') ?? 'the answer does not come from this service',
+    );
     super(`${request}: ${answer.status} ${reason}`);
     this.name = 'LapelError';
     this.request = request;

@@ -3,45 +3,48 @@ import { LapelError } from './lapel-error.ts';
 
 export interface Request {
   method: string;
-  /** With everything in its place, below the base URL. */
+  /** The path below the base URL, with all parameters filled in. */
   path: string;
   query?: Readonly<Record<string, string | number | undefined>> | undefined;
-  /** Sent as JSON, or as the form that it is. */
+  /** Sent as JSON; URLSearchParams are sent as a form. */
   body?: unknown;
   headers?: Record<string, string>;
-  /** Sending it twice does no more than sending it once: it is sent again when the connection was lost, too. */
+  /**
+   * True when sending it twice has the same effect as sending it once; then it is also repeated after a lost
+   * connection.
+   */
   repeatable: boolean;
   signal?: AbortSignal | undefined;
 }
 
 export interface TransportOptions {
-  /** How often a request is sent at most, the first time included. */
+  /** The most attempts for a request, including the first one. */
   attempts?: number;
   /** Milliseconds for one attempt. */
   timeout?: number;
-  /** How it waits, milliseconds: for programs with a clock of their own. */
+  /** Waits some milliseconds; for programs with a clock of their own. */
   pause?: (milliseconds: number, signal?: AbortSignal) => Promise<unknown>;
 }
 
-// Milliseconds before the second attempt; doubled before each further one. `Retry-After` is obeyed when it is longer.
+// Milliseconds before the second attempt, doubled before each further one. A longer `Retry-After` takes precedence.
 const FIRST_PAUSE = 200;
 const LONGEST_PAUSE = 10_000;
-// Seconds. Who is told to come back later than that hears of it at once: a device whose transactions wait for it, say.
+// Seconds. With a longer `Retry-After` the caller gets the error at once. It may be long: an offline device's full
+// queue, for example.
 const LONGEST_RETRY_AFTER = 10;
-// Of these it is known that nothing was done.
+// Statuses that guarantee that the request was not carried out.
 const NOT_DONE = new Set([429, 503]);
-// The first of two requests with one Idempotency-Key is not answered yet.
+// The error code when the first of two requests with the same Idempotency-Key has no answer yet.
 const STILL_RUNNING = 'IDEMPOTENCY_KEY_RUNNING';
 
-/** A pause that keeps the process alive. */
+/** Pauses, and keeps the process alive meanwhile. */
 export const systemPause = (milliseconds: number, signal?: AbortSignal): Promise<unknown> =>
   setTimeout(milliseconds, undefined, signal ? { signal } : {});
 
 /**
- * Sends one request as JSON over HTTP and answers its JSON (undefined when there is no body), and the query of the next
- * page where there is one (RFC 8288). Sends it again after 429,
- * 503 and, where that does no harm, after a lost connection, 502 and 504. Throws a LapelError for an answer that is not
- * good, and fetch's error when nobody answers.
+ * Sends a request and returns the JSON of the answer (undefined without a body), and the query of the next page if
+ * there is one (RFC 8288). Repeats the request after 429 and 503; when it is repeatable, also after a lost connection,
+ * 502 and 504. Throws a LapelError for an error answer, and the error of fetch when nobody answers.
  */
 export function createTransport(
   baseUrl: string,
@@ -73,7 +76,7 @@ export function createTransport(
       let wait = Math.min(FIRST_PAUSE * 2 ** (attempt - 1), LONGEST_PAUSE);
       try {
         const { status, body, headers } = await once(request);
-        // Text that is no JSON is a page of something else at this address.
+        // An answer that is text instead of JSON comes from another service at this address.
         if (status >= 200 && status < 300 && typeof body !== 'string') return { body, next: nextPage(headers) };
         const code = headers.get('lapel-error-code');
         const requestId = headers.get('x-request-id');
@@ -90,7 +93,7 @@ export function createTransport(
   };
 }
 
-/** Whether the same request may be answered better a little later. */
+/** Whether the same request may succeed a little later. */
 function mayPass({ repeatable }: Request, { status, code }: LapelError): boolean {
   if (NOT_DONE.has(status)) return true;
   if (!repeatable) return false;

@@ -1,7 +1,7 @@
 import { Webhook } from 'standardwebhooks';
 import type { SchemaTypes } from '../../platform/contracts/types.ts';
 
-/** Everything that the service sends to the URLs of an application. */
+/** All events that the service sends to the URLs of an application. */
 export type WebhookEvent =
   | SchemaTypes['webhooks/transaction-result']
   | SchemaTypes['webhooks/bluetooth-event']
@@ -14,9 +14,9 @@ export type WebhookEvent =
   | SchemaTypes['webhooks/test-event'];
 
 /**
- * The event of a webhook, when it is of the service: signed with the authenticationKey (op 3) and at most five minutes
- * old. `body` is what came, not yet parsed. `webhookId` is the same in every attempt: drop what you have seen. Throws
- * standardwebhooks' WebhookVerificationError.
+ * Verifies that a webhook comes from the service and returns its event: it must be signed with the authenticationKey
+ * (op 3) and be at most five minutes old. `body` is the received body, not parsed. `webhookId` is the same in every
+ * attempt, so drop events whose id you have seen. Throws standardwebhooks' WebhookVerificationError.
  */
 export function verifyWebhook(received: {
   body: string | Buffer;

@@ -8,11 +8,10 @@ import type { LegacyTokens } from './legacy-tokens.ts';
 import type { Scope } from './scopes.ts';
 import { createSigningKeys } from './signing-keys.ts';
 
-/** Seconds. */
-const TOKEN_LIFETIME = 3600;
+const TOKEN_LIFETIME_SECONDS = 3600;
 /** Seconds by which the clock of another node may be ahead. */
-const CLOCKS_APART = 300;
-// A verified token is about 1 KiB here. Above the bound the one that was verified first goes, and is verified anew when it comes again.
+const CLOCK_SKEW_SECONDS = 300;
+// A verified token takes about 1 KiB here. Above the bound the oldest entry is dropped; its token is verified again when it is used.
 const CACHED_TOKENS = 10_000;
 
 interface Options {
@@ -20,7 +19,7 @@ interface Options {
   clock: Clock;
   ids: Ids;
   log: Log;
-  /** The service's public URL: the `iss` of its tokens. Asked per token, because a free port is known only after listening. */
+  /** Returns the service's public URL, the `iss` of its tokens. A function, because a free port is known only after listening. */
   issuer(): string;
   /** A second issuer whose tokens are accepted too. */
   legacy?: LegacyTokens;
@@ -29,7 +28,7 @@ interface Options {
 interface VerifiedToken {
   applicationId: string;
   scopes: ReadonlySet<string>;
-  /** Which of the application's secrets got it; undefined when it does not say so. */
+  /** Marks the application's secret for which the token was issued; undefined if the token has no such claim. */
   secretMark?: string;
 }
 
@@ -41,8 +40,8 @@ interface Cached extends VerifiedToken {
 export type AccessTokens = ReturnType<typeof createAccessTokens>;
 
 /**
- * Access tokens: ES256 JWTs that live one hour and cannot be taken back one by one. Replacing an application's secret
- * ends all that it got, and deleting the application does: edges look it up on every request.
+ * Access tokens: ES256 JWTs that are valid for one hour. A single token cannot be revoked, but replacing an application's
+ * secret or deleting the application ends all of its tokens, because the edges look up the application on every request.
  */
 export function createAccessTokens({ database, clock, ids, log, issuer, legacy }: Options) {
   const keys = createSigningKeys({ database, clock, ids, log });
@@ -65,7 +64,7 @@ export function createAccessTokens({ database, clock, ids, log, issuer, legacy }
         return key;
       },
       {
-        algorithms: ['ES256'], // RFC 8725 3.1: never what the token's header asks for
+        algorithms: ['ES256'], // RFC 8725 3.1: the algorithm in the token's header must not decide
         typ: 'JWT',
         issuer: issuer(),
         requiredClaims: ['sub', 'scope', 'iat', 'exp', 'jti'],
@@ -74,8 +73,8 @@ export function createAccessTokens({ database, clock, ids, log, issuer, legacy }
     );
     const { sub = '', scope, exp = 0, secret_mark: secretMark } = payload;
     if (typeof scope !== 'string') throw new Error('the claim "scope" is no string');
-    // Whoever has the keys of a node, or of a backup, makes no token that outlives them.
-    if (exp * 1_000_000 - clock.now() > (TOKEN_LIFETIME + CLOCKS_APART) * 1_000_000) {
+    // With the keys of a node, or of a backup, nobody can make a token that is valid for longer.
+    if (exp * 1_000_000 - clock.now() > (TOKEN_LIFETIME_SECONDS + CLOCK_SKEW_SECONDS) * 1_000_000) {
       throw new Error('the token lives longer than any that is issued');
     }
     const mark = typeof secretMark === 'string' ? { secretMark } : {};
@@ -87,12 +86,12 @@ export function createAccessTokens({ database, clock, ids, log, issuer, legacy }
 
   return {
     start: keys.start,
-    /** Makes a new key when the newest is 30 days old and drops the keys that no living token needs; a timer does it by itself. */
+    /** Makes a new key when the newest is 30 days old, and drops the keys that no valid token needs. A timer does it, too. */
     rotate: keys.rotate,
     /** The published keys, for `/.well-known/jwks.json`. */
     jwks: keys.jwks,
 
-    /** A token for these scopes only. `expiresIn` is in seconds, `scope` the scopes separated by spaces (RFC 6749 5.1). */
+    /** Issues a token for these scopes only. `expiresIn` is in seconds, `scope` holds the scopes separated by spaces (RFC 6749 5.1). */
     async issue(
       { applicationId, secretMark }: { applicationId: string; secretMark: string },
       scopes: readonly Scope[],
@@ -106,14 +105,14 @@ export function createAccessTokens({ database, clock, ids, log, issuer, legacy }
         .setSubject(applicationId)
         .setJti(ids.uuid())
         .setIssuedAt(issuedAt)
-        .setExpirationTime(issuedAt + TOKEN_LIFETIME)
+        .setExpirationTime(issuedAt + TOKEN_LIFETIME_SECONDS)
         .sign(privateKey);
-      return { accessToken, expiresIn: TOKEN_LIFETIME, scope };
+      return { accessToken, expiresIn: TOKEN_LIFETIME_SECONDS, scope };
     },
 
     /**
-     * A token of either issuer. Throws TOKEN_INVALID with what is wrong as its cause: expired, forged, foreign or
-     * malformed; LEGACY_ISSUER_UNAVAILABLE when nobody can tell, because the keys of the legacy issuer were never fetched.
+     * Verifies a token of either issuer. Throws TOKEN_INVALID with the reason as its cause (expired, forged, foreign or
+     * malformed), and LEGACY_ISSUER_UNAVAILABLE when the keys of the legacy issuer were never fetched.
      */
     async verify(token: string): Promise<VerifiedToken> {
       const known = verified.get(token);

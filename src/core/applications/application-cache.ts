@@ -2,30 +2,30 @@ import type { Sql, UnitOfWork } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { type Application, findApplication } from './application-repository.ts';
 
-// An application is about 1 KiB here. Above the bound the one that was read first goes.
+// An application takes about 1 KiB here. Above the bound the oldest entry is dropped.
 const BOUND = 10_000;
-/** Microseconds for which an application is believed to be as it was, where other processes change them too. */
-const BELIEVED = 1_000_000;
+/** Microseconds for which an entry is used if other processes change applications too. */
+const FRESH_MICROS = 1_000_000;
 
 interface Parts {
   clock: Pick<Clock, 'now'>;
-  /** Other processes write to the database too. */
+  /** Whether other processes write to the database too. */
   concurrent: boolean;
-  /** An application was changed here: others may remember it as it was. */
+  /** Called when an application was changed by this process: other nodes may have it cached. */
   changed(applicationId: string): void;
-  /** One is not remembered any more, because it was changed, here or elsewhere; without a name, none is. */
+  /** Called when an entry was dropped, because the application was changed, here or elsewhere; without a name, all were. */
   forgotten(applicationId?: string): void;
 }
 
 /**
- * Applications as committed: every request, submission and webhook attempt asks for one, and they hardly ever change.
- * While a unit of work changes an application, all questions for it go to the database on the asker's own connection,
- * so a unit sees what units before it in the same commit did, and nobody else sees what may yet be rolled back.
+ * A cache of committed applications: every request, submission and webhook attempt needs one, and they rarely change.
+ * While a unit of work changes an application, every look-up of it goes to the database on the caller's own connection. So
+ * a unit sees the changes of earlier units in the same commit, and nobody else sees what may yet be rolled back.
  */
 export function createApplicationCache({ clock, concurrent, changed, forgotten }: Parts) {
   const known = new Map<string, { application: Application; until: number }>();
   const changing = new Map<string, number>();
-  // Rises with every change, so that a read that was under way meanwhile is not remembered.
+  // Rises with every change, so that the result of a read that ran meanwhile is not cached.
   let version = 0;
 
   function forget(applicationId: string, step: 1 | -1): void {
@@ -36,7 +36,7 @@ export function createApplicationCache({ clock, concurrent, changed, forgotten }
     else changing.delete(applicationId);
   }
 
-  /** The same for one that was changed elsewhere; without a name, for all. */
+  /** Drops the entry of an application that another process changed; without a name, all entries. */
   function forgetElsewhere(applicationId?: string): void {
     version += 1;
     if (applicationId === undefined) known.clear();
@@ -54,12 +54,12 @@ export function createApplicationCache({ clock, concurrent, changed, forgotten }
         if (known.size >= BOUND) for (const [first] of known.entries().take(1)) known.delete(first);
         known.set(applicationId, {
           application,
-          until: concurrent ? clock.now() + BELIEVED : Number.POSITIVE_INFINITY,
+          until: concurrent ? clock.now() + FRESH_MICROS : Number.POSITIVE_INFINITY,
         });
       }
       return application;
     },
-    /** To be called by every unit of work that changes an application. */
+    /** Every unit of work that changes an application calls this. */
     changes(unit: UnitOfWork, applicationId: string): void {
       forget(applicationId, 1);
       unit.onCommit(() => {

@@ -1,36 +1,23 @@
 import { containing, ESCAPE } from '../../platform/database/like.ts';
 import type { Lock, Sql, SqlValue } from '../../platform/database/sql.ts';
 import { secretMarkOf } from '../../runtime/secret-hash.ts';
+import { columnOf, SETTING_NAMES, type Settings } from './setting-columns.ts';
 
-/** The URLs that an application can set (specification, "Application settings"), and the columns that hold them. */
-const SETTING_COLUMNS = {
-  deviceEvent: 'device_event',
-  callEvent: 'call_event',
-  callFileSendEvent: 'call_file_send_event',
-  callRecGetMultiPresignedUrl: 'call_rec_get_multi_presigned_url',
-  fileUploadEvent: 'file_upload_event',
-  fileUploadGetUrl: 'file_upload_get_url',
-  remoteSupportEvent: 'remote_support_event', // deprecated, and never called
-} as const;
-
-export type SettingName = keyof typeof SETTING_COLUMNS;
-export type Settings = Record<SettingName, string | null>;
-
-export const SETTING_NAMES = Object.keys(SETTING_COLUMNS) as SettingName[];
+const SETTING_COLUMNS = SETTING_NAMES.map((name) => `${columnOf(name)} AS "${name}"`).join(', ');
 
 export interface Application {
   applicationId: string;
   developerId: string;
   name: string;
   authenticationKey: string | null;
-  /** The one before, and when it was replaced. */
+  /** The replaced key, and the time of its replacement. */
   formerAuthenticationKey: string | null;
   keyReplacedAt: number | null;
   settings: Settings;
-  /** Which secret it has: access tokens that another one got are worth nothing. */
+  /** Marks the current secret: access tokens that were issued for another one are invalid. */
   secretMark: string;
   createdAt: number;
-  /** Null while it lives; a deleted application keeps its row, so that its id is never given again. */
+  /** Null while the application exists; a deleted one keeps its row, so that its id is never used again. */
   deletedAt: number | null;
 }
 
@@ -39,7 +26,10 @@ type Row = Omit<Application, 'settings' | 'secretMark'> & Settings & { secretHas
 const COLUMNS = `application_id AS "applicationId", developer_id AS "developerId", name,
   authentication_key AS "authenticationKey", former_authentication_key AS "formerAuthenticationKey",
   key_replaced_at AS "keyReplacedAt", secret_hash AS "secretHash", created_at AS "createdAt", deleted_at AS "deletedAt",
-  ${SETTING_NAMES.map((name) => `${SETTING_COLUMNS[name]} AS "${name}"`).join(', ')}`;
+  ${SETTING_COLUMNS}`;
+
+const settingsOf = (row: Settings): Settings =>
+  Object.fromEntries(SETTING_NAMES.map((name) => [name, row[name]])) as Settings;
 
 function toApplication(row: Row): Application {
   return {
@@ -49,22 +39,14 @@ function toApplication(row: Row): Application {
     authenticationKey: row.authenticationKey,
     formerAuthenticationKey: row.formerAuthenticationKey,
     keyReplacedAt: row.keyReplacedAt,
-    settings: {
-      deviceEvent: row.deviceEvent,
-      callEvent: row.callEvent,
-      callFileSendEvent: row.callFileSendEvent,
-      callRecGetMultiPresignedUrl: row.callRecGetMultiPresignedUrl,
-      fileUploadEvent: row.fileUploadEvent,
-      fileUploadGetUrl: row.fileUploadGetUrl,
-      remoteSupportEvent: row.remoteSupportEvent,
-    },
+    settings: settingsOf(row),
     secretMark: secretMarkOf(row.secretHash),
     createdAt: row.createdAt,
     deletedAt: row.deletedAt,
   };
 }
 
-/** Also deleted ones: look at `deletedAt`. `lock`: for a unit of work that decides on what it finds. */
+/** Finds an application, deleted or not: check `deletedAt`. `lock` is for a unit of work that decides on the result. */
 export async function findApplication(
   sql: Sql,
   applicationId: string,
@@ -74,7 +56,7 @@ export async function findApplication(
   return row && toApplication(row);
 }
 
-/** Live applications of one developer, by id. */
+/** Existing applications of one developer, by id. */
 export async function listApplications(
   sql: Sql,
   developerId: string,
@@ -94,7 +76,7 @@ export async function listApplications(
   return { applications: rows.map(toApplication), total: count?.total ?? 0 };
 }
 
-/** A live application, and how many devices are activated for it. */
+/** An application that is not deleted, with the number of devices that are activated for it. */
 export interface CountedApplication extends Application {
   activated: number;
 }
@@ -107,22 +89,22 @@ const toCounted = (row: Row & { activated: number }): CountedApplication => ({
   activated: row.activated,
 });
 
-/** Where the webhooks of all applications go. */
+/** The settings of all applications, which name the endpoints of their webhooks. */
 export async function listSettings(sql: Sql): Promise<{ applicationId: string; settings: Settings }[]> {
   const rows = await sql.all<Settings & { applicationId: string }>(
-    `SELECT application_id AS "applicationId", ${SETTING_NAMES.map((name) => `${SETTING_COLUMNS[name]} AS "${name}"`).join(', ')}
+    `SELECT application_id AS "applicationId", ${SETTING_COLUMNS}
      FROM applications WHERE deleted_at IS NULL`,
   );
   return rows.map(({ applicationId, ...settings }) => ({ applicationId, settings }));
 }
 
-/** Undefined for one that was deleted, too. */
+/** Undefined when the application does not exist, or was deleted. */
 export async function findCountedApplication(sql: Sql, applicationId: string): Promise<CountedApplication | undefined> {
   const row = await sql.get<Row & { activated: number }>(`${COUNTED} AND application_id = ?`, applicationId);
   return row && toCounted(row);
 }
 
-/** The next live applications behind one, by id: of one developer, or all. */
+/** A page of applications that are not deleted, by id, after the id `after`: of one developer, or of all. */
 export async function listCountedApplications(
   sql: Sql,
   { developerId, after, limit }: { developerId?: string | undefined; after: string; limit: number },
@@ -138,7 +120,7 @@ export async function listCountedApplications(
   return rows.map(toCounted);
 }
 
-/** Live applications whose id or name contains a text, by id. */
+/** Applications that are not deleted and whose id or name contains a text, by id. */
 export const searchApplications = (
   sql: Sql,
   text: string,
@@ -152,19 +134,19 @@ export const searchApplications = (
     limit,
   );
 
-/** True while the developer has a live application. */
+/** Whether the developer has an application that is not deleted. */
 export async function hasApplications(sql: Sql, developerId: string): Promise<boolean> {
   const text = 'SELECT 1 AS one FROM applications WHERE developer_id = ? AND deleted_at IS NULL LIMIT 1';
   return (await sql.get(text, developerId)) !== undefined;
 }
 
-/** Its deleted applications, whose ids are never given again, have another developer. */
+/** Gives the developer's deleted applications to another developer. Their rows stay, since their ids are never used again. */
 export async function moveDeleted(sql: Sql, from: string, to: string): Promise<void> {
   const text = 'UPDATE applications SET developer_id = ? WHERE developer_id = ? AND deleted_at IS NOT NULL';
   await sql.run(text, to, from);
 }
 
-/** False when the id is taken, also by a deleted application. */
+/** Returns false when the id is taken, also by a deleted application. */
 export async function insertApplication(
   sql: Sql,
   row: { applicationId: string; developerId: string; name: string; secretHash: Buffer; createdAt: number },
@@ -181,7 +163,7 @@ export async function insertApplication(
   return inserted === 1;
 }
 
-/** The SHA-256 of a live application's secret. */
+/** The SHA-256 of the secret of an application that is not deleted. */
 export async function findSecretHash(sql: Sql, applicationId: string): Promise<Buffer | undefined> {
   const row = await sql.get<{ hash: Buffer }>(
     'SELECT secret_hash AS hash FROM applications WHERE application_id = ? AND deleted_at IS NULL',
@@ -190,14 +172,14 @@ export async function findSecretHash(sql: Sql, applicationId: string): Promise<B
   return row?.hash;
 }
 
-// The updates answer false when there is no live application of that id.
+// The updates return false when the application does not exist, or was deleted.
 
 export async function updateSecretHash(sql: Sql, applicationId: string, hash: Buffer): Promise<boolean> {
   const text = 'UPDATE applications SET secret_hash = ? WHERE application_id = ? AND deleted_at IS NULL';
   return (await sql.run(text, hash, applicationId)) === 1;
 }
 
-/** Stores a new key; the one before it is kept as the former one. */
+/** Stores a new key; the replaced one is kept as the former key. */
 export async function updateAuthenticationKey(
   sql: Sql,
   applicationId: string,
@@ -210,7 +192,7 @@ export async function updateAuthenticationKey(
 }
 
 export async function updateSettings(sql: Sql, applicationId: string, settings: Settings): Promise<boolean> {
-  const assignments = SETTING_NAMES.map((name) => `${SETTING_COLUMNS[name]} = ?`).join(', ');
+  const assignments = SETTING_NAMES.map((name) => `${columnOf(name)} = ?`).join(', ');
   const changed = await sql.run(
     `UPDATE applications SET ${assignments} WHERE application_id = ? AND deleted_at IS NULL`,
     ...SETTING_NAMES.map((name) => settings[name]),

@@ -6,28 +6,28 @@ import { hashSecret, matchesSecret, secretMarkOf } from '../../runtime/secret-ha
 import { createApplicationCache } from './application-cache.ts';
 import * as repository from './application-repository.ts';
 import { findDeveloper } from './developer-repository.ts';
+import { SETTING_NAMES, type SettingName, type Settings } from './setting-columns.ts';
 import { signingKeysOf } from './signing-keys-of.ts';
 
 type Application = repository.Application;
-type SettingName = repository.SettingName;
 
 interface Options {
   database: Database;
   clock: Clock;
   ids: Ids;
-  /** What is wrong with the URL of a setting, or undefined. */
+  /** Returns the fault of a setting's URL, or undefined. */
   urlFault(url: string, name: SettingName): Fault | undefined;
-  /** Whether devices hold on to the application, asked in the unit of work that would delete it. */
+  /** Whether devices are activated for the application; called in the unit of work that would delete it. */
   isInUse(unit: UnitOfWork, applicationId: string): Promise<boolean>;
-  /** An application was changed here; see createApplicationCache. */
+  /** Called when an application was changed by this process; see createApplicationCache. */
   changed?(applicationId: string): void;
-  /** One was changed, here or elsewhere; without a name, any may have been. */
+  /** Called when an application was changed, here or elsewhere; without a name, any may have been. */
   forgotten?(applicationId?: string): void;
 }
 
 export type Applications = ReturnType<typeof createApplications>;
 
-/** Applications, their secrets, settings and authenticationKeys. Secrets are answered once and stored as SHA-256. */
+/** Applications, their secrets, settings and authenticationKeys. A secret is returned once, and stored as SHA-256. */
 export function createApplications({ database, clock, ids, urlFault, isInUse, ...tells }: Options) {
   const { changed = () => undefined, forgotten = () => undefined } = tells;
   const cache = createApplicationCache({ clock, concurrent: database.concurrent, changed, forgotten });
@@ -37,14 +37,14 @@ export function createApplications({ database, clock, ids, urlFault, isInUse, ..
     return application?.deletedAt === null ? application : undefined;
   }
 
-  /** The live application, as the given connection sees it. Throws APPLICATION_UNREGISTERED. */
+  /** Finds an application that is not deleted, as the given connection sees it. Throws APPLICATION_UNREGISTERED. */
   async function findIn(sql: Sql, applicationId: string): Promise<Application> {
     const application = await findLive(sql, applicationId);
     if (!application) throw new DomainError('APPLICATION_UNREGISTERED');
     return application;
   }
 
-  /** The same as it is in this moment, and stays until the unit ends: no other one changes or deletes it. */
+  /** Finds and locks an application, so that no other unit changes or deletes it until this one ends. Throws APPLICATION_UNREGISTERED. */
   async function lockIn(unit: UnitOfWork, applicationId: string): Promise<Application> {
     const application = await repository.findApplication(unit, applicationId, unit.forUpdate);
     if (application?.deletedAt !== null) throw new DomainError('APPLICATION_UNREGISTERED');
@@ -52,7 +52,7 @@ export function createApplications({ database, clock, ids, urlFault, isInUse, ..
   }
 
   return {
-    /** Throws DEVELOPER_NOT_FOUND, or APPLICATION_EXISTS when the id given is or was in use. */
+    /** Creates an application. Throws DEVELOPER_NOT_FOUND, or APPLICATION_EXISTS when the given id is or was in use. */
     async create(
       developerId: string,
       wanted: { applicationId?: string; name: string },
@@ -69,13 +69,13 @@ export function createApplications({ database, clock, ids, urlFault, isInUse, ..
       });
     },
 
-    /** The live ones of a developer; throws DEVELOPER_NOT_FOUND. */
+    /** Lists a developer's applications without the deleted ones. Throws DEVELOPER_NOT_FOUND. */
     async list(developerId: string, page: { offset: number; limit: number }) {
       if (!(await findDeveloper(database.read, developerId))) throw new DomainError('DEVELOPER_NOT_FOUND');
       return repository.listApplications(database.read, developerId, page);
     },
 
-    /** A page of live applications of all developers, or of one, by id; and behind which the next one begins. */
+    /** A page of applications, by id, of one developer or of all, without deleted ones; `next` is the `after` of the next page. */
     async listAll({ limit, after = '', ...filter }: { developerId?: string; after?: string; limit: number }) {
       const page = { ...filter, after, limit: limit + 1 };
       const rows = await repository.listCountedApplications(database.aside, page);
@@ -90,27 +90,27 @@ export function createApplications({ database, clock, ids, urlFault, isInUse, ..
       return found;
     },
 
-    /** Where the webhooks of each go. */
+    /** The settings of all applications, with the endpoints of their webhooks. */
     settingsOfAll: () => repository.listSettings(database.aside),
 
-    /** Ids and names that contain a text. */
+    /** Applications whose id or name contains a text. */
     search: (text: string, limit: number) => repository.searchApplications(database.aside, text, limit),
 
-    /** A live application (op 1); edges ask on every request. Throws APPLICATION_UNREGISTERED. */
+    /** Finds an application that is not deleted (op 1); edges do so on every request. Throws APPLICATION_UNREGISTERED. */
     find: (applicationId: string): Promise<Application> => findIn(database.read, applicationId),
 
-    /** The same; undefined when there is none. */
+    /** Like `find`, but returns undefined when there is none. */
     findLive: (applicationId: string): Promise<Application | undefined> => findLive(database.read, applicationId),
 
-    /** The same inside a unit of work. */
+    /** Like `find`, inside a unit of work. */
     findIn,
 
     lockIn,
 
-    /** An application, or any of them, was changed by another process. */
+    /** Tells that another process has changed an application; without a name, any of them. */
     changedElsewhere: cache.forgetElsewhere,
 
-    /** The old secret stops at once, and so do the access tokens and the streams that it got. Throws APPLICATION_NOT_FOUND. */
+    /** Replaces the secret. The old one ends at once, with the access tokens and streams that were opened with it. Throws APPLICATION_NOT_FOUND. */
     async replaceSecret(applicationId: string): Promise<{ secret: string }> {
       const secret = ids.secret();
       return database.transact(async (unit) => {
@@ -121,9 +121,9 @@ export function createApplications({ database, clock, ids, urlFault, isInUse, ..
       });
     },
 
-    /** Op 2: changes the settings that the patch names, null removes one. Throws REQUEST_INVALID with the fault of every URL. */
-    async updateSettings(applicationId: string, patch: Partial<repository.Settings>): Promise<void> {
-      const faults = repository.SETTING_NAMES.flatMap((name) => {
+    /** Op 2: changes the settings that the patch names; null removes one. Throws REQUEST_INVALID with the faults of all URLs. */
+    async updateSettings(applicationId: string, patch: Partial<Settings>): Promise<void> {
+      const faults = SETTING_NAMES.flatMap((name) => {
         const url = patch[name];
         const fault = typeof url === 'string' ? urlFault(url, name) : undefined;
         return fault ?? [];
@@ -133,7 +133,7 @@ export function createApplications({ database, clock, ids, urlFault, isInUse, ..
         cache.changes(unit, applicationId);
         const application = await lockIn(unit, applicationId);
         const settings = { ...application.settings };
-        for (const name of repository.SETTING_NAMES) {
+        for (const name of SETTING_NAMES) {
           const url = patch[name];
           if (url !== undefined) settings[name] = url;
         }
@@ -142,8 +142,8 @@ export function createApplications({ database, clock, ids, urlFault, isInUse, ..
     },
 
     /**
-     * Op 3: a new key for signing notifications, in the form of Standard Webhooks; the old one is invalid at once. For a
-     * day notifications are signed with the former one besides, so that receivers can change without a gap.
+     * Op 3: issues a new key for signing notifications, in the form of Standard Webhooks; it replaces the old one at once.
+     * For a day notifications are also signed with the former key, so that receivers can change over without a gap.
      */
     async issueKey(applicationId: string): Promise<{ authenticationKey: string }> {
       const authenticationKey = `whsec_${ids.bytes(32).toString('base64')}`;
@@ -155,10 +155,10 @@ export function createApplications({ database, clock, ids, urlFault, isInUse, ..
       });
     },
 
-    /** Soft delete: its tokens and its secret are worth nothing from then on. Throws APPLICATION_NOT_FOUND, APPLICATION_IN_USE. */
+    /** Marks an application as deleted; its tokens and its secret are invalid from then on. Throws APPLICATION_NOT_FOUND, APPLICATION_IN_USE. */
     async remove(applicationId: string): Promise<void> {
       await database.transact(async (unit) => {
-        // Locked as by an activation, so that it has no device now, and gets none any more.
+        // An activation takes the same lock, so the application has no device now and can get none.
         const application = await repository.findApplication(unit, applicationId, unit.forUpdate);
         if (application?.deletedAt !== null) throw new DomainError('APPLICATION_NOT_FOUND');
         if (await isInUse(unit, applicationId)) throw new DomainError('APPLICATION_IN_USE');
@@ -167,13 +167,13 @@ export function createApplications({ database, clock, ids, urlFault, isInUse, ..
       });
     },
 
-    /** The mark of the secret when it is that of the live application, which is told in constant time; else undefined. */
+    /** Compares a secret, in constant time, with the one of an application that is not deleted. Returns the secret's mark, or undefined. */
     async authenticateClient(applicationId: string, secret: string): Promise<string | undefined> {
       const hash = await repository.findSecretHash(database.read, applicationId);
       return matchesSecret(secret, hash) && hash ? secretMarkOf(hash) : undefined;
     },
 
-    /** Where webhooks of a setting go now, and the keys that sign them; also of a deleted application. */
+    /** The current URL for a setting's webhooks, and the keys that sign them; also of a deleted application. */
     async endpointOf(applicationId: string, setting: SettingName): Promise<{ url: string | null; keys: string[] }> {
       const application = await cache.find(database.read, applicationId);
       return {

@@ -10,12 +10,12 @@ export interface Developer {
 
 const COLUMNS = 'developer_id AS "developerId", name, device_limit AS "deviceLimit"';
 
-/** `lock`: for a unit of work that decides on what it finds. */
+/** Finds a developer. `lock` is for a unit of work that decides on the result. */
 export async function findDeveloper(sql: Sql, developerId: string, lock: Lock = ''): Promise<Developer | undefined> {
   return sql.get(`SELECT ${COLUMNS} FROM developers WHERE developer_id = ?${lock}`, developerId);
 }
 
-/** Whose the deleted applications of deleted developers are; no developer can have this id. */
+/** The owner of deleted applications whose developer was deleted; no developer can have this id. */
 export const NOBODY = '';
 
 /** All developers, by id. */
@@ -32,7 +32,7 @@ export async function listDevelopers(
   return { developers, total: count?.total ?? 0 };
 }
 
-/** False when the id is taken. */
+/** Returns false when the id is taken. */
 export async function insertDeveloper(sql: Sql, developer: Developer, createdAt: number): Promise<boolean> {
   const inserted = await sql.run(
     `INSERT INTO developers (developer_id, name, device_limit, created_at) VALUES (?, ?, ?, ?)
@@ -64,7 +64,7 @@ export const searchDevelopers = (sql: Sql, text: string, limit: number): Promise
     limit,
   );
 
-/** The database refuses while anything refers to the developer. */
+/** Deletes a developer. The database refuses it while any row refers to the developer. */
 export async function deleteDeveloper(sql: Sql, developerId: string): Promise<void> {
   await sql.run('DELETE FROM developers WHERE developer_id = ?', developerId);
 }

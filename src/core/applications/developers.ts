@@ -11,20 +11,20 @@ interface Parts {
   database: Database;
   clock: Clock;
   ids: Ids;
-  /** Whether devices or packages are the developer's, asked in the unit of work that would delete it. */
+  /** Whether the developer has devices or packages; called in the unit of work that would delete it. */
   isInUse(unit: UnitOfWork, developerId: string): Promise<boolean>;
 }
 
 export type Developers = ReturnType<typeof createDevelopers>;
 
-/** Developers and their contracts. `deviceLimit` null means no contract; unknown ids throw DEVELOPER_NOT_FOUND. */
+/** Developers and their contracts. A `deviceLimit` of null means no contract; unknown ids throw DEVELOPER_NOT_FOUND. */
 export function createDevelopers({ database, clock, ids, isInUse }: Parts) {
   const found = (developer: Developer | undefined): Developer => {
     if (!developer) throw new DomainError('DEVELOPER_NOT_FOUND');
     return developer;
   };
   return {
-    /** Throws DEVELOPER_EXISTS when the id given is taken; without one the service makes it. */
+    /** Creates a developer. Throws DEVELOPER_EXISTS when the given id is taken; without one, the service makes an id. */
     async create(wanted: { developerId?: string; name: string; deviceLimit?: number | null }): Promise<Developer> {
       const now = clock.now();
       const developer: Developer = {
@@ -43,10 +43,10 @@ export function createDevelopers({ database, clock, ids, isInUse }: Parts) {
     find: async (developerId: string, sql: Sql = database.read): Promise<Developer> =>
       found(await repository.findDeveloper(sql, developerId)),
 
-    /** Ids and names that contain a text. */
+    /** Developers whose id or name contains a text. */
     search: (text: string, limit: number) => repository.searchDevelopers(database.aside, text, limit),
 
-    /** Throws DEVELOPER_NOT_FOUND, and DEVELOPER_IN_USE while it has applications, devices or packages. */
+    /** Deletes a developer. Throws DEVELOPER_NOT_FOUND, and DEVELOPER_IN_USE while it has applications, devices or packages. */
     async remove(developerId: string): Promise<void> {
       await database.transact(async (unit) => {
         found(await repository.findDeveloper(unit, developerId, unit.forUpdate));
@@ -63,7 +63,7 @@ export function createDevelopers({ database, clock, ids, isInUse }: Parts) {
       });
     },
 
-    /** Changes what the patch names. A lower limit takes no device away: it only stops further activations (op 5). */
+    /** Changes the fields that the patch names. A lower limit deactivates no device; it only stops further activations (op 5). */
     update(developerId: string, patch: { name?: string; deviceLimit?: number | null }): Promise<Developer> {
       return database.transact(async (unit) => {
         const known = found(await repository.findDeveloper(unit, developerId, unit.forUpdate));

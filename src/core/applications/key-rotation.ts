@@ -1,38 +1,38 @@
-const DAY = 24 * 3600 * 1_000_000;
+const DAY_MICROS = 24 * 3600 * 1_000_000;
 
-/** The newest key is so old when another one is made. */
-export const KEY_SIGNS_FOR = 30 * DAY;
-/** A key is published for so long before it signs: whoever keeps the published ones (for five minutes) knows it by then. */
-export const PUBLISHED_BEFORE = 600 * 1_000_000;
-/** Microseconds from the last token that a key signs to the key's removal: the token's life, and a minute for clocks and for signing itself. */
-export const KEY_STAYS_FOR = (3600 + 60) * 1_000_000;
+/** A new key is made when the newest has this age. */
+export const KEY_SIGNS_FOR_MICROS = 30 * DAY_MICROS;
+/** A key is published for this time before it signs: nodes and verifiers that cache the keys (for five minutes) then have it. */
+export const PUBLISHED_BEFORE_MICROS = 600 * 1_000_000;
+/** From a key's last token to the key's removal: the validity of the token, and a minute for clock differences and for signing. */
+export const KEY_STAYS_FOR_MICROS = (3600 + 60) * 1_000_000;
 
 interface Plan {
-  /** The newest key has signed for long enough, or there is none. */
+  /** Whether to make a key: the newest is old enough, or there is none. */
   create: boolean;
   /** Keys whose last token has expired. */
   remove: string[];
-  /** When to look again. */
+  /** The time of the next rotation. */
   next: number;
 }
 
-/** The key that signs at `now`, of keys that are oldest first: the newest that has been published for long enough, or the first. */
+/** The key that signs at `now`: the newest that has been published for long enough, or else the first. `keys` are oldest first. */
 export const signingAt = <Key extends { createdAt: number }>(keys: readonly Key[], now: number): Key | undefined =>
-  keys.findLast(({ createdAt }) => createdAt + PUBLISHED_BEFORE <= now) ?? keys[0];
+  keys.findLast(({ createdAt }) => createdAt + PUBLISHED_BEFORE_MICROS <= now) ?? keys[0];
 
-/** What rotation has to do at `now`, all times in microseconds. `keys` are oldest first: a key signs until the next one does. */
+/** Plans the rotation at `now`; all times are microseconds. `keys` are oldest first; each signs until the next one does. */
 export function planRotation(keys: { keyId: string; createdAt: number }[], now: number): Plan {
   const newest = keys.at(-1);
-  const create = !newest || now >= newest.createdAt + KEY_SIGNS_FOR;
+  const create = !newest || now >= newest.createdAt + KEY_SIGNS_FOR_MICROS;
   const removals = keys.slice(0, -1).map(({ keyId }, index) => {
     const successor = keys[index + 1];
-    return { keyId, at: (successor?.createdAt ?? now) + PUBLISHED_BEFORE + KEY_STAYS_FOR };
+    return { keyId, at: (successor?.createdAt ?? now) + PUBLISHED_BEFORE_MICROS + KEY_STAYS_FOR_MICROS };
   });
   const coming = removals.filter(({ at }) => at > now).map(({ at }) => at);
-  if (create && newest) coming.push(now + PUBLISHED_BEFORE + KEY_STAYS_FOR);
+  if (create && newest) coming.push(now + PUBLISHED_BEFORE_MICROS + KEY_STAYS_FOR_MICROS);
   return {
     create,
     remove: removals.filter(({ at }) => at <= now).map(({ keyId }) => keyId),
-    next: Math.min((create || !newest ? now : newest.createdAt) + KEY_SIGNS_FOR, ...coming),
+    next: Math.min((create || !newest ? now : newest.createdAt) + KEY_SIGNS_FOR_MICROS, ...coming),
   };
 }

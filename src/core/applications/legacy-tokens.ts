@@ -7,11 +7,11 @@ import type { Scope } from './scopes.ts';
 
 /** The settings of LAPEL_LEGACY_*. */
 interface LegacyIssuer {
-  /** `iss` of its tokens, to the letter. */
+  /** The exact `iss` of its tokens. */
   issuer: string;
   jwksUrl: string;
   scopeBase: string;
-  /** What `aud` must contain; null: see `checkAudience`. */
+  /** The value that `aud` must contain; for null see `checkAudience`. */
   audience: string | null;
 }
 
@@ -25,7 +25,7 @@ interface Options extends LegacyIssuer {
 
 export type LegacyTokens = ReturnType<typeof createLegacyTokens>;
 
-// RFC 8725 3.1: signatures with a key pair only. A symmetric algorithm would take a published key for a secret.
+// RFC 8725 3.1: only signatures by key pairs. With a symmetric algorithm, the published key would serve as the secret.
 const ALGORITHMS = [
   'RS256',
   'RS384',
@@ -40,7 +40,7 @@ const ALGORITHMS = [
   'Ed25519',
 ];
 
-/** The legacy names below the scope base (specification, "Legacy authentication"). */
+/** The legacy scopes, named below the scope base (specification, "Legacy authentication"). */
 const LEGACY_SCOPES: Record<string, Scope> = {
   'applications.r': 'svc:application:read',
   'applications.w': 'svc:application:write',
@@ -48,25 +48,25 @@ const LEGACY_SCOPES: Record<string, Scope> = {
   'devices.w': 'svc:device:write',
 };
 
-// Microseconds that a checked token is taken as good without its key: so long one lives on that its issuer took back.
-const CHECKED_FOR = 600 * 1_000_000;
+// Microseconds for which a verified token is accepted without its key; a token that the issuer revokes stays valid as long.
+const CHECKED_FOR_MICROS = 600 * 1_000_000;
 
 /**
- * Access tokens of the legacy identity provider: JWTs that are checked against the keys that it publishes. The application
- * is the claim `client_id`, the claim `scope` is translated; scopes that mean nothing here are left out.
+ * Access tokens of the legacy identity provider: JWTs that are verified with the keys that it publishes. The claim
+ * `client_id` is the application; the claim `scope` is translated, and unknown scopes are left out.
  */
 export function createLegacyTokens({ issuer, jwksUrl, scopeBase, audience, clock, log, metrics, publicUrl }: Options) {
   const keys = createRemoteKeys({ url: jwksUrl, clock, log, metrics });
   const scopes = new Map(Object.entries(LEGACY_SCOPES).map(([name, scope]) => [`${scopeBase}/${name}`, scope]));
 
-  /** Without LAPEL_LEGACY_AUDIENCE a token may be for nobody in particular, but not for somebody else. */
+  /** Without LAPEL_LEGACY_AUDIENCE, a token may lack `aud`; if it has one, it must name this service. */
   function checkAudience({ aud }: JWTPayload): void {
     if (aud === undefined && audience === null) return;
     if (![aud].flat().includes(audience ?? publicUrl())) throw new Error('the token is for another audience');
   }
 
   return {
-    /** Whether a token says that it is of this issuer; nothing is checked yet. */
+    /** Whether a token names this issuer. It is not verified here. */
     claims(token: string): boolean {
       try {
         return decodeJwt(token).iss === issuer;
@@ -75,7 +75,7 @@ export function createLegacyTokens({ issuer, jwksUrl, scopeBase, audience, clock
       }
     },
 
-    /** `expiresAt` is in microseconds. Throws what is wrong with the token, or LEGACY_ISSUER_UNAVAILABLE. */
+    /** Verifies a token. `expiresAt` is in microseconds. Throws the token's fault, or LEGACY_ISSUER_UNAVAILABLE. */
     async check(token: string): Promise<{ applicationId: string; scopes: Set<string>; expiresAt: number }> {
       const now = clock.now();
       const { payload } = await jwtVerify(token, keys.find, {
@@ -89,7 +89,7 @@ export function createLegacyTokens({ issuer, jwksUrl, scopeBase, audience, clock
       if (typeof applicationId !== 'string') throw new Error('the claim "client_id" is no string');
       if (typeof scope !== 'string') throw new Error('the claim "scope" is no string');
       const known = scope.split(' ').flatMap((name) => scopes.get(name) ?? []);
-      const expiresAt = Math.min(exp * 1_000_000, now + CHECKED_FOR);
+      const expiresAt = Math.min(exp * 1_000_000, now + CHECKED_FOR_MICROS);
       return { applicationId, scopes: new Set(known), expiresAt };
     },
 

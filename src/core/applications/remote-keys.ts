@@ -4,13 +4,12 @@ import type { Metrics } from '../../metrics.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
 
-/** Microseconds. */
-const SECOND = 1_000_000;
-/** Keys are fetched again when they are older: one that its issuer took back is used no longer than that. */
-const KEYS_FRESH_FOR = 600 * SECOND;
-/** Between two fetches, whatever asks for them: forged key ids cannot make a storm, and an issuer that is down gets rest. */
-const FETCH_GAP = 30 * SECOND;
-const TIMEOUT_MILLISECONDS = 5_000;
+const SECOND_MICROS = 1_000_000;
+/** Older keys are fetched again, so that a key that the issuer has withdrawn is used for at most this time. */
+const KEYS_FRESH_FOR_MICROS = 600 * SECOND_MICROS;
+/** The least time between two fetches, so that forged key ids cannot cause many, and an issuer in trouble is left alone. */
+const FETCH_GAP_MICROS = 30 * SECOND_MICROS;
+const TIMEOUT_MS = 5_000;
 const LONGEST_ANSWER = 64 * 1024;
 const MOST_KEYS = 100;
 
@@ -21,7 +20,7 @@ interface Options {
   metrics: Metrics;
 }
 
-/** A token's header, as far as it chooses a key. */
+/** The part of a token's header that chooses a key. */
 type Header = Parameters<ReturnType<typeof createLocalJWKSet>>[0];
 
 async function readBounded(response: Response): Promise<string> {
@@ -36,9 +35,9 @@ async function readBounded(response: Response): Promise<string> {
 }
 
 /**
- * The published keys (RFC 7517) of another issuer. They are fetched when first needed, when they are no longer fresh and
- * when a token names one that is not among them; one fetch at a time, which everybody waits for who needs it. What was
- * fetched last stays in use while the issuer does not answer.
+ * The published keys (RFC 7517) of another issuer. They are fetched at the first use, when they are no longer fresh, and when
+ * a token names an unknown key. One fetch runs at a time, and all who need it wait for it. While the issuer does not answer,
+ * the keys of the last fetch stay in use.
  */
 export function createRemoteKeys({ url, clock, log, metrics }: Options) {
   let keys: ReturnType<typeof createLocalJWKSet> | undefined;
@@ -49,7 +48,7 @@ export function createRemoteKeys({ url, clock, log, metrics }: Options) {
 
   async function load(): Promise<JSONWebKeySet> {
     const late = new AbortController();
-    const cancel = clock.after(TIMEOUT_MILLISECONDS, () => late.abort(new Error('no answer within 5 s')));
+    const cancel = clock.after(TIMEOUT_MS, () => late.abort(new Error('no answer within 5 s')));
     try {
       const signal = AbortSignal.any([late.signal, stop.signal]);
       const response = await fetch(url, { signal, redirect: 'error', headers: { accept: 'application/json' } });
@@ -78,18 +77,18 @@ export function createRemoteKeys({ url, clock, log, metrics }: Options) {
     fetching = undefined;
   }
 
-  /** Fetches, unless that was done a moment ago; false when nothing can have changed. */
+  /** Fetches the keys, unless that was tried a moment ago; then returns false. */
   async function refresh(): Promise<boolean> {
-    if (!fetching && clock.now() - triedAt < FETCH_GAP) return false;
+    if (!fetching && clock.now() - triedAt < FETCH_GAP_MICROS) return false;
     fetching ??= fetchOnce();
     await fetching;
     return true;
   }
 
   return {
-    /** The key of a token. Throws LEGACY_ISSUER_UNAVAILABLE while there are none, and jose's errors when none fits. */
+    /** Finds the key of a token. Throws LEGACY_ISSUER_UNAVAILABLE before the first keys were fetched, and jose's errors when no key fits. */
     async find(header: Header, token: FlattenedJWSInput): Promise<CryptoKey> {
-      if (clock.now() - fetchedAt >= KEYS_FRESH_FOR) await refresh();
+      if (clock.now() - fetchedAt >= KEYS_FRESH_FOR_MICROS) await refresh();
       if (!keys) throw new DomainError('LEGACY_ISSUER_UNAVAILABLE');
       try {
         return await keys(header, token);
@@ -100,7 +99,7 @@ export function createRemoteKeys({ url, clock, log, metrics }: Options) {
       }
     },
 
-    /** Ends a fetch that is under way. */
+    /** Aborts a fetch in progress. */
     async [Symbol.asyncDispose](): Promise<void> {
       stop.abort(new Error('the service stops'));
       await fetching;

@@ -12,8 +12,8 @@ export type Scope = keyof typeof SCOPES;
 const isScope = (text: string): text is Scope => Object.hasOwn(SCOPES, text);
 
 /**
- * The scopes of a token request in the order asked for, each once; undefined when there is none or one is unknown
- * (`invalid_scope`, RFC 6749 5.2). They are separated by single spaces (RFC 6749 3.3).
+ * Reads the scopes of a token request, in their order and without repetitions; undefined when the text is empty or names an
+ * unknown scope (`invalid_scope`, RFC 6749 5.2). They are separated by single spaces (RFC 6749 3.3).
  */
 export function parseScopes(text: string): Scope[] | undefined {
   const names = [...new Set(text.split(' '))];

@@ -2,7 +2,7 @@ import type { Sql, UnitOfWork } from '../../platform/database/sql.ts';
 
 export interface StoredKey {
   keyId: string;
-  /** The private key as JSON Web Key; only this service reads it. */
+  /** The private key as JSON Web Key, which never leaves the service. */
   privateJwk: string;
   createdAt: number;
 }
@@ -16,8 +16,8 @@ export async function listSigningKeys(sql: Sql): Promise<StoredKey[]> {
 }
 
 /**
- * Nobody else rotates the keys until the unit ends. What is read after it is as the one before left it. It is a row that is
- * always there: of two nodes that find no key at all one waits, too.
+ * Locks the keys until the unit ends; reads after it see the result of the previous rotation. The locked row is one that
+ * always exists, so that two nodes that find no key do not both make one.
  */
 export async function lockSigningKeys(unit: UnitOfWork): Promise<void> {
   await unit.all(`SELECT number FROM migrations WHERE number = 1${unit.forUpdate}`);

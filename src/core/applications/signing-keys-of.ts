@@ -1,14 +1,14 @@
 import type { Application } from './application-repository.ts';
 
-/** Microseconds: so long a replaced key signs besides the new one (contract, section 3). */
-const OVERLAP = 24 * 3600 * 1_000_000;
+/** Microseconds for which a replaced key also signs, beside the new one (contract, section 3). */
+const OVERLAP_MICROS = 24 * 3600 * 1_000_000;
 
-/** The keys that sign an application's notifications, the present one first; none when none was issued. */
+/** The keys that sign an application's notifications, the current one first; empty when none was issued. */
 export function signingKeysOf(
   application: Pick<Application, 'authenticationKey' | 'formerAuthenticationKey' | 'keyReplacedAt'>,
   now: number,
 ): string[] {
   const { authenticationKey: key, formerAuthenticationKey: former, keyReplacedAt } = application;
   if (key === null) return [];
-  return former !== null && keyReplacedAt !== null && now < keyReplacedAt + OVERLAP ? [key, former] : [key];
+  return former !== null && keyReplacedAt !== null && now < keyReplacedAt + OVERLAP_MICROS ? [key, former] : [key];
 }

@@ -14,10 +14,9 @@ interface SigningKey {
   publicJwk: JWK;
 }
 
-// A rotation that fails (a full disk) is tried again after so many milliseconds; the old key signs on.
-const RETRY_AFTER = 60_000;
-// Microseconds.
-const BETWEEN_LOOKS = 1_000_000;
+// A rotation that fails (a full disk) is tried again after this many milliseconds; the old key goes on signing.
+const RETRY_AFTER_MS = 60_000;
+const BETWEEN_READS_MICROS = 1_000_000;
 
 async function readKey(stored: repository.StoredKey): Promise<SigningKey> {
   const { keyId, createdAt } = stored;
@@ -29,15 +28,15 @@ async function readKey(stored: repository.StoredKey): Promise<SigningKey> {
 }
 
 /**
- * The ES256 keys that sign access tokens. They are kept in the database and imported once. One signs; a newer one is
- * published for a while before it signs, the older ones stay published and valid until the last token that they signed has
- * expired. All nodes look at the same times, and one of them does what is due.
+ * The ES256 keys that sign access tokens, kept in the database and imported once. One key signs. A newer key is published
+ * for a while before it signs; older keys stay published and valid until the last token that they signed has expired. All
+ * nodes follow the same schedule, and one of them carries out each rotation.
  */
 export function createSigningKeys(parts: { database: Database; clock: Clock; ids: Ids; log: Log }) {
   const { database, clock, ids, log } = parts;
   let keys: SigningKey[] = []; // oldest first
-  let lookedAt = Number.NEGATIVE_INFINITY;
-  let looking: Promise<void> = Promise.resolve();
+  let readAt = Number.NEGATIVE_INFINITY;
+  let reading: Promise<void> = Promise.resolve();
   let cancelTimer = (): void => undefined;
   let rotation: Promise<void> = Promise.resolve();
   let disposed = false;
@@ -49,11 +48,11 @@ export function createSigningKeys(parts: { database: Database; clock: Clock; ids
     return { keyId: ids.next('key', now), privateJwk: JSON.stringify(await exportJWK(privateKey)), createdAt: now };
   }
 
-  /** Reads what there is: others rotate too. */
-  function look(): Promise<void> {
-    lookedAt = clock.now();
-    looking = readAll();
-    return looking;
+  /** Reads the stored keys, because other nodes rotate them too. */
+  function readAgain(): Promise<void> {
+    readAt = clock.now();
+    reading = readAll();
+    return reading;
   }
 
   async function readAll(): Promise<void> {
@@ -62,24 +61,24 @@ export function createSigningKeys(parts: { database: Database; clock: Clock; ids
     keys = await Promise.all(read);
   }
 
-  /** The same where others make keys, at most once a second: every token and caller could ask for it. */
-  const lookAgain = (): Promise<void> =>
-    database.concurrent && clock.now() >= lookedAt + BETWEEN_LOOKS ? look() : looking;
+  /** Reads the keys if other nodes can make some, at most once a second, since any token or caller can cause it. */
+  const readIfConcurrent = (): Promise<void> =>
+    database.concurrent && clock.now() >= readAt + BETWEEN_READS_MICROS ? readAgain() : reading;
 
   async function rotateOnce(): Promise<void> {
     const now = clock.now();
-    await look();
+    await readAgain();
     const plan = planRotation(keys, now);
     if (plan.create || plan.remove.length > 0) {
       const made = plan.create ? await make(now) : undefined;
       await database.transact(async (unit) => {
         await repository.lockSigningKeys(unit);
-        // Another node may have done it by now.
+        // Another node may have rotated the keys meanwhile.
         const due = planRotation(await repository.listSigningKeys(unit), now);
         if (made && due.create) await repository.insertSigningKey(unit, made);
         for (const keyId of due.remove) await repository.deleteSigningKey(unit, keyId);
       });
-      await look();
+      await readAgain();
     }
     arm((planRotation(keys, now).next - now) / 1000);
   }
@@ -90,12 +89,12 @@ export function createSigningKeys(parts: { database: Database; clock: Clock; ids
     cancelTimer = clock.after(Math.ceil(milliseconds), () => {
       rotate().catch((cause: unknown) => {
         log.error({ err: cause }, 'rotation of the signing keys failed');
-        arm(RETRY_AFTER);
+        arm(RETRY_AFTER_MS);
       });
     });
   }
 
-  /** Does what is due now; calls follow one another, so that two make no two keys. */
+  /** Carries out the rotation that is due. Calls run one after another, so that two of them do not make two keys. */
   function rotate(): Promise<void> {
     const turn = rotation.then(rotateOnce);
     rotation = turn.catch(() => undefined);
@@ -106,22 +105,22 @@ export function createSigningKeys(parts: { database: Database; clock: Clock; ids
     rotate,
     /** Reads the keys, and makes one when there is none or the newest is too old. */
     start: rotate,
-    /** The one that signs. */
+    /** The key that signs now. */
     current(): SigningKey {
       const key = signingAt(keys, clock.now());
       if (!key) throw new Error('there is no signing key: start() was not called');
       return key;
     },
-    /** Undefined when there is none; one that another node has just made is found. */
+    /** Finds a public key, also one that another node has just made; undefined when there is none. */
     async publicKey(keyId: string): Promise<CryptoKey | undefined> {
       const known = find(keyId);
       if (known) return known;
-      await lookAgain();
+      await readIfConcurrent();
       return find(keyId);
     },
-    /** RFC 7517: the public halves, newest first. */
+    /** The public keys in the form of RFC 7517, newest first. */
     async jwks(): Promise<{ keys: JWK[] }> {
-      await lookAgain();
+      await readIfConcurrent();
       return { keys: keys.map(({ publicJwk }) => publicJwk).reverse() };
     },
     async [Symbol.asyncDispose](): Promise<void> {

@@ -2,7 +2,7 @@ import { newestFirst, type Page, type PageQuery } from '../../platform/database/
 import type { Sql, SqlValue, UnitOfWork } from '../../platform/database/sql.ts';
 import { ROWS_PER_LOOK } from '../../platform/database/sweep.ts';
 
-/** Who changes something; `name`: the session, or the application. */
+/** The author of a change; `name` is that of the session or of the application. */
 export interface Actor {
   kind: 'session' | 'token' | 'command line' | 'application' | 'service';
   name: string | null;
@@ -10,18 +10,18 @@ export interface Actor {
 
 interface AuditRow {
   auditId: number;
-  /** Microseconds; when the request came. */
+  /** The time of the request, in microseconds. */
   at: number;
   actorKind: Actor['kind'];
   actorName: string | null;
-  /** The method, and the template of the path. */
+  /** The method and the template of the path. */
   action: string;
-  /** The path. */
+  /** The path itself. */
   resource: string;
   requestId: string;
-  /** Of the answer; null: the service ended before it. */
+  /** The status of the answer; null when the service ended before it answered. */
   status: number | null;
-  /** JSON. */
+  /** JSON, or null. */
   details: string | null;
 }
 
@@ -31,13 +31,13 @@ export interface AuditFilter {
   /** Microseconds: [since, until). */
   since?: number;
   until?: number;
-  /** A kind of actor, or the name of one. */
+  /** The kind of an actor, or an actor's name. */
   actor?: string;
-  /** What the resource begins with. */
+  /** A prefix of the resource. */
   resource?: string;
 }
 
-/** Writes that somebody is about to change something; answers its number. */
+/** Stores the entry of a change that is about to begin; returns its number. */
 export const insertEntry = (unit: UnitOfWork, row: Omit<AuditRow, 'auditId' | 'status' | 'details'>): Promise<number> =>
   unit.insert(
     `INSERT INTO audit_log (at, actor_kind, actor_name, action, resource, request_id) VALUES (?, ?, ?, ?, ?, ?)`,
@@ -49,23 +49,23 @@ export const insertEntry = (unit: UnitOfWork, row: Omit<AuditRow, 'auditId' | 's
     row.requestId,
   );
 
-/** Adds what was answered, once. */
+/** Stores the status of the answer, unless there is one. */
 export async function completeEntry(sql: Sql, auditId: number, status: number): Promise<void> {
   await sql.run('UPDATE audit_log SET status = ? WHERE audit_id = ? AND status IS NULL', status, auditId);
 }
 
-/** Adds how many were changed, once. */
+/** Stores details, such as the number of changed rows, unless there are some. */
 export async function detailEntry(sql: Sql, auditId: number, details: string): Promise<void> {
   await sql.run('UPDATE audit_log SET details = ? WHERE audit_id = ? AND details IS NULL', details, auditId);
 }
 
-/** Of a change that was refused as another one before it: its entry goes, and what that one says of such follows. */
+/** Removes the entry of a repeated refusal, and stores the number of repetitions in the entry of the first. */
 export async function replaceByCount(sql: Sql, auditId: number, firstId: number, details: string): Promise<void> {
   await sql.run('DELETE FROM audit_log WHERE audit_id = ?', auditId);
   await sql.run('UPDATE audit_log SET details = ? WHERE audit_id = ?', details, firstId);
 }
 
-/** A page of what was changed, the newest first. */
+/** A page of entries, the newest first. */
 export async function listEntries(
   sql: Sql,
   { since, until, actor, resource, ...page }: AuditFilter & PageQuery<number>,
@@ -93,7 +93,7 @@ export async function listEntries(
   return { ...found, rows: found.rows.map(toEntry) };
 }
 
-/** The next entries behind one that were written before a time; they are in its order, or almost. */
+/** The entries after a number that were written before a time. Numbers and times have nearly the same order. */
 export async function findOldEntries(
   sql: Sql,
   after: number,
@@ -111,7 +111,7 @@ export async function findOldEntries(
 export const removeEntry = (sql: Sql, auditId: number): Promise<number> =>
   sql.run('DELETE FROM audit_log WHERE audit_id = ?', auditId);
 
-/** When the oldest was written, or null. */
+/** The time of the oldest entry, or null. */
 export async function findOldestEntry(sql: Sql): Promise<number | null> {
   const row = await sql.get<{ at: number }>('SELECT at FROM audit_log ORDER BY audit_id LIMIT 1');
   return row?.at ?? null;

@@ -1,10 +1,10 @@
-import { keptFor, type Sweep } from '../../platform/database/sweep.ts';
+import { daysInMicros, type Sweep } from '../../platform/database/sweep.ts';
 import { findOldEntries, findOldestEntry, removeEntry } from './audit-repository.ts';
 
-/** What was changed long ago. `keptDays`: LAPEL_AUDIT_RETENTION_DAYS. */
+/** Removes old audit entries. `keptDays`: LAPEL_AUDIT_RETENTION_DAYS. */
 export const auditSweep = ({ keptDays }: { keptDays: number }): Sweep<number> => ({
   kind: 'audit_log',
-  keptFor: keptFor(keptDays),
+  keptForMicros: daysInMicros(keptDays),
   async *find(sql, before) {
     for (let after = 0; ; ) {
       const old = await findOldEntries(sql, after, before);

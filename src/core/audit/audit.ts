@@ -13,11 +13,11 @@ import {
   replaceByCount,
 } from './audit-repository.ts';
 
-/** Microseconds in which refusals of an application, of one route and for one error, are one entry. */
-const COUNTED_FOR = 60_000_000;
-/** Of so many kinds at once; the one that began first is forgotten, and its next refusal has an entry of its own. */
+/** Microseconds within which the same refusals (of an application, on a route, with an error) share one entry. */
+const COUNTED_FOR_MICROS = 60_000_000;
+/** The most kinds of refusals that are tracked; above it the oldest is dropped, and its next refusal gets an entry of its own. */
 const KEPT_REFUSALS = 10_000;
-/** Characters of a path that are kept. */
+/** The most characters of a path that are stored. */
 const LONGEST_RESOURCE = 1024;
 
 interface Parts {
@@ -26,50 +26,50 @@ interface Parts {
   log: Log;
 }
 
-/** A request that changes something. */
+/** A request that changes data. */
 interface Change {
   actor: Actor;
   method: string;
-  /** The template of the path, and the path. */
+  /** The template of the path; `path` is the path itself. */
   route: string;
   path: string;
   requestId: string;
 }
 
-/** Something that nobody asked for. */
+/** A change that the service makes by itself. */
 interface Note {
   action: string;
   resource: string;
-  /** Instead of a request's. */
+  /** Stored in place of a request id. */
   id: string;
   details: object;
 }
 
-/** What is still to be said of it. */
+/** Completes the entry of a change that has begun. */
 export interface Begun {
-  /** Its answer has this status, and this error; never rejects. */
+  /** Stores the status and the error of the answer; never rejects. */
   ended(status: number, code?: string): Promise<void>;
-  /** How many it changed, where it is many; never rejects. */
+  /** Stores how many rows the change affected, if it can be many; never rejects. */
   changed(details: object): Promise<void>;
 }
 
 export type Audit = ReturnType<typeof createAudit>;
 
 /**
- * Who changed what, and when. The entry is committed before the change is carried out, so there is no change without one,
- * whatever happens to the process; its status follows before the answer is sent. No entry of a change that was carried out is
- * taken back. What an application is refused again within a minute is counted in the entry of the first: else it could
- * fill the disk with what it may not do. None has a body, so there is no secret in it.
+ * The audit log: who changed what, and when. The entry is committed before the change, so that no change lacks one, whatever
+ * happens to the process; its status follows before the answer is sent. Entries of completed changes are never removed early.
+ * Repeated refusals of an application within a minute are counted in the entry of the first; otherwise an application could
+ * fill the disk with refused requests. No entry holds a body, so none holds a secret.
  */
 export function createAudit({ database, clock, log }: Parts) {
-  /** By application, route and error: the entry of the first, and how often it was refused again. */
+  /** By application, route and error: the entry of the first refusal, and the number of repetitions. */
   const refusals = new Map<string, { auditId: number; at: number; repeated: number }>();
 
-  /** The refusal that this one is a repetition of; undefined when it is the first of its minute. */
+  /** Returns the first refusal of this kind within the minute; undefined when this one is the first. */
   function countRefusal(kind: string, auditId: number) {
     const now = clock.now();
     const first = refusals.get(kind);
-    if (first && now - first.at < COUNTED_FOR) {
+    if (first && now - first.at < COUNTED_FOR_MICROS) {
       first.repeated += 1;
       return first;
     }
@@ -86,12 +86,12 @@ export function createAudit({ database, clock, log }: Parts) {
     try {
       await database.transact(write);
     } catch (err) {
-      log.error({ err, auditId }, 'the end of a change could not be written to the audit log');
+      log.error({ err, auditId }, 'the result of a change could not be written to the audit log');
     }
   }
 
   return {
-    /** Writes that a change begins. Rejects when that cannot be written: then it must not be carried out. */
+    /** Stores that a change begins. Rejects when that fails; the change must then not be carried out. */
     async begin({ actor, method, route, path, requestId }: Change): Promise<Begun> {
       const row = {
         at: clock.now(),
@@ -114,7 +114,7 @@ export function createAudit({ database, clock, log }: Parts) {
       };
     },
 
-    /** What the service itself did; never rejects. */
+    /** Stores a change that the service made by itself; never rejects. */
     async noted({ action, resource, id, details }: Note): Promise<void> {
       const row = { at: clock.now(), actorKind: 'service', actorName: null, action, resource, requestId: id } as const;
       try {
@@ -122,11 +122,11 @@ export function createAudit({ database, clock, log }: Parts) {
           detailEntry(unit, await insertEntry(unit, row), JSON.stringify(details)),
         );
       } catch (err) {
-        log.error({ err, action, details }, 'what the service did could not be written to the audit log');
+        log.error({ err, action, details }, 'an action of the service could not be written to the audit log');
       }
     },
 
-    /** A page, the newest first. */
+    /** A page of entries, the newest first. */
     list: (filter: AuditFilter & PageQuery<number>) => listEntries(database.read, filter),
   };
 }

@@ -2,7 +2,7 @@ import { DomainError } from '../../errors.ts';
 import type { Lock, Sql, UnitOfWork } from '../../platform/database/sql.ts';
 import { countHeldSlots, type Device, findDevice, isClientIdTaken, setActivation } from './device-repository.ts';
 
-/** The device, when it is linked to the developer; otherwise DEVICE_UNAVAILABLE. `lock`: as in findDevice. */
+/** Finds a device that is linked to the developer; otherwise throws DEVICE_UNAVAILABLE. `lock`: as in findDevice. */
 export async function requireLinkedDevice(
   sql: Sql,
   deviceId: string,
@@ -15,7 +15,7 @@ export async function requireLinkedDevice(
 }
 
 /**
- * The device, when it is activated for the application (ops 6, 10, 11); otherwise DEVICE_UNAVAILABLE,
+ * Finds a device that is activated for the application (ops 6, 10, 11); otherwise throws DEVICE_UNAVAILABLE,
  * DEVICE_ACTIVATED_ELSEWHERE or DEVICE_NOT_ACTIVATED.
  */
 export async function requireActivatedDevice(
@@ -31,9 +31,9 @@ export async function requireActivatedDevice(
 }
 
 /**
- * Takes a slot of the contract and the client identifier for a device that is about to be activated (op 5). The slot is
- * held from here on, so that concurrent activations cannot exceed the limit: the caller has locked the developer and the
- * application. Throws DEVICE_UNAVAILABLE, DEVICE_ALREADY_ACTIVATED, ACTIVATION_LIMIT or CLIENT_ID_IN_USE.
+ * Reserves a slot of the contract and the client identifier for a device that is about to be activated (op 5). It does so
+ * before the device confirms, and the caller has locked the developer and the application, so that concurrent activations
+ * cannot exceed the limit. Throws DEVICE_UNAVAILABLE, DEVICE_ALREADY_ACTIVATED, ACTIVATION_LIMIT or CLIENT_ID_IN_USE.
  */
 export async function holdActivation(
   unit: UnitOfWork,
@@ -54,13 +54,13 @@ export async function holdActivation(
   });
 }
 
-/** The device confirmed its activation: the held slot becomes an activation. */
+/** Turns the reserved slot into an activation, after the device has confirmed it. */
 export async function completeActivation(sql: Sql, deviceId: string): Promise<void> {
   const device = await findDevice(sql, deviceId);
   if (device?.activation === 'activating') await setActivation(sql, deviceId, { ...device, activation: 'activated' });
 }
 
-/** Frees the slot and the client identifier: a failed or cancelled activation, or a deactivation that succeeded. */
+/** Frees the slot and the client identifier after an activation that failed or was cancelled, or a successful deactivation. */
 export async function releaseActivation(sql: Sql, deviceId: string): Promise<void> {
   await setActivation(sql, deviceId, { activation: 'deactivated', applicationId: null, clientId: null });
 }

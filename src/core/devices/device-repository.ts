@@ -7,15 +7,15 @@ export interface Device {
   deviceId: string;
   developerId: string;
   activation: ActivationState;
-  /** The application that it is activated, or being activated, for. */
+  /** The application for which it is activated, or is being activated. */
   applicationId: string | null;
   clientId: string | null;
   hardwareProperties: object | null;
-  /** It cannot connect. */
+  /** Whether the device is refused when it connects. */
   blocked: boolean;
   /**
-   * Which client certificates are as good as the credential: null: any that names the device; else the one with this
-   * SHA-256 fingerprint, in lower-case hexadecimal digits; none when it is empty.
+   * The client certificates that are accepted instead of the credential. Null: any that names the device. Otherwise the one
+   * with this SHA-256 fingerprint, in lower-case hexadecimal digits; none when it is empty.
    */
   certificate: string | null;
   /** Microseconds since the epoch. */
@@ -38,7 +38,7 @@ const toText = (properties: object | null): string | null => (properties === nul
 
 const FIND = inSets(`SELECT ${COLUMNS} FROM devices WHERE device_id = ?`, ['text']);
 
-/** A unit of work without the device's key says `lock`, when it decides on what it finds. */
+/** Finds a device. A unit of work without the device's key gives `lock` when it decides on the result. */
 export async function findDevice(sql: Sql, deviceId: string, lock: Lock = ''): Promise<Device | undefined> {
   const row = await sql.get<Row>(FIND + lock, deviceId);
   return row && toDevice(row);
@@ -52,7 +52,7 @@ export async function findCredentialHash(sql: Sql, deviceId: string): Promise<Bu
   return row?.hash;
 }
 
-/** What a login is judged by. */
+/** Reads the fields that decide on a login. */
 export async function findLogin(
   sql: Sql,
   deviceId: string,
@@ -65,7 +65,7 @@ export async function findLogin(
   return row && { ...row, blocked: row.blocked !== 0 };
 }
 
-/** Adds a device; false when the identifier is taken. */
+/** Adds a device; returns false when the identifier is taken. */
 export async function insertDevice(
   sql: Sql,
   device: Pick<Device, 'deviceId' | 'developerId' | 'hardwareProperties' | 'createdAt'>,
@@ -83,7 +83,7 @@ export async function insertDevice(
   return changed === 1;
 }
 
-/** A page of a developer's devices in the order of their identifiers, and how many there are. */
+/** A page of a developer's devices by identifier, and their total number. */
 export async function listDevices(sql: Sql, developerId: string, page: { offset: number; limit: number }) {
   const rows = await sql.all<Row>(
     `SELECT ${COLUMNS} FROM devices WHERE developer_id = ? ORDER BY device_id LIMIT ? OFFSET ?`,
@@ -111,7 +111,7 @@ export async function updateDevice(
   );
 }
 
-/** `certificate`: as in a Device. False when there is no such device. */
+/** `certificate` is as in Device. Returns false when the device does not exist. */
 export async function updateCredential(
   sql: Sql,
   deviceId: string,
@@ -125,7 +125,7 @@ export async function deleteDevice(sql: Sql, deviceId: string): Promise<void> {
   await sql.run('DELETE FROM devices WHERE device_id = ?', deviceId);
 }
 
-/** How many devices of the developer are activated or being activated: what counts against its contract (op 5). */
+/** The number of the developer's devices that are activated or being activated, which counts against the contract (op 5). */
 export async function countHeldSlots(sql: Sql, developerId: string): Promise<number> {
   const row = await sql.get<{ held: number }>(
     `SELECT count(*) AS "held" FROM devices WHERE developer_id = ? AND activation <> 'deactivated'`,
@@ -134,24 +134,24 @@ export async function countHeldSlots(sql: Sql, developerId: string): Promise<num
   return row?.held ?? 0;
 }
 
-/** True while the developer has a device. */
+/** Whether the developer has a device. */
 export async function hasDevices(sql: Sql, developerId: string): Promise<boolean> {
   const row = await sql.get('SELECT 1 AS "one" FROM devices WHERE developer_id = ? LIMIT 1', developerId);
   return row !== undefined;
 }
 
-/** True while the application has an activated or activating device. */
+/** Whether the application has a device that is activated or being activated. */
 export async function hasActivatedDevice(sql: Sql, applicationId: string): Promise<boolean> {
   const row = await sql.get('SELECT 1 AS "one" FROM devices WHERE application_id = ? LIMIT 1', applicationId);
   return row !== undefined;
 }
 
-/** True when another device that is activated or being activated has the identifier. */
+/** Whether another device that is activated or being activated has the identifier. */
 export async function isClientIdTaken(sql: Sql, clientId: string): Promise<boolean> {
   return (await sql.get('SELECT 1 AS "one" FROM devices WHERE client_id = ?', clientId)) !== undefined;
 }
 
-/** Changes the activation of a device, and the number of activated devices of the applications that it leaves or joins. */
+/** Changes the activation of a device, and the numbers of activated devices of both applications. */
 export async function setActivation(
   sql: Sql,
   deviceId: string,

@@ -19,8 +19,8 @@ import {
 import { deleteStatus } from './status-repository.ts';
 
 /**
- * In a unit, at whose commit the device's connection, if any, ends: its credential stopped, or it is gone; then its will is
- * of no meaning.
+ * Ends a device's connection, if it has one, at the commit of a unit, because its credential was replaced or the device was
+ * removed. In the second case its will is dropped, since it has no meaning any more.
  */
 export type Revoke = (unit: UnitOfWork, deviceId: string, will: 'kept' | 'dropped') => Promise<void> | undefined;
 
@@ -28,21 +28,21 @@ interface Parts {
   database: Database;
   clock: Clock;
   ids: Ids;
-  /** Throws DEVELOPER_NOT_FOUND unless the developer exists. */
+  /** Throws DEVELOPER_NOT_FOUND when the developer does not exist. */
   requireDeveloper(developerId: string, sql?: Sql): Promise<unknown>;
   owners: Pick<Owners, 'learn'>;
   revoke: Revoke;
-  /** What others keep of a device, to be forgotten in the unit of work in which it goes. */
+  /** Deletes the data of other rooms about a device, in the unit of work in which it is removed or moved. */
   forgetting: ((unit: UnitOfWork, deviceId: string) => Promise<void>)[];
-  /** What others keep of a device also when it is moved, and forget when it is removed. */
+  /** Deletes data of other rooms that a device keeps when it is moved, and loses when it is removed. */
   removed(unit: UnitOfWork, deviceId: string): Promise<unknown>;
-  /** Ends every transaction of a device that goes, and its activation; its application is told. */
+  /** Ends every transaction of a device, and its activation, and notifies its application. */
   endTransactions(unit: UnitOfWork, device: Device): Promise<void>;
 }
 
 export type Devices = ReturnType<typeof createDevices>;
 
-/** Registration, credentials and properties of devices (administration), and what an application may know of one (op 4). */
+/** Registration, credentials and properties of devices (administration), and the activation that an application sees (op 4). */
 export function createDevices({
   database,
   clock,
@@ -60,7 +60,7 @@ export function createDevices({
     return device;
   };
 
-  /** Registers a device; the credential (given, or made) is shown here only. Throws DEVELOPER_NOT_FOUND, DEVICE_EXISTS. */
+  /** Registers a device; the credential (given, or made here) is returned only now. Throws DEVELOPER_NOT_FOUND, DEVICE_EXISTS. */
   async function register(request: {
     developerId: string;
     deviceId: string;
@@ -70,13 +70,13 @@ export function createDevices({
     const { deviceId, developerId, hardwareProperties = null, credential = ids.secret() } = request;
     const device = { deviceId, developerId, hardwareProperties, createdAt: clock.now() };
     await database.transact(async (unit) => {
-      await requireDeveloper(developerId, unit); // here, so that two of one identifier have their turns as they came
+      await requireDeveloper(developerId, unit); // inside the unit, so that two registrations of one identifier stay in order
       if (!(await insertDevice(unit, device, hashSecret(credential)))) throw new DomainError('DEVICE_EXISTS');
     }, deviceId);
     return { deviceId, credential };
   }
 
-  /** Everything that a device has said and that is kept of its connections; it has to come back anew. */
+  /** Deletes all data that a device has reported or that belongs to its session, and ends its connection. */
   async function forget(unit: UnitOfWork, device: Device): Promise<void> {
     const { deviceId } = device;
     await endTransactions(unit, device);
@@ -89,8 +89,8 @@ export function createDevices({
     register,
 
     /**
-     * The same; but a device that is there as it would be made, with the credential given, is answered as if it were new:
-     * registering it again, after an answer was lost, changes nothing.
+     * Like `register`, but succeeds also when the device already exists for the developer with the given credential. So a
+     * caller can repeat a registration whose answer was lost.
      */
     async registerOnce(request: Parameters<typeof register>[0]): ReturnType<typeof register> {
       try {
@@ -115,8 +115,8 @@ export function createDevices({
     find: existing,
 
     /**
-     * Changes properties, blocks a device or lets it connect again, or moves a deactivated device to another developer,
-     * who sees nothing of what it said before. Throws DEVICE_NOT_FOUND, DEVICE_IN_USE, DEVELOPER_NOT_FOUND.
+     * Changes properties, blocks or unblocks a device, or moves a deactivated device to another developer, who sees none of
+     * its earlier data. Throws DEVICE_NOT_FOUND, DEVICE_IN_USE, DEVELOPER_NOT_FOUND.
      */
     async update(
       deviceId: string,
@@ -139,11 +139,11 @@ export function createDevices({
     },
 
     /**
-     * Removes a device with its MQTT session, its status and its presence. With `force` also an activated one: what is
-     * unfinished ends, and its application is told. Throws DEVICE_NOT_FOUND, DEVICE_IN_USE.
+     * Removes a device with its MQTT session, its status and its presence. `force` removes an activated one too: its
+     * unfinished transactions end, and its application is notified. Throws DEVICE_NOT_FOUND, DEVICE_IN_USE.
      */
     async remove(deviceId: string, { force = false } = {}): Promise<void> {
-      // Without the device's key: it can end an activation, which is a matter of its application, too.
+      // The unit has no device's key, because it can end an activation, which also changes rows of the application.
       await database.transact(async (unit) => {
         const device = await findDevice(unit, deviceId, unit.forUpdate);
         if (!device) throw new DomainError('DEVICE_NOT_FOUND');
@@ -155,8 +155,8 @@ export function createDevices({
     },
 
     /**
-     * A new credential; the old one stops at once, and with it every client certificate but the one that is named. Its
-     * connection is closed. Throws DEVICE_NOT_FOUND.
+     * Replaces the credential. The old one ends at once, and so does every client certificate except the one that is named;
+     * the connection is closed. Throws DEVICE_NOT_FOUND.
      */
     async replaceCredential(
       deviceId: string,
@@ -173,7 +173,7 @@ export function createDevices({
       return { credential };
     },
 
-    /** Closes the connection of a device, if it has one, wherever that is; it may come back. Throws DEVICE_NOT_FOUND. */
+    /** Closes the connection of a device, to whichever node; the device may connect again. Throws DEVICE_NOT_FOUND. */
     async disconnect(deviceId: string): Promise<void> {
       await database.transact(async (unit) => {
         if (!(await findDevice(unit, deviceId))) throw new DomainError('DEVICE_NOT_FOUND');
@@ -182,8 +182,8 @@ export function createDevices({
     },
 
     /**
-     * Whether the credential is the device's own, or a certificate that names it as good as that; and whether it may
-     * connect; as committed, or as a unit sees it.
+     * Checks the device's credential, or a certificate that is accepted instead, and whether the device may connect. Reads
+     * committed rows, or those that a unit sees.
      */
     async authenticate(
       deviceId: string,
@@ -201,17 +201,17 @@ export function createDevices({
       return 'good';
     },
 
-    /** The device, when it is linked to the developer (op 9). Throws DEVICE_UNAVAILABLE. */
+    /** Finds a device that is linked to the developer (op 9). Throws DEVICE_UNAVAILABLE. */
     requireLinked: (developerId: string, deviceId: string): Promise<Device> =>
       requireLinkedDevice(database.read, deviceId, developerId),
 
-    /** The device, when it is activated for the application. Throws as requireActivatedDevice. */
+    /** Finds a device that is activated for the application. Throws as requireActivatedDevice does. */
     requireActivated: (owner: { applicationId: string; developerId: string }, deviceId: string): Promise<Device> =>
       requireActivatedDevice(database.read, deviceId, owner),
 
     /**
-     * Activation status for one application (op 4). An activation that waits for the device counts as deactivated.
-     * Throws DEVICE_UNAVAILABLE, DEVICE_ACTIVATED_ELSEWHERE.
+     * The activation status for one application (op 4). An activation that the device has not confirmed yet counts as
+     * deactivated. Throws DEVICE_UNAVAILABLE, DEVICE_ACTIVATED_ELSEWHERE.
      */
     async activationStatus(
       owner: { applicationId: string; developerId: string },

@@ -1,12 +1,12 @@
 import type { Counted, ReportedFields } from './status-repository.ts';
 
-/** Package name -> version. */
+/** Installed versions by package name. */
 type Installed = Map<string, string>;
 
-/** What is installed otherwise than before. */
+/** The difference between two reports of installed software. */
 export interface SoftwareChange {
   gone: string[];
-  /** New, or of another version. */
+  /** Packages that are new, or have another version. */
   set: [name: string, version: string][];
 }
 
@@ -19,13 +19,13 @@ function countedOf(reported: ReportedFields): Counted {
   };
 }
 
-/** What the device is counted by now; undefined when that is as it was. */
+/** The values by which fleets are counted, if they have changed; otherwise undefined. */
 export function newlyCounted(before: ReportedFields, after: ReportedFields): Counted | undefined {
   const [was, is] = [countedOf(before), countedOf(after)];
   return was.firmware === is.firmware && was.battery === is.battery ? undefined : is;
 }
 
-/** Of a package that is named twice the last counts. */
+/** The installed versions. If a package is named twice, the last entry counts. */
 function installedOf(reported: ReportedFields): Installed {
   const listed = reported['software']?.value;
   const items = Array.isArray(listed) ? (listed as { package: string; version: string }[]) : [];

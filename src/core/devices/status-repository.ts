@@ -1,15 +1,15 @@
 import type { Sql } from '../../platform/database/sql.ts';
 
-/** What a device last said of each field, and when (microseconds). */
+/** The last reported value of each field, with the time of its report (microseconds). */
 export type ReportedFields = Record<string, { value: unknown; at: number }>;
 
 interface StoredStatus {
   reported: ReportedFields;
-  /** Of the last report, whatever was in it. */
+  /** The time of the last report of any field. */
   reportedAt: number;
 }
 
-/** Everything that is stored of a device's state; null where there is nothing. Times are microseconds. */
+/** The stored state of a device; null where nothing is stored. Times are microseconds. */
 export interface StoredState {
   deviceId: string;
   reported: ReportedFields | null;
@@ -23,7 +23,7 @@ const STATE = `SELECT d.device_id AS "deviceId", s.reported, s.reported_at AS "r
   FROM devices d LEFT JOIN device_status s ON s.device_id = d.device_id
   LEFT JOIN device_presence p ON p.device_id = d.device_id`;
 
-/** What was reported is parsed when it is asked for: a page of it is 4 MiB, and is made slice by slice. */
+/** The report is parsed only when it is read, because a page of reports can be 4 MiB and is answered in slices. */
 const toState = ({ reported, ...row }: StateRow): StoredState => ({
   ...row,
   get reported() {
@@ -39,14 +39,14 @@ export async function findStatus(sql: Sql, deviceId: string): Promise<StoredStat
   return row && { reported: JSON.parse(row.reported) as ReportedFields, reportedAt: row.reportedAt };
 }
 
-/** What a fleet is counted by; null: not reported. */
+/** The values by which fleets are counted; null when not reported. */
 export interface Counted {
   firmware: string | null;
-  /** Percent. */
+  /** In percent. */
   battery: number | null;
 }
 
-/** Writes what a device reported; nothing for one that is gone. `counted`: where that is not as it was. */
+/** Stores a report; nothing if the device was removed. `counted` is given when these values have changed. */
 export async function saveStatus(
   sql: Sql,
   deviceId: string,
@@ -77,7 +77,7 @@ export async function saveStatus(
   );
 }
 
-/** Forgets all that a device reported. */
+/** Deletes all reports of a device. */
 export async function deleteStatus(sql: Sql, deviceId: string): Promise<void> {
   await sql.run('DELETE FROM device_status WHERE device_id = ?', deviceId);
   await sql.run('DELETE FROM device_software WHERE device_id = ?', deviceId);
@@ -88,11 +88,11 @@ export async function findState(sql: Sql, deviceId: string): Promise<StoredState
   return row && toState(row);
 }
 
-/** Characters of reported state in a page at most: a fleet that reports much software must not hold up everybody else. */
+/** The most characters of reports in a page, so that a fleet that reports much software does not delay all other callers. */
 export const PAGE_CHARACTERS = 4 * 1024 * 1024;
 const ROWS_PER_STEP = 50;
 
-/** Which page of a list by deviceId: `offset` counts from the device named by `after` on. */
+/** A page of a list by deviceId: it begins after the device `after`, and skips `offset` more. */
 export interface StatePage {
   after?: string;
   offset: number;
@@ -100,9 +100,9 @@ export interface StatePage {
 }
 
 /**
- * A page of the activated devices of an application in the order of their identifiers, whether there are more, and how
- * many there are in all (op 8). What `offset` leaves out is counted in the index alone, so that it is not joined; the
- * number of all is kept, not counted. A page of devices that report much is shorter than its limit.
+ * A page of an application's activated devices by identifier, whether there are more, and their total number (op 8). The
+ * skipped devices are read from the index alone, without the join; the total is a stored number. A page of devices with
+ * long reports is shorter than its limit.
  */
 export async function listActivatedStates(
   sql: Sql,
@@ -121,7 +121,7 @@ export async function listActivatedStates(
   return { states: rows.slice(0, size).map(toState), more: rows.length > size, total };
 }
 
-/** Up to `limit` rows behind a device, in steps, so that not much more is read than a page may hold. */
+/** Reads up to `limit` rows after a device, in steps, so that little more is read than a page may hold. */
 async function readRows(sql: Sql, applicationId: string, after: string, limit: number): Promise<StateRow[]> {
   const rows: StateRow[] = [];
   let characters = 0;
@@ -140,7 +140,7 @@ async function readRows(sql: Sql, applicationId: string, after: string, limit: n
   }
 }
 
-/** How many rows make a page: at most `limit`, and no more than its size allows, but one. */
+/** The number of rows in a page: at most `limit`, and within the bound of size, but at least one. */
 function pageSize(rows: StateRow[], limit: number): number {
   let characters = 0;
   for (const [index, { reported }] of rows.slice(0, limit).entries()) {

@@ -13,17 +13,17 @@ import {
   saveStatus,
 } from './status-repository.ts';
 
-/** The state of a device as it is known now. Times are microseconds, null where there is none. */
+/** The current state of a device. Times are microseconds, null when unknown. */
 export interface DeviceState {
   deviceId: string;
   connected: boolean;
   lastSeenAt: number | null;
-  /** What it last said of each field, by the fields of the schema mqtt/status; made when it is asked for. */
+  /** The last reported value of each field of the schema mqtt/status; computed when it is read. */
   readonly reported: Record<string, unknown>;
   reportedAt: number | null;
 }
 
-/** Of what runs on a device; null what it has not reported. */
+/** The versions that run on a device; null when not reported. */
 interface Versions {
   firmware: string | null;
   managementClient: string | null;
@@ -33,19 +33,19 @@ interface Parts {
   database: Database;
   clock: Clock;
   watch: Watch;
-  /** When devices were last heard of, in microseconds, where that is newer than the database. */
+  /** The time at which a device was last heard of (microseconds), if it is newer than the stored one. */
   presence: { newerThanStored(deviceId: string): number | undefined };
-  /** Which of these devices are connected, to whichever node. At once where there are no other nodes. */
+  /** Which of these devices are connected, to whichever node. The answer is a promise only if there are other nodes. */
   connected(deviceIds: readonly string[]): ReadonlySet<string> | Promise<ReadonlySet<string>>;
 }
 
 export type Statuses = ReturnType<typeof createStatuses>;
 
-/** What devices report of themselves on their status topic, and when they were last heard of. */
+/** The reports of devices on their status topic, and the times at which they were last heard of. */
 export function createStatuses({ database, clock, watch, presence, connected }: Parts) {
   function toState(stored: StoredState, isConnected: ReadonlySet<string>): DeviceState {
     const { deviceId, reportedAt, lastSeenAt } = stored;
-    // A report is stored before it is acknowledged, so it may be newer than the rest that a crash left.
+    // A report is stored before it is acknowledged, so after a crash it may be newer than the stored presence.
     const seen = Math.max(presence.newerThanStored(deviceId) ?? 0, lastSeenAt ?? 0, reportedAt ?? 0);
     return {
       deviceId,
@@ -73,7 +73,7 @@ export function createStatuses({ database, clock, watch, presence, connected }: 
   }
 
   return {
-    /** Merges a report field by field; what it leaves out stays as it was last reported. */
+    /** Merges a report field by field; fields that it lacks keep their last reported value. */
     async report(deviceId: string, fields: object, fence?: Fence): Promise<void> {
       await database.transact(async (unit) => {
         if (fence) await fence(unit);
@@ -87,14 +87,14 @@ export function createStatuses({ database, clock, watch, presence, connected }: 
       if (watch.devices > 0) watch.device(deviceId);
     },
 
-    /** The state of a device that exists (op 7). */
+    /** The state of an existing device (op 7). */
     async find(deviceId: string): Promise<DeviceState> {
       const nothing = { deviceId, reported: null, reportedAt: null, lastSeenAt: null };
       const isConnected = await connected([deviceId]);
       return toState((await findState(database.read, deviceId)) ?? nothing, isConnected);
     },
 
-    /** A page of the activated devices of an application by deviceId, whether there are more, and how many in all (op 8). */
+    /** A page of an application's activated devices by deviceId, whether there are more, and their total number (op 8). */
     async list(applicationId: string, page: StatePage) {
       const { states, more, total } = await listActivatedStates(database.read, applicationId, page);
       const isConnected = await connected(states.map(({ deviceId }) => deviceId));
@@ -107,18 +107,18 @@ export function createStatuses({ database, clock, watch, presence, connected }: 
       return version;
     },
 
-    /** The versions that decide what a device can do, as it last reported them, or null. */
+    /** The last reported versions, which decide the features of a device; null when not reported. */
     versions: (deviceId: string): Promise<Versions> => versions(database.read, deviceId),
 
-    /** The same of many devices. */
+    /** The versions of many devices. */
     async versionsOf(deviceIds: readonly string[]): Promise<Map<string, Versions>> {
       const found = new Map<string, Versions>();
-      // One after another: what a device reports can be long.
+      // They are read one after another, because a report can be long.
       for (const deviceId of deviceIds) found.set(deviceId, await versions(database.aside, deviceId));
       return found;
     },
 
-    /** What is stored of a device's report, field by field with the time of each. */
+    /** The stored report of a device, with the time of each field. */
     reported: (deviceId: string) => findStatus(database.read, deviceId),
   };
 }

@@ -12,7 +12,7 @@ type Parts = Omit<Parameters<typeof createUploadUrls>[0], 'requests'> &
     allowPrivate: boolean;
   };
 
-/** The requests of devices, with those who answer them. */
+/** The requests of devices, and the code that answers them. */
 export function createAnswering(parts: Parts) {
   const all = createParts();
   const uploads = all.add(createUploadUrls({ ...parts, requests: createCustomerRequests(parts) }));

@@ -12,7 +12,7 @@ interface Parts {
   log: Log;
   metrics: Pick<Metrics, 'mqttUnknownMembers'>;
   uploads: Pick<UploadUrls, 'ask'>;
-  /** A fresh URL for an unfinished install of the device. Throws TRANSACTION_NOT_FOUND. */
+  /** Returns a fresh URL for an unfinished install of the device. Throws TRANSACTION_NOT_FOUND. */
   freshUrl(deviceId: string, transactionId: number): Promise<object | { code: string; message: string }>;
 }
 
@@ -25,7 +25,7 @@ const refusal = (thrown: DomainError): ResponseBody => {
   return { error: { code: 'INVALID_PARAMETERS', message } };
 };
 
-/** Who answers which request of devices: upload URLs, and fresh URLs of downloads. */
+/** Answers the requests of devices by type: for upload URLs, and for fresh download URLs. */
 export function createAnswers({ contracts, log, metrics, uploads, freshUrl }: Parts) {
   const work = createWork();
 
@@ -47,7 +47,7 @@ export function createAnswers({ contracts, log, metrics, uploads, freshUrl }: Pa
       if (!isUpload && type !== 'softwareDownloadUrl') return UNSUPPORTED;
       try {
         const schema = isUpload ? UPLOAD_FEATURES[type].schema : 'mqtt/software-download-url-request';
-        // As tolerantly as the message that it is in.
+        // The data is read as tolerantly as the message around it.
         const { value, unknown } = contracts.read(schema, data);
         if (unknown.count > 0) metrics.mqttUnknownMembers.inc({ topic: 'requests' }, unknown.count);
         if (isUpload) UPLOAD_FEATURES[type].check?.(value);

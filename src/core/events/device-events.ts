@@ -13,7 +13,7 @@ import { forgetOldEvents, isRemembered, rememberEvent } from './event-repository
 import { settingOf } from './event-setting.ts';
 import { requireOwner } from './owner.ts';
 
-/** What happened on a device, or to it. */
+/** An event of a device: reported by the device, or found by the service. */
 export interface Event {
   deviceId: string;
   eventId: string;
@@ -35,15 +35,15 @@ interface Parts {
 
 export type DeviceEvents = ReturnType<typeof createDeviceEvents>;
 
-/** Microseconds: so long a repetition of an event is known as one. */
-export const REMEMBERED_FOR = 30 * 24 * 3600 * 1_000_000;
-// More than one for each that comes, so that what is too old gets less; few, so that no event waits for a clean-up.
+/** Microseconds for which a repeated event is recognized as such. */
+export const REMEMBERED_FOR_MICROS = 30 * 24 * 3600 * 1_000_000;
+// Each event removes some old ones: more than one, so that their number falls, and few, so that no event waits for a clean-up.
 const FORGOTTEN_AT_ONCE = 100;
 
 /**
- * Events of devices become notifications (specification, "Events"). Each is one unit of work: whose the device is, whether
- * the event is a repetition, and the delivery; so a repetition makes no second notification, and none is lost. Without
- * the setting that says where it goes an event is dropped and counted.
+ * Turns events of devices into notifications (specification, "Events"). Each is handled in one unit of work, which finds the
+ * application, recognizes a repetition, and stores the delivery; so a repetition makes no second notification, and no event
+ * is lost. If the application has not set the URL for the event, it is dropped and counted.
  */
 export function createDeviceEvents({
   database,
@@ -54,7 +54,7 @@ export function createDeviceEvents({
   record,
   bytes: room,
 }: Parts) {
-  /** `recording.saved` names each file twice until the release that removes webmFile. */
+  /** Adds the deprecated `webmFile` beside `movieFile` in `recording.saved`, until the release that removes it. */
   function withRemoved(type: string, data: object): object {
     if (type !== 'recording.saved' || !deprecations.serves('webmFile')) return data;
     const { connections, ...rest } = data as SchemaTypes['mqtt/recording-saved-data'];
@@ -73,14 +73,14 @@ export function createDeviceEvents({
   }
 
   async function isRepetition(unit: UnitOfWork, event: Event, now: number): Promise<boolean> {
-    await forgetOldEvents(unit, event.deviceId, now - REMEMBERED_FOR, FORGOTTEN_AT_ONCE);
+    await forgetOldEvents(unit, event.deviceId, now - REMEMBERED_FOR_MICROS, FORGOTTEN_AT_ONCE);
     const known = await isRemembered(unit, event);
     if (known) unit.onCommit(() => metrics.eventsRepeated.inc());
     return known;
   }
 
   return {
-    /** Takes an event of a device, of so many bytes. Throws DEVICE_NOT_ACTIVATED, REQUEST_INVALID, EVENT_BYTES_EXCEEDED. */
+    /** Accepts an event of a device; `bytes` is the size of its message. Throws DEVICE_NOT_ACTIVATED, REQUEST_INVALID, EVENT_BYTES_EXCEEDED. */
     async accept(deviceId: string, message: SchemaTypes['mqtt/event'], bytes: number, fence?: Fence): Promise<void> {
       const { eventId, type, data } = message;
       const occurredAt = fromDeviceTime(message.occurredAt, 'body', 'occurredAt');
@@ -88,12 +88,12 @@ export function createDeviceEvents({
       await database.transact(async (unit) => {
         if (fence) await fence(unit);
         const application = await requireOwner(unit, deviceId, findApplication);
-        // A dropped event is not remembered: if the device repeats it when the setting is there, it is notified.
+        // A dropped event is not remembered, so that it is delivered if the device repeats it after the URL was set.
         const wanted = application.settings[settingOf(type)] !== null;
         if (wanted) {
           const receivedAt = clock.now();
           if (await isRepetition(unit, event, receivedAt)) return;
-          // Refused before anything is written: a flood of such events must not make others' units run twice.
+          // The refusal comes before the first write, since a unit that fails later makes the other units of its commit run twice.
           const refusal = room.take(deviceId, application.applicationId, bytes);
           if (refusal) throw refusal;
           unit.onRollback(() => room.giveBack(deviceId, application.applicationId, bytes));
@@ -103,7 +103,7 @@ export function createDeviceEvents({
       }, deviceId);
     },
 
-    /** An event that the service itself found, of a device of the application; not above what it may have stored. */
+    /** Stores an event that the service itself found, for a device of the application; dropped when the bound of bytes is reached. */
     async raise(applicationId: string, event: Event): Promise<void> {
       const bytes = JSON.stringify(event.data).length;
       if (room.take(event.deviceId, applicationId, bytes)) return;

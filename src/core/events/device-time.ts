@@ -3,9 +3,9 @@ import { DomainError } from '../../errors.ts';
 const FORM = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:Z|([+-])(\d\d):(\d\d))$/;
 
 /**
- * Microseconds since the epoch of a date-time that a device or a customer wrote (the schema common/device-time, which
- * bounds it to years that a double holds exactly); digits beyond microseconds are cut off. Throws REQUEST_INVALID for a
- * day that its month does not have.
+ * Reads a date-time of a device or a customer into microseconds since the epoch (the schema common/device-time, which limits
+ * the year so that a double holds the value exactly); digits beyond microseconds are cut off. Throws REQUEST_INVALID for a
+ * day that its month lacks.
  */
 export function fromDeviceTime(text: string, ...loc: string[]): number {
   const [, year, month, day, hour, minute, second, fraction = '', sign, hours, minutes] = FORM.exec(text) ?? [];

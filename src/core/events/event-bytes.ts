@@ -9,19 +9,19 @@ const SECONDS_PER_DAY = 24 * 3600;
 interface Parts {
   clock: Clock;
   metrics: Metrics;
-  /** Mebibytes at once, and as many a day; 0 is no bound. LAPEL_DEVICE_EVENT_MIB, LAPEL_APPLICATION_EVENT_MIB. */
+  /** Mebibytes at once, and as many again each day; 0 means no bound. LAPEL_DEVICE_EVENT_MIB, LAPEL_APPLICATION_EVENT_MIB. */
   deviceMebibytes: number;
   applicationMebibytes: number;
-  /** How many processes share what is of an application; a device is connected to one of them. */
+  /** The number of nodes that share an application's bound. (A device is connected to one node, which has its whole bound.) */
   nodes?: () => number;
 }
 
 export type EventBytes = ReturnType<typeof createEventBytes>;
 
 /**
- * How much the events of devices may make the service keep on its disk: so many bytes at once, and as many again over
- * each day, for each device and for all devices of an application, so that neither can fill the disk for everybody.
- * Counted in memory: a restart gives all a full measure.
+ * Bounds the bytes that events of devices may add to the disk: a number at once, and as many again over each day, for each
+ * device and for all devices of an application together, so that neither can fill the disk. Counted in memory: after a
+ * restart all have their full amount.
  */
 export function createEventBytes({ clock, metrics, deviceMebibytes, applicationMebibytes, nodes = () => 1 }: Parts) {
   const bucketsOf = (mebibytes: number, sharedBy = () => 1) =>
@@ -42,15 +42,15 @@ export function createEventBytes({ clock, metrics, deviceMebibytes, applicationM
   }
 
   return {
-    /** Undefined when an event of so many bytes may be stored, else EVENT_BYTES_EXCEEDED. */
+    /** Takes the bytes of an event; returns undefined when it may be stored, else the error EVENT_BYTES_EXCEEDED. */
     take(deviceId: string, applicationId: string, bytes: number): DomainError | undefined {
       const ofDevice = refused(devices, 'device', deviceId, bytes);
       if (ofDevice) return ofDevice;
       const ofApplication = refused(applications, 'application', applicationId, bytes);
-      if (ofApplication) devices.take(deviceId, -bytes); // it gets back what it had no use of
+      if (ofApplication) devices.take(deviceId, -bytes); // the device gets its bytes back
       return ofApplication;
     },
-    /** What was taken for an event that was not stored after all. */
+    /** Gives back the bytes of an event that was not stored. */
     giveBack(deviceId: string, applicationId: string, bytes: number): void {
       devices.take(deviceId, -bytes);
       applications.take(applicationId, -bytes);

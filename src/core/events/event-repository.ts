@@ -1,13 +1,13 @@
 import { inSets } from '../../platform/database/set-form.ts';
 import type { Sql, UnitOfWork } from '../../platform/database/sql.ts';
 
-/** Whether a device sent an event before. */
+/** Whether the event is a repetition: the device has sent it before. */
 export async function isRemembered(sql: Sql, event: { deviceId: string; eventId: string }): Promise<boolean> {
   const text = 'SELECT 1 AS "one" FROM device_events WHERE device_id = ? AND event_id = ?';
   return (await sql.get(text, event.deviceId, event.eventId)) !== undefined;
 }
 
-/** Remembers that a device sent an event. */
+/** Remembers an event of a device. */
 export async function rememberEvent(
   sql: Sql,
   event: { deviceId: string; eventId: string; receivedAt: number },
@@ -20,7 +20,7 @@ export async function rememberEvent(
   );
 }
 
-/** Forgets events of a device that came before a time (microseconds), the oldest first, at most so many; not those that a sweep is at. */
+/** Deletes a device's oldest events that came before a time (microseconds), at most `limit`; leaves those that a sweep has locked. */
 export async function forgetOldEvents(
   unit: UnitOfWork,
   deviceId: string,
@@ -37,12 +37,12 @@ export async function forgetOldEvents(
   );
 }
 
-/** Forgets all events of a device. */
+/** Deletes all events of a device. */
 export async function deleteEvents(sql: Sql, deviceId: string): Promise<void> {
   await sql.run('DELETE FROM device_events WHERE device_id = ?', deviceId);
 }
 
-/** The next devices behind one that sent events, each with the time of the oldest that is remembered. */
+/** The next devices after one that have remembered events, each with the time of its oldest. */
 export async function findOldestOfDevices(
   sql: Sql,
   after: string,
@@ -61,7 +61,7 @@ export async function findOldestOfDevices(
   );
 }
 
-/** Events of a device that came before a time, the oldest first. */
+/** The ids of a device's events that came before a time, the oldest first. */
 export async function findOldEvents(sql: Sql, deviceId: string, before: number, limit: number): Promise<string[]> {
   const rows = await sql.all<{ eventId: string }>(
     `SELECT event_id AS "eventId" FROM device_events WHERE device_id IN (?) AND received_at < ? ORDER BY received_at LIMIT (? + 0)`,
@@ -78,7 +78,7 @@ const REMOVE = inSets('DELETE FROM device_events WHERE device_id = ? AND event_i
   'bigint',
 ]);
 
-/** Removes such an event; answers 0 when it may not go. */
+/** Removes an event if it came before the time; returns the number of removed rows. */
 export const removeOldEvent = (
   sql: Sql,
   { deviceId, eventId }: { deviceId: string; eventId: string },

@@ -1,8 +1,7 @@
-/** The settings that name where events of devices go. */
-export type EventSetting = 'deviceEvent' | 'callEvent' | 'callFileSendEvent' | 'fileUploadEvent';
+import type { WebhookSetting } from '../../platform/contracts/types.ts';
 
-/** By the first part of an event's type, `recording` of `recording.saved` (specification, "Events"). */
-const SETTINGS: Record<string, EventSetting> = {
+/** The setting by the first part of an event's type, such as `recording` of `recording.saved` (specification, "Events"). */
+const SETTINGS: Record<string, WebhookSetting> = {
   bluetooth: 'deviceEvent',
   custom: 'deviceEvent',
   call: 'callEvent',
@@ -10,8 +9,8 @@ const SETTINGS: Record<string, EventSetting> = {
   fileUpload: 'fileUploadEvent',
 };
 
-/** Where an event of a type goes; the schema mqtt/event knows no other types. */
-export function settingOf(type: string): EventSetting {
+/** The setting whose URL gets events of a type; the schema mqtt/event allows no other types. */
+export function settingOf(type: string): WebhookSetting {
   const setting = SETTINGS[type.split('.', 1)[0] ?? ''];
   if (!setting) throw new Error(`no setting for events of the type ${type}`);
   return setting;

@@ -1,24 +1,24 @@
 import { ROWS_PER_LOOK, type Sweep } from '../../platform/database/sweep.ts';
-import { REMEMBERED_FOR } from './device-events.ts';
+import { REMEMBERED_FOR_MICROS } from './device-events.ts';
 import { findOldEvents, findOldestOfDevices, removeOldEvent } from './event-repository.ts';
 
-/** Devices that one look goes through. */
+/** Devices that one step examines. */
 const DEVICES = 500;
 
 /**
- * Events that are known as repetitions no more. A device that goes on sending events takes its own old ones along; these are
- * those of devices that have fallen silent.
+ * Removes events that are too old to be recognized as repetitions. A device that still sends events removes its own old
+ * ones; this sweep is for devices that send none any more.
  */
 export const eventSweep = (): Sweep<{ deviceId: string; eventId: string }> => ({
   kind: 'device_events',
-  keptFor: REMEMBERED_FOR,
+  keptForMicros: REMEMBERED_FOR_MICROS,
   async *find(sql, before) {
     for (let after = ''; ; ) {
       const devices = await findOldestOfDevices(sql, after, DEVICES);
       let found: { deviceId: string; eventId: string }[] = [];
       const oldestAt = devices.reduce((oldest, { at }) => Math.min(oldest, at), before);
       for (const { deviceId } of devices.filter(({ at }) => at < before)) {
-        // What is more than that is found by the next sweep.
+        // If a device has more old events than this, the next sweep finds them.
         for (const eventId of await findOldEvents(sql, deviceId, before, ROWS_PER_LOOK))
           found.push({ deviceId, eventId });
         if (found.length < ROWS_PER_LOOK) continue;

@@ -4,7 +4,7 @@ import type { Application } from '../applications/application-repository.ts';
 import type { Applications } from '../applications/applications.ts';
 import { findDevice } from '../devices/device-repository.ts';
 
-/** The application that a device is activated for. Throws DEVICE_NOT_ACTIVATED, also for a device that was removed. */
+/** Finds the application for which a device is activated. Throws DEVICE_NOT_ACTIVATED, also for a removed device. */
 export async function requireOwner(
   unit: UnitOfWork,
   deviceId: string,

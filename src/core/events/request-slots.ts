@@ -1,6 +1,7 @@
 import type { Clock } from '../../runtime/clock.ts';
+import { createCounts } from '../../runtime/counts.ts';
 
-/** Whose request takes a place. */
+/** The developer and the application of a request, which count the slots that they hold. */
 interface Holder {
   developerId: string;
   applicationId: string;
@@ -8,10 +9,10 @@ interface Holder {
 
 interface Parts {
   clock: Pick<Clock, 'after'>;
-  /** Places of one application, and in all. */
+  /** The number of slots of one application, and in total. */
   bounds: { application: number; service: number };
-  /** Milliseconds that a request waits for a place. */
-  patience: number;
+  /** Milliseconds that a request waits for a slot. */
+  longestWaitMs: number;
 }
 
 interface Waiting extends Holder {
@@ -19,31 +20,24 @@ interface Waiting extends Holder {
 }
 
 /**
- * Places for requests to customers, who may hang. An application has a bound of its own, and a developer may take another
- * place only while more places are free than it has: however many of them hang, there is a place for who has none. Who waits
- * gets the next place that is free, by turns of developers, or gives up after some time.
+ * Slots for requests to customers, whose servers may hang. An application has a bound of its own, and a developer may take
+ * another slot only while more slots are free than the developer holds; so a developer without any always finds one, however
+ * many requests of others hang. Waiting requests get the slots that become free, with developers taking turns, or give up.
  */
-export function createPlaces({ clock, bounds, patience }: Parts) {
-  const byApplication = new Map<string, number>();
-  const byDeveloper = new Map<string, number>();
-  /** By developer, in the order of their turns. */
+export function createRequestSlots({ clock, bounds, longestWaitMs }: Parts) {
+  const byApplication = createCounts();
+  const byDeveloper = createCounts();
+  /** Waiting requests by developer, in the order of the developers' turns. */
   const waiting = new Map<string, Set<Waiting>>();
   let free = bounds.service;
 
-  const countOf = (counts: Map<string, number>, key: string): number => counts.get(key) ?? 0;
-  const change = (counts: Map<string, number>, key: string, by: 1 | -1): void => {
-    const count = countOf(counts, key) + by;
-    if (count > 0) counts.set(key, count);
-    else counts.delete(key);
-  };
-
   const fits = ({ developerId, applicationId }: Holder): boolean =>
-    countOf(byApplication, applicationId) < bounds.application && countOf(byDeveloper, developerId) < free;
+    byApplication.of(applicationId) < bounds.application && byDeveloper.of(developerId) < free;
 
   function take({ developerId, applicationId }: Holder): void {
     free -= 1;
-    change(byApplication, applicationId, 1);
-    change(byDeveloper, developerId, 1);
+    byApplication.add(applicationId, 1);
+    byDeveloper.add(developerId, 1);
   }
 
   function forget(one: Waiting): void {
@@ -52,21 +46,21 @@ export function createPlaces({ clock, bounds, patience }: Parts) {
     if (ofDeveloper?.size === 0) waiting.delete(one.developerId);
   }
 
-  /** Gives free places away: one to each developer in turn, as long as there are some. */
+  /** Gives free slots to waiting requests: one to each developer in turn, while there are some. */
   function giveAway(): void {
     for (const [developerId, ofDeveloper] of waiting) {
       const next = ofDeveloper.values().find(fits);
       if (!next) continue;
       take(next);
       forget(next);
-      // Its next turn comes behind those of all others: what is added to a Map while one goes through it is visited, too.
+      // The developer moves behind all others. A Map's iteration also visits entries that are added during it, so this one comes again.
       if (waiting.delete(developerId)) waiting.set(developerId, ofDeveloper);
       next.settle(true);
     }
   }
 
   return {
-    /** True when the place is taken at once; else resolves to whether it was in time. */
+    /** Returns true when a slot is free at once; else a promise that resolves to whether a slot became free in time. */
     enter(holder: Holder): true | Promise<boolean> {
       if (fits(holder)) {
         take(holder);
@@ -80,7 +74,7 @@ export function createPlaces({ clock, bounds, patience }: Parts) {
             resolve(entered);
           },
         };
-        const cancel = clock.after(patience, () => {
+        const cancel = clock.after(longestWaitMs, () => {
           forget(one);
           resolve(false);
         });
@@ -92,12 +86,12 @@ export function createPlaces({ clock, bounds, patience }: Parts) {
 
     leave({ developerId, applicationId }: Holder): void {
       free += 1;
-      change(byApplication, applicationId, -1);
-      change(byDeveloper, developerId, -1);
+      byApplication.add(applicationId, -1);
+      byDeveloper.add(developerId, -1);
       giveAway();
     },
 
-    /** Who waits gets none. */
+    /** Ends all waiting requests without a slot. */
     end(): void {
       for (const ofDeveloper of waiting.values())
         for (const one of ofDeveloper) {

@@ -11,7 +11,7 @@ type Upload = SchemaTypes['mqtt/file-upload-url'];
 const LONGEST_URL = 8192;
 
 const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/; // a token (RFC 9110 5.6.2)
-/** What the HTTP client of the device sets itself, and what is of one connection only (RFC 9110 7.6.1). */
+/** Headers that the device's HTTP client sets itself, or that belong to a single connection (RFC 9110 7.6.1). */
 const OWN_HEADERS = new Set([
   'host',
   'content-length',
@@ -38,7 +38,7 @@ function headerFaults(headers: Record<string, string>, place: string[]): Fault[]
   });
 }
 
-/** What a device needs of an answer, in full. Throws REQUEST_INVALID that names every fault. */
+/** Reads the customer's answer into the upload that a device gets. Throws REQUEST_INVALID with every fault. */
 export function toUpload({ uploadUrl, method, headers = {}, expiresAt }: Given, allowHttp: boolean, place: string[]) {
   const urlFault = webhookUrlFault('', uploadUrl, allowHttp, LONGEST_URL);
   const faults = [
@@ -51,7 +51,7 @@ export function toUpload({ uploadUrl, method, headers = {}, expiresAt }: Given, 
   return upload;
 }
 
-/** The uploads of several files in the order asked for. Throws REQUEST_INVALID unless each name is there, once, and no other. */
+/** Reads the uploads of several files, in the requested order. Throws REQUEST_INVALID unless each requested name occurs exactly once, and no other does. */
 export function toUploads(
   { urls }: SchemaTypes['webhooks/upload-urls-answer'],
   asked: readonly string[],

@@ -1,8 +1,7 @@
 import { DomainError } from '../../errors.ts';
 import type { Contracts } from '../../platform/contracts/contracts.ts';
-import type { SchemaTypes } from '../../platform/contracts/types.ts';
-import type { SettingName } from '../applications/application-repository.ts';
-import type { EventSetting } from './event-setting.ts';
+import type { SchemaTypes, WebhookSetting } from '../../platform/contracts/types.ts';
+import type { SettingName } from '../applications/setting-columns.ts';
 import { toUpload, toUploads } from './upload-answer.ts';
 
 interface Failure {
@@ -12,19 +11,19 @@ interface Failure {
 
 /** One feature for which devices ask for upload URLs. */
 interface UploadFeature<Data extends object> {
-  /** Who is asked. */
+  /** The setting with the URL that is asked. */
   urlSetting: SettingName;
-  /** Where results go; without it the feature is unavailable (specification, "Events"). */
-  eventSetting: EventSetting;
-  /** `type` of the request to the customer. */
+  /** The setting with the URL for the results; if it is not set, the feature is unavailable (specification, "Events"). */
+  eventSetting: WebhookSetting;
+  /** The `type` of the request to the customer. */
   type: string;
-  /** Of the data of a device's request. */
+  /** The schema of the data in a device's request. */
   schema: 'mqtt/file-upload-url-request' | 'mqtt/recording-upload-urls-request';
-  /** What the schema cannot say. Throws REQUEST_INVALID. */
+  /** Checks rules that the schema cannot express. Throws REQUEST_INVALID. */
   check?(data: Data): void;
-  /** The device's answer out of the customer's. Throws REQUEST_INVALID. */
+  /** Makes the device's answer from the customer's. Throws REQUEST_INVALID. */
   answer(contracts: Contracts, value: unknown, data: Data, allowHttp: boolean): object;
-  /** The event that tells of a failure. */
+  /** Makes the event that reports a failure. */
   failed(data: Data, error: Failure): { type: string; data: object };
 }
 
@@ -40,7 +39,7 @@ function checkAnswer<Name extends 'webhooks/upload-url-answer' | 'webhooks/uploa
   return value as SchemaTypes[Name];
 }
 
-/** By the `type` of the device's request. */
+/** The features by the `type` of the device's request. */
 export const UPLOAD_FEATURES = {
   fileUploadUrl: feature<SchemaTypes['mqtt/file-upload-url-request']>({
     urlSetting: 'fileUploadGetUrl',

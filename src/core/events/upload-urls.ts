@@ -12,24 +12,24 @@ import { signingKeysOf } from '../applications/signing-keys-of.ts';
 import type { CustomerRequest, CustomerRequests, Reply } from '../webhooks/customer-requests.ts';
 import type { DeviceEvents } from './device-events.ts';
 import { requireOwner } from './owner.ts';
-import { createPlaces } from './request-slots.ts';
+import { createRequestSlots } from './request-slots.ts';
 import { UPLOAD_FEATURES, type UploadRequest } from './upload-features.ts';
 
-/** Requests under way: of all devices of an application, and in all. */
+/** Requests in progress: of all devices of an application, and in total. */
 const UPLOAD_BOUNDS = { application: 64, service: 512 };
-/** Milliseconds that a request waits until others of its developer have come to their end. */
-const PATIENCE = 60_000;
+/** Milliseconds that a request waits for others of its developer to end. */
+const LONGEST_WAIT_MS = 60_000;
 
 type Code = 'NOT_ACTIVATED' | 'NOT_CONFIGURED' | 'UPLOAD_URL_FAILED' | 'BUSY' | 'INTERNAL';
 type UploadAnswer = { data: object } | { error: { code: Code; message: string } };
 
-/** What a device asks for. */
+/** A device's request for upload URLs. */
 interface Asked {
   deviceId: string;
-  /** That it was activated for when it asked; null: for none. */
+  /** The application for which the device was activated when it asked; null when it was not. */
   applicationId: string | null;
   type: UploadRequest;
-  /** Obeys its schema. */
+  /** The data of the request; it obeys the schema of the request's type. */
   asked: object;
 }
 
@@ -43,7 +43,7 @@ interface Parts {
   requests: CustomerRequests;
   findApplication: Applications['findIn'];
   raise: DeviceEvents['raise'];
-  /** LAPEL_ALLOW_HTTP_WEBHOOKS: also for the URLs that customers answer. */
+  /** LAPEL_ALLOW_HTTP_WEBHOOKS, which also applies to the URLs in customers' answers. */
   allowHttp: boolean;
 }
 
@@ -55,15 +55,15 @@ const failure = (code: Code, message: string): { error: { code: Code; message: s
 });
 
 /**
- * Upload URLs that devices ask for. The service asks the customer's URL, in one attempt and at most one more, checks what
- * it answers and passes it on; when that fails the device is told why, and the customer by an event. Requests wait for their
- * turn where a customer is slow, each for a minute at most.
+ * Upload URLs for devices. The service asks the customer's URL, with at most one repetition, checks the answer and passes it
+ * on. After a failure the device gets the reason, and the customer an event. When a customer is slow, requests wait for
+ * their turn, each for at most a minute.
  */
 export function createUploadUrls(parts: Parts) {
   const { contracts, database, clock, ids, log, metrics, requests, findApplication, raise, allowHttp } = parts;
-  const places = createPlaces({ clock, bounds: UPLOAD_BOUNDS, patience: PATIENCE });
+  const slots = createRequestSlots({ clock, bounds: UPLOAD_BOUNDS, longestWaitMs: LONGEST_WAIT_MS });
   const pauses = new Set<() => void>();
-  const work = createWork(); // without those that pause
+  const work = createWork(); // does not count requests that pause or wait for a slot
   let stopped = false;
 
   /** Resolves after the time, or when the service stops. */
@@ -88,7 +88,7 @@ export function createUploadUrls(parts: Parts) {
     return reply;
   }
 
-  /** Undefined when the service stops. */
+  /** Asks the customer, twice at most; returns undefined when the service stops. */
   async function call(request: CustomerRequest): Promise<Reply | undefined> {
     const first = await attempt(request);
     if (!first || 'value' in first || first.retryAfterMs === null) return first;
@@ -128,13 +128,13 @@ export function createUploadUrls(parts: Parts) {
       return { data: UPLOAD_FEATURES[type].answer(contracts, value, asked, allowHttp) };
     } catch (thrown) {
       if (!(thrown instanceof DomainError)) throw thrown;
-      return { failure: `the answer is of no use: ${faultText(thrown.details)}` };
+      return { failure: `the answer cannot be used: ${faultText(thrown.details)}` };
     }
   }
 
-  /** Whether there is a place before the time is over; while it waits there is nothing that the service could do. */
+  /** Waits for a slot; returns false when none became free in time. Waiting does not count as work, so that `idle` resolves. */
   async function enter(holder: { developerId: string; applicationId: string }): Promise<boolean> {
-    const entered = places.enter(holder);
+    const entered = slots.enter(holder);
     if (entered === true) return true;
     work.ended();
     try {
@@ -146,10 +146,10 @@ export function createUploadUrls(parts: Parts) {
 
   async function answerFor(request: Asked): Promise<UploadAnswer | undefined> {
     const { deviceId, type, asked } = request;
-    // A unit of work, so that it sees what messages before this one did.
+    // A unit of work sees the changes of earlier messages of the device.
     const application = await database.transact((unit) => requireOwner(unit, deviceId, findApplication), deviceId);
     const { applicationId, developerId } = application;
-    // What a device asked for one application is no business of the next one that has it.
+    // The request of one application must not reach the application for which the device was activated later.
     if (applicationId !== request.applicationId) throw new DomainError('DEVICE_NOT_ACTIVATED');
     const holder = { developerId, applicationId };
     if (!(await enter(holder))) {
@@ -160,7 +160,7 @@ export function createUploadUrls(parts: Parts) {
     try {
       return await askCustomer(application, deviceId, type, asked);
     } finally {
-      places.leave(holder);
+      slots.leave(holder);
     }
   }
 
@@ -179,7 +179,7 @@ export function createUploadUrls(parts: Parts) {
   }
 
   return {
-    /** Begins with data that obeys its schema; `respond` gets the answer, or undefined when the service stops before. */
+    /** Carries out a request whose data obeys its schema; `respond` gets the answer, or undefined when the service stops before. */
     ask(request: Asked, respond: (answer: UploadAnswer | undefined) => void): void {
       work.begun();
       void carryOut(request).then((answer) => {
@@ -190,13 +190,13 @@ export function createUploadUrls(parts: Parts) {
       });
     },
 
-    /** Resolves when no attempt is under way; one that pauses before its second waits for the clock. */
+    /** Resolves when no attempt is running. A request that pauses before its second attempt waits for the clock, and does not count. */
     idle: work.idle,
 
-    /** Ends what is under way: it is carried out again after the next start. */
+    /** Ends the requests in progress; after the next start they are carried out again. */
     async [Symbol.asyncDispose](): Promise<void> {
       stopped = true;
-      places.end();
+      slots.end();
       for (const resume of pauses) resume();
       requests.abortAll();
       await work.idle();

@@ -1,54 +1,54 @@
-/** A command as it goes over the wire: the schema mqtt/command. */
+/** A command in the form that is sent: the schema mqtt/command. */
 export interface Command {
   transactionId: number;
   operation: string;
   parameters: object;
   issuedAt: string;
-  /** 1 at the first connection that it is published on; higher on each further one. */
+  /** The number of connections on which the command was published, this one included. */
   attempt: number;
 }
 
-/** One connected device that subscribes its commands. */
+/** A connection of a device that subscribes its commands. */
 export interface DeviceLink {
   deviceId: string;
-  /** Under which it has the device; undefined where there are no other nodes. */
+  /** The epoch under which the connection has the device; undefined when the process is alone. */
   epoch: number | undefined;
-  /** Writes one command; `acknowledged` runs at most once, when its PUBACK came (or, at QoS 0, when it was written). */
+  /** Writes one command; `acknowledged` runs at most once, at its PUBACK (or, at QoS 0, when it was written). */
   publish(command: Command, acknowledged: () => void): void;
 }
 
-/** What the outbox knows of a connection. */
-export interface Lane {
+/** The outbox's state of a connection. */
+export interface ConnectionState {
   readonly link: DeviceLink;
-  /** The last transactionId that was published, or taken to be published, on this connection. */
+  /** The last transactionId that was published, or claimed to be published, on this connection. */
   cursor: number;
-  /** True while the database may hold commands after the cursor. */
+  /** Whether the database may hold due commands after the cursor. */
   backlog: boolean;
-  /** Transactions up to the cursor that were cancelled: their cancels are in the database, and not taken yet. */
+  /** Transactions up to the cursor that were cancelled, and whose cancels were not claimed yet. */
   readonly cancelled: Set<number>;
-  /** True while the database may hold other cancels than those: another node may have stored one. */
+  /** Whether the database may hold further cancels, because another node may have stored one. */
   looksForCancels: boolean;
-  /** Cancels that were written, where there are other nodes. */
+  /** Transactions whose cancels were written, so that a hint of another node does not send them again. */
   readonly sentCancels: Set<number>;
-  /** Commands that are taken and wait for what is prepared before them, or for their own preparation. */
+  /** Commands that were claimed, and that wait for their own preparation or for that of an earlier command. */
   readonly unsent: Set<number>;
-  /** Published and not yet acknowledged by PUBACK; slots that are reserved for a running unit of work count too. */
+  /** Commands that are claimed and not acknowledged by PUBACK; those that a running unit of work reserves count too. */
   inFlight: number;
-  /** Those of them that were written: their transactionIds, of a cancel less than 0. */
+  /** The commands of these that were written, by transactionId; a cancel by the negative one. */
   readonly written: Set<number>;
   claiming: boolean;
   open: boolean;
-  /** Aborted when the lane closes. */
+  /** Aborted when the connection ends. */
   readonly closing: AbortController;
-  /** Set while a command is being prepared: what comes after it waits, so that the order holds. */
+  /** Set while a command is being prepared; later commands wait for it, so that the order is kept. */
   preparing: Promise<void> | undefined;
-  /** Commands that wait so, and whether the first of them waits for the clock. */
+  /** The number of commands that wait for preparations, and whether the first of them waits for the clock. */
   turns: number;
   paused: boolean;
 }
 
-/** Behind nothing: all that is unfinished goes out. */
-export const createLane = (link: DeviceLink): Lane => ({
+/** The state of a new connection: its cursor is 0, so that all unfinished transactions are sent. */
+export const createConnectionState = (link: DeviceLink): ConnectionState => ({
   link,
   cursor: 0,
   backlog: true,

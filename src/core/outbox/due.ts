@@ -1,4 +1,4 @@
-/** What is due for a device: an unfinished transaction, or the cancel of one that it may have got. */
+/** A row that is due for a device: an unfinished transaction, or the cancel of one that the device may have received. */
 export interface Due {
   transactionId: number;
   applicationId: string;

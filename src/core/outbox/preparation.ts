@@ -2,14 +2,14 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { Due } from './due.ts';
 
-// Milliseconds between two tries, doubled each time: what a command needs may be away for an hour, and comes back at once.
-const FIRST_PAUSE = 1_000;
-const LONGEST_PAUSE = 30_000;
+// Milliseconds between two attempts, doubled each time: the object store may be away for an hour, or for a moment.
+const FIRST_PAUSE_MS = 1_000;
+const LONGEST_PAUSE_MS = 30_000;
 
 /**
- * What some commands need at the moment of delivery, such as a download URL: answers the parameters to send, or null when
- * the command must not be sent any more (whoever prepares has settled it then). Undefined: nothing to prepare. Rejects
- * when what is needed is away; it is asked again then.
+ * Prepares a command whose parameters are made at delivery, such as a download URL: resolves with the parameters to send, or
+ * with null when the command must not be sent any more (it has been settled then). Undefined when no preparation is needed.
+ * Rejects when a service that it needs is away; it is then called again.
  */
 export type Prepare = (due: Due) => Promise<object | null> | undefined;
 
@@ -19,7 +19,7 @@ interface Parts {
   prepare: Prepare;
 }
 
-/** Who waits for a command. */
+/** The connection that waits for a command. */
 interface Waiter {
   /** Ends the wait. */
   signal: AbortSignal;
@@ -27,7 +27,7 @@ interface Waiter {
   pausing(pauses: boolean): void;
 }
 
-/** Prepares commands, and has patience: an object store that is away fails no command and loses none, it delays. */
+/** Prepares commands and repeats failed attempts: while the object store is away, commands are delayed, not failed. */
 export function createPreparation({ clock, log, prepare }: Parts) {
   function pause(milliseconds: number, { signal, pausing }: Waiter): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -46,7 +46,7 @@ export function createPreparation({ clock, log, prepare }: Parts) {
 
   async function persist(due: Due, first: Promise<object | null>, waiter: Waiter): Promise<object | null> {
     const { signal } = waiter;
-    // Who waits no longer does not wait for an object store either.
+    // A connection that has ended must not go on waiting for the object store.
     const ended = Promise.withResolvers<null>();
     const giveUp = (): void => ended.resolve(null);
     signal.addEventListener('abort', giveUp, { once: true });
@@ -65,7 +65,7 @@ export function createPreparation({ clock, log, prepare }: Parts) {
   ): Promise<object | null> {
     const { signal } = waiter;
     let attempt: Promise<object | null> | undefined = first;
-    for (let wait = FIRST_PAUSE; attempt && !signal.aborted; wait = Math.min(wait * 2, LONGEST_PAUSE)) {
+    for (let wait = FIRST_PAUSE_MS; attempt && !signal.aborted; wait = Math.min(wait * 2, LONGEST_PAUSE_MS)) {
       try {
         return await Promise.race([attempt, ended]);
       } catch (err) {
@@ -79,7 +79,7 @@ export function createPreparation({ clock, log, prepare }: Parts) {
     return null;
   }
 
-  /** Undefined: nothing to prepare. Never rejects; null when the command is not to be sent, or the signal ended the wait. */
+  /** Undefined when no preparation is needed. Never rejects; null when the command must not be sent, or the signal ended the wait. */
   return (due: Due, waiter: Waiter): Promise<object | null> | undefined => {
     const first = prepare(due);
     return first && persist(due, first, waiter);

@@ -9,7 +9,7 @@ import { findDevice } from '../devices/device-repository.ts';
 import type { RequestHandlers, ResponseBody } from './request-handlers.ts';
 import type { RequestKey, StoredRequest } from './request-repository.ts';
 import * as repository from './request-repository.ts';
-import { createResponseLanes, type ResponseLink } from './response-lanes.ts';
+import { createResponseSender, type ResponseLink } from './response-sender.ts';
 
 interface Parts {
   database: Database;
@@ -19,7 +19,7 @@ interface Parts {
   handlers: RequestHandlers;
 }
 
-/** What a device asks, as its message says. */
+/** The content of a device's request. */
 interface Asked {
   requestId: string;
   type: string;
@@ -28,23 +28,23 @@ interface Asked {
 
 export type DeviceRequests = ReturnType<typeof createDeviceRequests>;
 
-/** What is carried out for one device. */
+/** The requests of one device that are being carried out. */
 interface Working {
-  /** By `nameOf`; until their answers are stored. */
+  /** The requests, by `nameOf`, until their answers are stored. */
   readonly running: Set<string>;
-  /** True while the database may hold further ones. */
+  /** Whether the database may hold further requests. */
   backlog: boolean;
   reading: boolean;
 }
 
-/** Requests of a device that are carried out at a time; the others wait for their turn. */
+/** The requests of a device that are carried out at a time; further ones wait. */
 const AT_ONCE = 4;
-/** Requests of a device that are stored and whose answers it does not have yet, and the characters of them. */
+/** Bounds of a device's stored requests whose answers it does not have yet: their number, and their characters. */
 export const STORED = { requests: 256, characters: 256 * 1024 };
-/** Microseconds: a request that comes again so soon after the PUBACK of its answer is the same one, and gets the same answer. */
-const SAME_WITHIN = 60_000_000;
+/** Microseconds after the PUBACK of an answer within which an equal request is a repetition, and gets the same answer. */
+const SAME_WITHIN_MICROS = 60_000_000;
 /** Milliseconds after which a failed write is tried again. */
-const RETRY = 1_000;
+const RETRY_MS = 1_000;
 
 const nameOf = ({ requestId, receivedAt }: RequestKey): string => `${receivedAt} ${requestId}`;
 
@@ -53,10 +53,10 @@ const BUSY = {
 };
 
 /**
- * Requests of devices. What a device asks is stored before its PUBACK, is carried out in the order in which it came, a few
- * at a time, and is kept until the PUBACK of its answer: so what was acknowledged is answered, also after a crash and on the
- * next connection. A request that comes again (QoS 1 without its PUBACK, QoS 2 after a crash) is the same request: while it is
- * carried out nothing more happens, and afterwards it gets the answer that there is.
+ * Requests of devices. A request is stored before its PUBACK, carried out in the order of arrival, a few at a time, and kept
+ * until the PUBACK of its answer. So a request that was acknowledged is answered, also after a crash or on the next
+ * connection. A request that is repeated (QoS 1 without its PUBACK, QoS 2 after a crash) is the same request: while it is
+ * being carried out the repetition is ignored, and later it gets the stored answer.
  */
 export function createDeviceRequests({ database, clock, log, metrics, handlers }: Parts) {
   const inWork = new Map<string, Working>();
@@ -64,21 +64,21 @@ export function createDeviceRequests({ database, clock, log, metrics, handlers }
   let stopped = false;
   let latest = 0;
 
-  /** The time, and behind all that it was before: the order of a device's requests. */
+  /** The current time, raised where needed so that a device's requests have a strict order. */
   function nextMoment(): number {
     latest = Math.max(clock.now(), latest + 1);
     return latest;
   }
 
-  const lanes = createResponseLanes({
+  const responses = createResponseSender({
     read: (deviceId, limit) => repository.findAnswered(database.read, deviceId, limit),
     done: (key) => write(key, (unit) => repository.setDone(unit, key, clock.now())),
     failed: later,
   });
 
-  /** What is stored comes again with the device's next connection. */
+  /** Logs a failure. The stored requests and answers are read again at the device's next connection. */
   function later(err: unknown): void {
-    if (!isDatabaseAway(err)) log.warn({ err }, 'requests of a device could not be read or marked; they go on later');
+    if (!isDatabaseAway(err)) log.warn({ err }, 'requests of a device could not be read or marked; trying again later');
   }
 
   async function write<Result>(
@@ -93,19 +93,19 @@ export function createDeviceRequests({ database, clock, log, metrics, handlers }
     }
   }
 
-  /** Stores the answer, however long the database is away, and sends the one that is stored. */
+  /** Stores the answer, retrying while the database is away, and sends the stored one. */
   async function finish(request: StoredRequest, body: ResponseBody): Promise<void> {
     const text = JSON.stringify({ requestId: request.requestId, ...body });
     for (;;) {
       try {
         const isFirst = await write(request, (unit) => repository.putAnswer(unit, request, text));
         metrics.deviceRequests.inc({ outcome: 'error' in body ? 'error' : 'answered' });
-        lanes.answered(request, isFirst ? text : undefined);
+        responses.answered(request, isFirst ? text : undefined);
         return;
       } catch (err) {
         if (stopped) return;
         if (!isDatabaseAway(err)) log.error({ err, deviceId: request.deviceId }, 'an answer could not be stored');
-        await new Promise<void>((resolve) => clock.after(RETRY, resolve));
+        await new Promise<void>((resolve) => clock.after(RETRY_MS, resolve));
       }
     }
   }
@@ -129,7 +129,7 @@ export function createDeviceRequests({ database, clock, log, metrics, handlers }
     });
   }
 
-  /** A stored request has no answer: it is carried out at once, or in its turn. */
+  /** Carries out a stored request without an answer: at once, or after earlier ones of its device. */
   function begin(request: StoredRequest): void {
     const ofDevice = workingOf(request.deviceId);
     if (stopped || ofDevice.running.has(nameOf(request))) return;
@@ -141,15 +141,15 @@ export function createDeviceRequests({ database, clock, log, metrics, handlers }
     void goOn(request.deviceId, ofDevice);
   }
 
-  /** Carries out what waits in the database; in its order. */
+  /** Carries out waiting requests from the database, in their order. */
   async function goOn(deviceId: string, ofDevice: Working): Promise<void> {
     if (ofDevice.reading) return;
     ofDevice.reading = true;
     work.begun();
     try {
       while (!stopped && ofDevice.backlog && ofDevice.running.size < AT_ONCE) {
-        ofDevice.backlog = false; // a request that comes while they are read raises it again
-        // Also those that are answered while this reads: what is read may be older than that.
+        ofDevice.backlog = false; // a request that comes during the read sets it again
+        // Requests that are answered during the read must not run again, because the read may be older than their answers.
         const before = new Set(ofDevice.running);
         const found = await repository.findUnanswered(database.read, deviceId, 2 * AT_ONCE);
         const wanted = found.filter((one) => !before.has(nameOf(one)) && !ofDevice.running.has(nameOf(one)));
@@ -170,12 +170,12 @@ export function createDeviceRequests({ database, clock, log, metrics, handlers }
     const { deviceId, applicationId, type, data } = request;
     const asked = { deviceId, applicationId, asked: JSON.parse(data) as object };
     handlers.carryOut(type, asked, (body) => {
-      if (!body) return ended(); // the service stops: the next one carries it out
+      if (!body) return ended(); // the service stops; after the next start the request is carried out again
       void finish(request, body).finally(ended);
     });
   }
 
-  /** Inside of the unit that stores a request: what is to be done with it after the commit. */
+  /** Stores a request, inside its unit; returns the action that follows the commit. */
   async function take(unit: UnitOfWork, request: StoredRequest): Promise<'begin' | 'send' | 'nothing' | 'busy'> {
     const { deviceId, requestId } = request;
     const now = request.receivedAt;
@@ -192,13 +192,13 @@ export function createDeviceRequests({ database, clock, log, metrics, handlers }
       isSame &&
       answer !== null &&
       !('error' in JSON.parse(answer)) &&
-      (known.doneAt ?? 0) > now - SAME_WITHIN
+      (known.doneAt ?? 0) > now - SAME_WITHIN_MICROS
     ) {
       await repository.setDone(unit, known, null);
       request.receivedAt = known.receivedAt;
       return 'send';
     }
-    await repository.forgetDone(unit, deviceId, now - SAME_WITHIN);
+    await repository.forgetDone(unit, deviceId, now - SAME_WITHIN_MICROS);
     const { count, characters } = await repository.measureUnfinished(unit, deviceId);
     if (count >= STORED.requests || characters + request.data.length > STORED.characters) return 'busy';
     if (known) request.receivedAt = Math.max(now, known.receivedAt + 1);
@@ -208,8 +208,8 @@ export function createDeviceRequests({ database, clock, log, metrics, handlers }
 
   return {
     /**
-     * Stores what a device asks; resolves when it may be acknowledged. Answers the response to a device for which no more is
-     * stored: it is told to ask again later. Rejects with Superseded, and when the write failed.
+     * Stores a device's request; resolves when it may be acknowledged. If the device has too many stored requests, it returns
+     * the response that asks the device to try again later. Rejects with Superseded, and when the write failed.
      */
     async accept(deviceId: string, asked: Asked, fence: Fence | undefined): Promise<object | undefined> {
       const { requestId, type, data } = asked;
@@ -229,31 +229,31 @@ export function createDeviceRequests({ database, clock, log, metrics, handlers }
         const device = await findDevice(unit, deviceId);
         if (!device) throw new DomainError('DEVICE_NOT_ACTIVATED');
         const { activation, applicationId } = device;
-        // As a unit can be run again, it begins with what the message says.
+        // A unit can run twice, so it starts from the message and not from a changed copy.
         const own = { ...request, applicationId: activation === 'activated' ? applicationId : null };
         return { outcome: await take(unit, own), own };
       });
       if (outcome.outcome === 'begin') begin(outcome.own);
-      if (outcome.outcome === 'send') lanes.answered(outcome.own);
+      if (outcome.outcome === 'send') responses.answered(outcome.own);
       if (outcome.outcome !== 'busy') return undefined;
       metrics.deviceRequests.inc({ outcome: 'busy' });
       return { requestId, ...BUSY };
     },
 
-    /** A device is connected and subscribes its responses: what it waits for goes on. The returned function ends that. */
+    /** Tells that a device is connected and subscribes its responses, so that its requests continue. The returned function ends that. */
     open(link: ResponseLink): () => void {
       const ofDevice = workingOf(link.deviceId);
       ofDevice.backlog = true;
       void goOn(link.deviceId, ofDevice);
-      return lanes.open(link);
+      return responses.open(link);
     },
 
-    /** In the unit in which a device is removed. */
+    /** Called in the unit in which a device is removed. */
     remove: repository.deleteRequests,
 
     idle: work.idle,
 
-    /** Nothing further is begun: what is stored goes on after the next start. */
+    /** Begins no further request; stored ones continue after the next start. */
     async [Symbol.asyncDispose](): Promise<void> {
       stopped = true;
       await work.idle();

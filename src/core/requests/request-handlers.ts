@@ -1,19 +1,19 @@
-/** What a response says. */
+/** The content of a response. */
 export type ResponseBody = { data: object } | { error: { code: string; message: string } };
 
-/** A request as it is carried out. */
+/** A request that is carried out. */
 export interface Request {
   deviceId: string;
-  /** That the device was activated for when it asked; null: for none. */
+  /** The application for which the device was activated when it asked; null when it was not. */
   applicationId: string | null;
-  /** Obeys the schema of its type. */
+  /** The data of the request; it obeys the schema of the request's type. */
   asked: object;
 }
 
-/** Who carries out the requests of devices, by their `type`. */
+/** Carries out the requests of devices, by their `type`. */
 export interface RequestHandlers {
-  /** The data of a request as it is carried out, or at once the answer to one that cannot be. */
+  /** Returns the request's data in checked form, or at once the answer to a request that cannot be carried out. */
   read(type: string, data: object): { asked: object } | ResponseBody;
-  /** Calls `respond` with the answer; with undefined when the service stops before there is one. */
+  /** Calls `respond` with the answer; with undefined when the service stops before there is an answer. */
   carryOut(type: string, request: Request, respond: (body: ResponseBody | undefined) => void): void;
 }

@@ -1,23 +1,23 @@
 import { inSets } from '../../platform/database/set-form.ts';
 import type { Sql } from '../../platform/database/sql.ts';
 
-/** Which request: a device may use an identifier again, at another time. */
+/** Identifies a request: a device may use a request id again later. */
 export interface RequestKey {
   deviceId: string;
   requestId: string;
-  /** Microseconds; of two requests with one identifier the later one has the higher. */
+  /** Microseconds; of two requests with the same id, the later one has the greater time. */
   receivedAt: number;
 }
 
 export interface StoredRequest extends RequestKey {
-  /** That the device was activated for when it asked; null: for none. */
+  /** The application for which the device was activated when it asked; null when it was not. */
   applicationId: string | null;
   type: string;
   /** JSON. */
   data: string;
-  /** JSON; null until there is one. */
+  /** JSON; null until the request is answered. */
   answer: string | null;
-  /** The PUBACK of the answer; null until then. */
+  /** The time of the answer's PUBACK; null until then. */
   doneAt: number | null;
 }
 
@@ -26,11 +26,11 @@ const COLUMNS = `device_id AS "deviceId", request_id AS "requestId", received_at
 
 const FIND = `SELECT ${COLUMNS} FROM device_requests WHERE device_id = ? AND request_id = ?`;
 
-/** The latest request of a device with an identifier. */
+/** The latest request of a device with an id. */
 export const findRequest = (sql: Sql, deviceId: string, requestId: string): Promise<StoredRequest | undefined> =>
   sql.get(FIND, deviceId, requestId);
 
-/** Requests of a device that have no answer yet, in the order in which they came. */
+/** A device's requests without an answer, in the order of arrival. */
 export const findUnanswered = (sql: Sql, deviceId: string, limit: number): Promise<StoredRequest[]> =>
   sql.all(
     `SELECT ${COLUMNS} FROM device_requests WHERE device_id IN (?) AND answer IS NULL ORDER BY received_at, request_id LIMIT (? + 0)`,
@@ -38,7 +38,7 @@ export const findUnanswered = (sql: Sql, deviceId: string, limit: number): Promi
     limit,
   );
 
-/** Requests of a device whose answers it does not have yet, in the order in which they came. */
+/** A device's answered requests without the answer's PUBACK, in the order of arrival. */
 export const findAnswered = (sql: Sql, deviceId: string, limit: number): Promise<StoredRequest[]> =>
   sql.all(
     `SELECT ${COLUMNS} FROM device_requests WHERE device_id IN (?) AND answer IS NOT NULL AND done_at IS NULL
@@ -47,7 +47,7 @@ export const findAnswered = (sql: Sql, deviceId: string, limit: number): Promise
     limit,
   );
 
-/** How many requests of a device are stored and not finished, and the characters of their data and answers. */
+/** The number of a device's unfinished requests, and the characters of their data and answers. */
 export async function measureUnfinished(sql: Sql, deviceId: string): Promise<{ count: number; characters: number }> {
   const found = await sql.get<{ count: number; characters: number }>(
     `SELECT count(*) AS "count", CAST(coalesce(sum(length(data) + coalesce(length(answer), 0)), 0) AS BIGINT) AS "characters"
@@ -57,7 +57,7 @@ export async function measureUnfinished(sql: Sql, deviceId: string): Promise<{ c
   return found ?? { count: 0, characters: 0 };
 }
 
-/** Stores a request in the place of an earlier one with its identifier. */
+/** Stores a request; it replaces an earlier one with the same id. */
 export async function putRequest(sql: Sql, request: StoredRequest): Promise<void> {
   await sql.run(
     `INSERT INTO device_requests (device_id, request_id, received_at, application_id, type, data, answer) VALUES (?, ?, ?, ?, ?, ?, ?)
@@ -78,7 +78,7 @@ const ANSWER = inSets(
   ['text', 'text', 'text', 'bigint'],
 );
 
-/** Stores the answer; false when there is one, or the request has gone. */
+/** Stores the answer; returns false when there is one already, or the request was removed. */
 export async function putAnswer(sql: Sql, key: RequestKey, answer: string): Promise<boolean> {
   return (await sql.run(ANSWER, answer, key.deviceId, key.requestId, key.receivedAt)) === 1;
 }
@@ -88,22 +88,22 @@ const DONE = inSets(
   ['bigint', 'text', 'text', 'bigint'],
 );
 
-/** The device has the answer; null: it is to have it once more. */
+/** Stores the time of the answer's PUBACK; null when the device is to get the answer once more. */
 export async function setDone(sql: Sql, key: RequestKey, doneAt: number | null): Promise<void> {
   await sql.run(DONE, doneAt, key.deviceId, key.requestId, key.receivedAt);
 }
 
-/** Forgets what a device has had the answers to for some time. */
+/** Deletes a device's requests whose answers were acknowledged before a time. */
 export async function forgetDone(sql: Sql, deviceId: string, before: number): Promise<void> {
   await sql.run('DELETE FROM device_requests WHERE device_id = ? AND done_at < ?', deviceId, before);
 }
 
-/** Forgets all requests of a device. */
+/** Deletes all requests of a device. */
 export async function deleteRequests(sql: Sql, deviceId: string): Promise<void> {
   await sql.run('DELETE FROM device_requests WHERE device_id = ?', deviceId);
 }
 
-/** Requests that came before a time, the oldest first. */
+/** Requests that arrived before a time, the oldest first. */
 export const findOldRequests = (sql: Sql, before: number, limit: number): Promise<RequestKey[]> =>
   sql.all(
     `SELECT device_id AS "deviceId", request_id AS "requestId", received_at AS "receivedAt" FROM device_requests
@@ -118,6 +118,6 @@ const REMOVE = inSets('DELETE FROM device_requests WHERE device_id = ? AND reque
   'bigint',
 ]);
 
-/** Removes such a request; answers 0 when it has gone, or its identifier was used again. */
+/** Removes such a request; returns 0 when it is gone, or its id was used again. */
 export const removeRequest = (sql: Sql, { deviceId, requestId, receivedAt }: RequestKey): Promise<number> =>
   sql.run(REMOVE, deviceId, requestId, receivedAt);

@@ -1,13 +1,13 @@
 import { ROWS_PER_LOOK, type Sweep } from '../../platform/database/sweep.ts';
 import { findOldRequests, type RequestKey, removeRequest } from './request-repository.ts';
 
-/** Microseconds that a request waits for its device to come back: an upload that is a day late is begun anew. */
-const KEPT_FOR = 24 * 3600 * 1_000_000;
+/** Microseconds that a request waits for its device to come back; after a day the device has to ask anew. */
+const KEPT_FOR_MICROS = 24 * 3600 * 1_000_000;
 
-/** Requests that are finished, or whose devices stayed away. A device that goes on asking takes its finished ones along. */
+/** Removes old requests, finished or not. (A device's next request already removes its finished ones.) */
 export const requestSweep = (): Sweep<RequestKey> => ({
   kind: 'device_requests',
-  keptFor: KEPT_FOR,
+  keptForMicros: KEPT_FOR_MICROS,
   async *find(sql, before) {
     for (let left = true; left; ) {
       const found = await findOldRequests(sql, before, ROWS_PER_LOOK);

@@ -4,16 +4,16 @@ import type { Sweep } from '../../platform/database/sweep.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
 
-// Milliseconds. The first sweep waits until those have connected who were connected before the start.
-const FIRST = 60_000;
-const BETWEEN = 600_000;
-// Rows that are removed by one statement where a statement goes over the network.
+// Milliseconds. The first sweep waits, so that the devices of before can connect first.
+const FIRST_MS = 60_000;
+const BETWEEN_MS = 600_000;
+// Rows that are removed together on PostgreSQL, where each statement costs a round trip.
 const AT_ONCE = 100;
-// Milliseconds of the event loop in one unit of work, and how much longer everybody else has it then. It is about the
-// loop's time, not the domain's, so it is no business of the injected clock.
-const STEP = 2;
+// Milliseconds of the event loop that a unit of work takes, and the factor by which the following pause is longer. The event
+// loop sets these times and not the domain, so the injected clock does not apply.
+const STEP_MS = 2;
 const PAUSE_FACTOR = 19;
-const SHORTEST_PAUSE = 5;
+const SHORTEST_PAUSE_MS = 5;
 
 interface Parts {
   database: Database;
@@ -21,22 +21,22 @@ interface Parts {
   log: Log;
   metrics: Metrics;
   sweeps: readonly Sweep[];
-  /** Removes what rows do not know of: objects. Answers how many; undefined when it is not time. Rejects when the store is away. */
+  /** Removes objects that no row refers to. Returns their number; undefined when no sweep is due. Rejects when the store does not answer. */
   sweepObjects(pace: Pace): Promise<number | undefined>;
-  /** Whether it is this process that sweeps; of several one does. */
+  /** Whether this process sweeps; of several nodes one does. */
   leads?(): boolean;
-  /** How many times as long as a step took it rests. */
+  /** The factor by which a pause is longer than the step before it. */
   pauseFactor?: number;
 }
 
-/** How long what is done at leisure rests after a piece of work, so that nobody feels it. Resolves to false when it is to end. */
+/** Waits after a piece of background work in proportion to its duration, so that other work is not slowed down. Resolves to false when the work is to stop. */
 export type Pace = (workedMs: number) => Promise<boolean>;
 
 /**
- * Removes what has served its time: every ten minutes, kind by kind. What may go is looked for on a thread of its own,
- * along the primary keys from the oldest on, and is removed in units of work of two milliseconds, which share the commits
- * of others and are so far apart that they take a twentieth of the time. One that is broken off goes on where the next one begins: at
- * the oldest that is left.
+ * Removes expired rows every ten minutes, kind by kind. They are found on a thread of their own, along the primary keys from
+ * the oldest on, and removed in units of work of two milliseconds. These share the commits of others, with pauses that leave
+ * them a twentieth of the time. A sweep that is interrupted continues with the next one, since that begins at the oldest
+ * remaining row.
  */
 export function createRetention(parts: Parts) {
   const { database, clock, log, metrics, sweeps, sweepObjects, leads = () => true, pauseFactor = PAUSE_FACTOR } = parts;
@@ -48,23 +48,23 @@ export function createRetention(parts: Parts) {
   const pace: Pace = async (workedMs) => {
     if (signal.aborted) return false;
     const { promise, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, Math.max(pauseFactor && SHORTEST_PAUSE, workedMs * pauseFactor)).unref();
+    const timer = setTimeout(resolve, Math.max(pauseFactor && SHORTEST_PAUSE_MS, workedMs * pauseFactor)).unref();
     const giveUp = (): void => resolve();
     signal.addEventListener('abort', giveUp);
     await promise;
-    signal.removeEventListener('abort', giveUp); // else each pause of all the years would be kept
+    signal.removeEventListener('abort', giveUp); // otherwise the listeners of all pauses would add up
     clearTimeout(timer);
     return !signal.aborted;
   };
 
-  /** One unit of work: removes from the first on until its time is over; answers how many it took up and how many went. */
+  /** Removes rows in one unit of work until its time is over; returns how many it has tried, and how many it has removed. */
   async function step(sweep: Sweep, found: readonly unknown[], before: number) {
     let worked = 0;
     const done = await database.transactSoon(async (unit) => {
       const started = performance.now();
       let taken = 0;
       let removed = 0;
-      while (taken < found.length && performance.now() - started < STEP) {
+      while (taken < found.length && performance.now() - started < STEP_MS) {
         const some = found.slice(taken, taken + (database.remote ? AT_ONCE : 1));
         for (const count of await Promise.all(some.map((one) => sweep.remove(unit, one, before)))) removed += count;
         taken += some.length;
@@ -77,8 +77,8 @@ export function createRetention(parts: Parts) {
   }
 
   async function sweepRows(sweep: Sweep): Promise<number> {
-    const { kind, keptFor } = sweep;
-    const before = clock.now() - keptFor; // -Infinity: for ever
+    const { kind, keptForMicros } = sweep;
+    const before = clock.now() - keptForMicros; // -Infinity when rows are kept for ever
     let removed = 0;
     for await (const { found, oldestAt } of sweep.find(database.aside, before)) {
       metrics.retentionBehind.set({ kind }, oldestAt === undefined ? 0 : Math.max(0, before - oldestAt) / 1_000_000);
@@ -88,7 +88,7 @@ export function createRetention(parts: Parts) {
         removed += done.removed;
         if (!(await pace(done.worked))) return removed;
       }
-      if (found.length === 0 && !(await pace(STEP))) return removed; // the disk rests between two looks, too
+      if (found.length === 0 && !(await pace(STEP_MS))) return removed; // the disk gets a pause after an empty page, too
     }
     metrics.retentionBehind.set({ kind }, 0);
     const oldest = await sweep.oldestAt(database.aside);
@@ -113,30 +113,29 @@ export function createRetention(parts: Parts) {
         if (kind === 'objects') metrics.retentionRemoved.inc({ kind }, count);
         metrics.retentionSwept.set({ kind }, clock.now() / 1_000_000);
       } catch (err) {
-        if (!signal.aborted)
-          log.warn({ err, kind }, 'what has served its time could not be removed; the next sweep goes on');
+        if (!signal.aborted) log.warn({ err, kind }, 'expired data could not be removed; the next sweep tries again');
       }
     }
     const line = { removed, seconds: Math.round((clock.now() - started) / 1_000_000) };
-    if (Object.keys(removed).length > 0) log.info(line, 'what has served its time was removed');
-    else log.debug(line, 'nothing has served its time');
+    if (Object.keys(removed).length > 0) log.info(line, 'expired data was removed');
+    else log.debug(line, 'no expired data was found');
   }
 
   function begin(): void {
     running = sweepAll().finally(() => {
       running = undefined;
-      if (!signal.aborted) cancel = clock.after(BETWEEN, begin);
+      if (!signal.aborted) cancel = clock.after(BETWEEN_MS, begin);
     });
   }
 
   return {
     async start(): Promise<void> {
-      // From the start on, so that a rate can be taken of the first ones too.
+      // The counters exist from the start, so that a rate includes the first removed rows.
       for (const kind of [...sweeps.map((sweep) => sweep.kind), 'objects']) metrics.retentionRemoved.inc({ kind }, 0);
-      cancel = clock.after(FIRST, begin);
+      cancel = clock.after(FIRST_MS, begin);
     },
 
-    /** Resolves when no sweep is under way. */
+    /** Resolves when no sweep is running. */
     idle: async (): Promise<void> => running,
 
     async [Symbol.asyncDispose](): Promise<void> {

@@ -5,8 +5,8 @@ import { createWork } from '../../runtime/idle.ts';
 import type { Log } from '../../runtime/log.ts';
 import { deleteWill, type StoredPacket, willsOfOthers } from './session-repository.ts';
 
-/** Milliseconds between two looks. What a first one finds of a node that is dead has time to come back by the next. */
-const BETWEEN = 60_000;
+/** Milliseconds between two checks. The devices of a node that was found dead have this time to connect again. */
+const BETWEEN_MS = 60_000;
 const PAGE = 500;
 
 interface Parts {
@@ -18,17 +18,17 @@ interface Parts {
 }
 
 /**
- * Wills of devices that were connected to a node which is dead, and that have not connected elsewhere for a minute: their
- * connections ended without a word [MQTT-3.1.2-8]. One node sees to them, and has each by deleting it.
+ * Carries out the wills of devices that were connected to a node which died, and that have not connected elsewhere for a
+ * minute: their connections ended without a DISCONNECT [MQTT-3.1.2-8]. One node does this; deleting a will claims it.
  */
 export function createOrphanedWills({ database, clock, log, nodes, carryOut }: Parts) {
-  /** Brokers that were dead at the last look. */
+  /** The brokers that were already dead at the last check. */
   let dead = new Set<string>();
   const work = createWork();
   let cancel = (): void => undefined;
   let stopped = false;
 
-  async function look(): Promise<void> {
+  async function check(): Promise<void> {
     const live = nodes.live().map(({ nodeId }) => nodeId);
     const found = new Set<string>();
     for (let after: string | undefined = ''; after !== undefined && !stopped; ) {
@@ -45,11 +45,11 @@ export function createOrphanedWills({ database, clock, log, nodes, carryOut }: P
   }
 
   function arm(): void {
-    cancel = clock.after(BETWEEN, () => {
+    cancel = clock.after(BETWEEN_MS, () => {
       if (!nodes.leads()) return arm();
       work.begun();
-      void look()
-        .catch((err: unknown) => log.warn({ err }, 'wills of nodes that are dead could not be looked at'))
+      void check()
+        .catch((err: unknown) => log.warn({ err }, 'the wills of dead nodes could not be read or carried out'))
         .finally(() => {
           work.ended();
           if (!stopped) arm();

@@ -8,8 +8,9 @@ const MOVE = inSets('UPDATE device_presence SET last_seen_at = ? WHERE device_id
 ]);
 
 /**
- * Writes when devices were last heard of (microseconds); never back in time, and nothing for one that is gone. A server is
- * asked in two goes, however many there are: most have their row, the first time of the others is written behind.
+ * Stores the times at which devices were last heard of (microseconds). A time never goes back, and nothing is stored for a
+ * removed device. PostgreSQL needs two round trips for any number of devices: one updates the existing rows, the other
+ * inserts those that are missing.
  */
 export async function saveLastSeen(sql: Sql, heard: readonly { deviceId: string; at: number }[]): Promise<void> {
   const moved = await Promise.all(heard.map(({ deviceId, at }) => sql.run(MOVE, at, deviceId, at)));

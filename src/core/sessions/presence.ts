@@ -4,14 +4,14 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
 import { deletePresence, saveLastSeen } from './presence-repository.ts';
 
-// What a crash can lose: so long after it was heard of, a device's time is on the disk.
-const GATHER_MILLISECONDS = 60_000;
-// Where other nodes are asked for it too: so much older it is there, and so seldom a device is written that goes on talking.
-const AMONG_NODES_MILLISECONDS = 15_000;
-// Devices that leave are written sooner, but together: a whole fleet can leave at once.
-const LEFT_MILLISECONDS = 1_000;
+// The time of a device is stored this long after it was heard of, so a crash can lose as much.
+const GATHER_MS = 60_000;
+// The same where other nodes read the time too; a device that keeps talking is still written rarely.
+const AMONG_NODES_MS = 15_000;
+// Devices that leave are written sooner, but together, because a whole fleet can leave at once.
+const LEFT_MS = 1_000;
 const ROWS_PER_UNIT = 256;
-// About 10 MB. Above it what is gathered is written at once.
+// About 10 MB. Above this number of devices, the gathered times are written at once.
 const BOUND = 100_000;
 
 interface Parts {
@@ -23,20 +23,20 @@ interface Parts {
 export type Presence = ReturnType<typeof createPresence>;
 
 /**
- * When devices were last heard of. Every packet of a device comes by here, so it costs no more than a place in a map:
- * what is newer than the database is kept in memory and written in batches. Whether a device is connected is nothing to
- * keep: the broker knows it, and after a crash nobody is.
+ * The times at which devices were last heard of. Every packet of a device changes its time, so this must be cheap: a newer
+ * time is an entry in a map, and entries are written in batches. Whether a device is connected is not stored, since the
+ * broker knows it, and after a crash no device is connected.
  */
 export function createPresence({ database, clock, log }: Parts) {
   const newer = new Map<string, number>();
-  /** Those of them that have left. */
+  /** Those of these devices that have left. */
   const left = new Set<string>();
-  const gather = database.concurrent ? AMONG_NODES_MILLISECONDS : GATHER_MILLISECONDS;
+  const gatherMs = database.concurrent ? AMONG_NODES_MS : GATHER_MS;
   const ofAll = createTimer(() => newer.keys());
   const ofLeft = createTimer(() => left.keys());
   let writing = false;
 
-  /** Writes some of them after a time, the soonest that was asked for. */
+  /** Writes the due devices after a time; the earliest time that was asked for counts. */
   function createTimer(due: () => Iterable<string>) {
     let cancel: (() => void) | undefined;
     let dueAt = Number.POSITIVE_INFINITY;
@@ -54,8 +54,8 @@ export function createPresence({ database, clock, log }: Parts) {
         disarm();
         flush([...due()]).catch((err: unknown) => {
           if (!isDatabaseAway(err))
-            log.error({ err }, 'when devices were last seen could not be written; trying again');
-          arm(gather);
+            log.error({ err }, 'the times at which devices were last seen could not be written; trying again');
+          arm(gatherMs);
         });
       });
     }
@@ -66,7 +66,7 @@ export function createPresence({ database, clock, log }: Parts) {
     writing = true;
     try {
       for (let start = 0; start < due.length; start += ROWS_PER_UNIT) {
-        // In one order, so that two of them never wait for each other.
+        // Every unit takes its rows in the same order, so that two of them never wait for each other.
         const deviceIds = due.slice(start, start + ROWS_PER_UNIT).sort();
         await transact((unit) => write(unit, deviceIds));
       }
@@ -79,11 +79,11 @@ export function createPresence({ database, clock, log }: Parts) {
     const heard: { deviceId: string; at: number }[] = [];
     for (const deviceId of deviceIds) {
       const at = newer.get(deviceId);
-      if (at !== undefined) heard.push({ deviceId, at }); // else it was removed meanwhile
+      if (at !== undefined) heard.push({ deviceId, at }); // a device without a time was removed meanwhile
     }
     await saveLastSeen(unit, heard);
     unit.onCommit(() => {
-      // Who has been heard of again stays.
+      // A device that was heard of again meanwhile keeps its entry.
       for (const { deviceId, at } of heard) {
         if (newer.get(deviceId) !== at) continue;
         newer.delete(deviceId);
@@ -93,27 +93,27 @@ export function createPresence({ database, clock, log }: Parts) {
   }
 
   return {
-    /** A packet came from the device. */
+    /** Tells of a packet from the device. */
     heard(deviceId: string): void {
       newer.set(deviceId, clock.now());
-      if (!ofAll.isArmed()) ofAll.arm(gather);
+      if (!ofAll.isArmed()) ofAll.arm(gatherMs);
       if (newer.size > BOUND && !writing) ofAll.arm(0);
     },
 
-    /** The device's connection has ended. */
+    /** Tells that the device's connection has ended. */
     left(deviceId: string): void {
       if (!newer.has(deviceId)) return;
       left.add(deviceId);
-      ofLeft.arm(LEFT_MILLISECONDS);
+      ofLeft.arm(LEFT_MS);
     },
 
-    /** Microseconds; undefined when the database has the newest. */
+    /** The device's time in microseconds; undefined when the stored one is the newest. */
     newerThanStored: (deviceId: string): number | undefined => newer.get(deviceId),
 
-    /** Forgets a device in the unit of work that removes it. */
+    /** Deletes the time of a device in the unit of work that removes it. */
     async remove(unit: UnitOfWork, deviceId: string): Promise<void> {
       const at = newer.get(deviceId);
-      newer.delete(deviceId); // at once: a batch in the same commit must not write it again
+      newer.delete(deviceId); // before the commit, because a batch in the same commit must not store it again
       left.delete(deviceId);
       unit.onRollback(() => {
         if (at !== undefined && !newer.has(deviceId)) newer.set(deviceId, at);
@@ -124,7 +124,7 @@ export function createPresence({ database, clock, log }: Parts) {
     async [Symbol.asyncDispose](): Promise<void> {
       ofAll.disarm();
       ofLeft.disarm();
-      await flush([...newer.keys()], database.transact); // nobody else's commits come any more
+      await flush([...newer.keys()], database.transact); // at shutdown no other commit comes that this could join
       ofAll.disarm();
     },
   };

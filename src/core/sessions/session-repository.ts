@@ -4,13 +4,13 @@ export interface StoredSubscription {
   clientId: string;
   topic: string;
   qos: number;
-  /** Subscription options of later protocol versions, as given. */
+  /** The subscription options of later protocol versions, as the client gave them. */
   properties: Record<string, unknown>;
 }
 
 export interface StoredPacket {
   clientId: string;
-  /** All fields but the payload. */
+  /** All fields of the packet except the payload. */
   packet: Record<string, unknown>;
   payload: Buffer | null;
 }
@@ -32,7 +32,7 @@ const toPacket = (row: { clientId: string; packet: string; payload: Buffer | nul
   packet: JSON.parse(row.packet) as Record<string, unknown>,
 });
 
-/** Opens a persistent session; true when there was one already [MQTT-3.1.2-4]. */
+/** Opens a persistent session; returns true when there was one already [MQTT-3.1.2-4]. */
 export async function openSession(sql: Sql, clientId: string, nowMicros: number): Promise<boolean> {
   const made = await sql.run(
     'INSERT INTO sessions (client_id, created_at) VALUES (?, ?) ON CONFLICT (client_id) DO NOTHING',
@@ -42,12 +42,12 @@ export async function openSession(sql: Sql, clientId: string, nowMicros: number)
   return made === 0;
 }
 
-/** True while the client has a persistent session. */
+/** Whether the client has a persistent session. */
 export async function hasSession(sql: Sql, clientId: string): Promise<boolean> {
   return (await sql.get('SELECT 1 AS one FROM sessions WHERE client_id = ?', clientId)) !== undefined;
 }
 
-/** Forgets the session with all that belongs to it [MQTT-3.1.2-6]. */
+/** Deletes the session with all its data [MQTT-3.1.2-6]. */
 export async function deleteSession(sql: Sql, clientId: string): Promise<void> {
   await sql.run('DELETE FROM sessions WHERE client_id = ?', clientId);
   await deleteSubscriptions(sql, clientId);
@@ -81,7 +81,7 @@ export async function subscriptionsOf(sql: Sql, clientId: string): Promise<Store
   return (await sql.all<SubscriptionRow>(text, clientId)).map(toSubscription);
 }
 
-/** Subscriptions to exactly this topic; those of QoS 0 have no stored delivery and are left out. */
+/** Subscriptions to exactly this topic. Those of QoS 0 are left out, because they have no stored delivery. */
 export async function subscriptionsTo(sql: Sql, topic: string): Promise<StoredSubscription[]> {
   const text = `SELECT ${SUBSCRIPTION} FROM subscriptions WHERE topic = ? AND qos > 0`;
   return (await sql.all<SubscriptionRow>(text, topic)).map(toSubscription);
@@ -123,7 +123,7 @@ export async function findIncomingPacket(
   return row && toPacket(row);
 }
 
-/** Of a device's packets: whether there is one with this identifier, and how many there are. */
+/** Whether the device has a packet with this identifier, and how many packets it has. */
 export async function countIncomingPackets(
   sql: Sql,
   clientId: string,
@@ -166,7 +166,7 @@ export async function findWill(sql: Sql, clientId: string): Promise<StoredPacket
   return row && toPacket(row);
 }
 
-/** Whoever deletes it has it: the will that was there, of any broker or of one. */
+/** Deletes and returns a client's will, of any broker or of one; whoever deletes it has to carry it out. */
 export async function deleteWill(sql: Sql, clientId: string, brokerId?: string): Promise<StoredPacket | undefined> {
   const own = brokerId === undefined ? '' : ' AND broker_id = ?';
   const row = await sql.get<{ clientId: string; packet: string; payload: Buffer | null }>(
@@ -177,7 +177,7 @@ export async function deleteWill(sql: Sql, clientId: string, brokerId?: string):
   return row && toPacket(row);
 }
 
-/** Up to `limit` wills of brokers that are none of those named, in the order of their clients, after the one named; PostgreSQL only. */
+/** Up to `limit` wills of all brokers except the named ones, by client, after the given client; PostgreSQL only. */
 export const willsOfOthers = (
   sql: Sql,
   brokerIds: readonly string[],
@@ -192,15 +192,15 @@ export const willsOfOthers = (
     limit,
   );
 
-/** The will of a client is of another broker: one that there is not. */
+/** Assigns a client's will to a broker that does not exist, so that it is treated as that of a dead node. */
 export const orphanWill = (sql: Sql, clientId: string, brokerId: string): Promise<number> =>
   sql.run('UPDATE wills SET broker_id = ? WHERE client_id = ?', brokerId, clientId);
 
-/** A broker has another name. */
+/** Changes the name of a broker in its wills. */
 export const renameBroker = (sql: Sql, from: string, to: string): Promise<number> =>
   sql.run('UPDATE wills SET broker_id = ? WHERE broker_id = ?', to, from);
 
-/** Up to `limit` wills in the order of their clients, after the one named. */
+/** Up to `limit` wills by client, after the given client. */
 export async function willsAfter(
   sql: Sql,
   clientId: string,

@@ -18,15 +18,16 @@ export type Sessions = ReturnType<typeof createSessions>;
 const WILLS_PER_READ = 100;
 
 /**
- * What an MQTT server keeps between connections: sessions, their subscriptions, inbound messages of QoS 2, and wills. Where
- * there are other nodes a connection writes behind its fence: what comes late of one is not written over what the next has.
+ * The state that an MQTT server keeps between connections: sessions, their subscriptions, inbound messages of QoS 2, and
+ * wills. With several nodes, each write of a connection is checked by its fence, so that a late write of an old connection
+ * does not overwrite the data of a newer one.
  */
 export function createSessions({ database, clock }: Parts) {
   const { read } = database;
-  // A whole fleet connects at once, after an outage: a commit for each device would take the time of everybody's commands.
+  // After an outage a whole fleet connects at once; with a commit per device, commands would have to wait.
   const transact = database.transactInCrowd;
 
-  /** A unit of one client, which writes nothing when its connection is not the device's any more. */
+  /** Runs a unit of one client. With a fence, it writes only if the connection is still the device's current one. */
   const write = <Result>(
     work: (unit: UnitOfWork) => Promise<Result>,
     clientId: string | undefined,
@@ -40,18 +41,18 @@ export function createSessions({ database, clock }: Parts) {
       : transact(work, clientId);
 
   return {
-    /** Opens a persistent session; true when there was one already [MQTT-3.1.2-4]. */
+    /** Opens a persistent session; returns true when there was one already [MQTT-3.1.2-4]. */
     open: (clientId: string): Promise<boolean> =>
       transact((unit) => repository.openSession(unit, clientId, clock.now()), clientId),
 
-    /** Ends a session: nothing of it stays [MQTT-3.1.2-6]. */
+    /** Ends a session and deletes all its data [MQTT-3.1.2-6]. */
     end: (clientId: string, fence?: Fence): Promise<void> =>
       write((unit) => repository.deleteSession(unit, clientId), clientId, fence),
 
-    /** Forgets a device in the unit of work that removes it. */
+    /** Deletes a device's session in the unit of work that removes the device. */
     remove: (unit: UnitOfWork, deviceId: string): Promise<void> => repository.deleteSession(unit, deviceId),
 
-    /** All of one client. */
+    /** Stores subscriptions; all must be of the same client. */
     subscribe: (subscriptions: Subscription[], fence?: Fence): Promise<void> =>
       write(
         async (unit) => {
@@ -71,17 +72,17 @@ export function createSessions({ database, clock }: Parts) {
 
     subscriptionsOf: (clientId: string): Promise<Subscription[]> => repository.subscriptionsOf(read, clientId),
 
-    /** Subscriptions to exactly this topic; those of QoS 0 have no stored delivery and are left out. */
+    /** Subscriptions to exactly this topic. Those of QoS 0 are left out, because they have no stored delivery. */
     subscriptionsTo: (topic: string): Promise<Subscription[]> => repository.subscriptionsTo(read, topic),
 
     clientsSubscribedTo: (topic: string): Promise<string[]> => repository.clientsSubscribedTo(read, topic),
 
     countSubscriptions: () => repository.countSubscriptions(read),
 
-    /** Of a device's packets that are not released: whether there is one with this identifier, and how many there are. */
+    /** Whether a packet with this identifier waits for its release, and how many packets of the device do. */
     countIncoming: (clientId: string, messageId: number) => repository.countIncomingPackets(read, clientId, messageId),
 
-    /** Keeps a packet until it is released; false when the device has `most` others. */
+    /** Stores a packet until it is released; returns false when the device already has `most` others. */
     keepIncoming: (messageId: number, packet: Packet, most: number, fence?: Fence): Promise<boolean> =>
       write(
         async (unit) => {
@@ -97,7 +98,7 @@ export function createSessions({ database, clock }: Parts) {
     findIncoming: (clientId: string, messageId: number): Promise<Packet | undefined> =>
       repository.findIncomingPacket(read, clientId, messageId),
 
-    /** False when there is no such packet. */
+    /** Deletes a released packet; returns false when there is none. */
     releaseIncoming: (clientId: string, messageId: number, fence?: Fence): Promise<boolean> =>
       write((unit) => repository.deleteIncomingPacket(unit, clientId, messageId), clientId, fence),
 
@@ -110,8 +111,8 @@ export function createSessions({ database, clock }: Parts) {
     findWill: (clientId: string): Promise<Packet | undefined> => repository.findWill(read, clientId),
 
     /**
-     * The will that is no more, or undefined. It is asked at every CONNECT: most have none, and need no commit. With
-     * `brokerId` that of no other broker is taken: the device may be connected there by now.
+     * Deletes and returns a client's will, or undefined. Each CONNECT calls this, so it reads first: most clients have no
+     * will, and need no commit. With `brokerId`, only a will of that broker is taken; the device may be connected to another.
      */
     async takeWill(clientId: string, brokerId?: string): Promise<Packet | undefined> {
       const will = await repository.findWill(read, clientId);
@@ -119,7 +120,7 @@ export function createSessions({ database, clock }: Parts) {
       return transact((unit) => repository.deleteWill(unit, clientId, brokerId), clientId);
     },
 
-    /** All wills, in the order of their clients. */
+    /** All wills, by client. */
     async *wills(): AsyncGenerator<Packet & { brokerId: string }> {
       let last = '';
       for (;;) {

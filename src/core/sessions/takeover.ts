@@ -3,7 +3,7 @@ import type { Database, Sql, UnitOfWork } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import * as repository from './session-repository.ts';
 
-/** What is committed, or what a unit sees: for who passes it on. */
+/** Reads committed rows, or those that a unit of work sees; for code that only passes it on. */
 export type Seen = Sql;
 type Standing = 'good' | 'bad' | 'blocked';
 
@@ -14,34 +14,34 @@ interface Parts {
 }
 
 interface Entry {
-  /** Whether the device shows the right proof, by what is committed, or by what a unit sees. */
+  /** Checks the device's proof, with committed rows or with those that a unit sees. */
   standing(sql: Sql): Promise<Standing>;
-  /** A session that outlives the connection. */
+  /** Whether the session outlives the connection. */
   persistent: boolean;
   /** Ends the connection, without its will. */
   close(): void;
 }
 
-/** A device that is in. */
+/** A device that was admitted to this node. */
 export interface Entered {
   standing: 'good';
   epoch: number;
-  /** Called first in each unit of work that writes what the connection says. */
+  /** Called first in each unit of work that writes a message of the connection. */
   fence: Fence;
-  /** There was a session already. */
+  /** Whether the session existed already. */
   resumes: boolean;
-  /** Of the connection that it had to another node that lives, to be carried out [MQTT-3.1.2-8]. */
+  /** The will of the device's former connection to another live node, which has to be carried out [MQTT-3.1.2-8]. */
   will: repository.StoredPacket | undefined;
 }
 
 export type Takeover = ReturnType<typeof createTakeover>;
 
-/** How a device comes to this node from wherever it was, and goes; where there are other nodes. */
+/** Admits a device to this node, from wherever it was connected, and ends that; with several nodes only. */
 export function createTakeover({ database, clock, ownership }: Parts) {
   return {
     /**
-     * One unit under the lock of the device: its credential is looked at again, it is this node's from the commit on, its
-     * session is opened. Rejects while this node may own nothing.
+     * Admits a device in one unit under its lock: its credential is checked again, it belongs to this node from the commit
+     * on, and its session is opened. Rejects while this node may own no device.
      */
     enter: (deviceId: string, { standing, persistent, close }: Entry): Promise<Entered | { standing: Standing }> =>
       database.transactInCrowd(async (unit) => {
@@ -54,16 +54,16 @@ export function createTakeover({ database, clock, ownership }: Parts) {
         return { standing: found, epoch, fence, resumes, will: fromOther ? will : undefined };
       }, deviceId),
 
-    /** The connection of that epoch has ended. */
+    /** Tells that the connection of an epoch has ended. */
     left: ownership.left,
 
-    /** The connection of that epoch will be ended: its will is as that of a node that is dead, until the device is back. */
+    /** Prepares the end of an epoch's connection: until the device is back, its will is treated as that of a dead node. */
     orphan: (deviceId: string, epoch: number): Promise<number> =>
       database.transactInCrowd((unit) => repository.orphanWill(unit, deviceId, `handed over ${epoch}`), deviceId),
 
     /**
-     * In a unit under the lock of the device, which ends its right to its connection wherever that is. Answers the will
-     * that the connection would have left.
+     * In a unit under the device's lock, ends the device's right to its connection, to whichever node. Returns the will of
+     * that connection.
      */
     async revoke(unit: UnitOfWork, deviceId: string): Promise<repository.StoredPacket | undefined> {
       await ownership.revoke(unit, deviceId);

@@ -1,19 +1,19 @@
 import type { Sql } from '../../platform/database/sql.ts';
 import type { Catalogue } from './catalogue.ts';
 
-/** A version with its package, as lists of what is available show it. */
+/** A version with its package, as the lists of available software show it. */
 export interface AvailableVersion {
   package: string;
   displayName: string | null;
   version: string;
   description: string | null;
-  /** Microseconds; null: not distributing. */
+  /** Microseconds; null when the version is not distributed. */
   distributionStartedAt: number | null;
   createdAt: number;
   updatedAt: number;
 }
 
-/** Only this package when named; only the newest version of each package when `latest`. */
+/** `package` selects one package; `latest` selects the newest version of each. */
 interface Filter {
   package?: string;
   latest: boolean;
@@ -21,8 +21,8 @@ interface Filter {
 
 const COLUMNS = `p.package, p.display_name AS "displayName", v.version, v.description,
   v.distribution_started_at AS "distributionStartedAt", v.created_at AS "createdAt", v.updated_at AS "updatedAt"`;
-// Packages of the owner first, then their versions: SQLite takes a CROSS JOIN as written, so that rows come in the order of
-// two indexes and nobody else's are read.
+// The owner's packages come first, then their versions. SQLite keeps the order of a CROSS JOIN, so the rows come in the order
+// of two indexes, and rows of other owners are not read.
 const JOINED = 'packages p CROSS JOIN versions v';
 const OF_PACKAGE = 'v.line = p.line AND v.package = p.package';
 const ORDER = 'ORDER BY p.package, v.sort_key DESC, v.version DESC';
@@ -31,7 +31,7 @@ const IS_NEWEST = `v.version = (SELECT n.version FROM versions n WHERE n.line = 
 const OF_CALLER = `${OF_PACKAGE} AND p.line = 'software' AND p.developer_id = ? AND (p.for_all = 1 OR EXISTS (
   SELECT 1 FROM package_permissions m WHERE m.line = p.line AND m.package = p.package AND m.application_id = ?))`;
 
-/** What an application may distribute (op 24): by package, newest version first. */
+/** The versions that an application may distribute (op 24): by package, newest version first. */
 export async function listDistributable(
   sql: Sql,
   caller: { developerId: string; applicationId: string },
@@ -55,7 +55,7 @@ export async function listDistributable(
   return { rows, total: count?.total ?? 0 };
 }
 
-/** The service's own software: the newest versions of each system package, at most so many of one. */
+/** The newest versions of each system package, at most `perPackage` of one. */
 export async function listNewestOfSystem(
   sql: Sql,
   filter: { package?: string },
@@ -73,7 +73,7 @@ export async function listNewestOfSystem(
   );
 }
 
-/** A page of the service's own versions of a catalogue: by package, newest version first. */
+/** A page of a catalogue's versions that belong to the service: by package, newest version first. */
 export async function listServiceSoftware(
   sql: Sql,
   catalogue: Catalogue,

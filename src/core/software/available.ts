@@ -1,20 +1,20 @@
 import type { Database } from '../../platform/database/sql.ts';
 import { type AvailableVersion, listDistributable, listFirmware, listNewestOfSystem } from './available-repository.ts';
 
-/** Specification, "Limits". */
+/** Versions of a system package in the list (specification, "Limits"). */
 const NEWEST_PER_SYSTEM_PACKAGE = 3;
 
 export interface AvailableSoftware {
   userPackages: AvailableVersion[];
   systemPackages: AvailableVersion[];
-  /** Of userPackages. */
+  /** The number of all userPackages. */
   total: number;
 }
 
-/** What can be installed (ops 24 and 29). */
+/** The software that can be installed (ops 24 and 29). */
 export function createAvailable({ database }: { database: Database }) {
   return {
-    /** Op 24: paging is of userPackages only. Versions without distribution are in it; they are not distributable yet. */
+    /** Op 24: only userPackages are paged. Versions that are not distributed are included, though they cannot be installed yet. */
     async list(
       caller: { developerId: string; applicationId: string },
       query: { package?: string; mode?: 'latest'; offset: number; limit: number },

@@ -16,18 +16,18 @@ interface Parts {
 }
 
 interface Binary extends StoredObject {
-  /** Somebody has looked into it, and what is wrong with it; null when nothing is, or nobody has looked. */
+  /** Whether the binary was inspected, and the warning of the inspection; the warning is null when there is none. */
   inspected: boolean;
   warning: string | null;
 }
 
 /**
- * The binaries of versions (ops 20 to 22). The object store is asked each time and its answer never kept: uploads go
- * past the service. All throw PACKAGE_NOT_FOUND and VERSION_NOT_FOUND.
+ * The binaries of versions (ops 20 to 22). The object store is asked each time and its answer is not kept, because uploads
+ * do not pass through the service. All methods throw PACKAGE_NOT_FOUND and VERSION_NOT_FOUND.
  */
 export function createBinaries({ database, objects, inspection, digests, quotas }: Parts) {
   return {
-    /** Op 20; undefined without a binary. */
+    /** Op 20; returns undefined when there is no binary. */
     async find(developerId: string, name: VersionName): Promise<Binary | undefined> {
       const version = await requireVersion(database.read, developerId, name);
       const stored = await objects.head(objectKey(version.binaryId));
@@ -39,7 +39,7 @@ export function createBinaries({ database, objects, inspection, digests, quotas 
       return { ...stored, inspected: content !== undefined, warning: content?.warning ?? null };
     },
 
-    /** Op 21; nothing happens without a binary. */
+    /** Op 21; succeeds when there is no binary. */
     async remove(developerId: string, name: VersionName): Promise<void> {
       const { binaryId, storedBytes } = await requireVersion(database.read, developerId, name);
       await objects.remove(objectKey(binaryId));
@@ -47,8 +47,8 @@ export function createBinaries({ database, objects, inspection, digests, quotas 
     },
 
     /**
-     * Op 22. Neither length nor type is signed: any binary up to the limit of the store can be sent, while its developer has
-     * any room. Throws QUOTA_EXCEEDED.
+     * Op 22. Neither length nor type is signed, so any binary up to the store's limit can be sent while its developer has
+     * room for at least one byte. Throws QUOTA_EXCEEDED.
      */
     async uploadUrl(developerId: string, name: VersionName): Promise<UploadTicket> {
       const { binaryId } = await requireVersion(database.read, developerId, name);

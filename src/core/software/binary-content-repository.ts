@@ -2,15 +2,15 @@ import type { Sql } from '../../platform/database/sql.ts';
 
 interface BinaryContent {
   binaryId: string;
-  /** As registered. */
+  /** The registered package and version. */
   package: string;
   version: string;
   etag: string;
-  /** As the file says; null when it could not be read. */
+  /** The package and version in the file; null when it could not be read. */
   foundPackage: string | null;
   foundVersionName: string | null;
   foundVersionCode: number | null;
-  /** How the file differs from what was registered; null when it does not. */
+  /** The difference between the file and the registration; null when there is none. */
   warning: string | null;
   /** Microseconds. */
   readAt: number;
@@ -21,7 +21,7 @@ export async function findEtag(sql: Sql, binaryId: string): Promise<string | und
   return row?.etag;
 }
 
-/** What was found in a binary as it was uploaded under that ETag; undefined when nobody has looked. */
+/** The result of the inspection of a binary with this ETag; undefined when it was not inspected. */
 export const findContent = (
   sql: Sql,
   binaryId: string,
@@ -53,12 +53,12 @@ export async function saveContent(sql: Sql, content: BinaryContent): Promise<voi
   );
 }
 
-// Of versions that are still registered as they were when the file was read.
+// Only versions that still have the binary and the name under which it was inspected.
 const WARNINGS = `FROM binary_contents c WHERE c.warning IS NOT NULL AND EXISTS (
   SELECT 1 FROM versions v WHERE v.line = 'software' AND v.package = c.package AND v.version = c.version
     AND v.binary_id = c.binary_id)`;
 
-/** A page of the binaries that differ from what was registered, by package and version, and how many there are. */
+/** A page of the binaries that differ from their registration, by package and version, and their total number. */
 export async function listWarnings(
   sql: Sql,
   page: { offset: number; limit: number },

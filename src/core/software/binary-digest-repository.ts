@@ -1,6 +1,6 @@
 import type { Sql } from '../../platform/database/sql.ts';
 
-/** The digest of a binary as it was uploaded under that ETag; undefined when there is none, or of another upload. */
+/** The SHA-256 of a binary with this ETag; undefined when it was not computed, or only for another upload. */
 export async function findDigest(sql: Sql, binaryId: string, etag: string): Promise<string | undefined> {
   const row = await sql.get<{ sha256: string }>(
     'SELECT sha256 FROM binary_digests WHERE binary_id = ? AND etag = ?',

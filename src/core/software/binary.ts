@@ -3,10 +3,10 @@ import type { UploadUrl } from './object-store.ts';
 /** Seconds (specification, "Limits": 60 minutes). */
 export const UPLOAD_SECONDS = 3600;
 
-/** Where the binary lies. The key belongs to one registration of a version: the next one of that name gets another. */
+/** The object key of a binary. It belongs to one registration of a version; a version that is registered again gets another. */
 const PREFIX = 'software/';
 export const objectKey = (binaryId: string): string => `${PREFIX}${binaryId}`;
-/** The reverse; undefined for a key of something else. */
+/** The binary's identifier in an object key; undefined when the key is not a binary's. */
 export const binaryIdOf = (key: string): string | undefined =>
   key.startsWith(PREFIX) ? key.slice(PREFIX.length) : undefined;
 

@@ -15,9 +15,8 @@ interface Parts {
 export type Digests = ReturnType<typeof createDigests>;
 
 /**
- * SHA-256 of binaries, for devices to check their downloads by. The embedded store knows it; of a binary in any other
- * store it is made by reading it, once for each upload, one binary at a time and a chunk at a time, so that nothing else
- * waits for it.
+ * The SHA-256 of binaries, with which devices check their downloads. The embedded store knows it. For any other store the
+ * binary is read once after each upload: one binary at a time, chunk by chunk, so that other work does not wait.
  */
 export function createDigests({ database, log, objects }: Parts) {
   const running = new Map<string, Promise<string>>();
@@ -54,26 +53,26 @@ export function createDigests({ database, log, objects }: Parts) {
   const find = async (binaryId: string, stored: StoredObject): Promise<string | undefined> =>
     stored.sha256 ?? (await findDigest(database.read, binaryId, stored.etag));
 
-  /** Nobody waits for it; it is begun anew when it is wanted the next time. */
+  /** Lets a computation run on its own. If it fails, it is started again when the digest is needed next. */
   function inBackground(made: Promise<unknown>, binaryId: string): void {
     made.catch((err: unknown) => {
-      if (!signal.aborted) log.warn({ err, binaryId }, 'the digest of a binary could not be made');
+      if (!signal.aborted) log.warn({ err, binaryId }, 'the digest of a binary could not be computed');
     });
   }
 
   return {
-    /** The digest of what is stored, made now if need be. Rejects when the object store does not answer, or has another by then. */
+    /** The digest of the stored binary, computed now if it is missing. Rejects when the store does not answer, or the binary was replaced. */
     of: async (binaryId: string, stored: StoredObject): Promise<string> =>
       (await find(binaryId, stored)) ?? begin(binaryId, stored),
 
-    /** The digest of what is stored, if it is there by now; else it is begun. */
+    /** The digest of the stored binary, if it is known; otherwise its computation starts. */
     async known(binaryId: string, stored: StoredObject): Promise<string | undefined> {
       const found = await find(binaryId, stored);
       if (found === undefined) inBackground(begin(binaryId, stored), binaryId);
       return found;
     },
 
-    /** Sees to it that the digest of what was found is there when it is wanted. Nobody waits for it. */
+    /** Starts the computation of a missing digest, so that it is known when it is needed. Does not wait for it. */
     seen(binaryId: string, stored: StoredObject): void {
       if (stored.sha256 !== undefined) return;
       inBackground(
@@ -82,10 +81,10 @@ export function createDigests({ database, log, objects }: Parts) {
       );
     },
 
-    /** Resolves when none is being made. */
+    /** Resolves when no digest is being computed. */
     idle: work.idle,
 
-    /** What is being read is left; it is begun anew when it is wanted the next time. */
+    /** Stops computations; they start again when the digests are needed next. */
     async [Symbol.asyncDispose](): Promise<void> {
       stopping.abort();
       await work.idle();

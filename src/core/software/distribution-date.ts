@@ -1,10 +1,10 @@
 const FLOOR = '2026-03-26';
 
 /**
- * When a distribution began, as the interface shows it: what began on or before 2026-03-26 began at that day
+ * The start of a distribution as the interface shows it: one on or before 2026-03-26 is shown as that day
  * (specification, "Distribution status").
  *
- * @param formatTime microseconds as a local date-time
+ * @param formatTime formats microseconds as a local date-time
  */
 export function distributionDate(startedAt: number, formatTime: (micros: number) => string): string {
   const date = formatTime(startedAt);

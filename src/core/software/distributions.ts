@@ -12,14 +12,14 @@ interface Parts {
   inspection: Inspection;
 }
 
-/** Whether versions are distributed (ops 25 to 27). All throw PACKAGE_NOT_FOUND and VERSION_NOT_FOUND. */
+/** The distribution of versions (ops 25 to 27). All methods throw PACKAGE_NOT_FOUND and VERSION_NOT_FOUND. */
 export function createDistributions({ database, clock, inspection }: Parts) {
   return {
-    /** Op 25: when it was started, in microseconds; null when it is not. */
+    /** Op 25: the time of the start, in microseconds; null when the version is not distributed. */
     startedAt: async (developerId: string, name: VersionName): Promise<number | null> =>
       (await requireVersion(database.read, developerId, name)).distributionStartedAt,
 
-    /** Op 26; the caller may distribute the package from then on, if it could not before. Throws DISTRIBUTION_STARTED. */
+    /** Op 26. It also permits the caller's application to distribute the package. Throws DISTRIBUTION_STARTED. */
     start(caller: { developerId: string; applicationId: string }, name: VersionName): Promise<number> {
       return database.transact(async (unit) => {
         const known = await requireVersion(unit, caller.developerId, name, unit.forUpdate);
@@ -32,7 +32,7 @@ export function createDistributions({ database, clock, inspection }: Parts) {
       });
     },
 
-    /** Op 27; nothing happens when it is not started. What devices have installed stays (endpoint rule 11). */
+    /** Op 27; succeeds when the version is not distributed. Installed versions stay on the devices (endpoint rule 11). */
     async stop(developerId: string, name: VersionName): Promise<void> {
       await database.transact(async (unit) => {
         const known = await requireVersion(unit, developerId, name, unit.forUpdate);

@@ -1,17 +1,17 @@
 import { versionSortKey } from './version.ts';
 
 export interface FirmwareState {
-  /** The package that the version belongs to; null when none of the list has it. */
+  /** The package of the version; null when no package of the list has it. */
   package: string | null;
-  /** As last reported; null when the device has not said. */
+  /** The last reported version; null when the device has not reported one. */
   version: string | null;
   /** Whether the list has a newer version of that package. */
   updatable: boolean;
 }
 
 /**
- * What a device runs, by op 29's list. A version that the list does not have can only be placed when there is just one
- * package of firmware.
+ * Compares a device's firmware with op 29's list. If the list lacks the reported version, its package is only known when the
+ * list has a single package.
  */
 export function firmwareState(
   reported: string | null,

@@ -22,14 +22,14 @@ interface Parts {
   objects: Pick<ObjectStore, 'head' | 'read'>;
 }
 
-// Files that are read at a time, each in a worker of its own, and files that wait for it. More are left for the next time
-// that somebody asks for them.
+// Files that are inspected at a time, each in a worker of its own, and files that wait for it. Further files are skipped, and
+// inspected when they are asked for again.
 const AT_A_TIME = 2;
 const MOST_WAITING = 1000;
 
 export type Inspection = ReturnType<typeof createInspection>;
 
-/** How the file differs from what was registered, or null (specification, "Version"). */
+/** The difference between the file and the registration, or null (specification, "Version"). */
 function warningOf(registered: Registered, found: ApkManifest): string | null {
   if (found.package !== registered.package) return `the file is of the package ${found.package}.`;
   if (found.versionName !== registered.version)
@@ -38,8 +38,8 @@ function warningOf(registered: Registered, found: ApkManifest): string | null {
 }
 
 /**
- * Looks once into each upload of developers' software, when it is first seen present, with ranged reads. It only warns:
- * a version whose file says otherwise is distributed all the same, and its devices report the error.
+ * Inspects each upload of developers' software once, when it is first seen, with ranged reads. It only warns: a version whose
+ * file differs is distributed nevertheless, and its devices report the error.
  */
 export function createInspection({ database, clock, log, objects }: Parts) {
   const running = new Set<string>();
@@ -60,7 +60,7 @@ export function createInspection({ database, clock, log, objects }: Parts) {
       found = await inspectApk({ size, read }, signal);
       warning = warningOf(registered, found);
     } catch (thrown) {
-      // A store that does not answer is no fault of the file: it is looked at again when it is next seen.
+      // An error of the store says nothing about the file, which is inspected when it is seen again.
       if (!(thrown instanceof ApkError)) throw thrown;
       warning = `the file cannot be read as an APK: ${thrown.message}`;
     }
@@ -81,7 +81,7 @@ export function createInspection({ database, clock, log, objects }: Parts) {
     );
   }
 
-  /** Nobody waits for it. */
+  /** Starts an inspection, or puts it into the queue; does not wait for it. */
   function begin({ binaryId }: Registered, task: () => Promise<void>): void {
     if (signal.aborted || running.has(binaryId) || waiting.size >= MOST_WAITING) return;
     waiting.set(binaryId, task);
@@ -97,7 +97,7 @@ export function createInspection({ database, clock, log, objects }: Parts) {
     work.begun();
     task()
       .catch((err: unknown) => {
-        if (!signal.aborted) log.error({ err, binaryId }, 'an uploaded binary could not be looked into');
+        if (!signal.aborted) log.error({ err, binaryId }, 'an uploaded binary could not be inspected');
       })
       .finally(() => {
         running.delete(binaryId);
@@ -107,23 +107,23 @@ export function createInspection({ database, clock, log, objects }: Parts) {
   }
 
   return {
-    /** A HEAD found the binary (ops 20 and 28). */
+    /** Inspects a binary that a HEAD has found (ops 20 and 28). */
     seen: (registered: Registered, stored: StoredObject): void => begin(registered, () => inspect(registered, stored)),
 
-    /** Asks for the binary first (op 26, which needs none to be there). */
+    /** Asks the store for the binary first (op 26, which does not require one). */
     look: (registered: Registered): void =>
       begin(registered, async () => {
         const stored = await objects.head(objectKey(registered.binaryId), { signal });
         if (stored) await inspect(registered, stored);
       }),
 
-    /** The binaries that differ from what was registered (administration). */
+    /** The binaries that differ from their registration (administration). */
     warnings: (page: { offset: number; limit: number }) => listWarnings(database.read, page),
 
-    /** Resolves when no file is being read. */
+    /** Resolves when no file is being inspected. */
     idle: work.idle,
 
-    /** What is being read is left: it is looked at again when it is next seen. */
+    /** Stops inspections; the files are inspected when they are seen again. */
     async [Symbol.asyncDispose](): Promise<void> {
       waiting.clear();
       stopping.abort();

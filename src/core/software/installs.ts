@@ -9,14 +9,14 @@ import { requireServiceVersion, type VersionName } from './ownership.ts';
 import { findPackage } from './package-repository.ts';
 import { findVersion, type Version } from './version-repository.ts';
 
-/** What is known of a version without asking the object store. */
+/** The properties of a version that the database has, without asking the object store. */
 interface Installable {
-  /** Microseconds; null: not distributing. */
+  /** Microseconds; null when the version is not distributed. */
   distributionStartedAt: number | null;
-  /** Of the binary, whether there is one or not. */
+  /** The identifier of the binary, whether one was uploaded or not. */
   binaryId: string;
   objectKey: string;
-  /** The version, when its binary is an APK that can be looked into; firmware may be anything. */
+  /** The version, if its binary is an APK that can be inspected; undefined for firmware, which can be any file. */
   inspect: Version | undefined;
 }
 
@@ -44,12 +44,12 @@ interface Parts {
   digests: Pick<Digests, 'of' | 'known' | 'seen'>;
 }
 
-/** What an install (op 28) and a firmware update need: whether a version may be installed, and where devices get it. */
+/** Checks for an install (op 28) or a firmware update whether a version may be installed, and makes the download URL. */
 export function createInstalls({ database, objects, inspection, digests }: Parts) {
   return {
     /**
-     * A version that applications of the developer can install (op 28): the developer's, or a system package's. Distributing
-     * or not is for the caller to judge. Throws PACKAGE_NOT_FOUND, VERSION_NOT_FOUND.
+     * Finds a version that applications of the developer can install (op 28): the developer's, or a system package's. The
+     * caller checks whether it is distributed. Throws PACKAGE_NOT_FOUND, VERSION_NOT_FOUND.
      */
     async findInstallable(sql: Sql, developerId: string, name: VersionName): Promise<Installable> {
       const known = await findPackage(sql, 'software', name.package);
@@ -61,14 +61,14 @@ export function createInstalls({ database, objects, inspection, digests }: Parts
       return toInstallable('software', version);
     },
 
-    /** A version of op 29's list. Throws PACKAGE_NOT_FOUND, VERSION_NOT_FOUND. */
+    /** Finds a version of op 29's list. Throws PACKAGE_NOT_FOUND, VERSION_NOT_FOUND. */
     async findFirmware(sql: Sql, name: VersionName): Promise<Installable> {
       return toInstallable('firmware', await requireServiceVersion(sql, 'firmware', name));
     },
 
     /**
-     * The last committed state of what an install names; undefined when it was removed, and when the name is another
-     * developer's, or has gone to one since: devices never get what is not theirs.
+     * Finds the version of an install as it is now. Undefined when it was removed, or when its name belongs to another
+     * developer, since devices must never get the software of others.
      */
     async findCurrent(catalogue: Catalogue, name: VersionName, developerId: string): Promise<Installable | undefined> {
       const known = await findPackage(database.read, catalogue, name.package);
@@ -77,7 +77,7 @@ export function createInstalls({ database, objects, inspection, digests }: Parts
       return version && toInstallable(catalogue, version);
     },
 
-    /** Whether there is a binary, by asking the object store. */
+    /** Asks the object store whether there is a binary. */
     async hasBinary(installable: Installable): Promise<boolean> {
       const stored = await objects.head(installable.objectKey);
       if (stored && installable.inspect) inspection.seen(installable.inspect, stored);
@@ -86,9 +86,9 @@ export function createInstalls({ database, objects, inspection, digests }: Parts
     },
 
     /**
-     * A fresh URL for a device, for so many seconds; undefined when there is no binary. The digest of one that was never
-     * read is made first (a device that could not check what it downloads would be told less than the others): the
-     * answer waits for it, or is `preparing`.
+     * Makes a URL for a device that is valid for `expiresIn` seconds; undefined when there is no binary. A missing digest is
+     * computed first, because every device must be able to check its download: with `waits` the method waits for it,
+     * without it the answer is `preparing`.
      */
     async download(
       installable: Installable,

@@ -1,18 +1,18 @@
-/** What software needs of an object store; keys are opaque. A `signal` that is aborted ends an operation, which fails then. */
+/** The operations of an object store that software needs; keys are opaque. Aborting a `signal` ends an operation with an error. */
 export interface ObjectStore {
-  /** A presigned URL for one HTTP PUT. `expiresIn` in seconds; a given length is signed, so the PUT must have it. */
+  /** Makes a presigned URL for one HTTP PUT. `expiresIn` is in seconds; a given length is signed, so the PUT must have it. */
   uploadUrl(key: string, options: { contentLength?: number; expiresIn: number }): Promise<UploadUrl>;
-  /** A presigned URL for HTTP GET. `expiresAt` in microseconds since the epoch. */
+  /** Makes a presigned URL for HTTP GET. `expiresAt` is in microseconds since the epoch. */
   downloadUrl(key: string, options: { expiresIn: number }): Promise<{ url: string; expiresAt: number }>;
-  /** What is stored now; `uploadedAt` in microseconds since the epoch. */
+  /** Asks for the stored object; undefined when there is none. `uploadedAt` is in microseconds since the epoch. */
   head(key: string, options?: { signal?: AbortSignal }): Promise<StoredObject | undefined>;
-  /** The bytes from `start` to `end`, both included. */
+  /** Reads the bytes from `start` to `end`, both included. */
   read(key: string, start: number, end: number, options?: { signal?: AbortSignal }): Promise<Buffer>;
-  /** All bytes, in order, as they come; fails when the object is not the one with that ETag. */
+  /** Streams all bytes in order; fails when the object does not have this ETag. */
   stream(key: string, options: { etag: string; signal?: AbortSignal }): AsyncIterable<Uint8Array>;
-  /** Nothing happens when there is no such object. */
+  /** Removes the object; succeeds when there is none. */
   remove(key: string): Promise<void>;
-  /** All objects whose keys begin so, in pages. */
+  /** Lists the objects whose keys begin with the prefix, in pages. */
   list(prefix: string): AsyncIterable<ListedObject[]>;
 }
 
@@ -38,6 +38,6 @@ export interface StoredObject {
   size: number;
   uploadedAt: number;
   etag: string;
-  /** Hexadecimal; only where the store says so by itself. */
+  /** Hexadecimal; present only if the store itself knows it. */
   sha256?: string;
 }

@@ -6,15 +6,15 @@ import type { ListedObject, ObjectStore } from './object-store.ts';
 import { forgetBinary, forgetOrphan, isReferred, listOrphans, rememberOrphan } from './orphan-repository.ts';
 import type { Quotas } from './quotas.ts';
 
-/** Microseconds: longer than an upload URL is valid, by far. */
-const DAY = 86_400_000_000;
+/** A day in microseconds, much longer than an upload URL is valid. */
+const DAY_MICROS = 86_400_000_000;
 /** Microseconds between two walks through all objects. */
-const BETWEEN = 6 * 3600 * 1_000_000;
-/** Identifiers as the service makes them: what others keep in the bucket is none of its business. */
+const BETWEEN_MICROS = 6 * 3600 * 1_000_000;
+/** Identifiers in the form of the service, so that foreign objects in the bucket are left alone. */
 const OWN = /^bin_[0-9a-z]+$/;
-/** Milliseconds of the event loop that the look at some objects takes. */
-const LOOK = 1;
-const OBJECTS_PER_LOOK = 100;
+/** Milliseconds of the event loop that one step takes. */
+const STEP_MS = 1;
+const OBJECTS_PER_STEP = 100;
 
 interface Parts {
   database: Database;
@@ -27,10 +27,11 @@ interface Parts {
 type Pace = (workedMs: number) => Promise<boolean>;
 
 /**
- * Objects that no version refers to: the version went, and its binary came afterwards by a URL that was still valid, or
- * could not be removed with it. They are walked through in pages, four times a day. One is removed when it was uploaded and
- * found without a version a day ago or longer: by then nobody can have a URL for it, and no version will ever have its
- * identifier again. What is there is counted to its developer. Answers how many were removed; undefined when it was not time to walk.
+ * Removes objects that no version refers to: the version was removed, and its binary was uploaded afterwards through a URL
+ * that was still valid, or could not be removed with it. Four times a day all objects are listed, page by page. An object is
+ * removed when it was uploaded, and found without a version, at least a day ago: then nobody has a valid URL for it, and
+ * since identifiers are not reused, no version will refer to it. The sizes of all others are counted for their developers.
+ * Returns the number of removed objects; undefined when no walk was due.
  */
 export function createObjectSweep({ database, clock, log, objects, quotas }: Parts) {
   let nextAt = Number.NEGATIVE_INFINITY;
@@ -43,12 +44,12 @@ export function createObjectSweep({ database, clock, log, objects, quotas }: Par
       const binaryId = binaryIdOf(key);
       if (binaryId === undefined || !OWN.test(binaryId)) continue;
       await quotas.seen(binaryId, size);
-      if (uploadedAt > now - DAY) continue;
+      if (uploadedAt > now - DAY_MICROS) continue;
       const foundAt = known.get(binaryId);
-      if (await isReferred(database.read, binaryId)) continue; // stays among the known, if it was: that is forgotten
+      if (await isReferred(database.read, binaryId)) continue; // stays in `known`, so its old entry is deleted at the end
       known.delete(binaryId);
       if (foundAt === undefined) found.push(binaryId);
-      else if (foundAt <= now - DAY) {
+      else if (foundAt <= now - DAY_MICROS) {
         await objects.remove(objectKey(binaryId));
         await database.transactSoon(async (unit) => {
           await forgetOrphan(unit, binaryId);
@@ -75,17 +76,17 @@ export function createObjectSweep({ database, clock, log, objects, quotas }: Par
     const known = new Map((await listOrphans(database.read)).map(({ binaryId, foundAt }) => [binaryId, foundAt]));
     let removed = 0;
     for await (const page of objects.list(objectKey(''))) {
-      for (let at = 0; at < page.length; at += OBJECTS_PER_LOOK) {
-        removed += await take(page.slice(at, at + OBJECTS_PER_LOOK), known);
-        if (!(await pace(LOOK))) return removed;
+      for (let at = 0; at < page.length; at += OBJECTS_PER_STEP) {
+        removed += await take(page.slice(at, at + OBJECTS_PER_STEP), known);
+        if (!(await pace(STEP_MS))) return removed;
       }
     }
-    // What was not met again is gone, or has a version after all.
+    // Entries that remain belong to objects that are gone, or that a version refers to after all.
     if (known.size > 0)
       await database.transactSoon(async (unit) => {
         for (const binaryId of known.keys()) await forgetOrphan(unit, binaryId);
       });
-    nextAt = clock.now() + BETWEEN;
+    nextAt = clock.now() + BETWEEN_MICROS;
     return removed;
   };
 }

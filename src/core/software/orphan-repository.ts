@@ -9,7 +9,7 @@ interface Orphan {
 export const listOrphans = (sql: Sql): Promise<Orphan[]> =>
   sql.all('SELECT binary_id AS "binaryId", found_at AS "foundAt" FROM orphaned_objects');
 
-/** Remembers that no version refers to an object; a time that is known stays. */
+/** Stores that no version refers to an object; an earlier time is kept. */
 export async function rememberOrphan(sql: Sql, { binaryId, foundAt }: Orphan): Promise<void> {
   await sql.run(
     'INSERT INTO orphaned_objects (binary_id, found_at) VALUES (?, ?) ON CONFLICT (binary_id) DO NOTHING',
@@ -27,7 +27,7 @@ export async function isReferred(sql: Sql, binaryId: string): Promise<boolean> {
   return (await sql.get('SELECT 1 AS "one" FROM versions WHERE binary_id = ?', binaryId)) !== undefined;
 }
 
-/** What was found in a binary that is no more. */
+/** Deletes the inspection and the digest of a removed binary. */
 export async function forgetBinary(sql: Sql, binaryId: string): Promise<void> {
   await sql.run('DELETE FROM binary_contents WHERE binary_id = ?', binaryId);
   await sql.run('DELETE FROM binary_digests WHERE binary_id = ?', binaryId);

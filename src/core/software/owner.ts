@@ -2,15 +2,15 @@ import type { Sql } from '../../platform/database/sql.ts';
 import { binaryIdOf } from './binary.ts';
 import { findDeveloperOfBinary, findDistributionOfBinary } from './version-repository.ts';
 
-/** What the object store asks of the object under a key. */
+/** The questions of the object store about the object under a key. */
 export const aboutObjects = (sql: Sql) => ({
-  /** Whose it is: a developerId, or '' for the service's own and for what no version names any more. */
+  /** The owner: a developerId, or '' for the service's own objects, and for those that no version refers to. */
   async ownerOf(key: string): Promise<string> {
     const binaryId = binaryIdOf(key);
     return (binaryId === undefined ? null : await findDeveloperOfBinary(sql, binaryId)) ?? '';
   },
 
-  /** Since when its version is distributed (microseconds); null when it is not. */
+  /** The time since which the object's version is distributed (microseconds); null when it is not. */
   async distributedSince(key: string): Promise<number | null> {
     const binaryId = binaryIdOf(key);
     return binaryId === undefined ? null : findDistributionOfBinary(sql, binaryId);

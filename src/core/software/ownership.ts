@@ -11,8 +11,8 @@ export interface VersionName {
 }
 
 /**
- * A package of a developer: any application of the developer may act on it ("developer-wide" in the specification), and
- * nobody else learns that it exists. `lock`: as in findPackage. Throws PACKAGE_NOT_FOUND.
+ * Finds a package of a developer. Any application of the developer may act on it ("developer-wide" in the specification); to
+ * all others it does not seem to exist. `lock`: as in findPackage. Throws PACKAGE_NOT_FOUND.
  */
 export async function requirePackage(sql: Sql, developerId: string, name: string, lock: Lock = ''): Promise<Package> {
   const found = await findPackage(sql, 'software', name, lock);
@@ -20,7 +20,7 @@ export async function requirePackage(sql: Sql, developerId: string, name: string
   return found;
 }
 
-/** A version of a developer's package; `lock`: of the package. Throws PACKAGE_NOT_FOUND, VERSION_NOT_FOUND. */
+/** Finds a version of a developer's package; `lock` locks the package. Throws PACKAGE_NOT_FOUND, VERSION_NOT_FOUND. */
 export async function requireVersion(
   sql: Sql,
   developerId: string,
@@ -33,7 +33,7 @@ export async function requireVersion(
   return found;
 }
 
-/** A version of the service's own software or firmware; `lock`: of the package. Throws PACKAGE_NOT_FOUND, VERSION_NOT_FOUND. */
+/** Finds a version of a system package or of firmware; `lock` locks the package. Throws PACKAGE_NOT_FOUND, VERSION_NOT_FOUND. */
 export async function requireServiceVersion(
   sql: Sql,
   catalogue: Catalogue,

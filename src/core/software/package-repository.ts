@@ -4,7 +4,7 @@ import type { Catalogue } from './catalogue.ts';
 
 export interface Package {
   package: string;
-  /** Null: the service's own. */
+  /** Null for a package of the service itself. */
   developerId: string | null;
   displayName: string | null;
   createdAt: number;
@@ -15,8 +15,8 @@ const COLUMNS = `package, developer_id AS "developerId", display_name AS "displa
   created_at AS "createdAt", updated_at AS "updatedAt"`;
 
 /**
- * A unit of work that changes the package or a version of it says `lock`: whose the package is, whether it is there, and what
- * its versions are stays then as it was found until the unit ends.
+ * Finds a package. A unit of work that changes the package or one of its versions gives `lock`: until the unit ends, nobody
+ * else changes the package's owner, its existence, or its versions.
  */
 export async function findPackage(
   sql: Sql,
@@ -27,7 +27,7 @@ export async function findPackage(
   return sql.get(`SELECT ${COLUMNS} FROM packages WHERE line = ? AND package = ?${lock}`, catalogue, name);
 }
 
-/** Packages of a developer, by name. */
+/** A page of a developer's packages, by name. */
 export async function listPackages(
   sql: Sql,
   developerId: string,
@@ -47,7 +47,7 @@ export async function listPackages(
   return { packages, total: count?.total ?? 0 };
 }
 
-/** True while the developer has a package. */
+/** Whether the developer has a package. */
 export async function hasPackages(sql: Sql, developerId: string): Promise<boolean> {
   const text = 'SELECT 1 AS one FROM packages WHERE developer_id = ? LIMIT 1';
   return (await sql.get(text, developerId)) !== undefined;
@@ -67,7 +67,7 @@ export const searchPackages = (
     limit,
   );
 
-/** A package as whoever watches over all of them sees it. */
+/** A package as the administration lists it. */
 export interface PackageSummary extends Package {
   line: Catalogue;
   forAll: boolean;
@@ -96,7 +96,7 @@ export async function findPackageSummary(sql: Sql, line: Catalogue, name: string
   return row && toSummary(row);
 }
 
-/** The next packages behind one, by catalogue and name. */
+/** A page of packages by catalogue and name, after the given one. */
 export async function listPackageSummaries(
   sql: Sql,
   {
@@ -126,7 +126,7 @@ export async function listPackageSummaries(
   return rows.map(toSummary);
 }
 
-/** False when the name is taken, by whomever. `forAll`: every application of the developer may distribute it. */
+/** Returns false when the name is taken by anybody. `forAll`: every application of the developer may distribute it. */
 export async function insertPackage(
   sql: Sql,
   catalogue: Catalogue,
@@ -146,7 +146,7 @@ export async function insertPackage(
   return inserted === 1;
 }
 
-/** The package of that name, locked; the one given, when there is none. */
+/** Finds and locks the package of that name, or inserts the given one. */
 export async function findOrInsertPackage(
   unit: UnitOfWork,
   catalogue: Catalogue,
@@ -154,7 +154,7 @@ export async function findOrInsertPackage(
 ): Promise<Package> {
   const known = await findPackage(unit, catalogue, row.package, unit.forUpdate);
   if (known || (await insertPackage(unit, catalogue, row))) return known ?? row;
-  const other = await findPackage(unit, catalogue, row.package, unit.forUpdate); // registered in this moment
+  const other = await findPackage(unit, catalogue, row.package, unit.forUpdate); // another unit has just registered it
   if (!other) throw new Error(`the package ${row.package} was registered and removed in this moment`);
   return other;
 }
@@ -169,13 +169,13 @@ export async function updatePackage(sql: Sql, catalogue: Catalogue, row: Package
   );
 }
 
-/** The database refuses while versions refer to it. */
+/** Deletes a package. The database refuses it while versions refer to it. */
 export async function deletePackage(sql: Sql, catalogue: Catalogue, name: string): Promise<void> {
   await sql.run('DELETE FROM package_permissions WHERE line = ? AND package = ?', catalogue, name);
   await sql.run('DELETE FROM packages WHERE line = ? AND package = ?', catalogue, name);
 }
 
-/** Lets an application distribute a package of its developer; again changes nothing. */
+/** Permits an application to distribute a package of its developer; repeating it changes nothing. */
 export async function permitApplication(sql: Sql, name: string, applicationId: string): Promise<void> {
   await sql.run(
     `INSERT INTO package_permissions (line, package, application_id) VALUES ('software', ?, ?)

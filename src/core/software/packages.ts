@@ -13,18 +13,18 @@ interface Parts {
   database: Database;
   clock: Clock;
   quotas: Pick<Quotas, 'require' | 'count'>;
-  /** LAPEL_RESERVED_PACKAGE_PREFIX: names that begin with it are the service's own. */
+  /** LAPEL_RESERVED_PACKAGE_PREFIX: names that begin with it are reserved for the service. */
   reservedPrefix: string;
 }
 
-/** The packages of developers (ops 12 to 15). All but `list` throw PACKAGE_NOT_FOUND for names that are not the developer's. */
+/** The packages of developers (ops 12 to 15). All methods except `list` throw PACKAGE_NOT_FOUND for a name that is not the developer's. */
 export function createPackages({ database, clock, quotas, reservedPrefix }: Parts) {
   return {
-    /** Op 12: by name. */
+    /** Op 12: lists packages by name. */
     list: (developerId: string, page: { offset: number; limit: number }) =>
       repository.listPackages(database.read, developerId, page),
 
-    /** Op 13: every application of the developer may distribute it. Throws REQUEST_INVALID (reserved), PACKAGE_EXISTS, QUOTA_EXCEEDED. */
+    /** Op 13: registers a package that every application of the developer may distribute. Throws REQUEST_INVALID (reserved), PACKAGE_EXISTS, QUOTA_EXCEEDED. */
     async register(developerId: string, wanted: { package: string; displayName?: string | null }): Promise<Package> {
       requireUnreserved(wanted.package, reservedPrefix);
       const now = clock.now();
@@ -44,7 +44,7 @@ export function createPackages({ database, clock, quotas, reservedPrefix }: Part
       });
     },
 
-    /** Op 14: null removes the name; a patch that names nothing changes nothing. */
+    /** Op 14: changes the display name; null removes it, an empty patch changes nothing. */
     update(developerId: string, name: string, patch: { displayName?: string | null }): Promise<Package> {
       return database.transact(async (unit) => {
         const known = await requirePackage(unit, developerId, name, unit.forUpdate);
@@ -55,7 +55,7 @@ export function createPackages({ database, clock, quotas, reservedPrefix }: Part
       });
     },
 
-    /** Op 15. Throws PACKAGE_IN_USE while it has versions. */
+    /** Op 15: removes a package. Throws PACKAGE_IN_USE while it has versions. */
     async remove(developerId: string, name: string): Promise<void> {
       await database.transact(async (unit) => {
         await requirePackage(unit, developerId, name, unit.forUpdate);

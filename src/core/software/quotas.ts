@@ -5,7 +5,7 @@ import { binaryIdOf } from './binary.ts';
 import { findPackage } from './package-repository.ts';
 import { addUsage, findStoredVersion, findUsage, lockUsage, saveStoredBytes, type Usage } from './usage-repository.ts';
 
-/** What each developer may have; 0 is no limit. */
+/** The limits of each developer; 0 means no limit. */
 export type QuotaLimits = Usage;
 
 interface Parts {
@@ -22,8 +22,8 @@ const QUOTAS = ['packages', 'versions', 'storedBytes'] as const;
 const NAMES = { packages: 'packages', versions: 'versions', storedBytes: 'GiB of binaries' } as const;
 
 /**
- * How much of the disk a developer may take: packages, versions (with their descriptions), bytes of binaries. It is counted
- * along with each change, under a lock: of two at once that would both fit alone, one is refused.
+ * Bounds the disk space of a developer: packages, versions (with their descriptions), and bytes of binaries. Usage is counted
+ * with each change, under a lock; of two concurrent changes of which only one fits, one is refused.
  */
 export function createQuotas({ database, metrics, limits }: Parts) {
   function requireRoom(used: Usage, quota: keyof Usage, more: number): void {
@@ -34,7 +34,7 @@ export function createQuotas({ database, metrics, limits }: Parts) {
     throw new DomainError('QUOTA_EXCEEDED', { values: { limit: shown, what: NAMES[quota] } });
   }
 
-  /** The version of a binary, its package locked first. */
+  /** Finds the version of a binary, after locking its package. */
   async function lockVersion(unit: UnitOfWork, binaryId: string) {
     const seen = await findStoredVersion(unit, binaryId);
     if (!seen) return undefined;
@@ -53,16 +53,16 @@ export function createQuotas({ database, metrics, limits }: Parts) {
     limits,
     usageOf: (developerId: string): Promise<Usage> => findUsage(database.read, developerId),
 
-    /** Before so many more come, in their unit and before it writes; a package is locked before. Throws QUOTA_EXCEEDED. */
+    /** Checks the quotas before an addition, in its unit and before it writes; the package is locked earlier. Throws QUOTA_EXCEEDED. */
     async require(unit: UnitOfWork, developerId: string, wanted: Partial<Usage>): Promise<void> {
       const used = await lockUsage(unit, developerId);
       for (const quota of QUOTAS) if (wanted[quota]) requireRoom(used, quota, wanted[quota]);
     },
 
-    /** Some have come, or gone. */
+    /** Counts an addition or a removal. */
     count: addUsage,
 
-    /** Whether an upload of so many bytes may come under a key, which is counted then; one in the place of another takes what it is larger. */
+    /** Whether an upload of this size is within the quota; if so, it is counted. An upload that replaces another counts only its growth. */
     async admits(key: string, bytes: number): Promise<boolean> {
       const binaryId = binaryIdOf(key);
       if (binaryId === undefined || limits.storedBytes === 0) return true;
@@ -75,12 +75,12 @@ export function createQuotas({ database, metrics, limits }: Parts) {
       }
     },
 
-    /** An upload of unknown size may begin while there is any room. Throws QUOTA_EXCEEDED. */
+    /** Allows an upload of unknown size while at least one byte is left. Throws QUOTA_EXCEEDED. */
     async requireAnyRoom(developerId: string): Promise<void> {
       requireRoom(await findUsage(database.read, developerId), 'storedBytes', 1);
     },
 
-    /** A binary was seen to be so large; 0: it was removed. Nobody waits for it. */
+    /** Counts the true size of a binary that was found in the store; 0 after its removal. */
     async seen(binaryId: string, bytes: number): Promise<void> {
       const known = await findStoredVersion(database.read, binaryId);
       if (!known || known.storedBytes === bytes) return;

@@ -1,8 +1,8 @@
 import { DomainError } from '../../errors.ts';
 
 /**
- * Endpoint rules 5 and 8: the service's own names are not for developers, in whatever case (a person, and a file system,
- * may not tell `Com.Lapel` from `com.lapel`), nor is the name that the prefix is of. Throws REQUEST_INVALID.
+ * Endpoint rules 5 and 8: developers may not use the service's own names, regardless of case (people and file systems may
+ * not tell `Com.Lapel` from `com.lapel`), nor the prefix without its final dot. Throws REQUEST_INVALID.
  */
 export function requireUnreserved(name: string, prefix: string): void {
   const reserved = prefix.toLowerCase();

@@ -21,15 +21,15 @@ interface Parts {
 }
 
 /**
- * What the service distributes by default, in one of its catalogues: system packages or firmware (administration; contract,
- * section 5). A version is distributing from its registration on.
+ * The software of the service itself in one catalogue: system packages or firmware (administration; contract, section 5). A
+ * version is distributed from its registration on.
  */
 export function createServiceSoftware({ database, clock, ids, objects, catalogue }: Parts) {
   return {
-    /** By package, newest version first. */
+    /** Lists by package, newest version first. */
     list: (page: { offset: number; limit: number }) => listServiceSoftware(database.read, catalogue, page),
 
-    /** Registers what is missing and changes what the patch names; null removes a text. Throws PACKAGE_EXISTS for a developer's. */
+    /** Registers package and version if they are missing, and changes the texts in the patch; null removes one. Throws PACKAGE_EXISTS for a developer's package. */
     put(
       name: VersionName,
       patch: { displayName?: string | null; description?: string | null },
@@ -57,9 +57,9 @@ export function createServiceSoftware({ database, clock, ids, objects, catalogue
       });
     },
 
-    /** Removes the binary, the version, and with its last version the package. Throws PACKAGE_NOT_FOUND, VERSION_NOT_FOUND. */
+    /** Removes the binary and the version, and the package with its last version. Throws PACKAGE_NOT_FOUND, VERSION_NOT_FOUND. */
     async remove(name: VersionName): Promise<void> {
-      // The object first: if the store fails, the version is still there to be removed again.
+      // The object is removed first, so that if the store fails, the version still exists and can be removed again.
       const { binaryId } = await requireServiceVersion(database.read, catalogue, name);
       await objects.remove(objectKey(binaryId));
       await database.transact(async (unit) => {
@@ -70,7 +70,7 @@ export function createServiceSoftware({ database, clock, ids, objects, catalogue
       });
     },
 
-    /** As op 22. Throws PACKAGE_NOT_FOUND, VERSION_NOT_FOUND. */
+    /** Makes an upload URL, as op 22 does. Throws PACKAGE_NOT_FOUND, VERSION_NOT_FOUND. */
     async uploadUrl(name: VersionName): Promise<UploadTicket> {
       const { binaryId } = await requireServiceVersion(database.read, catalogue, name);
       return uploadTicket(await objects.uploadUrl(objectKey(binaryId), { expiresIn: UPLOAD_SECONDS }));

@@ -23,13 +23,13 @@ interface Parts {
   log: Log;
   objects: ObjectStore;
   quotas: Quotas;
-  /** LAPEL_RESERVED_PACKAGE_PREFIX: names that begin with it are the service's own. */
+  /** LAPEL_RESERVED_PACKAGE_PREFIX: names that begin with it are reserved for the service. */
   reservedPrefix: string;
 }
 
 export type Software = ReturnType<typeof createSoftware>;
 
-/** Software distribution: what developers register and upload, what the service brings, and what devices can install. */
+/** Software distribution: software that developers register and upload, the service's own, and its installation on devices. */
 export function createSoftware(given: Parts) {
   const inspection = createInspection(given);
   const digests = createDigests(given);
@@ -54,7 +54,7 @@ export function createSoftware(given: Parts) {
       await digests.idle();
     },
 
-    /** Binaries that are being read are left. */
+    /** Stops reading binaries. */
     async [Symbol.asyncDispose](): Promise<void> {
       await Promise.all([inspection[Symbol.asyncDispose](), digests[Symbol.asyncDispose]()]);
     },

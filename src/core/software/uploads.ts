@@ -27,8 +27,8 @@ export interface Upload extends UploadTicket {
 }
 
 /**
- * Op 23: registers package and version when missing, permits the calling application to distribute them, and makes an
- * upload URL for a binary of exactly so many bytes. Throws REQUEST_INVALID (reserved), PACKAGE_FOREIGN, QUOTA_EXCEEDED.
+ * Op 23: registers package and version if they are missing, permits the calling application to distribute them, and makes
+ * an upload URL for a binary of exactly `fileSize` bytes. Throws REQUEST_INVALID (reserved), PACKAGE_FOREIGN, QUOTA_EXCEEDED.
  */
 export function createUploads({ database, clock, ids, objects, quotas, reservedPrefix }: Parts) {
   return async function upload(

@@ -1,10 +1,10 @@
 import type { Lock, Sql, UnitOfWork } from '../../platform/database/sql.ts';
 
-/** What a developer has of what has a quota. */
+/** A developer's usage of the quotas. */
 export interface Usage {
   packages: number;
   versions: number;
-  /** Bytes of binaries, and of those that an upload URL was given out for. */
+  /** Bytes of uploaded binaries, and of those that were announced for an upload URL. */
   storedBytes: number;
 }
 
@@ -19,7 +19,7 @@ const find = (sql: Sql, developerId: string, lock: Lock): Promise<Usage | undefi
 export const findUsage = async (sql: Sql, developerId: string): Promise<Usage> =>
   (await find(sql, developerId, '')) ?? NOTHING;
 
-/** The same, as nobody else changes it before the unit ends; locked behind the package. */
+/** Reads a developer's usage and locks it until the unit ends. To avoid deadlocks, the package is locked before it. */
 export async function lockUsage(unit: UnitOfWork, developerId: string): Promise<Usage> {
   const known = await find(unit, developerId, unit.forUpdate);
   if (known) return known;
@@ -31,9 +31,9 @@ export async function lockUsage(unit: UnitOfWork, developerId: string): Promise<
   return (await find(unit, developerId, unit.forUpdate)) ?? NOTHING;
 }
 
-/** Counts what has come, or gone. */
+/** Adds to a developer's usage; a removal is negative. */
 export async function addUsage(unit: UnitOfWork, developerId: string, by: Partial<Usage>): Promise<void> {
-  await lockUsage(unit, developerId); // there is a row
+  await lockUsage(unit, developerId); // makes sure that the row exists
   await unit.run(
     `UPDATE developer_usage SET packages = packages + ?, versions = versions + ?, stored_bytes = stored_bytes + ?
      WHERE developer_id = ?`,
@@ -44,7 +44,7 @@ export async function addUsage(unit: UnitOfWork, developerId: string, by: Partia
   );
 }
 
-/** A developer's version whose binary an object is. */
+/** A version of a developer's package, with the size of its binary. */
 export interface StoredVersion {
   developerId: string;
   package: string;
@@ -52,7 +52,7 @@ export interface StoredVersion {
   storedBytes: number;
 }
 
-/** Undefined of the service's own, and when no version names it. */
+/** Finds the version of a binary; undefined for the service's own software, and when no version refers to it. */
 export const findStoredVersion = (sql: Sql, binaryId: string): Promise<StoredVersion | undefined> =>
   sql.get(
     `SELECT p.developer_id AS "developerId", v.package, v.version, v.stored_bytes AS "storedBytes" FROM versions v
@@ -61,7 +61,7 @@ export const findStoredVersion = (sql: Sql, binaryId: string): Promise<StoredVer
     binaryId,
   );
 
-/** Says how large the binary of a developer's version is. */
+/** Stores the size of a version's binary. */
 export async function setStoredBytes(
   unit: UnitOfWork,
   of: { package: string; version: string },
@@ -75,7 +75,7 @@ export async function setStoredBytes(
   );
 }
 
-/** The same, and counts it. */
+/** Stores the size of a version's binary, and counts the change for the developer. */
 export async function saveStoredBytes(unit: UnitOfWork, of: StoredVersion, storedBytes: number): Promise<void> {
   if (storedBytes === of.storedBytes) return;
   await setStoredBytes(unit, of, storedBytes);

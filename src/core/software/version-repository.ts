@@ -6,11 +6,11 @@ export interface Version {
   package: string;
   version: string;
   description: string | null;
-  /** Names the object of the binary; another one when the version is registered anew. */
+  /** Names the object of the binary; a version that is registered again gets another one. */
   binaryId: string;
-  /** Of the binary, as far as it was seen, or that an upload URL was given out for. */
+  /** Bytes of the binary, as last seen in the store, or as announced for an upload URL. */
   storedBytes: number;
-  /** Microseconds; null: not distributing. */
+  /** Microseconds; null when the version is not distributed. */
   distributionStartedAt: number | null;
   createdAt: number;
   updatedAt: number;
@@ -29,7 +29,7 @@ export async function findVersion(
   return sql.get(text, catalogue, name, version);
 }
 
-/** Versions of a package, newest first. */
+/** A page of a package's versions, newest first. */
 export async function listVersions(
   sql: Sql,
   catalogue: Catalogue,
@@ -49,7 +49,7 @@ export async function listVersions(
   return { versions, total: count?.total ?? 0 };
 }
 
-/** The next versions of a package behind one that is or was there, newest first. */
+/** A page of a package's versions after the given one, which may have been removed; newest first. */
 export function versionsBehind(
   sql: Sql,
   catalogue: Catalogue,
@@ -74,7 +74,7 @@ export async function hasVersions(sql: Sql, catalogue: Catalogue, name: string):
   return (await sql.get(text, catalogue, name)) !== undefined;
 }
 
-/** False when the package has that version. The database refuses a version without its package. */
+/** Returns false when the package has that version already. The database refuses a version without its package. */
 export async function insertVersion(sql: Sql, catalogue: Catalogue, row: Version): Promise<boolean> {
   const inserted = await sql.run(
     `INSERT INTO versions
@@ -112,7 +112,7 @@ export async function deleteVersion(sql: Sql, catalogue: Catalogue, name: string
   await sql.run('DELETE FROM versions WHERE line = ? AND package = ? AND version = ?', catalogue, name, version);
 }
 
-/** Since when the version that the binary is of is distributed (microseconds); null when it is not. */
+/** The time since which the binary's version is distributed (microseconds); null when it is not. */
 export async function findDistributionOfBinary(sql: Sql, binaryId: string): Promise<number | null> {
   const row = await sql.get<{ since: number | null }>(
     'SELECT distribution_started_at AS since FROM versions WHERE binary_id = ?',
@@ -121,7 +121,7 @@ export async function findDistributionOfBinary(sql: Sql, binaryId: string): Prom
   return row?.since ?? null;
 }
 
-/** The developer whose version the binary is of; null for the service's own, and when no version names it. */
+/** The developer of the binary's version; null for the service's own, and when no version refers to the binary. */
 export async function findDeveloperOfBinary(sql: Sql, binaryId: string): Promise<string | null> {
   const row = await sql.get<{ developerId: string | null }>(
     `SELECT p.developer_id AS "developerId" FROM versions v

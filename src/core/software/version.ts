@@ -7,23 +7,23 @@ const SEMVER = new RegExp(`^${NUMBER}\\.${NUMBER}\\.${NUMBER}(?:-(${IDENTIFIER}(
 /** Longer than any version of the interface. */
 const LONGEST = 255;
 
-// Lower than any character of an identifier, so that `alpha` comes before `alpha-` and `alpha1`.
+// This character is lower than any in an identifier, so that `alpha` comes before `alpha-` and `alpha1`.
 const END = '!';
 
 /**
- * The place of a version among the versions of its package, as ASCII text that compares byte by byte; a higher text is a
- * newer version. Versions of equal precedence have the same key: compare their texts then.
+ * A sort key for the versions of a package: ASCII text that is compared byte by byte; a greater text is a newer version.
+ * Versions of equal precedence have equal keys, and are then compared by their own texts.
  *
- * SemVer versions compare by precedence (SemVer 2.0.0, clause 11; build metadata does not count). All others are older
- * than any of them, so that a slip of the pen never becomes the newest version; among themselves they compare by
- * their runs of digits (as numbers) and letters (as text), a number being newer than letters, more runs than fewer.
+ * SemVer versions compare by precedence (SemVer 2.0.0, clause 11; build metadata does not count). All other texts are older
+ * than any SemVer version, so that a typing error never becomes the newest version. They are compared by their runs of
+ * digits (as numbers) and of letters (as text): a number is newer than letters, more runs are newer than fewer.
  */
 export function versionSortKey(version: string): string {
   const match = version.length <= LONGEST && SEMVER.exec(version);
   if (!match) return `0${otherKey(version)}`;
   const [, major = '', minor = '', patch = '', preRelease] = match;
   const core = `1${numberKey(major)}${numberKey(minor)}${numberKey(patch)}`;
-  // A version without a pre-release is newer than one with (clause 11.3).
+  // A version without a pre-release part is newer than one with it (clause 11.3).
   return preRelease === undefined ? `${core}~` : `${core}-${preRelease.split('.').map(identifierKey).join('')}`;
 }
 
@@ -38,7 +38,7 @@ function otherKey(version: string): string {
     .join('');
 }
 
-/** Decimal digits without leading zeros, of any length: how long the length is (a letter), the length, the digits. */
+/** The key of a decimal number without leading zeros, of any length: the number of digits of its length (as a letter), its length, its digits. */
 function numberKey(digits: string): string {
   const length = String(digits.length);
   return `${String.fromCharCode(96 + length.length)}${length}${digits}`;

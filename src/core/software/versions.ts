@@ -19,19 +19,19 @@ interface Parts {
   quotas: Pick<Quotas, 'require' | 'count'>;
 }
 
-/** The versions of developers' packages (ops 16 to 19). All throw PACKAGE_NOT_FOUND and, with a version, VERSION_NOT_FOUND. */
+/** The versions of developers' packages (ops 16 to 19). All methods throw PACKAGE_NOT_FOUND and, with a version, VERSION_NOT_FOUND. */
 export function createVersions({ database, clock, ids, objects, quotas }: Parts) {
   return {
     find: (developerId: string, name: VersionName): Promise<Version> =>
       requireVersion(database.read, developerId, name),
 
-    /** Op 16: newest first. */
+    /** Op 16: lists versions, newest first. */
     async list(developerId: string, name: string, page: { offset: number; limit: number }) {
       await requirePackage(database.read, developerId, name);
       return repository.listVersions(database.read, 'software', name, page);
     },
 
-    /** Op 17. Throws VERSION_EXISTS, QUOTA_EXCEEDED. */
+    /** Op 17: registers a version. Throws VERSION_EXISTS, QUOTA_EXCEEDED. */
     async register(
       developerId: string,
       name: string,
@@ -49,7 +49,7 @@ export function createVersions({ database, clock, ids, objects, quotas }: Parts)
       });
     },
 
-    /** Op 18: null removes the description; a patch that names nothing changes nothing. */
+    /** Op 18: changes the description; null removes it, an empty patch changes nothing. */
     update(developerId: string, name: VersionName, patch: { description?: string | null }): Promise<Version> {
       return database.transact(async (unit) => {
         const known = await requireVersion(unit, developerId, name, unit.forUpdate);
@@ -60,13 +60,13 @@ export function createVersions({ database, clock, ids, objects, quotas }: Parts)
       });
     },
 
-    /** Op 19. Throws VERSION_IN_USE while it has a binary or is distributing. */
+    /** Op 19: removes a version. Throws VERSION_IN_USE while it has a binary or is distributed. */
     async remove(developerId: string, name: VersionName): Promise<void> {
       const seen = await requireVersion(database.read, developerId, name);
       const hasBinary = (await objects.head(objectKey(seen.binaryId))) !== undefined;
       await database.transact(async (unit) => {
         const known = await requireVersion(unit, developerId, name, unit.forUpdate);
-        // Registered anew while the object store was asked: that answer was about the version before it, which is gone.
+        // The version was removed and registered again while the object store was asked, so the store's answer is about the old one.
         if (known.binaryId !== seen.binaryId) throw new DomainError('VERSION_NOT_FOUND');
         if (hasBinary || known.distributionStartedAt !== null) throw new DomainError('VERSION_IN_USE');
         await repository.deleteVersion(unit, 'software', name.package, name.version);
@@ -77,7 +77,7 @@ export function createVersions({ database, clock, ids, objects, quotas }: Parts)
   };
 }
 
-/** A version as it begins: no binary, not distributing. */
+/** A new version: without a binary, and not distributed. */
 export function newVersion(name: VersionName, { clock, ids }: { clock: Clock; ids: Ids }): Version {
   const now = clock.now();
   const binaryId = ids.next('bin', now);

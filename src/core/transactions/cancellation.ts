@@ -1,28 +1,28 @@
 import { DomainError, type ErrorCode } from '../../errors.ts';
 import type { TransactionRecord } from './transaction-repository.ts';
 
-/** Cancels that are under way at once: they share commits. */
+/** The most cancels in progress at a time; they share commits. */
 const AT_ONCE = 100;
 
 interface Parts {
   /** Throws TRANSACTION_NOT_FOUND. */
   find(transactionId: number): Promise<{ record: Pick<TransactionRecord, 'applicationId' | 'deviceId'> }>;
-  /** As the application does. Throws TRANSACTION_NOT_FOUND, TRANSACTION_FINISHED. */
+  /** Cancels as the application itself does. Throws TRANSACTION_NOT_FOUND, TRANSACTION_FINISHED. */
   cancel(applicationId: string, deviceId: string, transactionId: number): Promise<void>;
 }
 
 interface Cancelled {
   transactionId: number;
   cancelled: boolean;
-  /** Why not. */
+  /** The reason why it was not cancelled. */
   code?: ErrorCode;
 }
 
 export type Cancellation = ReturnType<typeof createCancellation>;
 
-/** Cancels by administration, in the name of the applications that made the transactions; these are told. */
+/** Cancels by administration, on behalf of the applications that made the transactions; these are notified. */
 export function createCancellation({ find, cancel }: Parts) {
-  /** Throws TRANSACTION_NOT_FOUND, TRANSACTION_FINISHED. */
+  /** Cancels one transaction. Throws TRANSACTION_NOT_FOUND, TRANSACTION_FINISHED. */
   async function one(transactionId: number): Promise<void> {
     const { record } = await find(transactionId);
     await cancel(record.applicationId, record.deviceId, transactionId);
@@ -41,7 +41,7 @@ export function createCancellation({ find, cancel }: Parts) {
   return {
     one,
 
-    /** Each by itself, once; answers what became of each, in their order. */
+    /** Cancels each transaction by itself, once; returns the results in the given order. */
     async each(transactionIds: readonly number[]): Promise<Cancelled[]> {
       const results = new Map<number, Cancelled>();
       const distinct = [...new Set(transactionIds)];

@@ -5,9 +5,9 @@ import type { Log } from '../../runtime/log.ts';
 import type { Watch } from '../../runtime/watch.ts';
 import { markCancelDelivered, markDelivered } from './transaction-repository.ts';
 
-// Most devices answer within this time, and the settlement then carries the mark in its own UPDATE.
-const GATHER_MILLISECONDS = 20;
-const RETRY_MILLISECONDS = 1000;
+// Most devices answer within this time, and the settlement then writes the mark in its own UPDATE.
+const GATHER_MS = 20;
+const RETRY_MS = 1000;
 
 const inOrder = (ids: Iterable<number>): number[] => [...ids].sort((a, b) => a - b);
 
@@ -19,9 +19,9 @@ interface Parts {
 }
 
 /**
- * PUBACKs of commands on their way to the database. They are gathered for a moment, because a settlement that follows
- * takes its mark along for nothing. One that is lost in a crash costs nothing but a repetition: the device gets every
- * unfinished command again at its next connection.
+ * Stores the PUBACKs of commands. They are gathered for a moment, because a settlement that follows writes the mark without
+ * another statement. A mark that is lost in a crash only causes a repetition: at its next connection the device gets every
+ * unfinished command again.
  */
 export function createDeliveryMarks({ database, clock, log, watch }: Parts) {
   let delivered = new Map<number, number>();
@@ -35,7 +35,7 @@ export function createDeliveryMarks({ database, clock, log, watch }: Parts) {
       armed = false;
       flush().catch((err: unknown) => {
         if (!isDatabaseAway(err)) log.error({ err }, 'delivery marks could not be written; trying again');
-        arm(RETRY_MILLISECONDS);
+        arm(RETRY_MS);
       });
     });
   };
@@ -51,7 +51,7 @@ export function createDeliveryMarks({ database, clock, log, watch }: Parts) {
         delivered = new Map([...marks, ...delivered]);
         cancelled = new Set([...cancels, ...cancelled]);
       });
-      // In one order, so that two of them never wait for each other.
+      // Every unit takes the rows in the same order, so that two of them never wait for each other.
       await Promise.all(inOrder(marks.keys()).map((id) => markDelivered(unit, id, marks.get(id) ?? 0)));
       await Promise.all(inOrder(cancels).map((id) => markCancelDelivered(unit, id)));
       unit.onCommit(() => {
@@ -63,13 +63,13 @@ export function createDeliveryMarks({ database, clock, log, watch }: Parts) {
   return {
     delivered(transactionId: number): void {
       delivered.set(transactionId, clock.now());
-      arm(GATHER_MILLISECONDS);
+      arm(GATHER_MS);
     },
     cancelDelivered(transactionId: number): void {
       cancelled.add(transactionId);
-      arm(GATHER_MILLISECONDS);
+      arm(GATHER_MS);
     },
-    /** Takes the mark of a transaction into the unit of work that changes it. */
+    /** Moves the mark of a transaction into the unit of work that changes the transaction. */
     take(unit: UnitOfWork, transactionId: number): number | null {
       const at = delivered.get(transactionId);
       if (at === undefined) return null;
@@ -77,7 +77,7 @@ export function createDeliveryMarks({ database, clock, log, watch }: Parts) {
       unit.onRollback(() => delivered.set(transactionId, at));
       return at;
     },
-    /** Writes what is gathered, now. */
+    /** Writes the gathered marks now. */
     flush,
   };
 }

@@ -1,17 +1,17 @@
-const WINDOW_MILLISECONDS = 100;
-/** Windows that are remembered: what was asked for a moment ago will be asked for again. */
+const WINDOW_MS = 100;
+/** The number of past windows that count. */
 const REMEMBERED = 10;
 
 export type Demand = ReturnType<typeof createDemand>;
 
-/** How often something is asked for: the most of any tenth of the last second. */
+/** Measures how often commands are submitted: the highest rate of any tenth of the last second. */
 export function createDemand(now: () => number = () => performance.now()) {
   const counts = Array.from({ length: REMEMBERED }, () => 0);
-  let current = 0; // number of the window
+  let current = 0; // number of the current window
 
-  /** The place of the present window; those that have gone by since the last one are empty. */
-  function place(): number {
-    const window = Math.floor(now() / WINDOW_MILLISECONDS);
+  /** The index of the current window; windows that have passed since the last call are cleared. */
+  function indexOfNow(): number {
+    const window = Math.floor(now() / WINDOW_MS);
     for (let gone = Math.max(current + 1, window - REMEMBERED + 1); gone <= window; gone += 1)
       counts[gone % REMEMBERED] = 0;
     current = window;
@@ -20,12 +20,12 @@ export function createDemand(now: () => number = () => performance.now()) {
 
   return {
     add(): void {
-      const at = place();
+      const at = indexOfNow();
       counts[at] = (counts[at] ?? 0) + 1;
     },
     perSecond(): number {
-      place();
-      return (Math.max(...counts) * 1000) / WINDOW_MILLISECONDS;
+      indexOfNow();
+      return (Math.max(...counts) * 1000) / WINDOW_MS;
     },
   };
 }

@@ -1,15 +1,9 @@
-import { isFinished, type Operation, type TransactionStatus } from './transaction.ts';
+import { NEED_FIRMWARE, type Operation } from './operations.ts';
+import { isFinished, type TransactionStatus } from './transaction.ts';
 
-/** The operations that an older device takes and never answers (specification, "Facts about the connectivity operations"). */
-export const NEEDED: readonly Operation[] = [
-  'getConnectivityState',
-  'setConnectivityState',
-  'listConnectivity',
-  'pairBluetooth',
-];
 const OLDEST = { firmware: '9.001.0', managementClient: '2.3.1' };
 
-/** What a device last reported of itself; null what it has not. */
+/** The last reported versions of a device; null when not reported. */
 export interface DeviceVersions {
   firmware: string | null;
   managementClient: string | null;
@@ -20,13 +14,13 @@ export interface Warning {
   message: string;
 }
 
-/** True for a transaction that `firmwareWarning` may have something to say of. */
+/** Whether `firmwareWarning` may return a warning for the transaction. */
 export const needsFirmware = ({ operation, status }: { operation: Operation; status: TransactionStatus }): boolean =>
-  NEEDED.includes(operation) && !isFinished(status);
+  NEED_FIRMWARE.includes(operation) && !isFinished(status);
 
 /**
- * Why a device will not answer an unfinished transaction, or null. Such a transaction stays as it is until somebody
- * cancels it. Of a device that has not told its versions nothing is supposed.
+ * The reason why a device will not answer an unfinished transaction, or null. Such a transaction stays unfinished until
+ * somebody cancels it. A device that has not reported its versions gets no warning.
  */
 export function firmwareWarning(
   transaction: { operation: Operation; status: TransactionStatus },
@@ -44,7 +38,7 @@ export function firmwareWarning(
   };
 }
 
-/** Compares by the numbers in both texts: `9.001.0` is `9.1.0` is `9.1`. A text without a number is no version. */
+/** Compares the numbers in both texts: `9.001.0`, `9.1.0` and `9.1` are equal. A text without a number is not a version. */
 function isOlder(reported: string | null, oldest: string): boolean {
   const numbers = runs(reported ?? '');
   if (numbers.length === 0) return false;

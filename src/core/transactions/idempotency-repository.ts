@@ -2,12 +2,12 @@ import { inSets } from '../../platform/database/set-form.ts';
 import type { Sql, UnitOfWork } from '../../platform/database/sql.ts';
 
 interface KeptAnswer {
-  /** Of the request that was answered so. */
+  /** The hash of the request that got this answer. */
   requestHash: Buffer;
   answer: string;
 }
 
-/** What a key was answered with at `since` or later; microseconds. */
+/** Finds the answer that a key got at `since` or later; microseconds. */
 export async function findKeptAnswer(
   sql: Sql,
   applicationId: string,
@@ -24,8 +24,8 @@ export async function findKeptAnswer(
 }
 
 /**
- * Keeps the answer to the first request with a key, in the place of one from before `since`, whose time is over. False when
- * there is another one: a unit that has just kept it is waited for.
+ * Stores the answer to the first request with a key; it replaces an expired one, from before `since`. Returns false when there
+ * is another answer; if another unit is just storing one, it waits for that unit.
  */
 export async function keepAnswer(
   sql: Sql,
@@ -46,10 +46,10 @@ export async function keepAnswer(
   return changed === 1;
 }
 
-/** Every key that comes sweeps out so many whose time is over: there are never many more than 24 hours' worth. */
+/** Each new key removes this many expired ones, so that few more than those of the last 24 hours are stored. */
 const SWEPT_PER_KEY = 2;
 
-/** Forgets a few answers that are older than `before`; those that others are about to forget are left to them. */
+/** Removes a few answers that are older than `before`, except those that another unit is removing. */
 export async function forgetAnswers(unit: UnitOfWork, before: number): Promise<void> {
   await unit.run(
     `DELETE FROM idempotency_keys WHERE (application_id, key_hash) IN
@@ -83,6 +83,6 @@ const REMOVE = inSets('DELETE FROM idempotency_keys WHERE application_id = ? AND
   'bigint',
 ]);
 
-/** Forgets such an answer; answers 0 when the key has come again. */
+/** Removes such an answer; returns 0 when the key was used again. */
 export const removeOldAnswer = (sql: Sql, { applicationId, keyHash }: KeyName, before: number): Promise<number> =>
   sql.run(REMOVE, applicationId, keyHash, before);

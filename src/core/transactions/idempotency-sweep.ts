@@ -1,11 +1,11 @@
 import { ROWS_PER_LOOK, type Sweep } from '../../platform/database/sweep.ts';
-import { LIFETIME } from './idempotency.ts';
+import { LIFETIME_MICROS } from './idempotency.ts';
 import { findOldAnswers, type KeyName, removeOldAnswer } from './idempotency-repository.ts';
 
-/** Answers whose time is over. Each key that comes takes two of them along; these are left when few come. */
+/** Removes expired answers. Each new key already removes two; this sweep removes those that remain when few keys come. */
 export const idempotencySweep = (): Sweep<KeyName> => ({
   kind: 'idempotency_keys',
-  keptFor: LIFETIME,
+  keptForMicros: LIFETIME_MICROS,
   async *find(sql, before) {
     for (let left = true; left; ) {
       const found = await findOldAnswers(sql, before, ROWS_PER_LOOK);

@@ -5,15 +5,15 @@ import type { Database, UnitOfWork } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { findKeptAnswer, forgetAnswers, keepAnswer } from './idempotency-repository.ts';
 
-/** Microseconds that a key stands for its first answer. */
-export const LIFETIME = 24 * 3600 * 1_000_000;
+/** Microseconds for which a key returns its first answer. */
+export const LIFETIME_MICROS = 24 * 3600 * 1_000_000;
 
 /** A request that its caller may send again. */
 interface RepeatableRequest {
   applicationId: string;
   /** The Idempotency-Key. */
   key: string;
-  /** All that makes it this request and no other: method, target, body. */
+  /** Everything that identifies the request: method, target, body. */
   request: string;
 }
 
@@ -24,20 +24,20 @@ interface Parts {
 }
 
 /**
- * The Idempotency-Key (draft-ietf-httpapi-idempotency-key-header): the same request with the same key of the same
- * application is carried out once, and answered each time as it was the first time. The answer is kept in the unit of
- * work that it tells of, so both are there after a crash, or neither. A request that was refused left nothing behind:
- * its key is free again. Of two that come to two nodes at once one keeps its answer; the other is undone by that, or refused
- * because of what the first did, and then finds the answer.
+ * The Idempotency-Key (draft-ietf-httpapi-idempotency-key-header): an application's request that is repeated with the same key
+ * is carried out once, and gets the first answer each time. The answer is stored in the unit of work of the change, so after a
+ * crash both exist, or neither. A refused request stores nothing, so its key can be used again. Of two equal requests that
+ * reach two nodes at the same time, one stores its answer; the other is rolled back for that reason, or refused because of
+ * the first one's change, and then finds the stored answer.
  */
 export function createIdempotency({ database, clock, metrics }: Parts) {
-  /** Key -> request, of what is being carried out in this moment. */
+  /** The requests in progress, by key. */
   const running = new Map<string, string>();
 
   /**
-   * Carries out `perform`, or answers what it answered before. `perform` calls `keep` in its unit of work with its
-   * answer. Throws IDEMPOTENCY_KEY_RUNNING while the first request has no answer yet, IDEMPOTENCY_KEY_REUSED when the
-   * key came with another request.
+   * Carries out `perform`, or returns the stored answer of the first request. `perform` calls `keep` in its unit of work with
+   * its answer. Throws IDEMPOTENCY_KEY_RUNNING while the first request is in progress, IDEMPOTENCY_KEY_REUSED when the key
+   * was used for another request.
    */
   async function once(
     { applicationId, key, request }: RepeatableRequest,
@@ -58,14 +58,14 @@ export function createIdempotency({ database, clock, metrics }: Parts) {
       if (known) return known;
       const keep = async (unit: UnitOfWork, text: string): Promise<void> => {
         const createdAt = clock.now();
-        const since = createdAt - LIFETIME;
+        const since = createdAt - LIFETIME_MICROS;
         await forgetAnswers(unit, since);
         const kept = { applicationId, keyHash, requestHash, answer: text, createdAt };
         if (!(await keepAnswer(unit, kept, since))) throw new DomainError('IDEMPOTENCY_KEY_RUNNING');
         unit.onCommit(() => metrics.idempotencyKeys.inc({ outcome: 'first' }));
       };
       const answer = await perform(keep).catch(async (refusal: unknown) => {
-        // It may be refused because of what the first one did, at another node and in this moment.
+        // It may have been refused because of the first request's change, which another node has just committed.
         const first =
           database.concurrent && refusal instanceof DomainError
             ? await find(applicationId, keyHash, requestHash)
@@ -79,13 +79,13 @@ export function createIdempotency({ database, clock, metrics }: Parts) {
     }
   }
 
-  /** What the first request with the key was answered, if there was one. Throws IDEMPOTENCY_KEY_REUSED. */
+  /** Finds the answer of the first request with the key. Throws IDEMPOTENCY_KEY_REUSED. */
   async function find(
     applicationId: string,
     keyHash: Buffer,
     requestHash: Buffer,
   ): Promise<{ answer: string; replayed: true } | undefined> {
-    const kept = await findKeptAnswer(database.read, applicationId, keyHash, clock.now() - LIFETIME);
+    const kept = await findKeptAnswer(database.read, applicationId, keyHash, clock.now() - LIFETIME_MICROS);
     if (!kept) return undefined;
     const same = kept.requestHash.equals(requestHash);
     metrics.idempotencyKeys.inc({ outcome: same ? 'replayed' : 'reused' });

@@ -5,42 +5,38 @@ import type { Log } from '../../runtime/log.ts';
 import type { Applications } from '../applications/applications.ts';
 import type { Due } from '../outbox/due.ts';
 import type { Software } from '../software/software.ts';
+import { type InstallOperation, isInstall, lineOf } from './operations.ts';
 import { isFinished } from './transaction.ts';
 import { findParameters, findTransaction } from './transaction-repository.ts';
-
-/** The two operations whose command carries a download URL. */
-export type InstallOperation = 'installSoftware' | 'updateFirmware';
-export const isInstall = (operation: string): operation is InstallOperation =>
-  operation === 'installSoftware' || operation === 'updateFirmware';
 
 export interface InstallName {
   package: string;
   version: string;
 }
 
-/** What a device needs for a download: the schema mqtt/install-parameters without the names. */
+/** The parameters of a download: the schema mqtt/install-parameters without package and version. */
 interface DeviceDownload {
   url: string;
   /** UTC. */
   expiresAt: string;
   /** Bytes. */
   size: number;
-  /** Of the file, hexadecimal. */
+  /** SHA-256 of the file, hexadecimal. */
   sha256: string;
 }
 
-/** Why a transaction ends without its device: codes of the contract. */
+/** The reason why the service ends a transaction by itself, with a code of the contract. */
 export interface Failure {
   code: 'DISTRIBUTION_STOPPED' | 'BINARY_DELETED';
   message: string;
 }
 
-// Seconds. A device gets a fresh URL at every delivery, and one more whenever it asks.
-const URL_LIFETIME = 3600;
+// A device gets a fresh URL at every delivery, and another one whenever it asks.
+const URL_LIFETIME_SECONDS = 3600;
 
 const STOPPED: Failure = { code: 'DISTRIBUTION_STOPPED', message: 'the distribution of this version was stopped.' };
 const DELETED: Failure = { code: 'BINARY_DELETED', message: 'the binary of this version was deleted.' };
-/** To a device that asks for a fresh URL. */
+/** The answer to a device that asks for a fresh URL while the object store is away. */
 const UNREACHABLE = { code: 'BUSY', message: 'the object store did not answer; ask again later.' } as const;
 const PREPARING = { code: 'BUSY', message: 'the file is being read for its SHA-256; ask again later.' } as const;
 
@@ -49,27 +45,25 @@ interface Parts {
   installs: Software['installs'];
   findApplication: Applications['findIn'];
   log: Log;
-  /** Ends a transaction that its device will not hear of. */
+  /** Ends a transaction that will not be sent to its device. */
   fail(deviceId: string, transactionId: number, failure: Failure): Promise<void>;
 }
 
-/** What is particular to op 28 and to firmware updates: what may be installed, and the URL that is made at delivery. */
+/** The rules of op 28 and of firmware updates: which versions may be installed, and the URL that is made at delivery. */
 export function createInstallation({ database, installs, findApplication, log, fail }: Parts) {
-  const lineOf = (operation: InstallOperation) => (operation === 'updateFirmware' ? 'firmware' : 'software');
-
-  /** A fresh URL for what the transaction installs, or why there is none. Rejects when the object store does not answer. */
+  /** Makes a fresh URL for the version of a transaction, or returns the reason why there is none. Rejects when the object store does not answer. */
   async function download(
     operation: InstallOperation,
     name: InstallName,
     applicationId: string,
     waits: boolean,
   ): Promise<DeviceDownload | Failure | typeof PREPARING> {
-    // By now the name may have gone to another developer, whose files are none of this device's business.
+    // The package's name may belong to another developer by now, whose files this device must not get.
     const { developerId } = await findApplication(database.read, applicationId);
     const current = await installs.findCurrent(lineOf(operation), name, developerId);
     if (!current) return DELETED;
-    if (operation === 'installSoftware' && current.distributionStartedAt === null) return STOPPED;
-    const found = await installs.download(current, { expiresIn: URL_LIFETIME, waits });
+    if (lineOf(operation) === 'software' && current.distributionStartedAt === null) return STOPPED;
+    const found = await installs.download(current, { expiresIn: URL_LIFETIME_SECONDS, waits });
     if (found === 'preparing') return PREPARING;
     return found ? { ...found, expiresAt: toUtc(found.expiresAt) } : DELETED;
   }
@@ -80,26 +74,25 @@ export function createInstallation({ database, installs, findApplication, log, f
     if (!record || isFinished(record.status)) return null; // cancelled while the object store was away
     const found = await download(operation, name, due.applicationId, true);
     if ('code' in found) {
-      if (found.code === 'BUSY') throw new Error(found.message); // which does not happen to who waits
+      if (found.code === 'BUSY') throw new Error(found.message); // impossible here, since `download` was told to wait
       await fail(record.deviceId, due.transactionId, found);
       return null;
     }
-    // It may have been cancelled while the object store was asked: then the device never hears of it.
+    // The transaction may have been cancelled during the calls to the object store; then it must not be sent.
     const now = await findTransaction(database.read, due.transactionId);
     return !now || isFinished(now.status) ? null : { package: name.package, version: name.version, ...found };
   }
 
   return {
-    /** Whether the developer can install a binary; asked before the unit of work, because it goes over the network. */
+    /** Whether there is a binary that the developer can install. Called before the unit of work, because it uses the network. */
     async hasBinary(operation: InstallOperation, name: InstallName, developerId: string): Promise<boolean> {
       const current = await installs.findCurrent(lineOf(operation), name, developerId);
       return current !== undefined && installs.hasBinary(current);
     },
 
     /**
-     * The rules of op 28 and of firmware updates, as they are in this moment: nothing is locked, because they are looked at again
-     * at every delivery. Throws PACKAGE_NOT_FOUND, VERSION_NOT_FOUND, DISTRIBUTION_NOT_STARTED,
-     * BINARY_MISSING, FIRMWARE_NOT_LISTED.
+     * Checks the rules of op 28 and of firmware updates. Nothing is locked, because they are checked again at every delivery.
+     * Throws PACKAGE_NOT_FOUND, VERSION_NOT_FOUND, DISTRIBUTION_NOT_STARTED, BINARY_MISSING, FIRMWARE_NOT_LISTED.
      */
     async admit(
       unit: UnitOfWork,
@@ -108,7 +101,7 @@ export function createInstallation({ database, installs, findApplication, log, f
       developerId: string,
       hasBinary: boolean,
     ): Promise<void> {
-      if (operation === 'updateFirmware') {
+      if (lineOf(operation) === 'firmware') {
         await installs.findFirmware(unit, name).catch((cause: unknown) => {
           throw cause instanceof DomainError ? new DomainError('FIRMWARE_NOT_LISTED', { cause }) : cause;
         });
@@ -120,16 +113,16 @@ export function createInstallation({ database, installs, findApplication, log, f
     },
 
     /**
-     * For the outbox: the parameters to send at this delivery, or null when the transaction has ended instead. Rejects
-     * when the object store does not answer: the transaction stays, and is prepared anew.
+     * For the outbox: makes the parameters for this delivery, or returns null when the transaction has ended instead. Rejects
+     * when the object store does not answer; the transaction stays, and is prepared again.
      */
     prepare(due: Due): Promise<object | null> | undefined {
       return isInstall(due.operation) ? prepareInstall(due.operation, due) : undefined;
     },
 
     /**
-     * A fresh URL for a device that is at it (the request `softwareDownloadUrl`): only for an unfinished install of its
-     * own. Throws TRANSACTION_NOT_FOUND.
+     * Makes a fresh URL for a device that is installing (the request `softwareDownloadUrl`), only for an unfinished install of
+     * its own. Throws TRANSACTION_NOT_FOUND.
      */
     async freshUrl(
       deviceId: string,

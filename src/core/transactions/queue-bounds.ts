@@ -1,12 +1,12 @@
 import { DomainError } from '../../errors.ts';
 import type { Metrics } from '../../metrics.ts';
 import type { UnitOfWork } from '../../platform/database/sql.ts';
-import type { Operation } from './transaction.ts';
+import type { Operation } from './operations.ts';
 import { countDue, countUnfinished, LARGE_PARAMETERS, sumLargeParameters } from './transaction-repository.ts';
 
-/** Unfinished transactions per device at most; one more is answered TOO_MANY_TRANSACTIONS. */
+/** The most unfinished transactions of a device; one more is answered TOO_MANY_TRANSACTIONS. */
 const UNFINISHED = 1000;
-/** Op 6 may go beyond that: a stuck device must be able to go. */
+/** Op 6 may exceed that bound, because a device that does not answer must still be removable. */
 const BEYOND_FOR_DEACTIVATION = 16;
 /** Bytes of one command's parameters (contract, section 1). */
 const PARAMETERS = 64 * 1024;
@@ -22,16 +22,17 @@ interface Wanted {
   text: string;
 }
 
-/** Devices whose number is kept; the one that was counted first goes. */
+/** The most devices whose count is kept in memory; above it the oldest entry is dropped. */
 const KEPT = 100_000;
 
 /**
- * The bounds of what waits for devices. For each device a number is kept that its unfinished transactions do not exceed:
- * it rises with every new one, and is counted anew only when it comes to the bound. So a long queue costs a new command
- * nothing. All new transactions come through here. Where units are `concurrent`, others add to the queues too: it is counted each time.
+ * The bounds of the commands that wait for devices. For each device an upper bound of its unfinished transactions is kept in
+ * memory: it rises with every new one, and they are only counted when it reaches the limit. So a long queue does not slow down
+ * a new command. Every new transaction passes through here. Where units are `concurrent`, other nodes add to the queues too, so
+ * the transactions are counted each time.
  */
 export function createQueueBounds(metrics: Metrics, concurrent: boolean) {
-  /** deviceId -> how many of its transactions are unfinished at most. */
+  /** By deviceId: an upper bound of its unfinished transactions. */
   const atMost = new Map<string, number>();
   const refuse = (bound: string): void => metrics.transactionsRefused.inc({ bound });
 
@@ -49,9 +50,9 @@ export function createQueueBounds(metrics: Metrics, concurrent: boolean) {
   }
 
   /**
-   * Whether there is room for one more command: what waits for devices that are away must fill no disk. Most commands are
-   * small, and bounded by their number; only large ones are added up, in a unit that has locked their application. Throws REQUEST_INVALID, TOO_MANY_TRANSACTIONS,
-   * TOO_MUCH_QUEUED.
+   * Checks that there is room for one more command, because commands that wait for absent devices must not fill the disk. Most
+   * commands are small and bounded by their number; only large ones are added up, in a unit that has locked their
+   * application. Throws REQUEST_INVALID, TOO_MANY_TRANSACTIONS, TOO_MUCH_QUEUED.
    */
   return async function requireRoom(unit: UnitOfWork, wanted: Wanted): Promise<void> {
     const { applicationId, deviceId, operation, text } = wanted;

@@ -3,13 +3,13 @@ import type { Metrics } from '../../metrics.ts';
 import type { Fence } from '../../platform/cluster/ownership.ts';
 import { inOneGo } from '../../platform/database/in-one-go.ts';
 import type { Database, UnitOfWork } from '../../platform/database/sql.ts';
-import { type Clock, toUtc } from '../../runtime/clock.ts';
+import type { Clock } from '../../runtime/clock.ts';
 import type { Watch } from '../../runtime/watch.ts';
 import { completeActivation, releaseActivation } from '../devices/activation.ts';
 import { type Device, findDevice } from '../devices/device-repository.ts';
 import type { createDeliveryMarks } from './delivery-marks.ts';
-import { type FinishedStatus, isFinished, nextStatus, type Operation } from './transaction.ts';
-import { transactionBody } from './transaction-body.ts';
+import { type Effect, effectsOf, type Operation } from './operations.ts';
+import { type FinishedStatus, isFinished, nextStatus } from './transaction.ts';
 import {
   clearDue,
   findTransaction,
@@ -20,7 +20,7 @@ import {
   updateTransaction,
 } from './transaction-repository.ts';
 
-/** What a device says of a transaction: the schema mqtt/ack. */
+/** A device's acknowledgement of a transaction: the schema mqtt/ack. */
 interface Acknowledgement {
   transactionId: number;
   status: 'processing' | 'succeeded' | 'failed';
@@ -29,19 +29,14 @@ interface Acknowledgement {
   error?: { code?: string; message?: string };
 }
 
-/** Stores the result event of a transaction in the unit of work that finishes it. */
-export type RecordEvent = (
-  unit: UnitOfWork,
-  event: {
-    applicationId: string;
-    deviceId: string;
-    transactionId: number;
-    setting: 'deviceEvent';
-    type: `transaction.${FinishedStatus}`;
-    occurredAt: number;
-    data: object;
-  },
-) => { deliveryId: string; written: Promise<void> };
+/** A transaction in one of its last states. */
+export type Finished = TransactionRecord & { status: FinishedStatus };
+
+/**
+ * Joins the commit in which a transaction ends. `written` resolves when the taker's statements are through; they may run in
+ * one go with those of others. `deliveryId`: the webhook that tells the result, kept with the transaction.
+ */
+export type OnFinished = (unit: UnitOfWork, finished: Finished) => { written: Promise<unknown>; deliveryId?: string };
 
 interface Parts {
   database: Database;
@@ -49,67 +44,55 @@ interface Parts {
   metrics: Metrics;
   watch: Watch;
   marks: ReturnType<typeof createDeliveryMarks>;
-  recordEvent: RecordEvent;
-  /** The cancel of a transaction that the device may have is due. */
+  /** Called, in this order, in the unit of work of each transaction that ends. */
+  onFinished: readonly OnFinished[];
+  /** Called when the cancel of a transaction that the device may have received is due. */
   cancelled(unit: UnitOfWork, deviceId: string, transactionId: number): Promise<void> | undefined;
-  /** The device has what it was told of this transaction: it said something of it. */
+  /** Called when the device has answered a transaction, and so has received its command. */
   answered(deviceId: string, transactionId: number): void;
 }
 
-/** Operations whose success changes how many activated devices an application has. */
-/** Transactions that are cancelled by statements over sets. */
+/** Transactions that are cancelled together, by statements over sets. */
 const CANCELLED_AT_ONCE = 256;
 
-const changesActivation = (operation: Operation): boolean => operation === 'activate' || operation === 'deactivate';
+/** Whether the success of an operation changes the number of an application's activated devices. */
+const changesActivation = (operation: Operation): boolean =>
+  effectsOf(operation, 'succeeded').some((effect) => effect === 'completeActivation' || effect === 'releaseActivation');
 
 const NO_REASON = { code: 'INTERNAL', message: 'the device gave no reason.' };
 
 /**
- * Moves transactions by the state machine. Every finish is one commit: the new state, what follows from it (a device
- * activated, a slot freed) and the result event.
+ * Moves transactions by the state machine. Every end is one commit: the new state, its effects (a device is activated, a slot
+ * of the contract is freed) and the result event.
  */
-export function createSettlement({ database, clock, metrics, watch, marks, recordEvent, answered, ...parts }: Parts) {
-  type Effect = (unit: UnitOfWork, record: TransactionRecord) => Promise<void>;
-  const effects: Partial<Record<Operation, Partial<Record<FinishedStatus, Effect>>>> = {
-    activate: {
-      succeeded: (unit, { deviceId }) => completeActivation(unit, deviceId),
-      failed: (unit, { deviceId }) => releaseActivation(unit, deviceId),
-      cancelled: (unit, { deviceId }) => releaseActivation(unit, deviceId),
-    },
-    deactivate: {
-      async succeeded(unit, { transactionId, deviceId, applicationId }) {
-        await releaseActivation(unit, deviceId);
-        const unfinished = await unfinishedOf(unit, deviceId, applicationId);
-        await cancelAllIn(
-          unit,
-          unfinished.filter((other) => other.transactionId !== transactionId),
-        );
-      },
+export function createSettlement({ database, clock, metrics, watch, marks, onFinished, answered, ...parts }: Parts) {
+  const effects: Record<Effect, (unit: UnitOfWork, record: TransactionRecord) => Promise<void>> = {
+    completeActivation: (unit, { deviceId }) => completeActivation(unit, deviceId),
+    releaseActivation: (unit, { deviceId }) => releaseActivation(unit, deviceId),
+    async cancelOthers(unit, { transactionId, deviceId, applicationId }) {
+      const unfinished = await unfinishedOf(unit, deviceId, applicationId);
+      await cancelAllIn(
+        unit,
+        unfinished.filter((other) => other.transactionId !== transactionId),
+      );
     },
   };
 
-  async function finishIn(unit: UnitOfWork, finished: TransactionRecord, due: boolean): Promise<void> {
-    const { transactionId, deviceId, applicationId, operation, status } = finished;
+  async function finishIn(unit: UnitOfWork, record: TransactionRecord, due: boolean): Promise<void> {
+    const { transactionId, operation, status } = record;
     if (!isFinished(status)) throw new Error(`transaction ${transactionId} is not finished: ${status}`);
-    const effect = effects[operation]?.[status];
-    if (effect) await effect(unit, finished);
-    const { deliveryId, written } = recordEvent(unit, {
-      applicationId,
-      deviceId,
-      transactionId,
-      setting: 'deviceEvent',
-      type: `transaction.${status}`,
-      occurredAt: finished.updatedAt,
-      data: { transaction: transactionBody(finished, toUtc) },
-    });
-    await Promise.all([updateTransaction(unit, { ...finished, deliveryId }, due), written]); // on a server in one go
+    const finished: Finished = { ...record, status };
+    for (const effect of effectsOf(operation, status)) await effects[effect](unit, finished);
+    const taken = onFinished.map((take) => take(unit, finished));
+    for (const { deliveryId } of taken) if (deliveryId !== undefined) finished.deliveryId = deliveryId;
+    await Promise.all([updateTransaction(unit, finished, due), ...taken.map(({ written }) => written)]);
     unit.onCommit(() => {
       metrics.transactionsFinished.inc({ operation, status });
       if (watch.transactions > 0) watch.transaction(transactionId);
     });
   }
 
-  /** Cancels an unfinished transaction. What was never published never will be; what may have arrived is cancelled on the device too. */
+  /** Cancels an unfinished transaction. One that was never published is dropped; if the device may have received it, a cancel is sent to it. */
   async function cancelIn(unit: UnitOfWork, record: TransactionRecord): Promise<void> {
     const now = clock.now();
     const cancelled: TransactionRecord = {
@@ -124,13 +107,13 @@ export function createSettlement({ database, clock, metrics, watch, marks, recor
     if (mayHaveArrived) await parts.cancelled(unit, record.deviceId, record.transactionId);
   }
 
-  /** The same for many of one device: a server is asked for all of them in a few goes. */
+  /** Cancels many transactions of one device, in few round trips. */
   async function cancelAllIn(unit: UnitOfWork, records: readonly TransactionRecord[]): Promise<void> {
     for (let from = 0; from < records.length; from += CANCELLED_AT_ONCE)
       await inOneGo(...records.slice(from, from + CANCELLED_AT_ONCE).map((record) => cancelIn(unit, record)));
   }
 
-  /** A deactivation that nobody has to wait for; as any command it is stored under the lock of its device. */
+  /** Stores a deactivation that has already succeeded, without its device. Like every command it is stored under the device's lock. */
   async function deactivateIn(unit: UnitOfWork, deviceId: string, applicationId: string): Promise<void> {
     const now = clock.now();
     const operation = 'deactivate';
@@ -144,7 +127,7 @@ export function createSettlement({ database, clock, metrics, watch, marks, recor
     unit.onCommit(() => metrics.transactionsCreated.inc({ operation }));
   }
 
-  /** False, with nothing changed, when the unit must be alone for it and is not. */
+  /** Applies an acknowledgement. Returns false, with nothing changed, when the unit must be alone for it and is not. */
   async function settleIn(
     unit: UnitOfWork,
     deviceId: string,
@@ -183,8 +166,8 @@ export function createSettlement({ database, clock, metrics, watch, marks, recor
   }
 
   async function settle(deviceId: string, ack: Acknowledgement, fence?: Fence): Promise<void> {
-    // Where units run at the same time, the number of an application's activated devices is no matter of this device alone: two commits
-    // that change several of them would wait for each other.
+    // Where units run concurrently, a change of an application's number of activated devices needs a unit that runs alone: two
+    // commits that change several of these numbers could wait for each other.
     const how = { isAlone: !database.concurrent, fence };
     if (await database.transact((unit) => settleIn(unit, deviceId, ack, how), deviceId)) return;
     await database.transact(async (unit) => {
@@ -193,7 +176,7 @@ export function createSettlement({ database, clock, metrics, watch, marks, recor
     });
   }
 
-  /** Ends under way that may be those of an activation, by device: only where these are units of work of their own, behind others. */
+  /** By device, acknowledgements in progress that may end an activation; only where they run in a later unit of their own. */
   const ending = new Map<string, Promise<unknown>>();
   function remember(deviceId: string, settled: Promise<void>): void {
     const end = Promise.allSettled([ending.get(deviceId), settled]).then(() => {
@@ -204,8 +187,8 @@ export function createSettlement({ database, clock, metrics, watch, marks, recor
 
   return {
     /**
-     * Applies a device's acknowledgement. One for a finished transaction changes nothing. Throws TRANSACTION_NOT_FOUND
-     * when the device has no such transaction, and what `fence` does of a connection that is not the device's any more.
+     * Applies a device's acknowledgement. One for a finished transaction changes nothing. Throws TRANSACTION_NOT_FOUND when the
+     * device has no such transaction, and the error of `fence` when the device has a newer connection.
      */
     settle(deviceId: string, ack: Acknowledgement, fence?: Fence): Promise<void> {
       const settled = settle(deviceId, ack, fence);
@@ -213,10 +196,10 @@ export function createSettlement({ database, clock, metrics, watch, marks, recor
       return settled;
     },
 
-    /** What a message must wait for that a device sent behind such an end, and that its activation decides on; never rejects. */
+    /** Resolves when such acknowledgements of a device are applied; later messages that depend on its activation wait for it. Never rejects. */
     ending: (deviceId: string): Promise<unknown> | undefined => ending.get(deviceId),
 
-    /** Ends a transaction that is about to be published for a reason of the service's own. One that is finished stays as it is. */
+    /** Ends a transaction that was about to be published, for a reason of the service itself. A finished one is left as it is. */
     async fail(deviceId: string, transactionId: number, error: { code: string; message: string }): Promise<void> {
       await database.transact(async (unit) => {
         const record = await findTransaction(unit, transactionId);
@@ -226,7 +209,7 @@ export function createSettlement({ database, clock, metrics, watch, marks, recor
         const failed = {
           ...record,
           status: 'failed' as const,
-          attempts: Math.max(0, record.attempts - 1), // the last was counted, and is not made
+          attempts: Math.max(0, record.attempts - 1), // the last attempt was counted and will not be made
           updatedAt: now,
           completedAt: now,
           errorCode,
@@ -238,8 +221,8 @@ export function createSettlement({ database, clock, metrics, watch, marks, recor
     },
 
     /**
-     * Ends everything of a device that is taken away by administration, inside its unit of work, which has locked the device: the application that it
-     * is activated for is told as if it had been deactivated, and of every transaction that this cancels.
+     * Ends everything of a device that the administration removes, inside the unit of work that has locked the device. The
+     * application for which it is activated is notified of a deactivation, and of every transaction that is cancelled.
      */
     async endAll(unit: UnitOfWork, device: Pick<Device, 'deviceId' | 'activation' | 'applicationId'>): Promise<void> {
       const { deviceId, applicationId } = device;

@@ -10,24 +10,15 @@ import { findDeveloper } from '../applications/developer-repository.ts';
 import { holdActivation, requireActivatedDevice } from '../devices/activation.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import type { Demand } from './demand.ts';
-import { type Installation, type InstallName, type InstallOperation, isInstall } from './installation.ts';
+import type { Installation } from './installation.ts';
+import { type InstallOperation, isInstall, parametersOf, type Request, subjectOf } from './operations.ts';
 import { createQueueBounds } from './queue-bounds.ts';
-import { subjectOf } from './subject.ts';
 import { insertTransaction, LARGE_PARAMETERS } from './transaction-repository.ts';
 
-/** What a caller asks of a device; each operation with its own parameters, already valid by its schema. */
-export type Request =
-  | { operation: 'activate'; parameters: { clientId?: string } }
-  | { operation: 'deactivate'; parameters: object }
-  | { operation: 'setApn'; parameters: { entries: object[] } }
-  | { operation: 'setWifi'; parameters: { entries: object[] } }
-  | { operation: AsAsked; parameters: object }
-  | { operation: InstallOperation; parameters: InstallName };
-
-/** Operations whose command carries what the caller asked, word for word. */
-type AsAsked = 'setLanguage' | 'getConnectivityState' | 'setConnectivityState' | 'listConnectivity' | 'pairBluetooth';
-
 type Submission = Request & { applicationId: string; deviceId: string };
+type Installing = Extract<Submission, { operation: InstallOperation }>;
+
+const isInstallation = (submission: Submission): submission is Installing => isInstall(submission.operation);
 
 interface Parts {
   database: Database;
@@ -47,7 +38,7 @@ interface Owner {
   developerId: string;
 }
 
-/** Stores what a caller asks of a device as a transaction. When the promise resolves it is on the disk. */
+/** Stores a caller's request as a transaction. When the promise resolves, it is on the disk. */
 export function createSubmission({
   database,
   clock,
@@ -62,30 +53,15 @@ export function createSubmission({
 }: Parts) {
   const requireRoom = createQueueBounds(metrics, database.concurrent);
 
-  /** The command's parameters. */
-  function parametersOf(submission: Submission): object {
-    const { applicationId } = submission;
-    if (submission.operation === 'activate') {
-      return { applicationId, clientId: submission.parameters.clientId ?? ids.uuid() };
-    }
-    if (submission.operation === 'deactivate') return { applicationId };
-    if (submission.operation === 'setApn') return { apns: submission.parameters.entries };
-    if (submission.operation === 'setWifi') return { networks: submission.parameters.entries };
-    if (submission.operation !== 'installSoftware' && submission.operation !== 'updateFirmware') {
-      return submission.parameters;
-    }
-    return { package: submission.parameters.package, version: submission.parameters.version };
-  }
-
-  /** What a decision about more than the device rests on, as no other unit changes it: developer, then application. */
+  /** Locks the rows, beyond the device, on which the decision depends: developer, then application. */
   async function lockOwner(unit: UnitOfWork, { applicationId, operation }: Submission) {
-    const { developerId } = await findApplication(unit, applicationId); // that never changes
+    const { developerId } = await findApplication(unit, applicationId); // an application's developer never changes
     const developer = operation === 'activate' ? await findDeveloper(unit, developerId, unit.forUpdate) : undefined;
     if (operation === 'activate' && !developer) throw new Error(`developer ${developerId} is not registered`);
     return { application: await lockApplication(unit, applicationId), developer };
   }
 
-  /** Checks the operation's own rules and takes what it holds. `lock`: for the device, in a unit that has not its key. */
+  /** Checks the operation's own rules. `lock` locks the device, in a unit without its key. */
   async function admit(
     unit: UnitOfWork,
     submission: Submission,
@@ -93,12 +69,12 @@ export function createSubmission({
     { lock, hasBinary }: { lock: Lock; hasBinary: boolean },
   ): Promise<void> {
     await requireActivatedDevice(unit, submission.deviceId, owner, lock);
-    const { operation } = submission;
-    if (operation !== 'installSoftware' && operation !== 'updateFirmware') return;
-    await installation.admit(unit, operation, submission.parameters as InstallName, owner.developerId, hasBinary);
+    if (!isInstallation(submission)) return;
+    const { operation, asked } = submission;
+    await installation.admit(unit, operation, asked, owner.developerId, hasBinary);
   }
 
-  /** When it is admitted and there is room: a place on the device's connection, if it can have one. */
+  /** Waits until the request is admitted and there is room; then reserves a slot on the device's connection, if possible. */
   async function takePlace(
     unit: UnitOfWork,
     admitted: Promise<void>,
@@ -114,20 +90,17 @@ export function createSubmission({
     return outbox.reserve(unit, wanted.deviceId);
   }
 
-  /** Of the caller's developer only: how long the look takes must not tell that another one's exists. */
-  async function lookForBinary(
-    { applicationId, parameters }: Submission,
-    operation: InstallOperation,
-  ): Promise<boolean> {
+  /** Checks for a binary of the caller's own developer only, so that its duration cannot reveal the packages of others. */
+  async function lookForBinary({ applicationId, operation, asked }: Installing): Promise<boolean> {
     const { developerId } = await findApplication(database.read, applicationId);
-    return installation.hasBinary(operation, parameters as InstallName, developerId);
+    return installation.hasBinary(operation, asked, developerId);
   }
 
   /**
-   * Answers the transactionId. Throws APPLICATION_UNREGISTERED, KEY_NOT_ISSUED, NOTIFICATION_NOT_CONFIGURED (Events
-   * table: without deviceEvent, operations that create transactions are unavailable), TOO_MANY_TRANSACTIONS, TOO_MUCH_QUEUED and what
-   * the operation's rules say (ops 5, 6, 10, 11, 28).
-   * `also` joins the unit of work, when the transaction is in it.
+   * Returns the transactionId. Throws APPLICATION_UNREGISTERED, KEY_NOT_ISSUED, NOTIFICATION_NOT_CONFIGURED (Events table:
+   * without deviceEvent, operations that create transactions are unavailable), TOO_MANY_TRANSACTIONS, TOO_MUCH_QUEUED, and the
+   * errors of the operation's rules (ops 5, 6, 10, 11, 28).
+   * `also` runs in the same unit of work, after the transaction was stored.
    */
   return async function submit(
     submission: Submission,
@@ -135,11 +108,11 @@ export function createSubmission({
   ): Promise<number> {
     const { applicationId, deviceId, operation } = submission;
     demand.add();
-    const hasBinary = isInstall(operation) && (await lookForBinary(submission, operation));
-    const parameters = parametersOf(submission);
+    const hasBinary = isInstallation(submission) && (await lookForBinary(submission));
+    const parameters = parametersOf(submission, { applicationId, newClientId: ids.uuid });
     const text = JSON.stringify(parameters);
     const subject = subjectOf(operation, parameters);
-    // The contract, client identifiers and the sum of what is large are of many devices: who decides on them is alone.
+    // The contract, client identifiers and the sum of large parameters concern many devices, so a unit that decides on them runs alone.
     const isAlone = operation === 'activate' || text.length > LARGE_PARAMETERS;
 
     async function submitIn(unit: UnitOfWork): Promise<number> {

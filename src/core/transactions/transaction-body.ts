@@ -1,6 +1,6 @@
 import type { TransactionRecord } from './transaction-repository.ts';
 
-/** The transaction record of the interface; times as `formatTime` writes them (local in REST, UTC in webhooks). */
+/** The transaction record of the interface. `formatTime` formats the times (local in REST, UTC in webhooks). */
 export function transactionBody(record: TransactionRecord, formatTime: (micros: number) => string) {
   const time = (micros: number | null): string | null => (micros === null ? null : formatTime(micros));
   return {

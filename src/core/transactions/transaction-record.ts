@@ -1,4 +1,5 @@
-import type { Operation, TransactionStatus } from './transaction.ts';
+import type { Operation } from './operations.ts';
+import type { TransactionStatus } from './transaction.ts';
 
 export interface TransactionRecord {
   transactionId: number;
@@ -6,30 +7,30 @@ export interface TransactionRecord {
   applicationId: string;
   operation: Operation;
   status: TransactionStatus;
-  /** How many connections of the device it was, or is about to be, published on. */
+  /** The number of the device's connections on which it was published, or is about to be. */
   attempts: number;
   /** All times are microseconds since the epoch. */
   createdAt: number;
   updatedAt: number;
   deliveredAt: number | null;
   completedAt: number | null;
-  /** 0 to 100, as the device last said. */
+  /** 0 to 100, as the device last reported. */
   progress: number | null;
   result: object | null;
   errorCode: string | null;
   errorMessage: string | null;
-  /** When it was first published, or taken to be. */
+  /** The time at which it was first published, or claimed to be. */
   publishedAt: number | null;
-  /** What it is about, in words without secrets; its parameters go when it ends. */
+  /** Its subject in words without secrets; its parameters are deleted when it ends. */
   subject: string | null;
-  /** The webhook of its end. */
+  /** The webhook that reports its end. */
   deliveryId: string | null;
 }
 
-/** Without what can be large. */
+/** A record without its result, which can be large. */
 export type TransactionSummary = Omit<TransactionRecord, 'result'>;
 
-/** As the database has it. */
+/** A record in the form of the database's columns. */
 export type TransactionRow = Omit<TransactionRecord, 'result'> & { result: string | null };
 
 export const SUMMARY_COLUMNS = `transaction_id AS "transactionId", device_id AS "deviceId", application_id AS "applicationId", operation,
@@ -43,7 +44,7 @@ export const toRecord = (row: TransactionRow): TransactionRecord => ({
   result: row.result === null ? null : (JSON.parse(row.result) as object),
 });
 
-/** The same; its result is parsed when it is asked for, because a page of them is made slice by slice. */
+/** Like `toRecord`, but the result is parsed only when it is read, because a page is answered in slices. */
 export const toListed = ({ result, ...row }: TransactionRow): TransactionRecord => ({
   ...row,
   get result() {

@@ -3,7 +3,8 @@ import { inSets } from '../../platform/database/set-form.ts';
 import type { Sql, SqlValue, UnitOfWork } from '../../platform/database/sql.ts';
 import { ROWS_PER_LOOK } from '../../platform/database/sweep.ts';
 import type { Due } from '../outbox/due.ts';
-import { isFinished, type Operation, type TransactionStatus } from './transaction.ts';
+import type { Operation } from './operations.ts';
+import { isFinished, type TransactionStatus } from './transaction.ts';
 import {
   COLUMNS,
   type TransactionRow as Row,
@@ -24,7 +25,7 @@ const toDue = (row: DueRow): Due => ({
   parameters: row.parameters === null ? {} : (JSON.parse(row.parameters) as object),
 });
 
-// One after another on SQLite; on a server each is carried out for many devices at once.
+// SQLite runs each of these by itself; PostgreSQL runs one for many devices at once.
 const INSERT = inSets(
   `INSERT INTO transactions
      (device_id, application_id, operation, parameters, status, due, attempts, created_at, updated_at, published_at, subject)
@@ -88,7 +89,7 @@ export async function findTransaction(sql: Sql, transactionId: number): Promise<
   return row && toRecord(row);
 }
 
-/** What an unfinished transaction was stored with. */
+/** The parameters of an unfinished transaction. */
 export async function findParameters(sql: Sql, transactionId: number): Promise<object> {
   const text = 'SELECT parameters FROM transactions WHERE transaction_id = ?';
   const row = await sql.get<{ parameters: string | null }>(text, transactionId);
@@ -96,8 +97,8 @@ export async function findParameters(sql: Sql, transactionId: number): Promise<o
 }
 
 /**
- * Writes the new state. `due` says whether the device must still hear of it. A finished transaction loses its
- * parameters (they can hold passwords).
+ * Stores the new state. `due` says whether a command or a cancel must still be sent to the device. A finished transaction
+ * loses its parameters, since they can hold passwords.
  */
 export async function updateTransaction(sql: Sql, record: TransactionRecord, due: boolean): Promise<void> {
   await sql.run(
@@ -118,34 +119,34 @@ export async function updateTransaction(sql: Sql, record: TransactionRecord, due
   );
 }
 
-/** It was taken to be published, and was not. */
+/** Clears the time of the publication of a transaction that was claimed, but not published. */
 export async function markUnpublished(sql: Sql, transactionId: number): Promise<void> {
   await sql.run('UPDATE transactions SET published_at = NULL WHERE transaction_id = ? AND attempts = 0', transactionId);
 }
 
-/** Records the device's PUBACK. Only a queued transaction changes its state by it. */
+/** Stores the device's PUBACK, which changes the state of a queued transaction only. */
 export async function markDelivered(sql: Sql, transactionId: number, at: number): Promise<void> {
   await sql.run(MARK_DELIVERED, at, at, transactionId);
 }
 
-/** The device has the cancel: nothing is due any more. */
+/** Stores that the device has received the cancel, so that nothing is due any more. */
 export async function markCancelDelivered(sql: Sql, transactionId: number): Promise<void> {
   await sql.run(`UPDATE transactions SET due = 0 WHERE transaction_id = ? AND status = 'cancelled'`, transactionId);
 }
 
-/** How many transactions a device must still hear of, at most `most`; the index alone is read. */
+/** The number of a device's due transactions, at most `most`; only the index is read. */
 export async function countDue(sql: Sql, deviceId: string, most: number): Promise<number> {
   const row = await sql.get<{ count: number }>(COUNT_DUE, deviceId, most);
   return row?.count ?? 0;
 }
 
-/** How many of them are unfinished: the others are cancels that are not yet delivered. */
+/** The number of a device's unfinished transactions. (Due cancels belong to finished ones.) */
 export async function countUnfinished(sql: Sql, deviceId: string): Promise<number> {
   const text = 'SELECT count(*) AS count FROM transactions WHERE device_id = ? AND due = 1 AND completed_at IS NULL';
   return (await sql.get<{ count: number }>(text, deviceId))?.count ?? 0;
 }
 
-/** Characters above which the parameters of an unfinished transaction are large: the index `transactions_large` has them. */
+/** Characters above which the parameters of an unfinished transaction count as large, and are in the index `transactions_large`. */
 export const LARGE_PARAMETERS = 4096;
 
 /** Characters of the large parameters that wait for an application's devices, or for one of them. */
@@ -160,7 +161,7 @@ export async function sumLargeParameters(sql: Sql, applicationId: string, device
   return row?.sum ?? 0;
 }
 
-/** The unfinished transactions of a device, oldest first: those for one application, or all. */
+/** The unfinished transactions of a device, oldest first: those of one application, or all. */
 export async function unfinishedOf(sql: Sql, deviceId: string, applicationId?: string): Promise<TransactionRecord[]> {
   const own = applicationId === undefined ? '' : ' AND application_id = ?';
   const rows = await sql.all<Row>(
@@ -172,14 +173,15 @@ export async function unfinishedOf(sql: Sql, deviceId: string, applicationId?: s
   return rows.map(toRecord);
 }
 
-/** Nothing is due for the device any more, not even a cancel: it has gone. */
+/** Ends all due transactions and cancels of a device that is removed. */
 export async function clearDue(sql: Sql, deviceId: string): Promise<void> {
   await sql.run('UPDATE transactions SET due = 0 WHERE device_id = ? AND due = 1', deviceId);
 }
 
 /**
- * Takes what is due for a device after a transactionId, in order, and counts the attempt: the number on the wire is
- * durable before it is used, so it rises even over a crash. `now`: microseconds; when it is published, if it never was.
+ * Claims the due transactions of a device after a transactionId, in order, and counts the attempt. The attempt's number is
+ * stored before it is sent, so that it also rises over a crash. `now` (microseconds) becomes the time of the publication, if
+ * there was none before.
  */
 export async function claimDue(sql: Sql, deviceId: string, after: number, limit: number, now: number): Promise<Due[]> {
   const rows = await sql.all<DueRow>(FIND_DUE, deviceId, after, limit);
@@ -189,9 +191,9 @@ export async function claimDue(sql: Sql, deviceId: string, after: number, limit:
   return rows.map((row) => toDue({ ...row, attempts: row.attempts + 1 }));
 }
 
-/** The same for the cancel of one transaction; undefined when its device has it, or need not hear of it any more. */
+/** Claims the cancel of one transaction; undefined when the device has received it, or it is not due any more. */
 export async function claimCancel(sql: Sql, transactionId: number): Promise<Due | undefined> {
-  // `+ 0`: not by the index of what is due, which PostgreSQL may believe to be empty.
+  // `+ 0` avoids the index of due transactions, which PostgreSQL may believe to be empty.
   const row = await sql.get<DueRow>(
     `UPDATE transactions SET attempts = attempts + 1
      WHERE transaction_id = ? AND due + 0 = 1 AND status = 'cancelled' RETURNING ${DUE_COLUMNS}`,
@@ -200,7 +202,7 @@ export async function claimCancel(sql: Sql, transactionId: number): Promise<Due 
   return row && toDue(row);
 }
 
-/** Cancels that a device must still hear of, of transactions up to one. */
+/** The due cancels of a device, of transactions up to the given one. */
 export async function dueCancels(sql: Sql, deviceId: string, upTo: number): Promise<number[]> {
   const rows = await sql.all<{ transactionId: number }>(
     `SELECT transaction_id AS "transactionId" FROM transactions
@@ -228,7 +230,7 @@ export async function listTransactions(
   if (operation !== undefined) filters.push(['operation = ?', operation]);
   const isDue = status !== undefined && !isFinished(status);
   const own = 'device_id = ? AND application_id = ?';
-  // What is due and what is not are two indexes: a new command writes to one of them.
+  // Due transactions and others have separate indexes, so that a new command writes to only one of them.
   const wheres = isDue ? [`${own} AND due = 1`] : [`${own} AND due = 1`, `${own} AND due = 0`];
   const found = await newestFirst<Row, number>(sql, {
     table: 'transactions',
@@ -244,7 +246,7 @@ export async function listTransactions(
   return { ...found, rows: found.rows.map(toListed) };
 }
 
-/** What devices must still hear of, and when the oldest of it was stored. Looks at all of it: for a thread of its own. */
+/** The number of due transactions, and the time at which the oldest was stored. It reads all of them, so it belongs on a thread of its own. */
 export async function surveyDue(sql: Sql): Promise<{ count: number; oldestAt: number | null }> {
   const row = await sql.get<{ count: number; oldestAt: number | null }>(
     `SELECT found.count AS count, t.created_at AS "oldestAt" FROM
@@ -254,7 +256,7 @@ export async function surveyDue(sql: Sql): Promise<{ count: number; oldestAt: nu
   return row ?? { count: 0, oldestAt: null };
 }
 
-/** The next rows behind a transactionId: the last of them, and the earliest time at which one was stored. */
+/** Examines the next rows after a transactionId: returns the last of them, and the earliest time at which one was stored. */
 export async function lookOver(
   sql: Sql,
   after: number,
@@ -269,7 +271,7 @@ export async function lookOver(
   return seen && seen.last !== null ? { last: seen.last, firstAt: seen.firstAt } : undefined;
 }
 
-/** Those in a range that ended before a time, and of which no device has to hear any more. */
+/** The transactions of a range that ended before a time, and that are not due for their devices. */
 export async function findEnded(
   sql: Sql,
   { after, upTo, before }: { after: number; upTo: number; before: number },
@@ -289,6 +291,6 @@ const REMOVE = inSets('DELETE FROM transactions WHERE transaction_id = ? AND com
   'bigint',
 ]);
 
-/** Removes such a transaction; answers 0 when it may not go. */
+/** Removes such a transaction; returns 0 when it must stay. */
 export const removeEnded = (sql: Sql, transactionId: number, before: number): Promise<number> =>
   sql.run(REMOVE, transactionId, before);

@@ -1,27 +1,26 @@
 import type { Sql } from '../../platform/database/sql.ts';
-import { keptFor, type Sweep } from '../../platform/database/sweep.ts';
+import { daysInMicros, type Sweep } from '../../platform/database/sweep.ts';
 import * as repository from './transaction-repository.ts';
 
 interface Parts {
-  /** After their end; 0 for ever. */
+  /** Days that a transaction is kept after its end; 0 for ever. */
   keptDays: number;
-  /** Transactions whose webhooks are pending, of those that were made before a time. */
+  /** Finds the transactions, of those made before a time, whose webhooks are pending. */
   pendingBefore(sql: Sql, before: number): Promise<number[]>;
 }
 
-// Microseconds: a webhook is recorded in the unit of work that ends its transaction, a moment after it.
-const MOMENT = 60_000_000;
+// A webhook is stored in the unit of work that ends its transaction, a moment later; a minute covers that.
+const MOMENT_MICROS = 60_000_000;
 
 /**
- * Finished transactions that nobody has to hear of any more: neither their device (of the cancel) nor their application (by a
- * webhook that is pending). They are found along their identifiers, which rise with time: what is unfinished since long
- * ago is passed over on the way.
+ * Removes old finished transactions that are not needed any more: neither for the device (a due cancel) nor for the
+ * application (a pending webhook). They are found by their identifiers, which rise with time; old unfinished ones are skipped.
  */
 export const transactionSweep = ({ keptDays, pendingBefore }: Parts): Sweep<number> => ({
   kind: 'transactions',
-  keptFor: keptFor(keptDays),
+  keptForMicros: daysInMicros(keptDays),
   async *find(sql, before) {
-    const pending = new Set(await pendingBefore(sql, before + MOMENT));
+    const pending = new Set(await pendingBefore(sql, before + MOMENT_MICROS));
     let after = 0;
     for (;;) {
       const seen = await repository.lookOver(sql, after);

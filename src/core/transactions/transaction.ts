@@ -2,25 +2,10 @@
 export const TRANSACTION_STATUSES = ['queued', 'delivered', 'processing', 'succeeded', 'failed', 'cancelled'] as const;
 export type TransactionStatus = (typeof TRANSACTION_STATUSES)[number];
 
-/** What moves a transaction: the device's PUBACK (`delivered`), its acknowledgements, the caller's or the service's cancel. */
+/** The events that move a transaction: the device's PUBACK (`delivered`), its acknowledgements, a cancel, a failure that the service finds. */
 export type TransactionEvent = Exclude<TransactionStatus, 'queued'>;
 
-export const OPERATIONS = [
-  'activate',
-  'deactivate',
-  'setApn',
-  'setWifi',
-  'setLanguage',
-  'getConnectivityState',
-  'setConnectivityState',
-  'listConnectivity',
-  'pairBluetooth',
-  'installSoftware',
-  'updateFirmware',
-] as const;
-export type Operation = (typeof OPERATIONS)[number];
-
-// Where each state may go. `processing` may repeat, because it carries the progress.
+// The events that each state accepts. `processing` may repeat, because it reports progress.
 const ARROWS: Record<TransactionStatus, readonly TransactionEvent[]> = {
   queued: ['delivered', 'processing', 'succeeded', 'failed', 'cancelled'],
   delivered: ['processing', 'succeeded', 'failed', 'cancelled'],
@@ -31,13 +16,13 @@ const ARROWS: Record<TransactionStatus, readonly TransactionEvent[]> = {
 };
 
 /**
- * The state machine: the next status, or null when the event changes nothing. Events only move forward; one that comes
- * late or again (devices repeat themselves) is not an error.
+ * The state machine: returns the next status, or null when the event changes nothing. Events only move forward; a late or
+ * repeated event is not an error, because devices repeat their messages.
  */
 export function nextStatus(status: TransactionStatus, event: TransactionEvent): TransactionStatus | null {
   return ARROWS[status].includes(event) ? event : null;
 }
 
-/** True in the three last states: nothing moves such a transaction any more, and its result event exists. */
+/** Whether the transaction has reached a final state: nothing changes it any more, and its result event exists. */
 export const isFinished = (status: TransactionStatus): status is FinishedStatus => ARROWS[status].length === 0;
 export type FinishedStatus = 'succeeded' | 'failed' | 'cancelled';

@@ -13,7 +13,7 @@ import { createDeliveryMarks } from './delivery-marks.ts';
 import { createDemand } from './demand.ts';
 import { createIdempotency } from './idempotency.ts';
 import { createInstallation } from './installation.ts';
-import { createSettlement, type RecordEvent } from './settlement.ts';
+import { createSettlement, type OnFinished } from './settlement.ts';
 import { createSubmission } from './submission.ts';
 import {
   claimCancel,
@@ -32,7 +32,8 @@ interface Parts {
   log: Log;
   metrics: Metrics;
   watch: Watch;
-  recordEvent: RecordEvent;
+  /** Joins the commits in which transactions end; see OnFinished. */
+  onFinished: readonly OnFinished[];
   findApplication: Applications['findIn'];
   lockApplication: Applications['lockIn'];
   installs: Software['installs'];
@@ -41,7 +42,7 @@ interface Parts {
 
 export type Transactions = ReturnType<typeof createTransactions>;
 
-/** Transactions from submission to result, and the outbox that brings them to the devices. */
+/** Transactions from submission to result, and the outbox that sends them to the devices. */
 export function createTransactions({
   database,
   clock,
@@ -49,7 +50,7 @@ export function createTransactions({
   log,
   metrics,
   watch,
-  recordEvent,
+  onFinished,
   findApplication,
   lockApplication,
   installs,
@@ -84,7 +85,7 @@ export function createTransactions({
     metrics,
     watch,
     marks,
-    recordEvent,
+    onFinished,
     cancelled: outbox.cancelled,
     answered: (deviceId, transactionId) => outbox.answered(deviceId, transactionId),
   });
@@ -102,24 +103,24 @@ export function createTransactions({
       lockApplication,
       installation,
     }),
-    /** Commands a second that callers ask for, of late. */
+    /** The recent rate of submitted commands, per second. */
     demand: demand.perSecond,
     /** See createIdempotency. */
     once: createIdempotency({ database, clock, metrics }).once,
     settle: settlement.settle,
     ending: settlement.ending,
     cancel: settlement.cancel,
-    /** A device is taken away; see createSettlement. */
+    /** Ends everything of a device that is removed; see createSettlement. */
     endAll: settlement.endAll,
     /** See createInstallation. */
     freshUrl: installation.freshUrl,
-    /** A device that subscribes its commands; see the outbox. */
+    /** Opens the connection of a device that subscribes its commands; see createOutbox. */
     open: outbox.open,
-    /** Something is due for a device that is connected here, as another node said, or a look found. */
+    /** Called when something is due for a device that is connected here, by a hint of another node or by a check. */
     wake: outbox.wake,
     found: outbox.found,
 
-    /** Throws TRANSACTION_NOT_FOUND unless it is this device's and this application's. */
+    /** Finds a transaction. Throws TRANSACTION_NOT_FOUND unless it belongs to this device and this application. */
     async find(applicationId: string, deviceId: string, transactionId: number): Promise<TransactionRecord> {
       const record = await findTransaction(database.read, transactionId);
       if (record?.deviceId !== deviceId || record.applicationId !== applicationId) {
@@ -131,7 +132,7 @@ export function createTransactions({
     list: (applicationId: string, deviceId: string, filter: TransactionFilter) =>
       listTransactions(database.read, deviceId, applicationId, filter),
 
-    /** Resolves when nothing is left to do until a caller or a device does something. */
+    /** Resolves when nothing is left to do until a caller or a device sends something. */
     async idle(): Promise<void> {
       await outbox.idle();
       await marks.flush();

@@ -8,18 +8,18 @@ const EMBEDDED: { prefix: [ipaddr.IPv6, number]; at: number }[] = [
   { prefix: [ipaddr.IPv6.parse('64:ff9b::'), 96], at: 12 }, // NAT64 (RFC 6052); 64:ff9b:1::/48 is for local use
   { prefix: [ipaddr.IPv6.parse('2002::'), 16], at: 2 }, // 6to4 (RFC 3056)
 ];
-// IPv4-compatible (RFC 4291 2.5.5.1); `::` and `::1` are no such addresses.
+// IPv4-compatible addresses (RFC 4291 2.5.5.1); `::` and `::1` are in this range but have meanings of their own.
 const COMPATIBLE: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('::'), 96];
-// The identifier of an interface that is an IPv4 address (ISATAP, RFC 5214 6.1), in whatever network.
+// Interface identifiers that contain an IPv4 address (ISATAP, RFC 5214 6.1), in any network.
 const ISATAP = [0x00, 0x02].map((first) => Buffer.from([first, 0x00, 0x5e, 0xfe]));
-// For local use (RFC 8215).
+// The NAT64 prefix for local use (RFC 8215).
 const LOCAL_NAT64: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('64:ff9b:1::'), 48];
 const GLOBAL_UNICAST: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('2000::'), 3];
 
 /**
- * Where clouds tell a machine its credentials, and are told who it is, by nothing but the address: AWS (and its containers),
- * Azure, Google and most others, Alibaba, Oracle, Scaleway. No customer has a receiver there, so they are refused also where
- * private addresses are allowed.
+ * Addresses at which clouds give a machine its credentials and identity, to anybody who can reach the address: AWS (and its
+ * containers), Azure, Google and most others, Alibaba, Oracle, Scaleway. No customer has a receiver there, so they are
+ * refused even where private addresses are allowed.
  */
 const METADATA: ReadonlySet<string> = new Set(
   (
@@ -32,9 +32,9 @@ const METADATA: ReadonlySet<string> = new Set(
 );
 
 /**
- * Why a webhook must not go to this IP address (a word such as `loopback`, `private`, `linkLocal`), or undefined when
- * it may: only global unicast addresses pass, and none where a cloud has its metadata. An IPv6 address that leads to an IPv4
- * one is judged by that. With `allowPrivate` all pass but those of metadata.
+ * Returns the reason for which a webhook must not go to an IP address (such as `loopback`, `private`, `linkLocal`), or
+ * undefined. Only global unicast addresses are allowed, except those of clouds' metadata. An IPv6 address that leads to an
+ * IPv4 address is judged by that one. With `allowPrivate` all are allowed except those of metadata.
  */
 export function refusedAddress(text: string, { allowPrivate = false } = {}): string | undefined {
   if (!ipaddr.isValid(text)) return 'not an IP address';
@@ -43,7 +43,7 @@ export function refusedAddress(text: string, { allowPrivate = false } = {}): str
   return allowPrivate ? undefined : judge(address);
 }
 
-/** The IPv4 addresses that an IPv6 address may lead to. */
+/** The IPv4 addresses to which an IPv6 address may lead. */
 function embeddedIn(address: ipaddr.IPv6): ipaddr.IPv4[] {
   const found = EMBEDDED.filter(({ prefix }) => address.match(prefix)).map(({ at }) => bytesOf(address, at));
   if (address.match(COMPATIBLE) || address.match(LOCAL_NAT64) || isIsatap(address)) found.push(bytesOf(address, 12));
@@ -53,7 +53,7 @@ function embeddedIn(address: ipaddr.IPv6): ipaddr.IPv4[] {
 function isMetadata(address: ipaddr.IPv4 | ipaddr.IPv6): boolean {
   const all = address instanceof ipaddr.IPv4 ? [address] : [address, ...embeddedIn(address)];
   return all.some((one) => {
-    const bare = one instanceof ipaddr.IPv6 ? new ipaddr.IPv6(one.parts) : one; // without a zone
+    const bare = one instanceof ipaddr.IPv6 ? new ipaddr.IPv6(one.parts) : one; // removes the zone
     return METADATA.has(bare.toNormalizedString());
   });
 }
@@ -75,7 +75,7 @@ function judge(address: ipaddr.IPv4 | ipaddr.IPv6): string | undefined {
   return address.match(GLOBAL_UNICAST) ? undefined : 'reserved';
 }
 
-/** Whether a host of a URL is an address that is refused, or the name of this machine; other names lead where they lead. */
+/** Whether the host of a URL is a refused address or names this machine. Other names are checked when they are resolved. */
 export function refusedHost(hostname: string, { allowPrivate = false } = {}): boolean {
   const address = hostname.replace(/^\[|\]$/g, '');
   if (ipaddr.isValid(address)) return refusedAddress(address, { allowPrivate }) !== undefined;

@@ -9,14 +9,14 @@ export interface FailedAttempt {
   statusCode: number | null;
   error: string;
   duration: number;
-  /** How the answer began; null when there was none, or there were too many. */
+  /** The beginning of the answer; null when there was none, or the bound of stored answers was reached. */
   answer: string | null;
 }
 
-/** Failed attempts that are kept of a delivery; the newest. A round has at most ten. */
+/** The most failed attempts that are kept of a delivery, the newest. A round has at most ten. */
 const KEPT = 20;
 
-/** Writes a failed attempt of a delivery; nothing for one that is gone. */
+/** Stores a failed attempt; nothing if the delivery was removed. */
 export async function insertAttempt(
   unit: UnitOfWork,
   { applicationId, deliveryId, round }: DeliveryKey & { round: number },
@@ -50,7 +50,7 @@ export async function insertAttempt(
   );
 }
 
-/** Failed attempts of a delivery, the newest first. */
+/** The failed attempts of a delivery, the newest first. */
 export const listAttempts = (sql: Sql, { applicationId, deliveryId }: DeliveryKey): Promise<FailedAttempt[]> =>
   sql.all(
     `SELECT attempt, at, status_code AS "statusCode", error, duration, answer FROM delivery_attempts
@@ -70,14 +70,14 @@ export interface FailingReceiver extends ReceiverName {
   failedAt: number;
   statusCode: number | null;
   error: string;
-  /** When its application was told; null: not yet. */
+  /** The time at which its application was notified; null before that. */
   toldAt: number | null;
 }
 
 const FAILING = `application_id AS "applicationId", setting, since, failed_at AS "failedAt", status_code AS "statusCode", error,
   told_at AS "toldAt"`;
 
-/** Its last attempt failed; since when it fails stays as it is. */
+/** Stores that a receiver's last attempt failed; the time of the first failure is kept. */
 export async function saveFailing(sql: Sql, failing: Omit<FailingReceiver, 'toldAt'>): Promise<void> {
   await sql.run(
     `INSERT INTO failing_receivers (application_id, setting, since, failed_at, status_code, error)
@@ -93,13 +93,13 @@ export async function saveFailing(sql: Sql, failing: Omit<FailingReceiver, 'told
   );
 }
 
-/** Its application is told. */
+/** Stores the time at which the receiver's application was notified. */
 export async function saveTold(sql: Sql, { applicationId, setting }: ReceiverName, at: number): Promise<void> {
   const text = 'UPDATE failing_receivers SET told_at = ? WHERE application_id = ? AND setting = ?';
   await sql.run(text, at, applicationId, setting);
 }
 
-/** Its last attempt was good. */
+/** Removes a receiver after a successful attempt. */
 export async function removeFailing(sql: Sql, { applicationId, setting }: ReceiverName): Promise<void> {
   await sql.run('DELETE FROM failing_receivers WHERE application_id = ? AND setting = ?', applicationId, setting);
 }

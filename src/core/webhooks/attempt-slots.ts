@@ -1,11 +1,11 @@
 import type { Clock } from '../../runtime/clock.ts';
 import { createSlots } from './slots.ts';
 
-/** What a place is for: a receiver that answers at once, or one that is new, slow, or failed last. */
+/** The kinds of slots: `quick` for receivers that answer within a second, `trial` for those that are new, slow, or failed last. */
 export type Kind = 'quick' | 'trial';
 
-/** An attempt under way. */
-export interface Place<Receiver> {
+/** An attempt in progress. */
+export interface AttemptSlot<Receiver> {
   readonly receiver: Receiver;
   readonly kind: Kind;
   /** Microseconds. */
@@ -16,40 +16,40 @@ export interface Place<Receiver> {
 
 interface Parts<Receiver> {
   clock: Clock;
-  /** A place of its kind may be free for a receiver that waits for one. */
+  /** Called for a waiting receiver when a slot of its kind may be free. */
   resume(receiver: Receiver): void;
-  /** An attempt of the receiver has not been answered within a second. */
+  /** Called when an attempt of the receiver has had no answer for a second. */
   late(receiver: Receiver): void;
-  /** An attempt was cut because others needed its place. */
+  /** Called when an attempt was cut because others needed its slot. */
   onCut(): void;
 }
 
-/** Attempts at a time. All of them are open connections: `open-files.ts` counts on their sum. */
-const PLACES = { quick: 512, trial: 128, late: 512 };
-/** Microseconds in which an answer is quick. */
-export const QUICK = 1_000_000;
-/** Microseconds between two looks at what became late. */
-const GAP = 50_000;
-const CUT = 'no answer yet, and others needed the place';
+/** The most attempts at a time. Each is an open connection: `open-files.ts` counts on their sum. */
+const SLOTS = { quick: 512, trial: 128, late: 512 };
+/** Microseconds within which an answer counts as quick. */
+export const QUICK_MICROS = 1_000_000;
+/** The least microseconds between two checks for late attempts. */
+const GAP_MICROS = 50_000;
+const CUT = 'no answer yet, and others needed the slot';
 
 /**
- * The places of attempts under way, over all receivers. Those that answer at once have places of their own, so nothing that
- * is slow, new or broken can take one from them. After a second without an answer an attempt gives its place up and goes on
- * among the late ones; when there is no more room for those either, the oldest one of the receiver with most of them is
- * cut, so what hangs shares with what hangs, by how long it holds its places.
+ * The slots of attempts in progress, over all receivers. Receivers that answer at once have slots of their own, which slow,
+ * new or failing ones cannot take. An attempt without an answer for a second gives up its slot and becomes late. When there
+ * are too many late attempts, the receiver with most of them loses its oldest; so receivers that hang share a bound of
+ * their own.
  */
-export function createPlaces<Receiver extends object>({ clock, resume, late, onCut }: Parts<Receiver>) {
-  type Taken = Place<Receiver>;
-  const slots = { quick: createSlots(PLACES.quick, resume), trial: createSlots(PLACES.trial, resume) };
-  /** In the order in which they began. */
+export function createAttemptSlots<Receiver extends object>({ clock, resume, late, onCut }: Parts<Receiver>) {
+  type Taken = AttemptSlot<Receiver>;
+  const slots = { quick: createSlots(SLOTS.quick, resume), trial: createSlots(SLOTS.trial, resume) };
+  /** Attempts that are not late, in the order of their beginning. */
   const young = new Set<Taken>();
-  /** By receiver, the oldest first. */
+  /** Late attempts by receiver, the oldest first. */
   const old = new Map<Receiver, Set<Taken>>();
   let oldCount = 0;
-  let cancelLook: (() => void) | undefined;
+  let cancelCheck: (() => void) | undefined;
 
-  /** The oldest late attempt of the receiver with most of them; undefined while none has two. */
-  function toMakeRoom(): Taken | undefined {
+  /** The oldest late attempt of the receiver with most of them; undefined while no receiver has two. */
+  function attemptToCut(): Taken | undefined {
     let most: Set<Taken> | undefined;
     for (const of of old.values()) if (!most || of.size > most.size) most = of;
     if (!most || most.size < 2) return undefined;
@@ -57,69 +57,69 @@ export function createPlaces<Receiver extends object>({ clock, resume, late, onC
     return undefined;
   }
 
-  function forgetOld(place: Taken): boolean {
-    const own = old.get(place.receiver);
-    if (!own?.delete(place)) return false;
-    if (own.size === 0) old.delete(place.receiver);
+  function forgetOld(slot: Taken): boolean {
+    const own = old.get(slot.receiver);
+    if (!own?.delete(slot)) return false;
+    if (own.size === 0) old.delete(slot.receiver);
     oldCount -= 1;
     return true;
   }
 
-  /** Moves what has become late, as far as there is room, or room can be made. */
-  function look(): void {
-    cancelLook?.();
-    cancelLook = undefined;
+  /** Makes attempts late that have had no answer for a second, as far as there is room, or another can be cut. */
+  function checkLate(): void {
+    cancelCheck?.();
+    cancelCheck = undefined;
     const now = clock.now();
-    // First all of them slow down: else the places that become free here would be theirs again.
-    for (const place of young) {
-      if (place.startedAt + QUICK > now) break;
-      late(place.receiver);
+    // First all of their receivers are slowed down; otherwise they would take the slots that become free here.
+    for (const slot of young) {
+      if (slot.startedAt + QUICK_MICROS > now) break;
+      late(slot.receiver);
     }
-    for (const place of young) {
-      const left = place.startedAt + QUICK - now;
+    for (const slot of young) {
+      const left = slot.startedAt + QUICK_MICROS - now;
       if (left > 0) {
         arm(left);
         return;
       }
-      if (oldCount >= PLACES.late) {
-        const other = toMakeRoom();
-        if (!other) return; // the next one that ends makes room
+      if (oldCount >= SLOTS.late) {
+        const other = attemptToCut();
+        if (!other) return; // the next attempt that ends makes room
         forgetOld(other);
         onCut();
         other.cut?.(CUT);
       }
-      young.delete(place);
+      young.delete(slot);
       oldCount += 1;
-      old.set(place.receiver, (old.get(place.receiver) ?? new Set()).add(place));
-      slots[place.kind].release();
+      old.set(slot.receiver, (old.get(slot.receiver) ?? new Set()).add(slot));
+      slots[slot.kind].release();
     }
   }
 
   function arm(micros: number): void {
-    cancelLook ??= clock.after(Math.ceil(Math.max(micros, GAP) / 1000), look);
+    cancelCheck ??= clock.after(Math.ceil(Math.max(micros, GAP_MICROS) / 1000), checkLate);
   }
 
   return {
     free: (kind: Kind): boolean => slots[kind].free(),
     wait: (kind: Kind, receiver: Receiver): void => slots[kind].wait(receiver),
-    /** Whether somebody waits for a place. */
+    /** Whether a receiver waits for a slot. */
     waits: (): boolean => slots.quick.waits() || slots.trial.waits(),
 
     take(kind: Kind, receiver: Receiver): Taken {
       slots[kind].take();
-      const place: Taken = { receiver, kind, startedAt: clock.now(), cut: undefined };
-      young.add(place);
-      arm(QUICK);
-      return place;
+      const slot: Taken = { receiver, kind, startedAt: clock.now(), cut: undefined };
+      young.add(slot);
+      arm(QUICK_MICROS);
+      return slot;
     },
 
-    /** The attempt has ended. */
-    release(place: Taken): void {
-      if (young.delete(place)) slots[place.kind].release();
-      else if (forgetOld(place)) look();
+    /** Tells that the attempt has ended. */
+    release(slot: Taken): void {
+      if (young.delete(slot)) slots[slot.kind].release();
+      else if (forgetOld(slot)) checkLate();
       if (young.size > 0) return;
-      cancelLook?.();
-      cancelLook = undefined;
+      cancelCheck?.();
+      cancelCheck = undefined;
     },
 
     /** Whether an attempt of the receiver is late. */

@@ -3,8 +3,8 @@ import type { Metrics } from '../../metrics.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Ids } from '../../runtime/ids.ts';
 import type { Log } from '../../runtime/log.ts';
-import { type Place, QUICK } from './attempt-slots.ts';
-import type { WebhookSetting } from './delivery.ts';
+import { type AttemptSlot, QUICK_MICROS } from './attempt-slots.ts';
+import type { UrlSetting } from './delivery.ts';
 import type { Delivery, Outcome } from './delivery-repository.ts';
 import type { Failure } from './failures.ts';
 import { createKeptAnswers } from './kept-answers.ts';
@@ -16,11 +16,11 @@ import { createSigner } from './signature.ts';
 
 interface Endpoint {
   url: string | null;
-  /** None: not issued. */
+  /** Empty when no key was issued. */
   keys: readonly string[];
 }
 
-/** The outcome of an attempt, to be written down. */
+/** The outcome of an attempt, as it is stored. */
 export interface Concluded extends Outcome {
   receiver: Receiver;
   failure: Failure | undefined;
@@ -31,12 +31,12 @@ export interface AttemptParts {
   ids: Ids;
   log: Log;
   metrics: Metrics;
-  /** The URL of the receiver and the keys that sign, asked at every attempt. */
-  endpointOf(applicationId: string, setting: WebhookSetting): Promise<Endpoint>;
+  /** Returns the URL of the receiver and the keys that sign; called at every attempt. */
+  endpointOf(applicationId: string, setting: UrlSetting): Promise<Endpoint>;
   sender: Pick<ReturnType<typeof createSender>, 'post'>;
-  /** False once attempts may no longer begin: what is not sent yet stays pending. */
+  /** False once no attempt may begin any more; deliveries that are not sent stay pending. */
   maySend(): boolean;
-  /** An attempt of the receiver has been without an answer for more than a second. */
+  /** Whether an attempt of the receiver has had no answer for more than a second. */
   isLate(receiver: Receiver): boolean;
 }
 
@@ -50,11 +50,11 @@ export function createAttempts(parts: AttemptParts) {
   const tellOf = createReceiverLog({ clock, log });
 
   async function post(
-    place: Place<Receiver>,
+    slot: AttemptSlot<Receiver>,
     { deliveryId, body }: Delivery,
     { url, keys }: Endpoint,
   ): Promise<Answer | undefined> {
-    if (url === null) return unanswered(`${place.receiver.setting} is not set`);
+    if (url === null) return unanswered(`${slot.receiver.setting} is not set`);
     if (keys.length === 0) return unanswered('authenticationKey is not issued');
     const headers = {
       'content-type': 'application/json',
@@ -62,34 +62,37 @@ export function createAttempts(parts: AttemptParts) {
       ...signedHeaders(deliveryId, clock.now(), body, keys),
     };
     const cuttable = (cut: (why: string) => void): void => {
-      place.cut = cut;
+      slot.cut = cut;
     };
     return sender.post({ url, headers, body, cuttable });
   }
 
   return {
     /**
-     * Posts a delivery. Answers the URL and the receiver's answer; no answer: the attempt was not made, or was cut off by
-     * the end of the service, so the delivery stays pending. `null`: the database, which knows the endpoint, is away.
+     * Posts a delivery; returns the URL and the receiver's answer. Without an answer, the attempt was not made, or was cut off
+     * by the end of the service, so the delivery stays pending. `null`: the database, which knows the endpoint, is away.
      */
-    async make(place: Place<Receiver>, delivery: Delivery): Promise<{ url: string | null; answer?: Answer } | null> {
-      const { applicationId, setting } = place.receiver;
+    async make(
+      slot: AttemptSlot<Receiver>,
+      delivery: Delivery,
+    ): Promise<{ url: string | null; answer?: Answer } | null> {
+      const { applicationId, setting } = slot.receiver;
       let url: string | null = null;
       try {
         const endpoint = await endpointOf(applicationId, setting);
         url = endpoint.url;
-        const answer = maySend() ? await post(place, delivery, endpoint) : undefined;
+        const answer = maySend() ? await post(slot, delivery, endpoint) : undefined;
         return answer ? { url, answer } : { url };
       } catch (cause) {
         if (isDatabaseAway(cause)) return null;
-        log.error({ err: cause, deliveryId: delivery.deliveryId }, 'a webhook could not be made ready');
-        return { url, answer: unanswered('the notification could not be made ready') };
+        log.error({ err: cause, deliveryId: delivery.deliveryId }, 'a webhook could not be prepared');
+        return { url, answer: unanswered('the notification could not be prepared') };
       }
     },
 
-    /** What an answer means for the delivery and its receiver: the outcome that is to be written. */
-    conclude(place: Place<Receiver>, delivery: Delivery, url: string | null, answer: Answer): Concluded {
-      const { receiver, startedAt } = place;
+    /** Turns an answer into the outcome that is stored, and updates the receiver's window, the log and the metrics. */
+    conclude(slot: AttemptSlot<Receiver>, delivery: Delivery, url: string | null, answer: Answer): Concluded {
+      const { receiver, startedAt } = slot;
       const at = clock.now();
       const { deliveryId, round } = delivery;
       const random = (): number => ids.bytes(4).readUInt32LE() / 2 ** 32;
@@ -100,7 +103,7 @@ export function createAttempts(parts: AttemptParts) {
       const ok = verdict.status === 'delivered';
       const error = ok ? null : (answer.error ?? `answered ${statusCode}`);
       tellOf(receiver, { deliveryId, status: verdict.status, attempts: made, error });
-      if (ok) succeeded(receiver, at - startedAt <= QUICK && !isLate(receiver), receiver.inFlight);
+      if (ok) succeeded(receiver, at - startedAt <= QUICK_MICROS && !isLate(receiver), receiver.inFlight);
       else failed(receiver);
       const failure =
         error === null

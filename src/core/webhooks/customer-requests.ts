@@ -10,47 +10,47 @@ interface Options {
   allowPrivate: boolean;
   /** Milliseconds from the start of an attempt to the end of its answer. */
   timeoutMs?: number;
-  /** How names become addresses; the system's way by default. */
+  /** Resolves names to addresses; the system's resolver by default. */
   lookup?: LookupFunction;
 }
 
 export interface CustomerRequest {
-  /** The webhook-id, the same in every attempt. */
+  /** The webhook-id, the same at every attempt. */
   id: string;
   url: string;
-  /** Those that sign it. */
+  /** The keys that sign the request. */
   keys: readonly string[];
   /** JSON. */
   body: string;
 }
 
-/** What the customer answered, or why that is of no use; `retryAfterMs` is null when another attempt would not help. */
+/** The customer's answer, or the reason why it cannot be used; `retryAfterMs` is null when another attempt would not help. */
 export type Reply = { value: unknown } | { failure: string; retryAfterMs: number | null };
 
 export type CustomerRequests = ReturnType<typeof createCustomerRequests>;
 
-// Milliseconds before another attempt, and how long Retry-After may put it off: a device waits for the answer.
-const PAUSE = 1_000;
-const LONGEST_PAUSE = 10_000;
+// Milliseconds before another attempt, and the longest delay that Retry-After may ask for: a device waits for the answer.
+const PAUSE_MS = 1_000;
+const LONGEST_PAUSE_MS = 10_000;
 
 const NOTHING = Buffer.alloc(0);
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * Asks customers' URLs what the service needs to know (fileUploadGetUrl, callRecGetMultiPresignedUrl): posted and signed
- * as a webhook is, to the same addresses only; but the answer is read, and it must be whole and JSON.
+ * Asks customers' URLs for data (fileUploadGetUrl, callRecGetMultiPresignedUrl). A request is posted and signed like a
+ * webhook, and may only go to the same addresses; but its answer is read, and must be complete JSON.
  */
 export function createCustomerRequests({ clock, allowPrivate, timeoutMs = 10_000, lookup }: Options) {
   const sender = createSender({ clock, allowPrivate, timeoutMs, ...(lookup && { lookup }) });
   const signedHeaders = createSigner();
 
   const pauseAfter = (retryAfter: string | null): number | null => {
-    const pause = Math.max(PAUSE, Math.ceil(retryAfterSeconds(retryAfter, clock.now()) * 1000));
-    return pause <= LONGEST_PAUSE ? pause : null;
+    const pauseMs = Math.max(PAUSE_MS, Math.ceil(retryAfterSeconds(retryAfter, clock.now()) * 1000));
+    return pauseMs <= LONGEST_PAUSE_MS ? pauseMs : null;
   };
 
   return {
-    /** One attempt; undefined when it was ended by `abortAll`. */
+    /** Makes one attempt; returns undefined when `abortAll` ended it. */
     async attempt({ id, url, keys, body }: CustomerRequest): Promise<Reply | undefined> {
       const headers = {
         'content-type': 'application/json',
@@ -61,7 +61,7 @@ export function createCustomerRequests({ clock, allowPrivate, timeoutMs = 10_000
       const answer = await sender.post({ url, headers, body, readsAnswer: true });
       if (!answer) return undefined;
       const { statusCode, error, retryAfter } = answer;
-      if (statusCode === null) return { failure: error ?? 'no answer', retryAfterMs: PAUSE };
+      if (statusCode === null) return { failure: error ?? 'no answer', retryAfterMs: PAUSE_MS };
       if (statusCode >= 500 || statusCode === 429) {
         return { failure: `answered ${statusCode}`, retryAfterMs: pauseAfter(retryAfter) };
       }

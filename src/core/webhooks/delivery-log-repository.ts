@@ -1,33 +1,33 @@
 import { newestFirst, type Page, type PageQuery } from '../../platform/database/newest-first.ts';
 import type { Sql, SqlValue, UnitOfWork } from '../../platform/database/sql.ts';
 import { idsFrom } from '../../runtime/ids.ts';
-import type { DeliveryStatus, WebhookSetting } from './delivery.ts';
+import type { DeliveryStatus, UrlSetting } from './delivery.ts';
 import { DELIVERY_COLUMNS, type DeliverySummary } from './delivery-record.ts';
 import { RETRY_DELAYS } from './retry-schedule.ts';
 
-/** Which deliveries of a list. */
+/** The deliveries of a list. */
 export interface DeliveryListFilter extends DeliveryFilter {
   deviceId?: string;
   transactionId?: number;
-  /** Microseconds, which count by the millisecond: made in [since, until). */
+  /** Microseconds, rounded to milliseconds: deliveries that were made in [since, until). */
   since?: number;
   until?: number;
 }
 
 export interface DeliveryFilter {
   status?: DeliveryStatus;
-  setting?: WebhookSetting;
+  setting?: UrlSetting;
 }
 
-/** What is made due of an application: in one status, of one setting or all, made in [since, until). */
+/** The deliveries of an application that are made due again: in one status, of one setting or all, made in [since, until). */
 export interface DueRange extends Omit<DeliveryFilter, 'status'> {
-  /** `waiting`: pending, and attempted before. */
+  /** `waiting` means pending after at least one attempt. */
   status: DeliveryStatus | 'waiting';
   since: number;
   until: number;
 }
 
-// Written out, as `pending` is below, so that the index of such deliveries is used.
+// The condition is written out, as `pending` is below, so that the partial index is used.
 const GIVEN_UP = `status IN ('exhausted', 'gone')`;
 
 function condition(
@@ -50,7 +50,7 @@ function condition(
   return { where, values };
 }
 
-// What is pending has an index by its receiver. When it is little, that finds it; when it is much, it is found on the way.
+// Pending deliveries have an index by receiver. It is used while there are few; when there are many, a page meets them anyway.
 const FEW_PENDING = 2_000;
 const PENDING = `FROM deliveries WHERE status = 'pending' AND application_id = ? LIMIT ${FEW_PENDING + 1}`;
 const LOGGED = `application_id, delivery_id, device_id, transaction_id, type, setting, url, status, attempts, last_status_code,
@@ -60,7 +60,7 @@ async function hasFewPending(sql: Sql, applicationId: string): Promise<boolean> 
   return ((await sql.get<{ n: number }>(text, applicationId))?.n ?? 0) <= FEW_PENDING;
 }
 
-/** A page of an application's deliveries, newest first. `looksAt`: as in newestFirst. */
+/** A page of an application's deliveries, newest first. `looksAt` is as in newestFirst. */
 export async function listDeliveries(
   sql: Sql,
   applicationId: string,
@@ -84,7 +84,7 @@ export async function listDeliveries(
       values.unshift(applicationId);
     }
   }
-  // Ids rise with time, so a time is a place in them, by the millisecond.
+  // Ids rise with time, so a time is a position among them, exact to the millisecond.
   if (since !== undefined) {
     where += ' AND delivery_id >= ?';
     values.push(idsFrom('msg', since));
@@ -106,19 +106,19 @@ export async function listDeliveries(
   });
 }
 
-// An attempt that is under way belongs to the round before. One that is pending keeps its count, unless the next attempt
-// were its last; any other begins the retry schedule anew.
+// The new round makes the outcome of an attempt in progress void. A pending delivery keeps its number of attempts, unless the
+// next one were its last; any other status begins the retry schedule anew.
 const MAKE_DUE = `UPDATE deliveries SET status = 'pending', round = round + 1, next_attempt_at = ?, updated_at = ?,
   attempts = CASE WHEN status = 'pending' AND attempts < ${RETRY_DELAYS.length} THEN attempts ELSE 0 END`;
 
-/** Makes a delivery due; answers its setting, or undefined when the application has no such delivery. */
+/** Makes a delivery due; returns its setting, or undefined when the application has no such delivery. */
 export async function makeDue(
   sql: Sql,
   applicationId: string,
   deliveryId: string,
   now: number,
-): Promise<WebhookSetting | undefined> {
-  const row = await sql.get<{ setting: WebhookSetting }>(
+): Promise<UrlSetting | undefined> {
+  const row = await sql.get<{ setting: UrlSetting }>(
     `${MAKE_DUE} WHERE application_id = ? AND delivery_id = ? RETURNING setting`,
     now,
     now,
@@ -128,16 +128,16 @@ export async function makeDue(
   return row?.setting;
 }
 
-/** Whether deliveries of an application wait for another attempt; found in the index of what is pending. */
+/** Whether deliveries of an application wait for another attempt; found in the index of pending deliveries. */
 export async function hasWaiting(sql: Sql, applicationId: string): Promise<boolean> {
   const text = `SELECT 1 AS "one" FROM deliveries WHERE status = 'pending' AND application_id = ? AND attempts > 0 LIMIT 1`;
   return (await sql.get(text, applicationId)) !== undefined;
 }
 
 /**
- * Makes the deliveries of a range due whose ids are among the next `limit` behind `after`, and before `before`. The ids
- * bound what is looked at: most rows of an application are in no range. `made`: the setting of each. `last` is where the
- * next call goes on; null when nothing is left.
+ * Makes those deliveries of a range due whose ids are among the next `limit` after `after`, and before `before`. The ids
+ * bound the number of examined rows, because most rows of an application are outside of the range. `made` holds the setting
+ * of each; `last` is the `after` of the next call, or null when nothing is left.
  */
 export async function makeRangeDue(
   unit: UnitOfWork,
@@ -146,11 +146,11 @@ export async function makeRangeDue(
   { after, before }: { after: string; before: string },
   now: number,
   limit: number,
-): Promise<{ made: WebhookSetting[]; last: string | null }> {
+): Promise<{ made: UrlSetting[]; last: string | null }> {
   const { where, values } = condition(applicationId, range);
   const own =
     range.status === 'exhausted' || range.status === 'gone' ? { where, values } : condition(applicationId, {});
-  // Locked in the order of their ids, as whoever writes outcomes takes them.
+  // The rows are locked in the order of their ids, as the writer of outcomes does, so that the two cannot deadlock.
   const seen = await unit.get<{ count: number; last: string | null }>(
     `SELECT count(*) AS count, MAX(delivery_id) AS last FROM (SELECT delivery_id FROM deliveries
        WHERE ${own.where} AND delivery_id > ? AND delivery_id < ? ORDER BY delivery_id LIMIT ?${unit.forUpdate}) AS seen`,
@@ -160,7 +160,7 @@ export async function makeRangeDue(
     limit,
   );
   if (!seen || seen.last === null) return { made: [], last: null };
-  const made = await unit.all<{ setting: WebhookSetting }>(
+  const made = await unit.all<{ setting: UrlSetting }>(
     `${MAKE_DUE} WHERE ${where} AND delivery_id > ? AND delivery_id <= ? AND created_at >= ? AND created_at < ?
      RETURNING setting`,
     now,
@@ -174,13 +174,13 @@ export async function makeRangeDue(
   return { made: made.map(({ setting }) => setting), last: seen.count < limit ? null : seen.last };
 }
 
-/** An application, and the newest of its deliveries behind an id. */
+/** An application, with its newest delivery before an id. */
 interface Head {
   applicationId: string;
   head: string;
 }
 
-/** Applications with deliveries behind an id, those of the newest first. */
+/** The applications with deliveries before an id, ordered by their newest one. */
 export const findHeads = (sql: Sql, after: string): Promise<Head[]> =>
   sql.all<Head>(
     `SELECT application_id AS "applicationId", head FROM
@@ -190,7 +190,7 @@ export const findHeads = (sql: Sql, after: string): Promise<Head[]> =>
     after,
   );
 
-/** What is pending of all applications, newest first, behind an id: found in the index of what is pending. */
+/** Pending deliveries of all applications, newest first, before an id; found in the index of pending deliveries. */
 export async function listPendingOfAll(
   sql: Sql,
   { setting, deviceId, since, until }: DeliveryListFilter,
@@ -213,7 +213,7 @@ export async function listPendingOfAll(
   );
 }
 
-/** Applications that a device has, or had, something to do with. */
+/** The applications that have, or had, transactions of a device, or for which it is activated. */
 export async function findApplicationsOf(sql: Sql, deviceId: string): Promise<string[]> {
   const rows = await sql.all<{ applicationId: string }>(
     `SELECT application_id AS "applicationId" FROM devices WHERE device_id = ? AND application_id IS NOT NULL
@@ -226,7 +226,7 @@ export async function findApplicationsOf(sql: Sql, deviceId: string): Promise<st
   return rows.map(({ applicationId }) => applicationId);
 }
 
-/** Where the webhook of a transaction is: its application, and its id where that was kept. */
+/** The application of a transaction, and the id of its webhook if it was stored. */
 export const findOfTransaction = (
   sql: Sql,
   transactionId: number,
@@ -236,7 +236,7 @@ export const findOfTransaction = (
     transactionId,
   );
 
-/** A delivery with what is sent; undefined when the application has none of this id. */
+/** A delivery with its body; undefined when the application has none with this id. */
 export const findDelivery = (
   sql: Sql,
   applicationId: string,

@@ -4,7 +4,7 @@ import type { Database, UnitOfWork } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { idsFrom } from '../../runtime/ids.ts';
 import { listAttempts } from './attempt-repository.ts';
-import { NO_DEVICE, type WebhookSetting } from './delivery.ts';
+import { NO_DEVICE, type UrlSetting } from './delivery.ts';
 import {
   type DeliveryFilter,
   type DeliveryListFilter,
@@ -17,12 +17,12 @@ import {
 } from './delivery-log-repository.ts';
 import type { Webhooks } from './webhooks.ts';
 
-/** Rows that one unit of work looks at, and makes due: others get their turn in between. */
+/** Rows that one unit of work examines and makes due, so that others get their turn in between. */
 const ROWS_PER_UNIT = 500;
-// In this order: what is sent again can wait or be gone at once, but exhausted only after days.
+// The order matters: a delivery that is sent again can soon be waiting or gone, but exhausted only after days.
 const UNDELIVERED = ['waiting', 'gone', 'exhausted'] as const;
-/** Microseconds; identifiers are no finer. */
-const MILLISECOND = 1000;
+/** Microseconds; the times in identifiers are whole milliseconds. */
+const MILLISECOND_MICROS = 1000;
 
 interface Parts {
   database: Database;
@@ -32,18 +32,18 @@ interface Parts {
   findApplication(
     unit: UnitOfWork,
     applicationId: string,
-  ): Promise<{ authenticationKey: string | null; settings: Record<WebhookSetting, string | null> }>;
+  ): Promise<{ authenticationKey: string | null; settings: Record<UrlSetting, string | null> }>;
 }
 
-/** `status` left out: what was given up, and what waits for another attempt. */
+/** Without `status`: deliveries that were given up, and those that wait for another attempt. */
 type Redelivery = Omit<DueRange, 'status'> & DeliveryFilter;
 
 export type DeliveryLog = ReturnType<typeof createDeliveryLog>;
 
-/** What an application can see of its webhooks and do about them (contract, section 3). */
+/** The deliveries that an application sees, and the ways to send them again (contract, section 3). */
 export function createDeliveryLog({ database, clock, webhooks, findApplication }: Parts) {
   async function makeAllDue(applicationId: string, range: DueRange): Promise<number> {
-    const before = idsFrom('msg', range.until + MILLISECOND);
+    const before = idsFrom('msg', range.until + MILLISECOND_MICROS);
     let after = idsFrom('msg', range.since);
     let count = 0;
     for (;;) {
@@ -61,18 +61,18 @@ export function createDeliveryLog({ database, clock, webhooks, findApplication }
   }
 
   return {
-    /** Newest first. */
+    /** Lists deliveries, newest first. */
     list: (applicationId: string, filter: DeliveryListFilter & PageQuery<string>) =>
       listDeliveries(database.read, applicationId, filter),
 
-    /** One with what is sent, and what came of its failed attempts, the newest first. Throws DELIVERY_NOT_FOUND. */
+    /** A delivery with its body and its failed attempts, the newest first. Throws DELIVERY_NOT_FOUND. */
     async find(applicationId: string, deliveryId: string) {
       const delivery = await findDelivery(database.read, applicationId, deliveryId);
       if (!delivery) throw new DomainError('DELIVERY_NOT_FOUND');
       return { ...delivery, failedAttempts: await listAttempts(database.read, delivery) };
     },
 
-    /** Sends a delivery again, with its webhook-id, whatever became of it. Throws DELIVERY_NOT_FOUND. */
+    /** Sends a delivery again with the same webhook-id, in whatever status it is. Throws DELIVERY_NOT_FOUND. */
     async redeliver(applicationId: string, deliveryId: string): Promise<void> {
       await database.transact(async (unit) => {
         const setting = await makeDue(unit, applicationId, deliveryId, clock.now());
@@ -81,7 +81,7 @@ export function createDeliveryLog({ database, clock, webhooks, findApplication }
       });
     },
 
-    /** The same for a range (without a status: all that is not delivered and was attempted); answers how many. Each that matched when this began is sent again once. */
+    /** Sends the deliveries of a range again, each once (without a status: all undelivered ones that were attempted); returns their number. Deliveries that are made meanwhile are not included. */
     async redeliverRange(applicationId: string, range: Redelivery): Promise<number> {
       const until = Math.min(range.until, clock.now() + 1);
       let count = 0;
@@ -92,8 +92,8 @@ export function createDeliveryLog({ database, clock, webhooks, findApplication }
       return count;
     },
 
-    /** Sends a `test` event to the URL of a setting; answers its deliveryId. Throws KEY_NOT_ISSUED, NOTIFICATION_NOT_CONFIGURED. */
-    test: (applicationId: string, setting: WebhookSetting): Promise<string> =>
+    /** Sends a `test` event to the URL of a setting; returns its deliveryId. Throws KEY_NOT_ISSUED, NOTIFICATION_NOT_CONFIGURED. */
+    test: (applicationId: string, setting: UrlSetting): Promise<string> =>
       database.transact(async (unit) => {
         const { authenticationKey, settings } = await findApplication(unit, applicationId);
         if (authenticationKey === null) throw new DomainError('KEY_NOT_ISSUED');

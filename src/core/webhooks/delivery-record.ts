@@ -1,7 +1,7 @@
 import type { WebhookSetting } from '../../platform/contracts/types.ts';
 import type { DeliveryStatus } from './delivery.ts';
 
-/** A delivery as whoever watches over it sees it; times in microseconds. */
+/** A delivery as lists show it; times are microseconds. */
 export interface DeliverySummary {
   deliveryId: string;
   applicationId: string;
@@ -9,7 +9,7 @@ export interface DeliverySummary {
   transactionId: number | null;
   setting: WebhookSetting;
   type: string;
-  /** Of the last attempt. */
+  /** The URL of the last attempt. */
   url: string | null;
   status: DeliveryStatus;
   attempts: number;
@@ -20,7 +20,7 @@ export interface DeliverySummary {
   updatedAt: number;
 }
 
-/** What a DeliverySummary is read from. */
+/** The columns of a DeliverySummary. */
 export const DELIVERY_COLUMNS = `delivery_id AS "deliveryId", application_id AS "applicationId", device_id AS "deviceId",
   transaction_id AS "transactionId", setting, type, url, status, attempts, last_status_code AS "lastStatusCode",
   last_error AS "lastError", next_attempt_at AS "nextAttemptAt", created_at AS "createdAt", updated_at AS "updatedAt"`;

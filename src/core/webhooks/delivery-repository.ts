@@ -2,15 +2,15 @@ import { inSets } from '../../platform/database/set-form.ts';
 import type { Sql } from '../../platform/database/sql.ts';
 import type { DeliveryStatus, ReceiverName } from './delivery.ts';
 
-/** What an attempt needs to know of a delivery. */
+/** The fields of a delivery that an attempt needs. */
 export interface Delivery {
-  /** Also the webhook-id. */
+  /** The identifier, which is also the webhook-id. */
   deliveryId: string;
-  /** The text that is signed and sent, the same at every attempt. */
+  /** The text that is signed and sent; it is the same at every attempt. */
   body: string;
-  /** How many were made. */
+  /** The number of attempts that were made. */
   attempts: number;
-  /** How often it was asked for again; a repetition that is asked for raises it. */
+  /** The number of redeliveries that were asked for. */
   round: number;
 }
 
@@ -24,14 +24,14 @@ interface NewDelivery extends Omit<Delivery, 'round'>, ReceiverName {
 export interface Outcome {
   applicationId: string;
   deliveryId: string;
-  /** In which the attempt was made. */
+  /** The round in which the attempt was made. */
   round: number;
   status: DeliveryStatus;
   attempts: number;
   url: string | null;
   statusCode: number | null;
   error: string | null;
-  /** Null unless pending. */
+  /** Null unless the status is pending. */
   nextAttemptAt: number | null;
   at: number;
 }
@@ -43,7 +43,7 @@ const INSERT = inSets(
   // biome-ignore format: in the order of the text
   ['text', 'text', 'text', 'bigint', 'text', 'text', 'text', 'bigint', 'bigint', 'bigint'],
 );
-// COALESCE: not by the index of what is pending, which PostgreSQL may believe to be short: it is all of a receiver that is away.
+// COALESCE avoids the index of pending deliveries: PostgreSQL may think it is short, but it holds all rows of a receiver that is away.
 const SAVE_OUTCOME = inSets(
   `UPDATE deliveries SET status = ?, attempts = ?, url = ?, last_status_code = ?, last_error = ?,
      next_attempt_at = ?, updated_at = ?
@@ -52,7 +52,7 @@ const SAVE_OUTCOME = inSets(
   ['text', 'bigint', 'text', 'bigint', 'text', 'bigint', 'bigint', 'text', 'text', 'bigint', 'bigint'],
 );
 
-/** A pending delivery that is due at once. */
+/** Stores a pending delivery that is due at once. */
 export async function insertDelivery(sql: Sql, delivery: NewDelivery): Promise<void> {
   await sql.run(
     INSERT,
@@ -69,7 +69,7 @@ export async function insertDelivery(sql: Sql, delivery: NewDelivery): Promise<v
   );
 }
 
-/** What is due for one receiver, the longest due first. */
+/** The due deliveries of one receiver, the earliest due first. */
 export async function findDue(sql: Sql, receiver: ReceiverName, now: number, limit: number): Promise<Delivery[]> {
   return sql.all(
     `SELECT delivery_id AS "deliveryId", body, attempts, round FROM deliveries
@@ -82,7 +82,7 @@ export async function findDue(sql: Sql, receiver: ReceiverName, now: number, lim
   );
 }
 
-/** When the receiver's next delivery comes due after `now`. */
+/** The time at which the receiver's next delivery becomes due, after `now`. */
 export async function findNextDue(sql: Sql, receiver: ReceiverName, now: number): Promise<number | undefined> {
   const row = await sql.get<{ at: number }>(
     `SELECT next_attempt_at AS at FROM deliveries
@@ -96,8 +96,8 @@ export async function findNextDue(sql: Sql, receiver: ReceiverName, now: number)
 }
 
 /**
- * The first receiver with a pending delivery behind `after` (in the order of the names), and when its first one is due.
- * Two seeks in the index, however many rows a receiver has: a comparison of both columns at once would walk over them.
+ * The next receiver with a pending delivery after `after` (in the order of the names), and the time at which its first one
+ * is due. It takes two seeks in the index, however many rows a receiver has; comparing both columns at once would scan them.
  */
 export async function findNextReceiver(
   sql: Sql,
@@ -118,7 +118,7 @@ export async function findNextReceiver(
   );
 }
 
-/** All receivers with a pending delivery in one look that goes from one to the next, and when the first one is due; PostgreSQL only. */
+/** All receivers with a pending delivery, each with the time at which its first one is due; one recursive query, PostgreSQL only. */
 export const findReceivers = (sql: Sql): Promise<(ReceiverName & { nextAttemptAt: number })[]> =>
   sql.all(
     `WITH RECURSIVE found AS (
@@ -133,8 +133,8 @@ export const findReceivers = (sql: Sql): Promise<(ReceiverName & { nextAttemptAt
   );
 
 /**
- * Writes down an attempt; false when it counts for nothing: the delivery was asked for again meanwhile, and is to be sent
- * once more, or another node has made that attempt.
+ * Stores the outcome of an attempt. Returns false when it is void: a redelivery was asked for meanwhile, so that the
+ * delivery is sent once more, or another node has made this attempt.
  */
 export async function saveOutcome(sql: Sql, outcome: Outcome): Promise<boolean> {
   const changed = await sql.run(
@@ -154,7 +154,7 @@ export async function saveOutcome(sql: Sql, outcome: Outcome): Promise<boolean> 
   return changed > 0;
 }
 
-/** What is pending, and the earliest time at which some of it is due. Looks at all of it: for a thread of its own. */
+/** The number of pending deliveries, and the earliest time at which one is due. It reads all of them, so it belongs on a thread of its own. */
 export async function surveyPending(sql: Sql): Promise<{ count: number; earliestDueAt: number | null }> {
   const row = await sql.get<{ count: number; earliestDueAt: number | null }>(
     `SELECT count(*) AS count, MIN(next_attempt_at) AS "earliestDueAt" FROM deliveries WHERE status = 'pending'`,

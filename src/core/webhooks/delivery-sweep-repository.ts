@@ -3,20 +3,21 @@ import type { Sql } from '../../platform/database/sql.ts';
 import { ROWS_PER_LOOK } from '../../platform/database/sweep.ts';
 import type { DeliveryKey } from './delivery.ts';
 
+/** A delivery with a final outcome. */
 export interface Over extends DeliveryKey {
   createdAt: number;
-  /** 0: its first attempt was good, so there is nothing else to remove. */
+  /** 0 when its first attempt succeeded, so that there are no failed attempts to remove. */
   hasFailed: 0 | 1;
 }
 
-/** The first application behind another one that has deliveries. */
+/** The next application, by id, that has deliveries. */
 export async function findNextApplication(sql: Sql, after: string): Promise<string | undefined> {
   const text = 'SELECT MIN(application_id) AS "applicationId" FROM deliveries WHERE application_id > ?';
   const row = await sql.get<{ applicationId: string | null }>(text, after);
   return row?.applicationId ?? undefined;
 }
 
-/** The last of the next deliveries of an application behind one, and before another: ids rise with time. */
+/** The last id among the next deliveries of an application, after one id and before another; ids rise with time. */
 export async function lookOver(
   sql: Sql,
   applicationId: string,
@@ -33,7 +34,7 @@ export async function lookOver(
   return seen?.last ?? undefined;
 }
 
-/** Those in a range of ids whose outcome was written before a time. */
+/** The deliveries in a range of ids with a final outcome that was stored before a time. */
 export async function findOver(
   sql: Sql,
   applicationId: string,
@@ -55,7 +56,7 @@ const REMOVE = inSets(
   ['text', 'text', 'bigint'],
 );
 
-/** Removes such a delivery; answers 0 when it may not go. */
+/** Removes such a delivery; returns 0 when it must stay. */
 export const removeOver = (sql: Sql, { applicationId, deliveryId }: DeliveryKey, before: number): Promise<number> =>
   sql.run(REMOVE, applicationId, deliveryId, before);
 
@@ -69,7 +70,7 @@ export async function findPendingTransactions(sql: Sql, before: number): Promise
   return rows.map(({ transactionId }) => transactionId);
 }
 
-/** When an application's oldest delivery was made. */
+/** The time at which an application's oldest delivery was made. */
 export async function findOldest(sql: Sql, applicationId: string): Promise<number> {
   const row = await sql.get<{ at: number }>(
     'SELECT created_at AS at FROM deliveries WHERE application_id = ? ORDER BY delivery_id LIMIT 1',

@@ -1,5 +1,5 @@
 import type { Sql } from '../../platform/database/sql.ts';
-import { keptFor, type Sweep } from '../../platform/database/sweep.ts';
+import { daysInMicros, type Sweep } from '../../platform/database/sweep.ts';
 import { idsFrom } from '../../runtime/ids.ts';
 import { removeAttempts } from './attempt-repository.ts';
 import * as repository from './delivery-sweep-repository.ts';
@@ -11,10 +11,10 @@ async function* applications(sql: Sql): AsyncGenerator<string> {
   }
 }
 
-/** Deliveries that have their outcome, application by application, along their ids, which rise with time. */
+/** Removes old deliveries with a final outcome, application by application, along their ids, which rise with time. */
 export const deliverySweep = ({ keptDays }: { keptDays: number }): Sweep<repository.Over> => ({
   kind: 'deliveries',
-  keptFor: keptFor(keptDays),
+  keptForMicros: daysInMicros(keptDays),
   async *find(sql, before) {
     const end = idsFrom('msg', before);
     for await (const applicationId of applications(sql)) {

@@ -1,33 +1,26 @@
-/** The settings of an application that hold URLs. One of them, of one application, is a receiver. */
-export type WebhookSetting =
-  | 'deviceEvent'
-  | 'callEvent'
-  | 'callFileSendEvent'
-  | 'callRecGetMultiPresignedUrl'
-  | 'fileUploadEvent'
-  | 'fileUploadGetUrl';
+import type { URL_SETTINGS } from '../../platform/contracts/values.ts';
 
-/** Settings whose URLs get webhooks; the others are asked. */
-export const EVENT_SETTINGS = ['deviceEvent', 'callEvent', 'callFileSendEvent', 'fileUploadEvent'] as const;
+/** The settings of an application that hold URLs. An application and a setting make a receiver. */
+export type UrlSetting = keyof typeof URL_SETTINGS;
 
-/** The device of a webhook that is about none: no device has this IMEI. */
+/** The deviceId in a webhook that concerns no device; no device has this IMEI. */
 export const NO_DEVICE = '000000000000000';
 
 export interface ReceiverName {
   applicationId: string;
-  setting: WebhookSetting;
+  setting: UrlSetting;
 }
 
-/** Waits for its next attempt; or over: answered with a 2xx, given up after the last attempt, answered with 410. */
+/** A delivery waits for its next attempt, or has a final outcome: a 2xx answer, the last attempt failed, or the answer 410. */
 export type DeliveryStatus = 'pending' | 'delivered' | 'exhausted' | 'gone';
 
-/** One delivery of an application. */
+/** Identifies a delivery. */
 export interface DeliveryKey {
   applicationId: string;
   deliveryId: string;
 }
 
-/** Something that a webhook tells of. */
+/** An event that is sent as a webhook. */
 export interface WebhookEvent extends ReceiverName {
   deviceId: string;
   transactionId?: number;

@@ -1,17 +1,17 @@
 import type { Clock } from '../../runtime/clock.ts';
 import type { Receiver } from './receiver.ts';
 
-/** Microseconds between two looks at receivers that came due, however closely the due times lie. */
+/** The least microseconds between two checks for due receivers, however close the due times are. */
 const GAP_MICROS = 50_000;
 
 interface Parts {
   clock: Clock;
   receivers(): Iterable<Receiver>;
-  /** Rows of the receiver are due now: they are to be read. */
+  /** Called when rows of the receiver are due and have to be read. */
   due(receiver: Receiver): void;
 }
 
-/** One timer for the next due time of all receivers. */
+/** A single timer for the next due time of all receivers. */
 export function createDueTimer({ clock, receivers, due }: Parts) {
   let isOn = false;
   let wakeAt = Number.POSITIVE_INFINITY;
@@ -46,7 +46,7 @@ export function createDueTimer({ clock, receivers, due }: Parts) {
       isOn = true;
     },
 
-    /** The receiver's rows are read at that time, in microseconds; one in the past marks it for the next read. */
+    /** Lets the receiver's rows be read at that time, in microseconds; a time in the past marks it for the next read. */
     schedule(receiver: Receiver, at: number): void {
       if (at <= clock.now()) receiver.more = true;
       else {

@@ -1,31 +1,29 @@
 import { DomainError } from '../../errors.ts';
+import { WEBHOOK_SETTINGS } from '../../platform/contracts/values.ts';
 import type { UnitOfWork } from '../../platform/database/sql.ts';
 import { type Clock, toUtc } from '../../runtime/clock.ts';
 import { type FailingReceiver, findFailing, listFailingOf, removeFailing, saveTold } from './attempt-repository.ts';
-import { EVENT_SETTINGS, NO_DEVICE, type ReceiverName, type WebhookEvent, type WebhookSetting } from './delivery.ts';
+import { NO_DEVICE, type ReceiverName, type UrlSetting, type WebhookEvent } from './delivery.ts';
 
 interface Parts {
   clock: Clock;
   /** Throws APPLICATION_UNREGISTERED. */
-  findApplication(
-    unit: UnitOfWork,
-    applicationId: string,
-  ): Promise<{ settings: Record<WebhookSetting, string | null> }>;
+  findApplication(unit: UnitOfWork, applicationId: string): Promise<{ settings: Record<UrlSetting, string | null> }>;
   record(unit: UnitOfWork, event: WebhookEvent): Promise<unknown>;
 }
 
-/** Microseconds: a receiver that has failed for so long is told of; a delivery that is given up is told of at once. */
-export const FAILING_FOR = 30 * 60 * 1_000_000;
+/** Microseconds of failures after which an application is notified; when a delivery is given up, it is notified at once. */
+export const FAILING_FOR_MICROS = 30 * 60 * 1_000_000;
 
 /**
- * Tells an application that one of its receivers fails, and that it is well again, by an event to another of its settings:
- * one that leads to another URL and does not fail itself. Each is told once, in the unit of work that writes the outcome.
+ * Notifies an application that one of its receivers fails, or has recovered, by an event to another of its settings that
+ * has another URL and does not fail. Each event is sent once, in the unit of work that stores the outcome.
  */
 export function createEndpointEvents({ clock, findApplication, record }: Parts) {
   async function targetFor(
     unit: UnitOfWork,
     { applicationId, setting }: ReceiverName,
-  ): Promise<WebhookSetting | undefined> {
+  ): Promise<UrlSetting | undefined> {
     const application = await findApplication(unit, applicationId).catch((error: unknown) => {
       if (error instanceof DomainError && error.code === 'APPLICATION_UNREGISTERED') return undefined;
       throw error;
@@ -33,7 +31,7 @@ export function createEndpointEvents({ clock, findApplication, record }: Parts) 
     const settings = application?.settings;
     if (!settings) return undefined;
     const failing = new Set((await listFailingOf(unit, applicationId)).map((one) => one.setting));
-    return EVENT_SETTINGS.find(
+    return WEBHOOK_SETTINGS.find(
       (other) =>
         other !== setting && settings[other] !== null && settings[other] !== settings[setting] && !failing.has(other),
     );
@@ -41,7 +39,7 @@ export function createEndpointEvents({ clock, findApplication, record }: Parts) 
 
   async function tell(
     unit: UnitOfWork,
-    target: WebhookSetting,
+    target: UrlSetting,
     type: 'endpoint.failing' | 'endpoint.recovered',
     { applicationId, setting, since, statusCode, error }: FailingReceiver,
   ): Promise<void> {
@@ -50,7 +48,7 @@ export function createEndpointEvents({ clock, findApplication, record }: Parts) 
   }
 
   return {
-    /** A receiver has failed for long, or something for it was given up. */
+    /** Notifies of a receiver that has failed for long, or for which a delivery was given up. */
     async failing(unit: UnitOfWork, name: ReceiverName): Promise<void> {
       const row = await findFailing(unit, name);
       if (!row || row.toldAt !== null) return;
@@ -60,7 +58,7 @@ export function createEndpointEvents({ clock, findApplication, record }: Parts) 
       await tell(unit, target, 'endpoint.failing', row);
     },
 
-    /** A receiver that failed has taken something: that is forgotten. */
+    /** Removes a failing receiver after a successful attempt, and notifies if its failure was notified. */
     async recovered(unit: UnitOfWork, name: ReceiverName): Promise<void> {
       const row = await findFailing(unit, name);
       if (!row) return;

@@ -2,14 +2,14 @@ import type { Database, UnitOfWork } from '../../platform/database/sql.ts';
 import { insertAttempt, listFailing, saveFailing } from './attempt-repository.ts';
 import type { ReceiverName } from './delivery.ts';
 import type { Outcome } from './delivery-repository.ts';
-import { type EndpointEvents, FAILING_FOR } from './endpoint-events.ts';
+import { type EndpointEvents, FAILING_FOR_MICROS } from './endpoint-events.ts';
 
-/** What is known of an attempt that failed, beside its outcome. */
+/** The details of a failed attempt that its outcome lacks. */
 export interface Failure {
   error: string;
   /** Microseconds. */
   duration: number;
-  /** How the answer began; null when there was none, or there were too many. */
+  /** The beginning of the answer; null when there was none, or the bound of stored answers was reached. */
   answer: string | null;
 }
 
@@ -20,18 +20,18 @@ interface Parts {
 
 interface Concluded extends Outcome {
   receiver: ReceiverName;
-  /** Undefined: it was good. */
+  /** Undefined when the attempt succeeded. */
   failure: Failure | undefined;
 }
 
 const keyOf = ({ applicationId, setting }: ReceiverName): string => `${applicationId} ${setting}`;
 
 /**
- * Keeps what came of failed attempts, and which receivers fail, also over a restart: in the unit of work that writes the outcomes. A
- * good one has nothing to write, unless its receiver failed before.
+ * Stores failed attempts, and which receivers fail, so that both survive a restart. It does so in the unit of work that
+ * stores the outcomes. A successful attempt needs no row, unless its receiver failed before.
  */
 export function createFailures({ database, endpoints }: Parts) {
-  /** Receivers that have a row, at least, and since when they fail. */
+  /** Receivers that have a row in the table, with the time of their first failure. It may hold some that have none. */
   const failing = new Map<string, number>();
 
   async function saveState(unit: UnitOfWork, { receiver, failure, statusCode, at, status }: Concluded): Promise<void> {
@@ -41,7 +41,7 @@ export function createFailures({ database, endpoints }: Parts) {
     if (failure) {
       if (since === undefined) failing.set(key, at);
       await saveFailing(unit, { applicationId, setting, since: at, failedAt: at, statusCode, error: failure.error });
-      const isLong = since !== undefined && at - since >= FAILING_FOR;
+      const isLong = since !== undefined && at - since >= FAILING_FOR_MICROS;
       if (isLong || status !== 'pending') await endpoints.failing(unit, receiver);
     } else if (since !== undefined) {
       failing.delete(key);
@@ -51,12 +51,12 @@ export function createFailures({ database, endpoints }: Parts) {
   }
 
   return {
-    /** Learns which receivers fail: of those that another process had, too. */
+    /** Reads the failing receivers, including those that another process has stored. */
     async load(): Promise<void> {
       for (const receiver of await listFailing(database.read)) failing.set(keyOf(receiver), receiver.since);
     },
 
-    /** Outcomes in the order in which they came. */
+    /** Stores failures and recoveries of a batch of outcomes, which are in the order of arrival. */
     write(unit: UnitOfWork, batch: readonly Concluded[]): Promise<void>[] | undefined {
       if (failing.size === 0 && batch.every(({ failure }) => !failure)) return undefined;
       const last = new Map(batch.map((outcome) => [keyOf(outcome.receiver), outcome]));

@@ -3,7 +3,7 @@ import { isIP, type LookupFunction } from 'node:net';
 import { buildConnector, errors } from 'undici';
 import { refusedAddress } from './address-guard.ts';
 
-/** The target leads to where webhooks must not go. To which address an inside name leads is nobody's business outside. */
+/** The target's address is refused. The message does not name it, since addresses of internal names must not become known outside. */
 class AddressRefused extends Error {
   constructor() {
     super('the host leads to no public address');
@@ -13,7 +13,7 @@ class AddressRefused extends Error {
 
 const systemLookup: LookupFunction = (hostname, options, callback) => dns.lookup(hostname, options, callback);
 
-/** A look-up that hands on an answer only when every address in it may be connected to. */
+/** Wraps a look-up so that it fails if any address in its answer is refused. */
 export function guardLookup(lookup: LookupFunction, { allowPrivate = false } = {}): LookupFunction {
   return (hostname, options, callback) =>
     lookup(hostname, options, (cause, address, family) => {
@@ -26,14 +26,14 @@ export function guardLookup(lookup: LookupFunction, { allowPrivate = false } = {
 }
 
 /**
- * Makes undici's connections. The guard acts on what is really connected to: on a literal address in the URL, and on
- * the answer of the one look-up that the socket then uses, so a name that resolves to another address a moment
- * later (DNS rebinding) gains nothing. undici sets TCP_NODELAY itself.
+ * Makes undici's connections. The guard checks the address that is really connected to: a literal address in the URL, or
+ * the answer of the one look-up that the socket then uses. So a name that resolves to another address a moment later (DNS
+ * rebinding) gains nothing. undici itself sets TCP_NODELAY.
  */
 export function createConnector(options: { allowPrivate: boolean; timeoutMs: number; lookup?: LookupFunction }) {
   const { allowPrivate, timeoutMs, lookup = systemLookup } = options;
   const connect = buildConnector({
-    allowH2: false, // one request per connection at a time: the bounds count requests
+    allowH2: false, // one request at a time per connection, because the bounds count requests
     timeout: timeoutMs,
     lookup: guardLookup(lookup, { allowPrivate }),
   });
@@ -42,7 +42,7 @@ export function createConnector(options: { allowPrivate: boolean; timeoutMs: num
     if (refused) return callback(new AddressRefused(), null);
     return connect(target, (cause, socket) => {
       if (!socket) return callback(cause as Error, null);
-      // Before undici listens, which hands on this very error.
+      // This listener runs before undici's, which passes on the same error object.
       socket.on('error', (error) => {
         if (socket.bytesRead > 0) ofKeptConnection.add(error);
       });
@@ -55,8 +55,8 @@ export function createConnector(options: { allowPrivate: boolean; timeoutMs: num
 const ofKeptConnection = new WeakSet<Error>();
 
 /**
- * Whether a connection on which answers had come before was closed by the other side: as often as not because it was idle,
- * in the very moment in which the next request went out on it (RFC 9112 9.3.1).
+ * Whether the other side closed a connection that had already carried answers. Mostly it was idle and was closed just when
+ * the next request was sent on it (RFC 9112 9.3.1).
  */
 export function keptConnectionEnded(cause: Error): boolean {
   if (cause instanceof errors.SocketError) return (cause.socket?.bytesRead ?? 0) > 0;

@@ -4,29 +4,29 @@ import { createLogLimit } from '../../runtime/log-limit.ts';
 import type { DeliveryStatus } from './delivery.ts';
 import type { Receiver } from './receiver.ts';
 
-/** What came of an attempt, in words; without the URL: receivers put secrets into them. */
+/** The result of an attempt, for the log; without the URL, because receivers put secrets into URLs. */
 interface Attempted {
   deliveryId: string;
   status: DeliveryStatus;
   attempts: number;
-  /** Null when it was delivered. */
+  /** Null when the delivery was delivered. */
   error: string | null;
 }
 
-const WORDS: Partial<Record<DeliveryStatus, string>> = {
+const MESSAGES: Partial<Record<DeliveryStatus, string>> = {
   gone: 'webhook refused for good',
   exhausted: 'webhook given up',
 };
 
 /**
- * The log of receivers, for who has to know at night: when one begins to fail and when it answers again, and what is given
- * up; a line a minute for each receiver, however much fails. Each failed attempt is told at `debug`.
+ * The log of receivers, for those who have to react: it tells when one begins to fail, when it answers again, and which
+ * deliveries are given up, at most a line a minute for each receiver. Each failed attempt is logged at `debug`.
  */
 export function createReceiverLog({ clock, log }: { clock: Clock; log: Log }) {
   const mayTell = createLogLimit({ clock });
   const mayGiveUp = createLogLimit({ clock });
 
-  /** To be called before the receiver's state is changed by the outcome. */
+  /** Called before the outcome changes the receiver's state. */
   return (receiver: Receiver, { deliveryId, status, attempts, error }: Attempted): void => {
     const { applicationId, setting } = receiver;
     const key = `${setting} ${applicationId}`;
@@ -44,8 +44,8 @@ export function createReceiverLog({ clock, log }: { clock: Clock; log: Log }) {
       log.info({ applicationId, setting, error }, 'webhook receiver began to fail');
       receiver.toldFailing = clock.now();
     }
-    const words = WORDS[status];
-    const leftOut = words === undefined ? undefined : mayGiveUp(key);
-    if (leftOut !== undefined) log.warn({ ...line, leftOut }, words);
+    const message = MESSAGES[status];
+    const leftOut = message === undefined ? undefined : mayGiveUp(key);
+    if (leftOut !== undefined) log.warn({ ...line, leftOut }, message);
   };
 }

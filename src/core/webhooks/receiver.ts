@@ -2,43 +2,43 @@ import type { Kind } from './attempt-slots.ts';
 import type { ReceiverName } from './delivery.ts';
 import type { Delivery } from './delivery-repository.ts';
 
-/** What is known of one receiver (one setting of one application) in memory; its deliveries are rows, of which some are here. */
+/** The state in memory of one receiver (one setting of one application). Its deliveries are rows, of which some are held here. */
 export interface Receiver extends ReceiverName {
-  /** Where there are other nodes: of which part of all receivers it is. */
+  /** The partition of receivers to which it belongs; with several nodes, each partition is one node's. */
   readonly partition: number;
-  /** Deliveries to be attempted now. */
+  /** Deliveries that are to be attempted now. */
   queue: Delivery[];
-  /** Every delivery in memory with its round: queued, under way, or with an outcome that is not yet written. */
+  /** Every delivery in memory with its round: queued, in progress, or with an outcome that is not stored yet. */
   held: Map<string, number>;
   inFlight: number;
-  /** How many attempts may be under way at once. */
+  /** The most attempts at a time. */
   window: number;
-  /** Which places its attempts take: `trial` until it answers at once. */
+  /** The kind of slots that its attempts take: `trial` until it answers at once. */
   kind: Kind;
-  /** Its last attempt failed. */
+  /** Whether its last attempt failed. */
   failing: boolean;
-  /** Its last answer was good, and took longer than a second: no wonder that others do. */
+  /** Whether its last answer was good but took longer than a second, so that further slow answers are expected. */
   slow: boolean;
-  /** Since when the log says that it fails, in microseconds; null when it does not say so. */
+  /** The time at which the log said that it fails, in microseconds; null when it did not. */
   toldFailing: number | null;
-  /** The database may have deliveries due that are not held. */
+  /** Whether the database may have due deliveries that are not held. */
   more: boolean;
-  /** A page of them is being read. */
+  /** Whether a page of them is being read. */
   reading: boolean;
-  /** When rows that are not held come due; Infinity when there are none. */
+  /** The time at which rows that are not held become due; Infinity when there are none. */
   nextDueAt: number;
 }
 
 type Round = Pick<Delivery, 'deliveryId' | 'round'>;
 
-// As congestion windows do: a receiver starts small, gains one with each answer while it keeps pace, and falls to one
-// attempt at a time when it fails or stops answering, so one that hangs takes few places however much waits for it.
+// The window works like TCP's congestion window: it starts small, grows by one with each answer while the receiver keeps
+// pace, and falls to one attempt when the receiver fails or stops answering. So a receiver that hangs takes few slots.
 const FIRST_WINDOW = 4;
 const LARGEST_WINDOW = 256;
-// Of one that answers, but not at once.
+// The largest window of a receiver that answers, but not at once.
 const SLOW_WINDOW = 32;
-// Deliveries queued per attempt under way: enough to go on while the next page is read. And in memory, those included
-// whose outcome waits for the disk.
+// Deliveries that are queued per attempt in progress, enough to continue while the next page is read; and all in memory,
+// including those whose outcome waits for the disk.
 const QUEUED_PER_ATTEMPT = 8;
 const HELD_PER_ATTEMPT = 32;
 const MOST_QUEUED = 512;
@@ -65,18 +65,18 @@ export function createReceiver({ applicationId, setting }: ReceiverName, partiti
 
 const queueBound = ({ window }: Receiver): number => Math.min(window * QUEUED_PER_ATTEMPT, MOST_QUEUED);
 
-/** How many deliveries may still be queued in memory. */
+/** The number of deliveries that may still be queued in memory. */
 export const roomIn = (receiver: Receiver): number =>
   Math.min(
     queueBound(receiver) - receiver.queue.length,
     Math.min(receiver.window * HELD_PER_ATTEMPT, MOST_HELD) - receiver.held.size,
   );
 
-/** Whether it is time to read more: the queue has run down to a quarter. */
+/** Whether more should be read: the queue has shrunk to a quarter. */
 export const wantsMore = (receiver: Receiver): boolean =>
   receiver.more && !receiver.reading && roomIn(receiver) > 0 && receiver.queue.length * 4 <= queueBound(receiver);
 
-/** A good answer came: `quick`, within a second, and none is waited for longer. `underWay`: attempts, this one included. */
+/** Updates the state after a good answer. `quick`: it came within a second, and no attempt has waited longer. `underWay`: attempts in progress, with this one. */
 export function succeeded(receiver: Receiver, quick: boolean, underWay: number): void {
   receiver.failing = false;
   receiver.slow = !quick;
@@ -92,19 +92,19 @@ export function failed(receiver: Receiver): void {
   slowDown(receiver);
 }
 
-/** There has been no answer for a second. From one that was never slow to answer, there may be none any more. */
+/** Updates the state after a second without an answer. A receiver that has never been slow may not answer at all. */
 export function late(receiver: Receiver): void {
   if (!receiver.slow) slowDown(receiver);
 }
 
-/** Falls back to one attempt at a time; what is queued beyond the smaller bound goes back to being rows only. */
+/** Falls back to one attempt at a time; queued deliveries beyond the smaller bound are dropped from memory. */
 function slowDown(receiver: Receiver): void {
   receiver.kind = 'trial';
   receiver.window = 1;
   dropQueue(receiver, queueBound(receiver));
 }
 
-/** What is queued goes back to being rows only, but for the first so many. */
+/** Drops queued deliveries from memory, except the first `kept`; they remain in the database. */
 export function dropQueue(receiver: Receiver, kept = 0): void {
   for (const delivery of receiver.queue.splice(kept)) {
     letGo(receiver, delivery);
@@ -112,15 +112,15 @@ export function dropQueue(receiver: Receiver, kept = 0): void {
   }
 }
 
-/** Whether it is held, in that round or a later one. */
+/** Whether the delivery is held, in this round or a later one. */
 export const holds = ({ held }: Pick<Receiver, 'held'>, { deliveryId, round }: Round): boolean =>
   (held.get(deliveryId) ?? -1) >= round;
 
-/** Nothing is left to do for it in that round. */
+/** Stops holding a delivery, unless it is held in another round. */
 export function letGo({ held }: Receiver, { deliveryId, round }: Round): void {
   if (held.get(deliveryId) === round) held.delete(deliveryId);
 }
 
-/** Whether nothing is known of it that the database does not know. */
+/** Whether the receiver's state has nothing that is not in the database as well. */
 export const isIdle = (receiver: Receiver): boolean =>
   receiver.held.size === 0 && !receiver.more && !receiver.reading && receiver.nextDueAt === Number.POSITIVE_INFINITY;

@@ -2,14 +2,14 @@ import type { ReceiverShare } from '../../platform/cluster/partitions.ts';
 import type { ReceiverName } from './delivery.ts';
 import { createReceiver, dropQueue, isIdle, type Receiver } from './receiver.ts';
 
-/** Receivers with nothing to do are remembered (their window, and that they answer at once) up to this number. */
+/** Idle receivers are kept in memory (with their window and their kind) up to this number. */
 const KEPT = 10_000;
 
 const keyOf = ({ setting, applicationId }: ReceiverName): string => `${setting} ${applicationId}`;
 
 const isBusy = ({ held, reading }: Receiver): boolean => held.size > 0 || reading;
 
-/** The receivers that this process knows, and which of them are its own. */
+/** The receivers in memory, and which of them belong to this node. */
 export function createReceivers(share: ReceiverShare) {
   const receivers = new Map<string, Receiver>();
   const mine = (receiver: Receiver): boolean => share.mine(receiver.partition);
@@ -26,23 +26,23 @@ export function createReceivers(share: ReceiverShare) {
       return receiver;
     },
 
-    /** True when another node has it. */
+    /** Whether the receiver belongs to another node. */
     isElsewhere: (name: ReceiverName): boolean => !share.mine(share.partitionOf(name)),
 
     all: () => receivers.values(),
 
-    /** What the database knows as well, or what another node has, need not be remembered. */
+    /** Drops a receiver from memory when its state is in the database as well, or when it belongs to another node. */
     forget(receiver: Receiver): void {
       const useless = mine(receiver) ? receivers.size > KEPT && isIdle(receiver) : !isBusy(receiver);
       if (useless) receivers.delete(keyOf(receiver));
     },
 
-    /** What is queued for receivers of other nodes is left to those. */
+    /** Drops the queues of receivers that now belong to other nodes. */
     letGo(): void {
       for (const receiver of receivers.values()) if (!mine(receiver)) dropQueue(receiver);
     },
 
-    /** Whether something is under way for receivers that are not this node's any more. */
+    /** Whether attempts or reads are in progress for receivers that no longer belong to this node. */
     letsGo: (): boolean => receivers.values().some((receiver) => !mine(receiver) && isBusy(receiver)),
   };
 }

@@ -9,18 +9,18 @@ interface Parts {
   clock: Clock;
   ids: Ids;
   metrics: Pick<Metrics, 'deliveriesCreated'>;
-  /** A new delivery was committed. */
+  /** Called after the commit of a new delivery. */
   accept(name: ReceiverName, delivery: Delivery): void;
 }
 
-/** Types of events whose last word devices choose: as a label it would have no bound. */
+/** Types of events whose last part is chosen by devices; as a metric's label it would be unbounded. */
 const OPEN_TYPE = /^(call|custom)\./;
 
-/** Writes deliveries in the units of work that cause them. */
+/** Stores deliveries in the units of work that cause them. */
 export function createRecording({ clock, ids, metrics, accept }: Parts) {
   /**
-   * Writes the delivery of an event in the caller's unit of work; it is sent after the commit. `written` resolves when the
-   * statement is through. The body is `{ type, timestamp, data }`; `data` always carries applicationId and deviceId.
+   * Stores the delivery of an event in the caller's unit of work; it is sent after the commit. `written` resolves when the
+   * statement is done. The body is `{ type, timestamp, data }`; `data` always has applicationId and deviceId.
    */
   function begin(unit: UnitOfWork, event: WebhookEvent): { deliveryId: string; written: Promise<void> } {
     const { applicationId, deviceId, setting, type } = event;
@@ -42,7 +42,7 @@ export function createRecording({ clock, ids, metrics, accept }: Parts) {
   return {
     begin,
 
-    /** Like `begin`, for callers with no other statement to run meanwhile. Answers the deliveryId. */
+    /** Like `begin`, for callers without another statement to run meanwhile. Returns the deliveryId. */
     async record(unit: UnitOfWork, event: WebhookEvent): Promise<string> {
       const { deliveryId, written } = begin(unit, event);
       await written;

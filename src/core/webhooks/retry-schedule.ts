@@ -1,6 +1,6 @@
-/** Seconds from a failed attempt to the next one (contract, section 3). After the tenth attempt there is no other. */
+/** Seconds from a failed attempt to the next one (contract, section 3). The tenth attempt is the last. */
 export const RETRY_DELAYS = [
-  5, // at once again: a restart, a lost connection
+  5, // soon, after a restart of the receiver or a lost connection
   5 * 60,
   30 * 60,
   2 * 3600,
@@ -11,21 +11,21 @@ export const RETRY_DELAYS = [
   24 * 3600,
 ] as const;
 
-/** Each delay is up to so much shorter or longer, so that what failed together does not come back together. */
+/** Each delay is varied by up to this fraction, so that deliveries that failed together are not repeated together. */
 const JITTER = 0.2;
-/** Seconds: a receiver may not put off an attempt for longer than the longest delay. */
+/** Seconds: Retry-After cannot delay an attempt by more than the longest delay of the schedule. */
 export const LONGEST_RETRY_AFTER = 24 * 3600;
 
-/** What came of one attempt: an answer, or why there was none. */
+/** The result of one attempt: an answer, or the reason why there was none. */
 export interface Answer {
   statusCode: number | null;
-  /** The text of the header, if there was one. */
+  /** The Retry-After header, or null. */
   retryAfter: string | null;
-  /** Why there was no answer, or no whole one; null when there was one. */
+  /** The reason why there was no answer, or no complete one; null when there was one. */
   error: string | null;
-  /** Where the sender was told to read it. */
+  /** Present if the sender was asked to read it. */
   body?: Buffer;
-  /** How the answer began, where it was no 2xx. */
+  /** The beginning of an answer without a 2xx status. */
   beginning?: Buffer;
 }
 
@@ -33,10 +33,10 @@ type Verdict =
   | { status: 'delivered' | 'gone' | 'exhausted'; nextAttemptAt: null }
   | { status: 'pending'; nextAttemptAt: number };
 
-// The one form of HTTP-date that may be sent (RFC 9110 5.6.7); the two obsolete ones are not worth guessing at.
+// The only form of HTTP-date that may be sent (RFC 9110 5.6.7); the two obsolete forms are not supported.
 const HTTP_DATE = /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
 
-/** Seconds that a Retry-After (RFC 9110 10.2.3) asks to wait, within bounds; 0 for none and for nonsense. */
+/** The seconds that a Retry-After (RFC 9110 10.2.3) asks to wait, within bounds; 0 when it is missing or malformed. */
 export function retryAfterSeconds(header: string | null, nowMicros: number): number {
   const text = header?.trim() ?? '';
   const seconds = /^\d+$/.test(text)
@@ -48,8 +48,8 @@ export function retryAfterSeconds(header: string | null, nowMicros: number): num
 }
 
 /**
- * What becomes of a delivery: any 2xx delivers it and 410 stops it; everything else, redirects too, is tried again by
- * the table, later where Retry-After asks for it. `attempts` counts the one just made, `random` is in [0, 1).
+ * Decides on a delivery after an attempt: a 2xx delivers it, 410 ends it, and everything else, redirects included, is tried
+ * again by the schedule, or later if Retry-After asks for it. `attempts` includes the one just made; `random` is in [0, 1).
  */
 export function judge(answer: Answer, attempts: number, nowMicros: number, random: () => number): Verdict {
   const code = answer.statusCode ?? 0;

@@ -4,11 +4,11 @@ import type { Clock } from '../../runtime/clock.ts';
 import { createConnector, keptConnectionEnded } from './guarded-connect.ts';
 import type { Answer } from './retry-schedule.ts';
 
-// Of the answer to a webhook nothing is used but its status; what is read of it keeps the connection open for the next.
+// Only the status of a webhook's answer is used; its body is read up to this length so that the connection can be reused.
 const LONGEST_ANSWER = 64 * 1024;
 const TOO_LONG = `the answer is longer than ${LONGEST_ANSWER / 1024} KiB`;
 const LONGEST_ERROR = 200;
-/** Bytes of an answer that is no 2xx, for those who look for the reason. */
+/** Bytes that are kept of an answer without a 2xx status, for people who look for the reason. */
 const BEGINNING = 4 * 1024;
 
 const isGood = (statusCode: number): boolean => statusCode >= 200 && statusCode < 300;
@@ -17,9 +17,9 @@ interface Options {
   clock: Clock;
   /** LAPEL_WEBHOOK_ALLOW_PRIVATE */
   allowPrivate: boolean;
-  /** From the call to the end of the answer, look-up and connection included. */
+  /** Milliseconds from the call to the end of the answer, with look-up and connection. */
   timeoutMs: number;
-  /** How names become addresses; the system's way by default. */
+  /** Resolves names to addresses; the system's resolver by default. */
   lookup?: LookupFunction;
 }
 
@@ -27,15 +27,15 @@ interface Message {
   url: string;
   headers: Record<string, string>;
   body: string;
-  /** The answer's body is wanted too: one that is cut short, or longer than 64 KiB, is an error then. */
+  /** Whether the answer's body is wanted; if it is incomplete or longer than 64 KiB, that is an error. */
   readsAnswer?: boolean;
-  /** Told of a function that ends it: then there was no answer, for the reason given. */
+  /** Receives a function that ends the request without an answer, for the given reason. */
   cuttable?(cut: (why: string) => void): void;
 }
 
-/** Why there is no answer, in words for the application: never the address that a name led to. */
+/** The reason why there is no answer, in words for the application. It never names the address of a host. */
 function describe(cause: Error & { address?: unknown; errors?: Error[] }): string {
-  // A name with several addresses: one error for each, and the one that holds them says nothing.
+  // A name with several addresses fails with one error for each, in an AggregateError without a message of its own.
   const [first] = cause instanceof AggregateError ? (cause.errors as (Error & { address?: unknown })[]) : [];
   if (first) return describe(first);
   if (cause.address !== undefined) return systemError(cause);
@@ -47,20 +47,21 @@ function describe(cause: Error & { address?: unknown; errors?: Error[] }): strin
 const systemError = (cause: NodeJS.ErrnoException): string => `${cause.syscall ?? 'connect'} ${cause.code ?? 'failed'}`;
 
 /**
- * Sends one message at a time per connection, keeps connections for the next, follows no redirect, never throws for what a
- * receiver does. A receiver may close a connection that it kept in the moment in which the next message goes out on it: that
- * one is sent once more at once, in the same attempt; not where the answer is wanted, which is asked for as often as told.
+ * Sends messages, one at a time per connection. It keeps connections for later messages, follows no redirect, and never
+ * throws for the behaviour of a receiver. A receiver may close a kept connection just when a message is sent on it; then the
+ * message is sent once more at once, within the same attempt. That does not apply to requests whose answer is wanted, which
+ * are sent exactly as often as the caller asks.
  */
 export function createSender({ clock, allowPrivate, timeoutMs, lookup }: Options) {
   const agent = new Agent({
     connect: createConnector({ allowPrivate, timeoutMs, ...(lookup && { lookup }) }),
-    headersTimeout: 0, // the clock below is the only one
+    headersTimeout: 0, // the injected clock measures the only time limit
     bodyTimeout: 0,
   });
   const running = new Set<() => void>();
 
   return {
-    /** Resolves with the answer, or with the reason why there is none; undefined when `abort` ended it, so nothing is known of it. */
+    /** Resolves with the answer, or with the reason why there is none; undefined when `abortAll` ended the request, so that its result is unknown. */
     post: ({ url, headers, body, readsAnswer = false, cuttable }: Message): Promise<Answer | undefined> =>
       new Promise((resolve) => {
         let answer: Answer | undefined;
@@ -70,7 +71,7 @@ export function createSender({ clock, allowPrivate, timeoutMs, lookup }: Options
         let over = false;
         let again = !readsAnswer;
 
-        // A request that has not got its connection yet cannot be taken back; it is dropped when it gets one.
+        // undici cannot withdraw a request that has no connection yet; it is aborted when it gets one.
         const end = (result: Answer | undefined): void => {
           if (over) return;
           over = true;
@@ -81,14 +82,14 @@ export function createSender({ clock, allowPrivate, timeoutMs, lookup }: Options
             result && hasBeginning ? { ...result, beginning: Buffer.concat(chunks).subarray(0, BEGINNING) } : result,
           );
         };
-        /** Of an answer that is no 2xx its beginning is kept. */
+        /** Whether a chunk belongs to the beginning that is kept of an answer without a 2xx status. */
         const wantsMore = (chunk: Buffer): boolean =>
           !isGood(answer?.statusCode ?? 0) && received - chunk.length < BEGINNING;
         const abort = (): void => {
           end(undefined);
           stop?.();
         };
-        /** The answer did not end. */
+        /** Ends the request when the answer did not come, or was not completed. */
         const fail = (error: string): void =>
           end(answer && !readsAnswer ? answer : { statusCode: null, retryAfter: null, error });
         const cut = (why: string): void => {
@@ -133,7 +134,7 @@ export function createSender({ clock, allowPrivate, timeoutMs, lookup }: Options
         dispatch();
       }),
 
-    /** Ends every request at once; their outcome is unknown. */
+    /** Ends every request at once; their results are unknown. */
     abortAll(): void {
       for (const abort of running) abort();
     },

@@ -1,18 +1,18 @@
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
 
-/** Keys are prepared once, up to so many; the one that was prepared first goes. */
+/** The most prepared keys in memory; above it the oldest is dropped. */
 const KEPT = 10_000;
 const PREFIX = 'whsec_';
 
-/** An authenticationKey in the two ways in which it signs. */
+/** An authenticationKey, prepared for both kinds of signatures. */
 interface Prepared {
-  /** What its base64 stands for: Standard Webhooks. */
+  /** The bytes that its base64 encodes, for the signature of Standard Webhooks. */
   bytes: KeyObject;
-  /** The key as text: `x-notification-key`. */
+  /** The key as text, for `x-notification-key`. */
   text: KeyObject;
 }
 
-/** A key is `whsec_` and base64 (op 3). Throws when it has another form. */
+/** Prepares a key, which is `whsec_` and base64 (op 3). Throws when it has another form. */
 function prepare(key: string): Prepared {
   const encoded = key.startsWith(PREFIX) ? key.slice(PREFIX.length) : '';
   const bytes = Buffer.from(encoded, 'base64');
@@ -20,7 +20,7 @@ function prepare(key: string): Prepared {
   return { bytes: createSecretKey(bytes), text: createSecretKey(key, 'utf8') };
 }
 
-/** Signs notifications; it remembers the keys that it was given, made ready for use. */
+/** Signs notifications, and keeps the prepared keys. */
 export function createSigner() {
   const known = new Map<string, Prepared>();
 
@@ -34,9 +34,9 @@ export function createSigner() {
   }
 
   /**
-   * The headers that let a receiver verify a notification: the signature is that of Standard Webhooks over
-   * `id.timestamp.body`, one for each key, the present one's first. Beside it `x-notification-key` is the hex HMAC-SHA256
-   * of the raw body keyed by the present authenticationKey as text. Throws when a key has another form, or there is none.
+   * Returns the headers with which a receiver verifies a notification: the signatures of Standard Webhooks over
+   * `id.timestamp.body`, one per key, the current key's first; and `x-notification-key`, the hexadecimal HMAC-SHA256 of the
+   * raw body, keyed by the current authenticationKey as text. Throws when a key is malformed, or there is none.
    */
   return function signedHeaders(
     id: string,

@@ -1,6 +1,6 @@
 /**
- * A bounded number of places, and those who wait for one in the order in which they came. `resume` is called when one
- * may be free: it takes what it needs, or waits again.
+ * A bounded number of slots, and those who wait for one, in the order of their arrival. `resume` is called when a slot may be
+ * free; it takes what it needs, or waits again.
  */
 export function createSlots<Waiter>(size: number, resume: (waiter: Waiter) => void) {
   const waiting = new Set<Waiter>();

@@ -2,7 +2,7 @@ import type { Fault } from '../../errors.ts';
 import { refusedHost } from './address-guard.ts';
 
 const LONGEST = 2048;
-// Without `//` and a host the URL parser would guess (`https:example.com`); spaces and controls it would drop.
+// Without `//` and a host, the URL parser would guess (`https:example.com`); it would silently drop spaces and control characters.
 const ABSOLUTE = /^[a-z][a-z0-9+.-]*:\/\/[^/?#\s]/i;
 const BLANK = /[\s\p{Cc}]/u;
 
@@ -10,8 +10,9 @@ const isLoopback = (hostname: string): boolean =>
   hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname);
 
 /**
- * What is wrong with a webhook URL (op 2), or undefined: absolute, `https` (or `http` where allowed, and for loopback
- * hosts), no credentials in it, at most 2048 characters (unless told). Where the name of a host leads is judged when a connection is made.
+ * Returns the fault of a webhook URL (op 2), or undefined. It must be absolute, `https` (or `http` where that is allowed, and
+ * for loopback hosts), without credentials, and have at most `longest` characters (by default 2048). The address of a host's
+ * name is checked when a connection is made.
  */
 export function webhookUrlFault(name: string, text: string, allowHttp: boolean, longest = LONGEST): Fault | undefined {
   const fault = (type: string, msg: string): Fault => ({ loc: ['body', name], msg, type });
@@ -43,8 +44,8 @@ function settingUrlRule({ allowHttp, allowPrivate }: Allowed) {
 const rules = new Map<string, ReturnType<typeof settingUrlRule>>();
 
 /**
- * The rule for the URLs of settings: a host that the guard of connections will refuse is refused when it is set (op 2). One
- * function for the same allowances, as services in one process share the schemas that are compiled with it.
+ * Makes the rule for the URLs of settings: a host that the connection guard would refuse is already refused when it is set
+ * (op 2). Equal options get the same function, because services in one process share the schemas that are compiled with it.
  */
 export function createSettingUrlRule(allowed: Allowed) {
   const key = `${allowed.allowHttp} ${allowed.allowPrivate}`;

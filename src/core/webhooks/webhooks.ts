@@ -7,7 +7,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import { createIdle } from '../../runtime/idle.ts';
 import type { Ids } from '../../runtime/ids.ts';
 import type { Log } from '../../runtime/log.ts';
-import { createPlaces, type Place } from './attempt-slots.ts';
+import { type AttemptSlot, createAttemptSlots } from './attempt-slots.ts';
 import { type AttemptParts, type Concluded, createAttempts } from './attempts.ts';
 import type { ReceiverName } from './delivery.ts';
 import * as repository from './delivery-repository.ts';
@@ -23,7 +23,7 @@ import { createSender } from './sender.ts';
 type Delivery = repository.Delivery;
 
 /** Microseconds before a failed read is tried again. */
-const READ_PAUSE = 1_000_000;
+const READ_PAUSE_MICROS = 1_000_000;
 
 interface Options {
   database: Database;
@@ -31,31 +31,31 @@ interface Options {
   ids: Ids;
   log: Log;
   metrics: Metrics;
-  /** Where the receiver is and the keys that sign, asked at every attempt. */
+  /** Returns the URL of a receiver and the keys that sign; called at every attempt. */
   endpointOf: AttemptParts['endpointOf'];
-  /** Whom events about a failing receiver may go to. Throws APPLICATION_UNREGISTERED. */
+  /** Finds the application that is notified of a failing receiver. Throws APPLICATION_UNREGISTERED. */
   findApplication: Parameters<typeof createEndpointEvents>[0]['findApplication'];
-  /** Which receivers are this node's. */
+  /** Tells which receivers belong to this node. */
   share: ReceiverShare;
   /** LAPEL_WEBHOOK_ALLOW_PRIVATE */
   allowPrivate: boolean;
   /** Milliseconds from the start of an attempt to its answer. */
   timeoutMs?: number;
-  /** Milliseconds that attempts under way get to end when the service stops. */
+  /** Milliseconds that attempts in progress have to end when the service stops. */
   drainMs?: number;
-  /** How names become addresses; the system's way by default. */
+  /** Resolves names to addresses; the system's resolver by default. */
   lookup?: LookupFunction;
 }
 
 export type Webhooks = ReturnType<typeof createWebhooks>;
 
 /**
- * The sender of webhooks. A delivery is a row that is written with what it tells of; the commit hands it to its
- * receiver's queue, from which attempts are made within the receiver's window and the slots of all. Each outcome is
- * written down: delivered, gone, exhausted, or pending until a later time. When a queue is full the rest stays in the
- * database and is read in pages, the longest due first; one timer waits for the next due time of all. Nothing polls.
- * Where there are other nodes each receiver is one node's, so that its window and its order hold over all of them: what is
- * recorded for another node's is told to that one.
+ * Sends webhooks. A delivery is a row that is stored together with its event. The commit puts it into the queue of its
+ * receiver, from which attempts are made within the receiver's window and the slots of all receivers. Each outcome is stored:
+ * delivered, gone, exhausted, or pending until a later time. When a queue is full, further deliveries stay in the database
+ * and are read in pages, the earliest due first; one timer waits for the next due time of all. Nothing polls.
+ * With several nodes, each receiver belongs to one of them, so that its window and its order hold over all nodes; a node that
+ * records a delivery for another's receiver tells that node.
  */
 export function createWebhooks(options: Options) {
   const { database, clock, ids, log, metrics, endpointOf, findApplication, share, allowPrivate } = options;
@@ -65,7 +65,7 @@ export function createWebhooks(options: Options) {
   const endpoints = createEndpointEvents({ clock, findApplication, record: recording.record });
   const failures = createFailures({ database, endpoints });
   const writer = createOutcomeWriter<Concluded>({ database, clock, log, also: failures.write, written, rested: tell });
-  const places = createPlaces<Receiver>({
+  const slots = createAttemptSlots<Receiver>({
     clock,
     resume: pump,
     late,
@@ -81,7 +81,7 @@ export function createWebhooks(options: Options) {
     endpointOf,
     sender,
     maySend: () => !aborted,
-    isLate: places.isLate,
+    isLate: slots.isLate,
   });
   let running = false;
   let aborted = false;
@@ -90,16 +90,16 @@ export function createWebhooks(options: Options) {
   let stopped = false;
   const drained = createIdle(() => underWay > 0 || reads > 0);
   const handedOver = createIdle(receivers.letsGo);
-  const idle = createIdle(() => !stopped && (underWay > 0 || reads > 0 || writer.busy() || places.waits()));
+  const idle = createIdle(() => !stopped && (underWay > 0 || reads > 0 || writer.busy() || slots.waits()));
 
   function hold(receiver: Receiver, delivery: Delivery): void {
     receiver.held.set(delivery.deliveryId, delivery.round);
     receiver.queue.push(delivery);
   }
 
-  /** A new delivery was committed. While older ones wait in the database it queues up behind them there. */
+  /** Takes a new delivery after its commit. If older ones wait in the database, it waits behind them there. */
   function accept(name: ReceiverName, delivery: Delivery): void {
-    if (!running) return; // the row stays; start() finds it
+    if (!running) return; // the row remains, and start() finds it
     if (receivers.isElsewhere(name)) {
       share.tell(name);
       return;
@@ -111,28 +111,28 @@ export function createWebhooks(options: Options) {
     pump(receiver);
   }
 
-  /** Starts what the receiver's window and the places allow, and reads more when the queue runs low. */
+  /** Starts as many attempts as the receiver's window and the slots allow, and reads more when the queue runs low. */
   function pump(receiver: Receiver): void {
     if (!running || !receivers.mine(receiver)) return;
-    while (receiver.queue.length > 0 && receiver.inFlight < receiver.window && places.free(receiver.kind)) {
+    while (receiver.queue.length > 0 && receiver.inFlight < receiver.window && slots.free(receiver.kind)) {
       const delivery = receiver.queue.shift();
-      // One that was asked for again since it was queued comes in its new round.
+      // A delivery with a redelivery since it was queued is skipped; it comes again in its new round.
       if (delivery && receiver.held.get(delivery.deliveryId) === delivery.round)
-        void attempt(receiver, delivery, places.take(receiver.kind, receiver));
+        void attempt(receiver, delivery, slots.take(receiver.kind, receiver));
     }
     const wants = wantsMore(receiver);
-    const full = !places.free(receiver.kind) && receiver.inFlight < receiver.window;
+    const full = !slots.free(receiver.kind) && receiver.inFlight < receiver.window;
     if (full && (wants || receiver.queue.length > 0)) {
-      places.wait(receiver.kind, receiver); // reads too: what cannot be sent now need not be in memory
+      slots.wait(receiver.kind, receiver); // reading waits too, so that memory holds only deliveries that can be sent soon
     } else if (wants) void read(receiver);
   }
 
   async function read(receiver: Receiver): Promise<void> {
     receiver.reading = true;
-    receiver.more = false; // what is committed from here on is handed over, or says `more` again
+    receiver.more = false; // a delivery that is committed from here on is accepted directly, or sets `more` again
     reads += 1;
     const now = clock.now();
-    // Also what is settled while this reads: the page may still show it as pending.
+    // Deliveries that were held before the read are skipped too: the page may still show them as pending after their outcome.
     const skip = { held: new Map(receiver.held) };
     const limit = roomIn(receiver) + skip.held.size;
     try {
@@ -148,7 +148,7 @@ export function createWebhooks(options: Options) {
     } catch (cause) {
       if (!isDatabaseAway(cause))
         log.error({ err: cause, setting: receiver.setting }, 'webhooks that are due could not be read');
-      timer.schedule(receiver, now + READ_PAUSE);
+      timer.schedule(receiver, now + READ_PAUSE_MICROS);
     }
     receiver.reading = false;
     reads -= 1;
@@ -157,15 +157,15 @@ export function createWebhooks(options: Options) {
     tell();
   }
 
-  async function attempt(receiver: Receiver, delivery: Delivery, place: Place<Receiver>): Promise<void> {
+  async function attempt(receiver: Receiver, delivery: Delivery, slot: AttemptSlot<Receiver>): Promise<void> {
     receiver.inFlight += 1;
     underWay += 1;
-    const made = await attempts.make(place, delivery);
-    place.cut = undefined;
-    places.release(place);
-    if (made?.answer) writer.add(attempts.conclude(place, delivery, made.url, made.answer));
-    else letGo(receiver, delivery); // its outcome is unknown: it stays pending
-    if (made === null) timer.schedule(receiver, clock.now() + READ_PAUSE);
+    const made = await attempts.make(slot, delivery);
+    slot.cut = undefined;
+    slots.release(slot);
+    if (made?.answer) writer.add(attempts.conclude(slot, delivery, made.url, made.answer));
+    else letGo(receiver, delivery); // the outcome is unknown, so the delivery stays pending
+    if (made === null) timer.schedule(receiver, clock.now() + READ_PAUSE_MICROS);
     receiver.inFlight -= 1;
     underWay -= 1;
     pump(receiver);
@@ -187,7 +187,7 @@ export function createWebhooks(options: Options) {
     handedOver.tell();
   }
 
-  /** Takes up what is pending: one look per receiver, its rows are read as they can be sent. */
+  /** Finds the receivers of this node with pending deliveries; their rows are read as they can be sent. */
   async function takeUp(): Promise<void> {
     if (!running) return;
     await failures.load();
@@ -210,7 +210,7 @@ export function createWebhooks(options: Options) {
     /** See createRecording. */
     ...recording,
 
-    /** Rows of a receiver came due that were not recorded just now. Called after their commit; or another node says so. */
+    /** Called after the commit of rows that became due without being new, or when another node tells of such rows. */
     due(name: ReceiverName, told: 'here' | 'by another' | 'passed on' = 'here'): void {
       if (receivers.isElsewhere(name)) {
         if (told !== 'passed on') share.tell(name, told === 'by another');
@@ -227,23 +227,23 @@ export function createWebhooks(options: Options) {
       await takeUp();
     },
 
-    /** Receivers are this node's now, or something may be due that nobody told of. */
+    /** Called when receivers became this node's, or when due rows may have been missed. */
     takeUp,
 
-    /** Receivers are not this node's any more: what is queued for them is left to who has them now, or soon. */
+    /** Called when receivers are no longer this node's: their queues are dropped, and the new node sends the deliveries. */
     letGo: receivers.letGo,
 
-    /** The same; resolves when what is under way for them is written down. */
+    /** Like `letGo`; resolves when the attempts in progress for these receivers have ended and are stored. */
     async drain(): Promise<void> {
       receivers.letGo();
       await handedOver.idle();
       for (const receiver of receivers.all()) receivers.forget(receiver);
     },
 
-    /** Resolves when nothing is under way and nothing is due. */
+    /** Resolves when no attempt, read or write is in progress and no delivery can be sent. */
     idle: idle.idle,
 
-    /** Begins nothing more and lets what is under way end within the bound; what does not stays pending. */
+    /** Begins no further attempts and lets those in progress end within the bound; deliveries of the others stay pending. */
     async [Symbol.asyncDispose](): Promise<void> {
       running = false;
       timer.stop();

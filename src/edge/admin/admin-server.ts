@@ -6,23 +6,27 @@ import type { AdminServices } from './services.ts';
 
 interface Parts extends ListenerParts, Omit<AdminServices, 'metrics'> {
   administratorToken: string;
-  /** What it is called, besides by its address. */
+  /** The host names of administration; addresses are accepted besides. */
   names: readonly string[];
-  /** The listener's own URL without a slash at its end; asked per request. */
+  /**
+   * The URL of this listener without a slash at its end. It is a function, because a free port is known only after
+   * listening.
+   */
   adminUrl(): string;
 }
 
-// Milliseconds for a whole request: an import of many devices comes as fast as its devices are registered.
+// Milliseconds for a whole request. It is long for imports of many devices, which are read as fast as devices are
+// registered.
 const LONGEST_REQUEST = 3_600_000;
 
-/** Browsers keep nothing of the data, and give it to no other page. */
+/** Browsers must not keep the data, nor give it to pages of other origins. */
 const FOR_BROWSERS = {
   'Cache-Control': 'no-store',
   'Cross-Origin-Resource-Policy': 'same-origin',
   'X-Content-Type-Options': 'nosniff',
 };
 
-/** Administration, metrics and probes, on a listener of their own. */
+/** Creates the listener of administration, metrics and probes. */
 export function createAdminServer(parts: Parts): HttpServer {
   return createListener({
     ...parts,

@@ -5,7 +5,7 @@ import { nextPageAfter } from '../http/paging.ts';
 import type { Answer } from '../http/route.ts';
 import type { AdminServices, At } from './services.ts';
 
-/** Who changed what, the newest first. */
+/** Lists the audit log, newest first. */
 export async function listAudit(
   { audit }: AdminServices,
   input: At<never, never, 'admin/audit-query'>,

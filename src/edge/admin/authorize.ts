@@ -6,7 +6,7 @@ import { checkOwnChange, checkOwnRead } from './sessions/own-page.ts';
 import { sessionSecret } from './sessions/session-cookie.ts';
 import type { ConsoleSessions } from './sessions/sessions.ts';
 
-/** Who administers: whoever has the token, or a session of the console. */
+/** The caller of administration: identified by the administrator token, or by a session of the console. */
 export type Administrator = { kind: 'token' } | { kind: 'session'; sessionId: string };
 
 interface Parts {
@@ -20,9 +20,8 @@ const READS: ReadonlySet<string | undefined> = new Set(['GET', 'HEAD']);
 const digest = (text: string): Buffer => createHash('sha256').update(text, 'utf8').digest();
 
 /**
- * Lets in who has the administrator token, which is compared in constant time (hashing makes both sides equally long), or
- * else the cookie of a session, in requests of the console itself. Throws ADMIN_TOKEN_INVALID, SESSION_ENDED and
- * CONSOLE_REQUEST_FORGED.
+ * Accepts the administrator token, compared in constant time (hashing makes both sides equally long), or the cookie of
+ * a session in requests of the console itself. Throws ADMIN_TOKEN_INVALID, SESSION_ENDED and CONSOLE_REQUEST_FORGED.
  */
 export function createAuthorize({ administratorToken, sessions }: Parts) {
   const wanted = digest(administratorToken);

@@ -15,7 +15,7 @@ export async function listDevelopers({ developers }: AdminServices, input: List)
   return { status: 200, headers: nextPage(input, input.query, body.total), body };
 }
 
-/** With what it has, and may have, of what has a quota. */
+/** Reads a developer, with the usage and limits of its quotas. */
 export async function readDeveloper(
   { developers, quotas }: AdminServices,
   { params }: At<'developerId'>,

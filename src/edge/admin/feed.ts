@@ -6,7 +6,7 @@ import type { AdminServices } from './services.ts';
 
 const ALWAYS = (): Promise<boolean> => Promise.resolve(true);
 
-/** What happens, live. */
+/** Streams changes of all devices, transactions and receivers. */
 export function readFeed(
   { feed, sessions }: Pick<AdminServices, 'feed' | 'sessions'>,
   { query, caller }: Input<unknown, unknown, { topics: string }, Administrator>,

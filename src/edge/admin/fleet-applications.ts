@@ -6,9 +6,9 @@ import type { Answer, Input } from '../http/route.ts';
 import { utcOrNull } from './fleet-devices.ts';
 import type { AdminServices, At } from './services.ts';
 
-/** No secret of it: neither its key nor its secret. */
+/** The row has neither the key nor the secret of the application. */
 function applicationRow(application: CountedApplication): ApplicationRow {
-  const { remoteSupportEvent: _, ...settings } = application.settings; // deprecated, and never called
+  const { remoteSupportEvent: _, ...settings } = application.settings; // deprecated; no webhook is ever sent to it
   return {
     applicationId: application.applicationId,
     developerId: application.developerId,

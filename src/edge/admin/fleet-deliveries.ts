@@ -21,13 +21,13 @@ const receiverBody = (row: ReceiverState): Receiver => ({
   nextAttemptAt: utc(row.nextAttemptAt),
 });
 
-/** As the feed names and shows it. */
+/** A receiver with the key that the feed identifies it by. */
 export const keyedReceiver = (row: ReceiverState) => ({
   key: `${row.applicationId} ${row.setting}`,
   value: receiverBody(row),
 });
 
-/** How the receivers of webhooks do. */
+/** Lists the states of webhook receivers. */
 export async function listReceivers(
   { receivers }: AdminServices,
   input: At<never, never, 'admin/receiver-query'>,
@@ -40,7 +40,7 @@ export async function listReceivers(
   return { status: 200, headers: { ...NO_STORE, ...link }, body };
 }
 
-/** Webhooks of all applications, the newest first. */
+/** Lists webhook deliveries of all applications, newest first. */
 export async function listAllDeliveries(
   { deliveries }: AdminServices,
   input: At<never, never, 'admin/delivery-query'>,
@@ -51,11 +51,11 @@ export async function listAllDeliveries(
   const { rows, next } = await deliveries.list({ ...query, ...times });
   const body: SchemaTypes['common/delivery-row-list'] = { deliveries: rows.map(deliveryRow) };
   const link = next === undefined ? {} : nextPageAfter(input, input.query, { after: next });
-  // URLs of receivers may have a token in them.
+  // Not cached, because the URL of a receiver may hold a token.
   return { status: 200, headers: { ...NO_STORE, ...link }, body };
 }
 
-/** One with what is sent, but for what is secret in it, and what came of its failed attempts. */
+/** Reads a delivery with its body, in which secrets are hidden, and the results of its failed attempts. */
 export async function readDelivery({ deliveryLog }: AdminServices, { params }: AtDelivery): Promise<Answer> {
   const delivery = await deliveryLog.find(params.applicationId, params.deliveryId);
   const { body: sent, failedAttempts, ...about } = deliveryDetail(delivery);
@@ -67,13 +67,13 @@ export async function readDelivery({ deliveryLog }: AdminServices, { params }: A
   return { status: 200, headers: NO_STORE, body };
 }
 
-/** Sends one again. */
+/** Sends a delivery again. */
 export async function redeliverOne({ deliveryLog }: AdminServices, { params }: AtDelivery): Promise<Answer> {
   await deliveryLog.redeliver(params.applicationId, params.deliveryId);
   return { status: 202 };
 }
 
-/** Sends those of a time again. */
+/** Sends the deliveries of a time range again. */
 export async function redeliverSome(
   { applications, deliveryLog }: AdminServices,
   { params, body, changed }: At<'applicationId', 'admin/redelivery-range'>,

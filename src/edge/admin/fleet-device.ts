@@ -6,10 +6,10 @@ import { utcOrNull } from './fleet-devices.ts';
 import { transactionRows } from './fleet-transactions.ts';
 import type { AdminServices, At } from './services.ts';
 
-/** As it was valid by the schema mqtt/status. */
+/** A reported value, checked by the schema mqtt/status when it was stored. */
 type Reported = FleetDeviceStatus['fields'][number]['value'];
 
-/** What a device last reported, field by field, and what is installed on it. */
+/** Reads the last reported fields of a device, and the software installed on it. */
 export async function readFleetDeviceStatus(
   { devices, statuses, installations }: AdminServices,
   { params: { deviceId } }: At<'deviceId'>,
@@ -55,7 +55,7 @@ export async function closeConnection({ devices }: AdminServices, { params }: At
   return { status: 204 };
 }
 
-/** The transactions of a device, for whichever application. */
+/** Lists the transactions of a device, of all applications. */
 export async function listFleetDeviceTransactions(
   services: AdminServices,
   input: Input<{ deviceId: string }, unknown, DeviceTransactionQuery>,

@@ -11,7 +11,7 @@ const milliseconds = (value: number | null): number | null => (value === null ? 
 
 type Services = Pick<AdminServices, 'figures' | 'history' | 'vitals'>;
 
-/** The fleet in a dozen figures. */
+/** Summarizes the fleet in a dozen figures. */
 export async function summaryOf({ figures, history, vitals }: Services): Promise<FleetSummary> {
   const { at, devices, transactions, deliveries, receivers } = await figures.summary();
   const delay = history.loopDelay();
@@ -33,7 +33,7 @@ export const readSummary = async (services: AdminServices): Promise<Answer> => (
   body: await summaryOf(services),
 });
 
-/** How many devices have what. */
+/** Counts the devices of each group, such as each firmware version. */
 export async function readBreakdown(
   { figures }: AdminServices,
   { query }: At<never, never, 'admin/fleet-breakdown-query'>,
@@ -48,7 +48,7 @@ export async function readBreakdown(
   return { status: 200, body };
 }
 
-/** The figures over time. */
+/** Lists the figures over time. */
 export async function readHistory(
   { history }: AdminServices,
   { query }: At<never, never, 'admin/fleet-history-query'>,

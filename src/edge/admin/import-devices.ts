@@ -5,13 +5,15 @@ import { NO_STORE } from '../http/no-store.ts';
 import type { Answer, Input } from '../http/route.ts';
 import type { AdminServices } from './services.ts';
 
-/** Lines under way at once: they share commits. So many, and what lies in the sockets, is all that is in memory. */
+/**
+ * Lines that are processed at once and so share commits. They and the buffers of the sockets are all that is in memory.
+ */
 const LINES_AT_ONCE = 200;
 
 /**
- * Registers devices, a line of NDJSON or CSV each, and answers a line for each as it is done. A line that is wrong harms no
- * other. A line that says what is there already, credential included, is answered as if it were new: an import that broke
- * off is sent again as it was.
+ * Registers devices, each from a line of NDJSON or CSV, and answers each line when it is done. A faulty line does not
+ * affect others. A line with the values of an existing device, credential included, is answered as if the device were
+ * new, so an import that broke off can be sent again unchanged.
  */
 export async function importDevices(
   { devices, developers, contracts, log }: AdminServices,
@@ -38,7 +40,7 @@ export async function importDevices(
     } catch (thrown) {
       const error = toDomainError(thrown);
       count.refused += 1;
-      if (error.code === 'INTERNAL') log.error({ err: thrown, line }, 'a line of an import could not be carried out');
+      if (error.code === 'INTERNAL') log.error({ err: thrown, line }, 'a device of an import could not be registered');
       return { line, error: errorBody(error) };
     }
   }
@@ -57,7 +59,7 @@ export async function importDevices(
       }
       if (batch.length > 0) yield await written();
     } finally {
-      await Promise.all(batch); // also of one that broke off
+      await Promise.all(batch); // also when the import broke off
       await changed(count);
     }
   }

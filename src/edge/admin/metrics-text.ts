@@ -1,7 +1,10 @@
 import type { Metrics } from '../../metrics.ts';
 import type { Clock } from '../../runtime/clock.ts';
 
-/** Microseconds for which a text is kept: nobody scrapes more often, and a second scraper costs nothing. */
+/**
+ * Microseconds for which a text is kept. It is shorter than any usual interval of scrapes, so that several scrapers
+ * share one text.
+ */
 const KEPT = 1_000_000;
 
 interface Parts {
@@ -9,13 +12,13 @@ interface Parts {
   metrics: Pick<Metrics, 'registry'>;
   /** Brings the metrics of queues and sizes up to date. */
   survey(): Promise<void>;
-  /** Whether a text is kept; else only those who ask at once get the same. */
+  /** True to keep the text for a moment; false to share it between simultaneous requests only. */
   isKept: boolean;
 }
 
 /**
- * What `/metrics` answers. To gather all figures and to write them takes as long as many calls do: it is done by one at a
- * time, and once a second at most, however many ask.
+ * Writes the text of `/metrics`. Collecting and writing all figures takes as long as many API calls, so it is done by
+ * one request at a time, and at most once a second however many ask.
  */
 export function createMetricsText({ clock, metrics: { registry }, survey, isKept }: Parts): () => Promise<string> {
   let text = '';

@@ -36,10 +36,13 @@ import { listSettings } from './settings.ts';
 
 const route = routesOf<AdminServices, Administrator>();
 
-// The administrator token has no scopes: it is good for everything here.
+// The administrator token has no scopes: it permits everything here.
 const A = 'administrator';
 
-/** The whole administration: method, path, token, schemas, handler. Statuses and words are in schemas/openapi-admin.yaml. */
+/**
+ * The whole administration API: method, path, token, schemas, handler. Statuses and descriptions are in
+ * schemas/openapi-admin.yaml.
+ */
 // biome-ignore format: a table is read by its rows
 export const ROUTES = [
   route('POST',   '/admin/v1/developers', A, { body: 'admin/developer-create' }, createDeveloper),

@@ -7,9 +7,9 @@ type Result = SearchResults['results'][number];
 type Kind = Result['kind'];
 
 const MOST = 20;
-/** The longest beginning of a deviceId. */
+/** The beginning of a deviceId, which has at most 15 digits. */
 const DIGITS = /^\d{1,15}$/;
-/** The longest number that can be exact. */
+/** The longest transaction number that JavaScript can represent exactly. */
 const NUMBER = /^\d{1,16}$/;
 const DELIVERY = /^msg_[0-9a-f]{32}$/;
 
@@ -37,7 +37,7 @@ async function devices({ fleet }: AdminServices, q: string): Promise<Result[]> {
   return found.devices.map(({ deviceId, developerId }) => result('device', deviceId, developerId));
 }
 
-/** What has this identifier, or begins with it; then what contains the text. */
+/** Finds objects whose identifier is or begins with the text, then those whose name contains it. */
 export async function search(
   services: AdminServices,
   { query: { q: given } }: Input<unknown, unknown, SearchQuery>,
@@ -58,7 +58,10 @@ export async function search(
   return { status: 200, body: { results: fair(found) } };
 }
 
-/** No kind takes the places of all others: as many of each as there is room for, in turn. */
+/**
+ * Shortens the results to MOST in all, so that no kind crowds out the others: each kind gets the same number, and the
+ * rest is filled up in order.
+ */
 function fair(found: readonly Result[][]): Result[] {
   let each = 0;
   while (each < MOST && found.reduce((sum, rows) => sum + Math.min(rows.length, each + 1), 0) <= MOST) each += 1;

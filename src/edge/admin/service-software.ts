@@ -17,7 +17,7 @@ const body = (row: AvailableVersion, formatTime: AdminServices['formatTime']): S
   updateDate: formatTime(row.updatedAt),
 });
 
-/** The handlers of system packages, and of firmware: the same, but for the name of the list. */
+/** The handlers of system packages or of firmware; they differ only in the name of the list. */
 function handlersOf(kind: Kind, listName: 'systemPackages' | 'firmwareVersions') {
   return {
     async list({ software, formatTime }: AdminServices, input: List): Promise<Answer> {

@@ -28,7 +28,7 @@ import type { Input } from '../http/route.ts';
 import type { ConsolePages } from '../pages/pages.ts';
 import type { ConsoleSessions } from './sessions/sessions.ts';
 
-/** What the handlers of administration act on; each one names the parts that it needs. */
+/** The parts that the handlers of administration use; each handler names the ones that it needs. */
 export interface AdminServices {
   developers: Pick<Developers, 'create' | 'list' | 'find' | 'update' | 'remove' | 'search'>;
   applications: Pick<
@@ -48,27 +48,27 @@ export interface AdminServices {
   /** Transactions of all devices and applications. */
   overview: Overview;
   cancellation: Cancellation;
-  /** The application of a delivery. */
+  /** Finds the application of a delivery. */
   findDelivery(deliveryId: string): Promise<string | undefined>;
-  /** As they were given. */
+  /** The settings as given at start. */
   settings: Config['given'];
-  /** Which devices have what. */
+  /** Knows the software that is installed on devices. */
   installations: Installations;
   software: Pick<Software, 'systemPackages' | 'firmware' | 'inspection'>;
   /** Packages and versions of all developers, and of the service. */
   softwareOverview: SoftwareOverview;
-  /** Of the whole fleet, now and over time. */
+  /** Figures of the whole fleet, now and over time. */
   figures: FleetFigures;
   history: FleetHistory;
-  /** Of this process: milliseconds, and how many nodes there are. */
+  /** Figures of this process: the time of commits in milliseconds, and the number of nodes. */
   vitals: { commitP99(): number | null; nodes(): number };
-  /** Webhooks of all applications, and where they go. */
+  /** Webhook deliveries of all applications, and their receivers. */
   receivers: ReceiverStates;
   deliveries: AllDeliveries;
   deliveryLog: DeliveryLog;
-  /** Who changed what. */
+  /** The audit log. */
   audit: Audit;
-  /** The console. */
+  /** The pages of the console. */
   pages: ConsolePages;
   feed: Pick<Feed, 'open'>;
   sessions: ConsoleSessions;
@@ -76,15 +76,15 @@ export interface AdminServices {
   clock: Clock;
   log: Log;
   metrics: Pick<Metrics, 'registry'>;
-  /** What Prometheus collects. */
+  /** The metrics, as text for Prometheus. */
   metricsText(): Promise<string>;
-  /** Microseconds as a local date-time. */
+  /** Formats microseconds as a local date-time. */
   formatTime(micros: number): string;
-  /** What `/readyz` asks. */
+  /** The checks behind `/readyz`. */
   readiness: Pick<Readiness, 'problems'>;
 }
 
-/** What a handler gets, by the parameter of its path. */
+/** The input of a handler, by the parameters of its path. */
 export type At<Name extends string, Body extends SchemaName = never, Query extends SchemaName = never> = Input<
   { [Parameter in Name]: string },
   SchemaTypes[Body],

@@ -11,7 +11,7 @@ import { cookieOf, noCookie, sessionSecret } from './sessions/session-cookie.ts'
 type Services = Pick<AdminServices, 'sessions'>;
 type Audited = Pick<AdminServices, 'sessions' | 'audit'>;
 
-/** Of the routes that come before there is a caller: who logs in, and who logs out. */
+/** The audit record of login and logout, whose routes have no caller yet. */
 const change = (method: string, sessionId: string, { target, requestId }: Pick<Input, 'target' | 'requestId'>) => ({
   actor: { kind: 'session' as const, name: sessionId },
   method,
@@ -26,7 +26,10 @@ function secretOf({ headers }: Pick<Input, 'headers'>): string {
   return secret;
 }
 
-/** Opens a session for who has the administrator token; nobody gets its secret before it is written down who that is. */
+/**
+ * Opens a session for the holder of the administrator token. The login is recorded in the audit log before the secret
+ * is sent.
+ */
 export async function openSession(
   { sessions, audit }: Audited,
   input: At<never, 'admin/console-login'>,
@@ -37,7 +40,10 @@ export async function openSession(
   return { status: 204, headers: { ...NO_STORE, 'Set-Cookie': cookieOf(secret, page) } };
 }
 
-/** How long the caller's session still is good; nothing without one: browsers would report an error each time. */
+/**
+ * Reads until when the caller's session is valid. Without a session the answer is 204 and no error, because browsers
+ * would report an error each time.
+ */
 export async function readOwnSession({ sessions }: Services, { headers }: Input): Promise<Answer> {
   checkOwnRead(headers);
   const secret = sessionSecret(headers.cookie);
@@ -60,7 +66,7 @@ export async function closeSession({ sessions, audit }: Audited, input: Input): 
   return { status: 204, headers: { ...NO_STORE, 'Set-Cookie': noCookie(page) } };
 }
 
-/** All sessions that are good. */
+/** Lists all valid sessions. */
 export async function listSessions(
   { sessions }: Services,
   { caller }: Input<unknown, unknown, unknown, Administrator>,

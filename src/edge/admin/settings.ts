@@ -5,7 +5,7 @@ import { textWithoutSecrets } from '../../runtime/without-secrets.ts';
 import type { Answer } from '../http/route.ts';
 import type { AdminServices } from './services.ts';
 
-/** As everybody who administrates may see it. */
+/** A setting as administration shows it, without secrets. */
 export function shownSetting({ name, value, isSet }: GivenSetting): SettingList['settings'][number] {
   const { description, ...row } = SETTINGS.find((setting) => setting.name === name) as (typeof SETTINGS)[number];
   const secret = 'secret' in row;
@@ -18,7 +18,7 @@ export function shownSetting({ name, value, isSet }: GivenSetting): SettingList[
   };
 }
 
-/** The settings as in effect, without what is secret in them. */
+/** Lists the settings in effect, without secrets. */
 export function listSettings({ settings }: AdminServices): Answer {
   const body: SettingList = { settings: settings.map(shownSetting) };
   return { status: 200, body };

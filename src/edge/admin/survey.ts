@@ -2,28 +2,31 @@ import type { Metrics } from '../../metrics.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
 
-/** Microseconds; scrapes in between get the figures of the last look. */
+/** Microseconds for which the figures are kept; scrapes in between get the same ones. */
 const KEPT = 10_000_000;
-/** Milliseconds that a scrape waits for a look; a longer one is for the next scrape. */
-const PATIENCE = 2_000;
+/** Milliseconds that a scrape waits for new figures; a slower lookup serves the next scrape. */
+const LOOKUP_TIMEOUT_MS = 2_000;
 
 interface Parts {
   clock: Clock;
   log: Log;
   metrics: Metrics;
-  /** Commands that devices must still hear of; microseconds. */
+  /** Counts commands that are still to be sent to devices; microseconds. */
   due(): Promise<{ count: number; oldestAt: number | null }>;
-  /** Webhooks that are pending; microseconds. */
+  /** Counts pending webhook deliveries; microseconds. */
   pending(): Promise<{ count: number; earliestDueAt: number | null }>;
-  /** Bytes. */
+  /** Sizes in bytes. */
   databaseSize(): Promise<{ database: number; log: number; free: number }>;
-  /** Seconds of this node's lease that are left, and since what hints speak of was looked at; undefined where there are no other nodes. */
+  /**
+   * The seconds left of this node's lease, and the seconds since it last read the full state that hints describe;
+   * undefined without a cluster.
+   */
   cluster(): { lease: number; healAge: number } | undefined;
-  /** Bytes of stored objects, and that the disk has left; undefined when the store is not ours. */
+  /** Bytes of stored objects, and free bytes of the disk; undefined for an external object store. */
   objects(): Promise<{ stored: number; free: number } | undefined>;
 }
 
-/** Figures that are looked up when somebody asks for metrics, and by nobody else: queues, their ages, sizes. */
+/** Looks up the figures of queues, their ages and sizes. It does so only when somebody asks for metrics. */
 export function createSurvey(parts: Parts) {
   const { clock, log, metrics } = parts;
   let lookedAt = Number.NEGATIVE_INFINITY;
@@ -49,12 +52,12 @@ export function createSurvey(parts: Parts) {
       }
       lookedAt = clock.now();
     } catch (err) {
-      log.warn({ err }, 'what the metrics tell of queues and sizes could not be looked up');
+      log.warn({ err }, 'the metrics of queues and sizes could not be looked up');
     }
     looking = undefined;
   }
 
-  /** Brings the figures up to date, or leaves those of the last look. */
+  /** Looks the figures up again, or keeps the last ones when they are recent enough. */
   return async function refresh(): Promise<void> {
     const cluster = parts.cluster();
     metrics.clusterLease.set(cluster?.lease ?? 0);
@@ -62,7 +65,7 @@ export function createSurvey(parts: Parts) {
     if (clock.now() - lookedAt < KEPT) return;
     looking ??= look();
     const { promise, resolve } = Promise.withResolvers<void>();
-    const cancel = clock.after(PATIENCE, resolve);
+    const cancel = clock.after(LOOKUP_TIMEOUT_MS, resolve);
     await Promise.race([looking, promise]);
     cancel();
   };

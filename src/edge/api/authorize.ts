@@ -5,9 +5,10 @@ import { bearerToken } from '../http/bearer.ts';
 import type { ApiServices } from './services.ts';
 
 /**
- * The first three checks of a request (contract, section 1): the token, its scope, and that it is of the application in
- * the path. The application is looked up each time, so deleting it, or replacing its secret, ends its tokens at once. Throws TOKEN_MISSING,
- * TOKEN_INVALID, SCOPE_INSUFFICIENT, APPLICATION_FOREIGN, APPLICATION_UNREGISTERED.
+ * The first three checks of a request (contract, section 1): the token, its scope, and that it belongs to the
+ * application in the path. The application is looked up for each request, so deleting it, or replacing its secret, ends
+ * its tokens at once. Throws TOKEN_MISSING, TOKEN_INVALID, SCOPE_INSUFFICIENT, APPLICATION_FOREIGN,
+ * APPLICATION_UNREGISTERED.
  */
 export function createAuthorize({ accessTokens, applications }: Pick<ApiServices, 'accessTokens' | 'applications'>) {
   return async (
@@ -17,9 +18,12 @@ export function createAuthorize({ accessTokens, applications }: Pick<ApiServices
   ): Promise<Application> => {
     const { applicationId, scopes, secretMark } = await accessTokens.verify(bearerToken(authorization));
     const application = await applications.findLive(applicationId);
-    // Of the service's own: those of a legacy issuer, and of releases before this one, say nothing of a secret.
+    // Only tokens of this service name the secret that they were issued for. Tokens of a legacy issuer, and of earlier
+    // releases, do not.
     if (application && secretMark !== undefined && secretMark !== application.secretMark) {
-      throw new DomainError('TOKEN_INVALID', { cause: new Error('the secret that got the token was replaced') });
+      throw new DomainError('TOKEN_INVALID', {
+        cause: new Error('the secret that the token was issued for was replaced'),
+      });
     }
     if (!scopes.has(scope)) throw new DomainError('SCOPE_INSUFFICIENT', { values: { scope } });
     const { applicationId: named = applicationId } = params;

@@ -5,7 +5,7 @@ import { nextPage } from '../http/paging.ts';
 import type { Answer } from '../http/route.ts';
 import type { ApiServices, AtApplication } from './services.ts';
 
-/** Op 24. */
+/** Lists the versions that the application may install (op 24). */
 export async function listAvailable(
   { software, formatTime }: ApiServices,
   input: AtApplication<never, 'rest/available-software-query'>,
@@ -31,7 +31,7 @@ export async function listAvailable(
   return { status: 200, headers: nextPage(input, query, total), body };
 }
 
-/** Op 29. */
+/** Lists the versions of firmware (op 29). */
 export async function listFirmware({ software }: ApiServices): Promise<Answer> {
   return { status: 200, body: { firmwareVersions: await software.available.firmware() } };
 }

@@ -3,7 +3,7 @@ import { NO_STORE } from '../http/no-store.ts';
 import type { Answer } from '../http/route.ts';
 import type { ApiServices, AtApplication, AtVersion } from './services.ts';
 
-/** Op 20. */
+/** Reads whether a version has a binary (op 20). */
 export async function readBinary(
   { software, formatTime }: ApiServices,
   { params, caller }: AtVersion,
@@ -21,18 +21,18 @@ export async function readBinary(
   return { status: 200, body };
 }
 
-/** Op 21. */
+/** Deletes the binary of a version (op 21). */
 export async function removeBinary({ software }: ApiServices, { params, caller }: AtVersion): Promise<Answer> {
   await software.binaries.remove(caller.developerId, params);
   return { status: 204 };
 }
 
-/** Op 22. */
+/** Issues a URL to upload the binary of a version (op 22). */
 export async function issueUploadUrl({ software }: ApiServices, { params, caller }: AtVersion): Promise<Answer> {
   return { status: 200, headers: NO_STORE, body: await software.binaries.uploadUrl(caller.developerId, params) };
 }
 
-/** Op 23. */
+/** Registers software and issues a URL to upload it (op 23). */
 export async function uploadApp(
   { software }: ApiServices,
   { caller, body }: AtApplication<'rest/app-upload'>,

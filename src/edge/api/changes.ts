@@ -2,10 +2,13 @@ import type { Application } from '../../core/applications/application-repository
 import type { Audit } from '../../core/audit/audit.ts';
 import type { Changes } from '../http/changes.ts';
 
-/** Of an application's own things: settings, key, packages, versions, distributions, webhooks. Commands to devices are transactions. */
+/**
+ * The scope of changes to the application itself: its settings, key, packages, versions, distributions, webhooks.
+ * Commands to devices are not among them: they are recorded as transactions.
+ */
 const OWN = 'svc:application:write';
 
-/** What an application changes of its own things is written down. */
+/** Records the changes that an application makes to itself in the audit log. */
 export const createApiChanges = (audit: Pick<Audit, 'begin'>): Changes<Application> => ({
   has: ({ method, scope }) => method !== 'GET' && scope === OWN,
   begin: ({ caller, ...change }) =>

@@ -25,12 +25,12 @@ function statusBody(state: DeviceState, formatTime: (micros: number) => string):
     connected: state.connected,
     lastSeenAt: time(state.lastSeenAt),
     ...NOTHING_REPORTED,
-    ...(state.reported as Partial<Reported>), // as it was valid by the schema mqtt/status
+    ...(state.reported as Partial<Reported>), // checked by the schema mqtt/status when it was stored
     reportedAt: time(state.reportedAt),
   };
 }
 
-/** Op 7. */
+/** Reads the status of a device (op 7). */
 export async function readStatus(
   { devices, statuses, formatTime }: ApiServices,
   { params, caller }: AtDevice,
@@ -39,7 +39,7 @@ export async function readStatus(
   return { status: 200, body: statusBody(await statuses.find(params.deviceId), formatTime) };
 }
 
-/** Op 8. */
+/** Lists the status of the devices of the application (op 8). */
 export async function listStatuses(
   { statuses, formatTime }: ApiServices,
   input: AtApplication<never, 'rest/device-status-query'>,
@@ -53,7 +53,7 @@ export async function listStatuses(
   };
 }
 
-/** Op 9. */
+/** Reads the hardware properties of a device (op 9). */
 export async function readHardware({ devices }: ApiServices, { params, caller }: AtOwnDevice): Promise<Answer> {
   const { deviceId, hardwareProperties } = await devices.requireLinked(caller.developerId, params.deviceId);
   const { model = null, camera = null, ...addresses } = (hardwareProperties ?? {}) as NonNullable<HardwareProperties>;

@@ -4,7 +4,7 @@ import type { Answer } from '../http/route.ts';
 import type { ApiServices, AtVersion } from './services.ts';
 import { versionUri } from './versions.ts';
 
-/** Op 25. */
+/** Reads whether a version is distributed (op 25). */
 export async function readDistribution(
   { software, deprecations, formatTime }: ApiServices,
   { params, caller, baseUrl }: AtVersion,
@@ -19,7 +19,7 @@ export async function readDistribution(
   return { status: 200, headers: deprecations.serves('exist') ? deprecations.headers('exist', baseUrl) : {}, body };
 }
 
-/** Op 26. */
+/** Starts the distribution of a version (op 26). */
 export async function startDistribution(
   { software, formatTime }: ApiServices,
   { params, caller, baseUrl }: AtVersion,
@@ -34,7 +34,7 @@ export async function startDistribution(
   return { status: 201, headers: { Location: `${versionUri({ params, baseUrl })}/distributions` }, body };
 }
 
-/** Op 27. */
+/** Stops the distribution of a version (op 27). */
 export async function stopDistribution({ software }: ApiServices, { params, caller }: AtVersion): Promise<Answer> {
   await software.distributions.stop(caller.developerId, params);
   return { status: 204 };

@@ -8,14 +8,14 @@ import type { ApiServices, AtApplication } from './services.ts';
 const DEVICES = 'svc:device:read';
 const APPLICATION = 'svc:application:read';
 
-/** What the lists want that the topics repeat; the feed itself wants DEVICES. */
+/** The scopes that the lists behind the topics need; the feed itself needs DEVICES. */
 function scopesOf({ transactions, receivers, software }: FeedTopics): string[] {
   const isMore = receivers || software.size > 0 || transactions === 'all' || transactions.size > 0;
   return isMore ? [DEVICES, APPLICATION] : [DEVICES];
 }
 
 /**
- * What happens to an application's own devices and transactions, live, for as long as its token is good. Throws
+ * Streams the changes of an application's own devices and transactions, for as long as its token is valid. Throws
  * REQUEST_INVALID, and SCOPE_INSUFFICIENT for a topic whose list the token may not read.
  */
 export async function readFeed(

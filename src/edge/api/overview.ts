@@ -13,7 +13,7 @@ import type { ApiServices } from './services.ts';
 
 type Own<Params, Query = unknown> = Input<{ applicationId: string } & Params, unknown, Query, Application>;
 
-/** The devices that are activated, or being activated, for the application. */
+/** Lists the devices that are activated, or being activated, for the application. */
 export async function listOwnDevices(
   { fleet, clock }: ApiServices,
   input: Own<unknown, OwnDeviceQuery>,
@@ -25,7 +25,7 @@ export async function listOwnDevices(
   return { status: 200, headers, body: new JsonSlices({ devices: lazily(devices, deviceRow) }) };
 }
 
-/** The transactions of the application, of all its devices. */
+/** Lists the transactions of all devices of the application. */
 export async function listOwnTransactions(
   { overview, clock }: ApiServices,
   input: Own<unknown, OwnTransactionQuery>,
@@ -38,7 +38,7 @@ export async function listOwnTransactions(
   return { status: 200, headers, body: new JsonSlices({ transactions }) };
 }
 
-/** Nobody learns of a transaction that is another's. */
+/** Reads a transaction by its number alone. A transaction of another application is answered as if it did not exist. */
 export async function readOwnTransaction(
   { overview }: ApiServices,
   { params: { applicationId, transactionId } }: Own<{ transactionId: number }>,
@@ -48,7 +48,7 @@ export async function readOwnTransaction(
   return { status: 200, body: transactionDetail(found) };
 }
 
-/** Which of the application's devices have a version, wait for it, failed at it. */
+/** Lists the application's devices that have a version installed, wait for it, or failed to install it. */
 export async function listInstallations(
   { software, installations }: ApiServices,
   input: Own<{ package: string; version: string }, OwnInstallationQuery>,

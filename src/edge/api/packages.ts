@@ -13,7 +13,7 @@ const packageBody = (row: Package, formatTime: FormatTime): PackageRecord => ({
   updateDate: formatTime(row.updatedAt),
 });
 
-/** Op 12. */
+/** Lists the packages of the developer (op 12). */
 export async function listPackages(
   { software, formatTime }: ApiServices,
   input: AtApplication<never, 'common/paging-query'>,
@@ -24,7 +24,7 @@ export async function listPackages(
   return { status: 200, headers: nextPage(input, query, page.total), body: { packages, total: page.total } };
 }
 
-/** Op 13. */
+/** Registers a package (op 13). */
 export async function registerPackage(
   { software, formatTime }: ApiServices,
   { params, caller, body, baseUrl }: AtApplication<'rest/package-create'>,
@@ -34,7 +34,7 @@ export async function registerPackage(
   return { status: 201, headers: { Location }, body: packageBody(row, formatTime) };
 }
 
-/** Op 14. */
+/** Changes the display name of a package (op 14). */
 export async function updatePackage(
   { software, formatTime }: ApiServices,
   { params, caller, body }: AtPackage<'rest/package-update'>,
@@ -43,7 +43,7 @@ export async function updatePackage(
   return { status: 200, body: packageBody(row, formatTime) };
 }
 
-/** Op 15. */
+/** Deletes a package (op 15). */
 export async function removePackage({ software }: ApiServices, { params, caller }: AtPackage): Promise<Answer> {
   await software.packages.remove(caller.developerId, params.package);
   return { status: 204 };

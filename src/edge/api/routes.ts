@@ -2,12 +2,11 @@ import type { Application } from '../../core/applications/application-repository
 import { DOCS_FILES } from '../docs/docs.ts';
 import { routesOf } from '../http/route.ts';
 import { servePages } from '../pages/serve-pages.ts';
-import { activate, deactivate, readActivation } from './activation.ts';
+import { readActivation } from './activation.ts';
 import { listAvailable, listFirmware } from './available.ts';
 import { issueUploadUrl, readBinary, removeBinary, uploadApp } from './binaries.ts';
-import { changeConnectivity, listConnectivity, pairBluetooth, readConnectivity } from './connectivity.ts';
-import { setApn, setLanguage, setWifi } from './device-settings.ts';
-import { installSoftware, readFirmware, updateFirmware } from './device-software.ts';
+import { command, commandOfQuery } from './commands.ts';
+import { readFirmware } from './device-software.ts';
 import { listStatuses, readHardware, readStatus } from './device-status.ts';
 import { readDistribution, startDistribution, stopDistribution } from './distributions.ts';
 import { readDocs } from './docs.ts';
@@ -29,7 +28,10 @@ const B = 'svc:application:write';
 const C = 'svc:device:read';
 const D = 'svc:device:write';
 
-/** The whole application API: method, path, scope, schemas, handler. Statuses and words are in schemas/openapi.yaml. */
+/**
+ * The whole application API: method, path, scope, schemas, handler. Statuses and descriptions are in
+ * schemas/openapi.yaml.
+ */
 // biome-ignore format: a table is read by its rows
 export const ROUTES = [
   route('POST',   '/api/v1/authenticate', null, { form: 'rest/token-request', errors: tokenError }, issueToken),
@@ -43,22 +45,22 @@ export const ROUTES = [
   route('POST',   '/v1/applications/{applicationId}/refresh_authkey', B, {}, issueKey), // op 3
 
   route('GET',    '/v1/applications/{applicationId}/devices/{deviceId}', C, {}, readActivation), // op 4
-  route('POST',   '/v1/applications/{applicationId}/devices/{deviceId}', D, { body: 'rest/activation-request', bodyOptional: true }, activate), // op 5
-  route('DELETE', '/v1/applications/{applicationId}/devices/{deviceId}', D, {}, deactivate), // op 6
+  route('POST',   '/v1/applications/{applicationId}/devices/{deviceId}', D, { body: 'rest/activation-request', bodyOptional: true }, command('activate')), // op 5
+  route('DELETE', '/v1/applications/{applicationId}/devices/{deviceId}', D, {}, command('deactivate')), // op 6
   route('GET',    '/v1/applications/{applicationId}/devices/{deviceId}/status', C, {}, readStatus), // op 7
   route('GET',    '/v1/applications/{applicationId}/devices/status', C, { query: 'rest/device-status-query', costly: true }, listStatuses), // op 8
   route('GET',    '/v1/devices/{deviceId}/hardware-properties', C, {}, readHardware), // op 9
-  route('PUT',    '/v1/applications/{applicationId}/devices/{deviceId}/settings/apn', D, { body: 'rest/apn-settings' }, setApn), // op 10
-  route('PUT',    '/v1/applications/{applicationId}/devices/{deviceId}/settings/wifi', D, { body: 'rest/wifi-settings' }, setWifi), // op 11
-  route('PUT',    '/v1/applications/{applicationId}/devices/{deviceId}/settings/lang', D, { body: 'rest/language-setting' }, setLanguage),
-  route('GET',    '/v1/applications/{applicationId}/devices/{deviceId}/connectivity/state', C, { query: 'rest/connectivity-query' }, readConnectivity),
-  route('PUT',    '/v1/applications/{applicationId}/devices/{deviceId}/connectivity/state', D, { body: 'rest/connectivity-state' }, changeConnectivity),
-  route('GET',    '/v1/applications/{applicationId}/devices/{deviceId}/connectivity/list', C, { query: 'rest/connectivity-query' }, listConnectivity),
-  route('POST',   '/v1/applications/{applicationId}/devices/{deviceId}/bluetooth/devices', D, { body: 'rest/bluetooth-pairing' }, pairBluetooth),
+  route('PUT',    '/v1/applications/{applicationId}/devices/{deviceId}/settings/apn', D, { body: 'rest/apn-settings' }, command('setApn')), // op 10
+  route('PUT',    '/v1/applications/{applicationId}/devices/{deviceId}/settings/wifi', D, { body: 'rest/wifi-settings' }, command('setWifi')), // op 11
+  route('PUT',    '/v1/applications/{applicationId}/devices/{deviceId}/settings/lang', D, { body: 'rest/language-setting' }, command('setLanguage')),
+  route('GET',    '/v1/applications/{applicationId}/devices/{deviceId}/connectivity/state', C, { query: 'rest/connectivity-query', name: 'readConnectivity' }, commandOfQuery('getConnectivityState')),
+  route('PUT',    '/v1/applications/{applicationId}/devices/{deviceId}/connectivity/state', D, { body: 'rest/connectivity-state', name: 'changeConnectivity' }, command('setConnectivityState')),
+  route('GET',    '/v1/applications/{applicationId}/devices/{deviceId}/connectivity/list', C, { query: 'rest/connectivity-query' }, commandOfQuery('listConnectivity')),
+  route('POST',   '/v1/applications/{applicationId}/devices/{deviceId}/bluetooth/devices', D, { body: 'rest/bluetooth-pairing' }, command('pairBluetooth')),
 
-  route('PUT',    '/v1/applications/{applicationId}/devices/{deviceId}/apps', D, { body: 'rest/install-request' }, installSoftware), // op 28
+  route('PUT',    '/v1/applications/{applicationId}/devices/{deviceId}/apps', D, { body: 'rest/install-request' }, command('installSoftware')), // op 28
   route('GET',    '/v1/applications/{applicationId}/devices/{deviceId}/firmware', C, {}, readFirmware),
-  route('PUT',    '/v1/applications/{applicationId}/devices/{deviceId}/firmware', D, { body: 'rest/install-request' }, updateFirmware),
+  route('PUT',    '/v1/applications/{applicationId}/devices/{deviceId}/firmware', D, { body: 'rest/install-request' }, command('updateFirmware')),
 
   route('GET',    '/v1/applications/{applicationId}/devices/{deviceId}/transactions', C, { query: 'rest/transaction-list-query', costly: true }, listTransactions),
   route('GET',    '/v1/applications/{applicationId}/devices/{deviceId}/transactions/{transactionId}', C, {}, readTransaction),
@@ -95,7 +97,10 @@ export const ROUTES = [
   route('GET',    '/v1/applications/{applicationId}/firmware', A, {}, listFirmware), // op 29
 ];
 
-/** Where a method that the path does not have is answered 405 with `Allow` (specification, "Errors"); elsewhere 403. */
+/**
+ * Paths on which an unknown method is answered 405 with `Allow` (specification, "Errors"); on all others it is answered
+ * 403.
+ */
 export const STRICT_PATHS = [
   '/v1/applications/{applicationId}/devices/{deviceId}',
   '/v1/devices/{deviceId}/hardware-properties',

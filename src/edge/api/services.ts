@@ -20,36 +20,38 @@ import type { RateLimit } from '../http/rate-limit.ts';
 import type { Input } from '../http/route.ts';
 import type { ConsolePages } from '../pages/pages.ts';
 
-/** What the handlers of the application API act on; each one names the parts that it needs. */
+/** The parts that the handlers of the application API use; each handler names the ones that it needs. */
 export interface ApiServices {
   applications: Pick<Applications, 'find' | 'findLive' | 'updateSettings' | 'issueKey' | 'authenticateClient'>;
   accessTokens: Pick<AccessTokens, 'issue' | 'verify' | 'jwks'>;
-  /** Of requests to the token endpoint, by application. */
+  /** The rate limit of the token endpoint, for each application. */
   tokenLimit: RateLimit;
   devices: Pick<Devices, 'activationStatus' | 'requireActivated' | 'requireLinked'>;
   statuses: Pick<Statuses, 'find' | 'list' | 'firmwareVersion' | 'versions'>;
   transactions: Pick<Transactions, 'submit' | 'once' | 'find' | 'list' | 'cancel'>;
   software: Omit<Software, 'systemPackages' | 'firmware' | 'installs'>;
-  /** Devices, transactions and installations of everybody: each question names whose. */
+  /**
+   * The views of all devices, transactions and installations; each call names the application that it is restricted to.
+   */
   fleet: Pick<Fleet, 'list'>;
   overview: Pick<Overview, 'list' | 'find'>;
   installations: Pick<Installations, 'counts' | 'list'>;
   clock: Clock;
   deliveryLog: DeliveryLog;
   docs: Docs;
-  /** The console. */
+  /** The pages of the console. */
   pages: ConsolePages;
   feed: Pick<Feed, 'open'>;
-  /** What is deprecated and still served. */
+  /** Knows which deprecated features are still served. */
   deprecations: Deprecations;
   metrics: Pick<Metrics, 'tokensIssued' | 'httpRefused'>;
-  /** Microseconds as a local date-time. */
+  /** Formats microseconds as a local date-time. */
   formatTime(micros: number): string;
-  /** The reverse. */
+  /** Reads a local date-time back into microseconds. */
   parseTime(text: string): number;
 }
 
-/** What a handler gets, by its place in the paths. The caller is the application of the token. */
+/** The input of a handler, by the parameters of its path. The caller is the application of the token. */
 type At<Params, Name extends SchemaName = never, Query extends SchemaName = never> = Input<
   Params,
   SchemaTypes[Name],

@@ -1,11 +1,11 @@
-import { SETTING_NAMES } from '../../core/applications/application-repository.ts';
+import { SETTING_NAMES } from '../../core/applications/setting-columns.ts';
 import type { ApplicationSettings } from '../../platform/contracts/types.ts';
 import type { Deprecations } from '../../runtime/deprecations.ts';
 import { NO_STORE } from '../http/no-store.ts';
 import type { Answer } from '../http/route.ts';
 import type { ApiServices, AtApplication } from './services.ts';
 
-/** Op 1. */
+/** Reads the settings of the application (op 1). */
 export function readSettings({ deprecations }: ApiServices, { caller, baseUrl }: AtApplication): Answer {
   const body: ApplicationSettings = {};
   if (caller.authenticationKey !== null) body.authenticationKey = caller.authenticationKey;
@@ -17,7 +17,7 @@ export function readSettings({ deprecations }: ApiServices, { caller, baseUrl }:
   return { status: 200, headers: { ...NO_STORE, ...deprecationOf(deprecations, body, baseUrl) }, body };
 }
 
-/** Op 2. */
+/** Changes settings of the application (op 2). */
 export async function updateSettings(
   { applications, deprecations }: ApiServices,
   { params, body, baseUrl }: AtApplication<'rest/application-settings-update'>,
@@ -26,11 +26,14 @@ export async function updateSettings(
   return { status: 200, headers: deprecationOf(deprecations, body, baseUrl) };
 }
 
-/** For an answer or a request that names the deprecated setting; a release without it lets no request do so. */
+/**
+ * The deprecation headers of an answer or request that names the deprecated setting. A release without the setting
+ * refuses such a request earlier.
+ */
 const deprecationOf = (deprecations: Deprecations, named: object, baseUrl: string): Record<string, string> =>
   'remoteSupportEvent' in named ? deprecations.headers('remoteSupportEvent', baseUrl) : {};
 
-/** Op 3. */
+/** Issues the authenticationKey (op 3). */
 export async function issueKey({ applications }: ApiServices, { params }: AtApplication): Promise<Answer> {
   const { authenticationKey } = await applications.issueKey(params.applicationId);
   return { status: 201, headers: NO_STORE, body: { authenticationKey } };

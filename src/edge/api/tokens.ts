@@ -5,14 +5,15 @@ import type { RateLimitVerdict } from '../http/rate-limit.ts';
 import type { Answer, Input } from '../http/route.ts';
 import type { ApiServices } from './services.ts';
 
-// RFC 6749 5.1: on every answer of the endpoint.
+// Headers of every answer of the token endpoint (RFC 6749 5.1).
 const NO_STORE = { 'Cache-Control': 'no-store', Pragma: 'no-cache' };
-// RFC 7617. The empty secret is well-formed, and wrong.
+// RFC 7617. An empty secret is well-formed here; it is refused later as wrong.
 const BASIC = /^basic +([A-Za-z0-9+/]+={0,2})$/i;
 
 /**
- * The token endpoint (specification, "Primary authentication"; RFC 6749 4.4). Credentials are judged before the body is
- * read, so nobody without them has the service wait for one. Its errors have a form of their own: see tokenError.
+ * Issues an access token (specification, "Primary authentication"; RFC 6749 4.4). Credentials are checked before the
+ * body is read, so the service never waits for the body of a caller without credentials. Errors have a form of their
+ * own: see tokenError.
  */
 export async function issueToken(
   { applications, accessTokens, tokenLimit, metrics }: ApiServices,
@@ -65,10 +66,16 @@ const TOKEN_ERRORS: Partial<Record<ErrorCode, TokenError['error']>> = {
   RATE_LIMITED: 'temporarily_unavailable',
 };
 
-/** What a description must not hold: the name of a parameter is the caller's (RFC 6749 5.2). */
+/**
+ * Characters that an error description must not contain (RFC 6749 5.2); they can come from parameter names that the
+ * caller chose.
+ */
 const NOT_DESCRIBED = /[^\x20\x21\x23-\x5b\x5d-\x7e]/g;
 
-/** An error of the token endpoint (RFC 6749 5.2). What is wrong with the service itself is answered as everywhere. */
+/**
+ * The answer for an error of the token endpoint (RFC 6749 5.2). Errors of the service itself are answered in the usual
+ * form.
+ */
 export function tokenError(error: DomainError): Answer | undefined {
   const kind = TOKEN_ERRORS[error.code];
   return kind && tokenAnswer(error, kind);
@@ -103,7 +110,7 @@ export async function readJwks({ accessTokens }: ApiServices): Promise<Answer> {
   return { status: 200, headers: { 'Cache-Control': 'public, max-age=300' }, body: await accessTokens.jwks() };
 }
 
-/** RFC 8414 2. */
+/** The metadata of the authorization server (RFC 8414 2). */
 export function readMetadata(_: ApiServices, { baseUrl }: Pick<Input, 'baseUrl'>): Answer {
   return {
     status: 200,
@@ -112,7 +119,7 @@ export function readMetadata(_: ApiServices, { baseUrl }: Pick<Input, 'baseUrl'>
       token_endpoint: `${baseUrl}/api/v1/authenticate`,
       jwks_uri: `${baseUrl}/.well-known/jwks.json`,
       scopes_supported: Object.keys(SCOPES),
-      // There is no authorization endpoint.
+      // Empty, because there is no authorization endpoint.
       response_types_supported: [],
       grant_types_supported: ['client_credentials'],
       token_endpoint_auth_methods_supported: ['client_secret_basic'],

@@ -6,10 +6,10 @@ import { nextPageAfter } from '../http/paging.ts';
 import type { Answer } from '../http/route.ts';
 import type { ApiServices, AtDevice, AtTransaction } from './services.ts';
 
-// Nothing that warns of old firmware is among them, so nobody has to know the device's.
+// Used when no record depends on the firmware version, so that the versions of the device need not be read.
 const ANY = { firmware: null, managementClient: null };
 
-/** Makes the body of a record of one device, with the warning that depends on what it last reported. */
+/** Makes a function for the bodies of records of one device, with the warning that depends on its reported versions. */
 async function bodyMaker(
   { statuses, formatTime }: Pick<ApiServices, 'statuses' | 'formatTime'>,
   deviceId: string,
@@ -19,14 +19,14 @@ async function bodyMaker(
   return (record) => ({ ...transactionBody(record, formatTime), warning: firmwareWarning(record, versions) });
 }
 
-/** Transaction lookup. */
+/** Reads a transaction. */
 export async function readTransaction(services: ApiServices, { params }: AtTransaction): Promise<Answer> {
   const record = await services.transactions.find(params.applicationId, params.deviceId, params.transactionId);
   const bodyOf = await bodyMaker(services, params.deviceId, [record]);
   return { status: 200, body: bodyOf(record) };
 }
 
-/** Transaction list, newest first. The device is to be the caller's, as in op 4. */
+/** Lists the transactions of a device, newest first. The device must be activated for the caller's application. */
 export async function listTransactions(
   services: ApiServices,
   input: AtDevice<never, 'rest/transaction-list-query'>,
@@ -40,7 +40,7 @@ export async function listTransactions(
   return { status: 200, headers: page.next ? nextPageAfter(input, query, page.next) : {}, body };
 }
 
-/** Transaction cancel. */
+/** Cancels a transaction. */
 export async function cancelTransaction({ transactions }: ApiServices, { params }: AtTransaction): Promise<Answer> {
   await transactions.cancel(params.applicationId, params.deviceId, params.transactionId);
   return { status: 204 };

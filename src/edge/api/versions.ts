@@ -13,11 +13,11 @@ const versionBody = (row: Version, formatTime: ApiServices['formatTime']): Versi
   updateDate: formatTime(row.updatedAt),
 });
 
-/** The URI of a version: a version name can hold characters that a path cannot. */
+/** The URI of a version. The name is encoded, because it may hold characters that a path cannot. */
 export const versionUri = ({ params, baseUrl }: Pick<AtVersion, 'params' | 'baseUrl'>): string =>
   `${baseUrl}/v1/applications/${params.applicationId}/packages/${params.package}/versions/${encodeURIComponent(params.version)}`;
 
-/** Op 16. */
+/** Lists the versions of a package (op 16). */
 export async function listVersions(
   { software, formatTime }: ApiServices,
   input: AtPackage<never, 'common/paging-query'>,
@@ -29,7 +29,7 @@ export async function listVersions(
   return { status: 200, headers: nextPage(input, query, page.total), body };
 }
 
-/** Op 17. */
+/** Registers a version (op 17). */
 export async function registerVersion(
   { software, formatTime }: ApiServices,
   { params, caller, body, baseUrl }: AtPackage<'rest/version-create'>,
@@ -39,7 +39,7 @@ export async function registerVersion(
   return { status: 201, headers: { Location }, body: versionBody(row, formatTime) };
 }
 
-/** Op 18. */
+/** Changes the description of a version (op 18). */
 export async function updateVersion(
   { software, formatTime }: ApiServices,
   { params, caller, body }: AtVersion<'rest/version-update'>,
@@ -48,7 +48,7 @@ export async function updateVersion(
   return { status: 200, body: versionBody(row, formatTime) };
 }
 
-/** Op 19. */
+/** Deletes a version (op 19). */
 export async function removeVersion({ software }: ApiServices, { params, caller }: AtVersion): Promise<Answer> {
   await software.versions.remove(caller.developerId, params);
   return { status: 204 };

@@ -7,7 +7,7 @@ import { nextPageAfter } from '../http/paging.ts';
 import type { Answer } from '../http/route.ts';
 import type { ApiServices, AtApplication, AtDelivery } from './services.ts';
 
-/** The delivery log, newest first. */
+/** Lists the webhook deliveries of the application, newest first. */
 export async function listDeliveries(
   { deliveryLog, formatTime }: ApiServices,
   input: AtApplication<never, 'rest/delivery-list-query'>,
@@ -23,23 +23,26 @@ export async function listDeliveries(
     createdAt: formatTime(delivery.createdAt),
   }));
   const body = new JsonSlices({ deliveries, total });
-  // URLs of receivers may have a token in them.
+  // Not cached, because the URL of a receiver may hold a token.
   return { status: 200, headers: { ...NO_STORE, ...(next && nextPageAfter(input, query, next)) }, body };
 }
 
-/** One with what is sent, and what came of its failed attempts. */
+/** Reads a delivery with its body and the results of its failed attempts. */
 export async function readDelivery({ deliveryLog }: ApiServices, { params }: AtDelivery): Promise<Answer> {
   const delivery = await deliveryLog.find(params.applicationId, params.deliveryId);
   return { status: 200, headers: NO_STORE, body: deliveryDetail(delivery) };
 }
 
-/** Redelivery of one. */
+/** Sends a delivery again. */
 export async function redeliver({ deliveryLog }: ApiServices, { params }: AtDelivery): Promise<Answer> {
   await deliveryLog.redeliver(params.applicationId, params.deliveryId);
   return { status: 202 };
 }
 
-/** A time of a body, as it came. Throws REQUEST_INVALID for one that is on no clock: a 30th of February, a 25th hour. */
+/**
+ * Checks a time of a body and returns it unchanged. Throws REQUEST_INVALID for an impossible time: a 30th of February,
+ * a 25th hour.
+ */
 function checkedTime(name: string, text: string): string {
   const seconds = text.slice(0, 19);
   const date = new Date(`${seconds}Z`);
@@ -48,7 +51,7 @@ function checkedTime(name: string, text: string): string {
   throw DomainError.invalid({ loc: ['body', name], msg, type: 'string_pattern_mismatch' });
 }
 
-/** Redelivery of a range. */
+/** Sends a range of deliveries again. */
 export async function redeliverRange(
   { deliveryLog, parseTime }: ApiServices,
   { params, body }: AtApplication<'rest/redelivery-range'>,
@@ -62,7 +65,7 @@ export async function redeliverRange(
   return { status: 202, body: { redelivered: await deliveryLog.redeliverRange(params.applicationId, range) } };
 }
 
-/** A test event. */
+/** Sends a test event. */
 export async function sendTestEvent(
   { deliveryLog }: ApiServices,
   { params, body }: AtApplication<'rest/webhook-test'>,

@@ -8,12 +8,12 @@ interface Parts {
   apiRelease: string;
 }
 
-/** `/docs/deprecations`: the table of deprecations, a row for each with its name as anchor. */
+/** The page `/docs/deprecations`: a table with a row for each deprecated feature, and its name as anchor. */
 export function deprecationsPage({ serves, apiRelease }: Parts): string {
   const rows = (Object.keys(DEPRECATIONS) as (keyof typeof DEPRECATIONS)[]).map((name) => {
-    const { feature, release, replacement, row } = DEPRECATIONS[name];
+    const { feature, release, replacement, part } = DEPRECATIONS[name];
     return html`<tr id="${name}">
-<td><a href="#${name}"><code>${name}</code></a></td><td>${feature}</td><td>${row}</td><td>${release}</td>
+<td><a href="#${name}"><code>${name}</code></a></td><td>${feature}</td><td>${part}</td><td>${release}</td>
 <td>${replacement === null ? 'none' : html`<code>${replacement}</code>`}</td>
 <td>${serves(name) ? 'deprecated, still served' : 'removed'}</td>
 </tr>
@@ -21,13 +21,13 @@ export function deprecationsPage({ serves, apiRelease }: Parts): string {
   });
   const body = html`<main class="wide text">
 <h1>Deprecations</h1>
-<p class="lead">What is deprecated is served for six months or more, then removed with a release of the interface. This service
+<p class="lead">A deprecated feature is served for at least six months, then removed with a release of the interface. This service
 serves the release <strong>${apiRelease}</strong>.</p>
-<p>While something in an answer is deprecated, the answer says since when (<code>Deprecation</code>, RFC 9745), until when
-(<code>Sunset</code>, RFC 8594), and links to its row here (<code>Link</code> with <code>rel="deprecation"</code>). From the release of
-its removal on it is not in answers any more, and a request that sends it is answered 400 with <code>extra_forbidden</code>.</p>
+<p>An answer that contains a deprecated feature says since when it is deprecated (<code>Deprecation</code>, RFC 9745), until when it is
+served (<code>Sunset</code>, RFC 8594), and links to its row here (<code>Link</code> with <code>rel="deprecation"</code>). From the release of
+its removal on, answers no longer contain it, and a request that sends it is answered 400 with <code>extra_forbidden</code>.</p>
 <div class="scroll"><table>
-<thead><tr><th>Name</th><th>What</th><th>Where</th><th>Removed in</th><th>Replacement</th><th>Here</th></tr></thead>
+<thead><tr><th>Name</th><th>Feature</th><th>Part of the interface</th><th>Removed in</th><th>Replacement</th><th>This service</th></tr></thead>
 <tbody>
 ${rows}</tbody>
 </table></div>

@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import type { ApiDocument } from '../../platform/contracts/api-document.ts';
 import type { Contracts } from '../../platform/contracts/contracts.ts';
 import type { Deprecations } from '../../runtime/deprecations.ts';
+import { createRemembered } from '../../runtime/remembered.ts';
 import { createDocsFile, type DocsFile } from './file.ts';
 
 interface Parts {
@@ -10,13 +11,13 @@ interface Parts {
   deprecations: Deprecations;
   /** `{base_url}` without a slash at its end. */
   publicUrl(): string;
-  /** Where devices connect to: an `mqtt`, `mqtts`, `ws` or `wss` URL for each listener. */
+  /** The URLs that devices connect to: an `mqtt`, `mqtts`, `ws` or `wss` URL for each listener. */
   mqttUrls(): string[];
 }
 
 export type Docs = ReturnType<typeof createDocs>;
 
-/** Everything below `/docs`, and the two documents: a closed list. */
+/** All files below `/docs`, and the two API documents. */
 export const DOCS_FILES = [
   '/openapi.json',
   '/asyncapi.json',
@@ -38,7 +39,7 @@ const HTML_TYPE = 'text/html; charset=utf-8';
 const CSS_TYPE = 'text/css; charset=utf-8';
 const SCRIPT_TYPE = 'text/javascript; charset=utf-8';
 
-// Asked about again each time: an address or a release of the interface may have changed with the last start.
+// Browsers revalidate these each time, because an address or the release of the interface may change with a restart.
 const REVALIDATED = { 'Cache-Control': 'no-cache', 'X-Content-Type-Options': 'nosniff' };
 // The packaged files change with the service only, and are large.
 const KEPT = { 'Cache-Control': 'public, max-age=3600', 'X-Content-Type-Options': 'nosniff' };
@@ -51,8 +52,8 @@ const SERVERS: Record<string, string> = {
 };
 
 /**
- * The documents of the API and its reference in the browser. Each is made when it is first asked for, and kept; the
- * code that makes it is loaded then, too, for the sake of the start.
+ * The documents of the API and its reference in the browser. Each file is made at its first request and kept. The code
+ * that makes it is loaded then, too, which keeps the start fast.
  */
 export function createDocs({ contracts, deprecations, publicUrl, mqttUrls }: Parts) {
   const { serves } = deprecations;
@@ -109,15 +110,9 @@ export function createDocs({ contracts, deprecations, publicUrl, mqttUrls }: Par
     '/docs/swagger-ui.css': () => file(CSS_TYPE, packaged('swagger-ui.css'), KEPT),
     '/docs/swagger-ui-bundle.js': () => file(SCRIPT_TYPE, packaged('swagger-ui-bundle.js'), KEPT),
   };
-  const kept = new Map<DocsPath, Promise<DocsFile>>();
+  const remembered = createRemembered({ keptMicros: Number.POSITIVE_INFINITY });
 
   return {
-    find(path: DocsPath): Promise<DocsFile> {
-      const file = kept.get(path) ?? made[path]();
-      kept.set(path, file);
-      // What could not be read is tried again.
-      file.catch(() => kept.delete(path));
-      return file;
-    },
+    find: (path: DocsPath): Promise<DocsFile> => remembered(path, made[path]),
   };
 }

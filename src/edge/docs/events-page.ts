@@ -42,7 +42,7 @@ const table = (rows: SchemaRow[]): Html => html`<div class="scroll"><table class
 `,
 )}</tbody></table></div>`;
 
-/** What a device does for each operation, what it is given for that and what it answers. */
+/** Describes each operation of devices, its parameters and its result. */
 function operationsOf(operations: NonNullable<Message['x-operations']>, document: AsyncApi): Html {
   const schemas = document.components['schemas'] as Record<string, Titled>;
   const part = (title: string, schema: object): Html => {
@@ -112,7 +112,9 @@ ${Object.values(messages).map(({ $ref }) => messageOf($ref.split('/').at(-1)!, d
 `;
 }
 
-/** `/docs/events`: topics, webhooks and their messages with examples and fields, out of `/asyncapi.json`. */
+/**
+ * The page `/docs/events`: topics, webhooks and their messages with examples and fields, made from `/asyncapi.json`.
+ */
 export function eventsPage(document: ApiDocument): string {
   const { info, servers, channels } = document as AsyncApi;
   const body = html`<main class="wide text">

@@ -4,12 +4,12 @@ import { gzip } from 'node:zlib';
 
 const compressed = promisify(gzip);
 
-/** Something that browsers and tools read and keep: a document, a page, a file of a page. */
+/** A file that browsers and tools read and cache: a document, a page, or a file of a page. */
 export interface DocsFile {
   type: string;
   bytes: Buffer;
   gzipped: Buffer;
-  /** Weak: the same for both encodings (RFC 9110 8.8.1). */
+  /** Weak, because it is the same for both encodings (RFC 9110 8.8.1). */
   etag: string;
   headers: Record<string, string>;
 }
@@ -24,7 +24,7 @@ export async function createDocsFile(
   return { type, bytes, gzipped: await compressed(bytes), etag: `W/"${digest}"`, headers };
 }
 
-/** Whether an `If-None-Match` has this file (RFC 9110 13.1.2). */
+/** Whether an `If-None-Match` names this file (RFC 9110 13.1.2). */
 export function isKnown(ifNoneMatch: string | undefined, { etag }: Pick<DocsFile, 'etag'>): boolean {
   if (ifNoneMatch === undefined) return false;
   const opaque = etag.slice('W/'.length);
@@ -35,7 +35,7 @@ const WEIGHT = /^q=(0(\.\d{0,3})?|1(\.0{0,3})?)$/i;
 const NO_WEIGHT = /^q=0(\.0*)?$/i;
 const LONGEST_WEIGHT = 'q=0.000'.length;
 
-/** Whether an `Accept-Encoding` takes gzip (RFC 9110 12.5.3); a weight of 0 refuses it. */
+/** Whether an `Accept-Encoding` accepts gzip (RFC 9110 12.5.3); a weight of 0 refuses it. */
 export function takesGzip(acceptEncoding: string | undefined): boolean {
   return (acceptEncoding ?? '').split(',').some((coding) => {
     const semicolon = coding.indexOf(';');
@@ -52,7 +52,7 @@ interface Asked {
   'accept-encoding'?: string | undefined;
 }
 
-/** A file, or 304 to who has it already (RFC 9110 13.2.2). */
+/** Answers a file, or 304 to a client that already has it (RFC 9110 13.2.2). */
 export function answerWith(file: DocsFile, asked: Asked) {
   const about = { ...file.headers, ETag: file.etag, Vary: 'Accept-Encoding' };
   if (isKnown(asked['if-none-match'], file)) return { status: 304, headers: about };

@@ -1,4 +1,4 @@
-/** Text of a page that is HTML already. */
+/** Text that is already HTML. */
 export interface Html {
   html: string;
 }
@@ -13,12 +13,12 @@ function written(part: Part): string {
   return String(part).replace(/[&<>"']/g, (character) => ENTITIES[character]!);
 }
 
-/** A template of a page: whatever is put into it is escaped, unless it is HTML of such a template itself. */
+/** A template of HTML. Values in it are escaped, unless they are themselves results of such a template. */
 export const html = (texts: TemplateStringsArray, ...parts: Part[]): Html => ({
   html: texts.map((text, index) => text + written(parts[index] ?? null)).join(''),
 });
 
-/** The `code` of our documents: text between backticks. */
+/** Converts the notation of our documents: text between backticks becomes `code`, an empty line a paragraph. */
 export const prose = (text: string): Html => ({
   html: written(text)
     .replace(/`([^`]+)`/g, '<code>$1</code>')

@@ -1,6 +1,6 @@
 import { type Html, html } from './html.ts';
 
-/** What a page may load: the files of this service, and nothing else. Swagger UI has its icons as data URLs. */
+/** The policy of a page: it may load files of this service only. Swagger UI has its icons as data URLs. */
 export const PAGE_HEADERS = {
   'Content-Security-Policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -24,7 +24,7 @@ interface Page {
   body: Html;
 }
 
-/** A whole page. Its links are relative, so that it works below whatever path a proxy puts the service. */
+/** Makes a whole page. Its links are relative, so that it works below any path that a proxy chooses. */
 export function pageOf({ path, title, head, body }: Page): string {
   const root = path === 'docs' ? '' : '../../';
   const links = PLACES.map((place) =>

@@ -1,6 +1,6 @@
 import type { ApiDocument } from '../../platform/contracts/api-document.ts';
 
-/** A field of a message, as a line of a table. */
+/** A field of a message, as a row of a table. */
 export interface SchemaRow {
   /** `data.connections[].movieFile` */
   path: string;
@@ -8,7 +8,7 @@ export interface SchemaRow {
   required: boolean;
   deprecated: boolean;
   description: string;
-  /** Range, length, form: in words, '' without any. */
+  /** The limits in words (range, length, format); empty without any. */
   limits: string;
 }
 
@@ -40,7 +40,7 @@ interface Schema {
   else?: Schema;
 }
 
-/** Follows a reference; what stands beside it wins. */
+/** Follows a reference; members beside the reference take precedence. */
 function resolved(schema: Schema, document: ApiDocument): Schema {
   const name = /^#\/components\/schemas\/(.+)$/.exec(schema.$ref ?? '')?.[1];
   if (name === undefined) return schema;
@@ -57,7 +57,7 @@ function typeOf(schema: Schema, document: ApiDocument): string {
   return item && !item.properties ? `${type} of ${typeOf(item, document)}` : type;
 }
 
-/** `1 to 128 characters`, `at most 32 entries`; '' without a bound. */
+/** The limits in words: `1 to 128 characters`, `at most 32 entries`; empty without limits. */
 function range(least: number | undefined, most: number | undefined, unit: string): string {
   if (least === undefined && most === undefined) return '';
   const bounds =
@@ -87,7 +87,7 @@ function limitsOf(schema: Schema, document: ApiDocument): string {
     .join('; ');
 }
 
-/** The fields of an object, with those of the objects and lists in it. */
+/** The fields of an object, including those of nested objects and lists. */
 export function schemaRows(schema: object, document: ApiDocument, prefix = ''): SchemaRow[] {
   const { properties = {}, required = [], items } = resolved(schema, document);
   if (items) return schemaRows(items, document, `${prefix}[]`);
@@ -106,13 +106,16 @@ export function schemaRows(schema: object, document: ApiDocument, prefix = ''): 
   });
 }
 
-/** A field whose form depends on another: `parameters`, when `operation` is `activate`. */
+/** A field whose schema depends on another field: `parameters`, when `operation` is `activate`. */
 interface SchemaCase {
   when: string;
   rows: SchemaRow[];
 }
 
-/** The cases of an `if`, `then`, `else if` chain that give fields a schema; those that only require something have none. */
+/**
+ * The cases of an `if`, `then`, `else if` chain that give fields a schema; cases that only require a field are left
+ * out.
+ */
 export function schemaCases(schema: object, document: ApiDocument): SchemaCase[] {
   const { if: condition, then, else: otherwise } = resolved(schema, document);
   if (!condition) return [];
@@ -123,7 +126,7 @@ export function schemaCases(schema: object, document: ApiDocument): SchemaCase[]
     )
     .join(', ');
   const all = then ? schemaRows(then, document) : [];
-  // What the case is about needs no row of its own, unless there is nothing below it.
+  // The one field that the case gives a schema needs no row of its own, unless it has no fields below it.
   const rows = all.length > 1 && Object.keys(then?.properties ?? {}).length === 1 ? all.slice(1) : all;
   return [...(rows.length > 0 ? [{ when, rows }] : []), ...(otherwise ? schemaCases(otherwise, document) : [])];
 }

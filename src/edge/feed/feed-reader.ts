@@ -13,42 +13,42 @@ interface TransactionValue {
   applicationId: string;
 }
 
-/** Where what is shown is read: rows as the lists of the interface have them. */
+/** Reads the rows that the feed shows, in the form of the lists of the interface. */
 export interface FeedSources {
-  /** Other processes change it, too, and tell nothing of it. */
+  /** True when other processes change the same rows without telling this one. */
   readonly hasOthers: boolean;
   fleet(): Promise<object | undefined>;
   devices(deviceIds: readonly string[]): Promise<DeviceValue[]>;
   transactions(transactionIds: readonly number[]): Promise<TransactionValue[]>;
-  /** What the lists of transactions begin with: the newest, and the unfinished ones that are oldest. */
+  /** The first rows of the lists of transactions: the newest ones, and the oldest unfinished ones. */
   firstTransactions(applicationId: string | undefined): Promise<TransactionValue[]>;
   receivers(applicationId: string | undefined): Promise<{ key: string; value: object }[]>;
-  /** Of `PACKAGE@VERSION`; undefined when nobody knows it. */
+  /** The installation counts of a version, `PACKAGE@VERSION`; undefined when it is unknown. */
   software(name: string, applicationId: string | undefined): Promise<object | undefined>;
 }
 
-/** What a reader wants, and who it is. */
+/** The request of a reader: the topics that it wants, and its rights. */
 export interface Wanted {
   listener: 'admin' | 'api';
   topics: FeedTopics;
-  /** Of whom it sees everything, and of others nothing; undefined sees all. */
+  /** The application that it is restricted to; undefined sees all applications. */
   applicationId?: string;
-  /** Whose application it is. */
+  /** The developer of that application. */
   developerId?: string;
   sessionId?: string;
-  /** Whether it still may read. */
+  /** Whether the reader may still read. */
   isGood(): Promise<boolean>;
 }
 
-/** What has happened since the last flush. */
+/** The changes since the last flush. */
 interface News {
   transactions: readonly TransactionValue[];
-  /** That have changed. */
+  /** The devices that have changed. */
   deviceIds: ReadonlySet<string>;
   fleet: object | undefined;
-  /** Once a second all is looked at that nobody tells of. */
+  /** True once a second, when changes are looked up that this process is not told of. */
   isSecond: boolean;
-  /** Of the sources, asked once for all readers. */
+  /** As in the sources, but asked once for all readers. */
   firstTransactions: FeedSources['firstTransactions'];
 }
 
@@ -56,31 +56,31 @@ interface Parts {
   clock: Clock;
   sources: FeedSources;
   wanted: Wanted;
-  /** So many messages were left out. */
+  /** Called with the number of messages that were left out. */
   onDropped(count: number): void;
 }
 
 export type FeedReader = ReturnType<typeof createFeedReader>;
 
-/** One reader of the feed: what it wants to see, and what it has seen of it. */
+/** One reader of the feed: the topics that it follows, and the values that it was sent. */
 export function createFeedReader({ clock, sources, wanted, onDropped }: Parts) {
   const { topics, applicationId } = wanted;
   const stream = createFeedStream(clock);
   const messages = createLiveMessages(clock);
-  /** What it was told last, where what is told again is left out. */
+  /** The values that the reader was sent last: an unchanged value is not sent again. */
   const told = new Map<string, string>();
-  /** Devices of those whose messages are shown that were its own at the last look. */
+  /** Of the devices whose messages are followed, those that belonged to the application at the last lookup. */
   let owned = new Set<string>();
-  /** Transactions as they were at the last look at them. */
+  /** The transactions as they were at the last lookup. */
   let lookedAt = new Map<string, string>();
   let live = false;
-  /** There are changes that it was not told of, because it had no room, say: a snapshot makes up for that. */
+  /** True when changes were not sent, because the reader made no room, for example. A snapshot replaces them. */
   let behind = false;
 
   const isOwn = (row: { applicationId: string | null }): boolean =>
     applicationId === undefined || row.applicationId === applicationId;
 
-  /** Those that are not what it was told last. */
+  /** The items that differ from the ones sent last. */
   const news = (items: readonly FeedItem[]): FeedItem[] =>
     items.filter(({ topic, key, value }) => {
       const name = `${topic} ${key}`;
@@ -95,7 +95,7 @@ export function createFeedReader({ clock, sources, wanted, onDropped }: Parts) {
     return (await sources.devices(deviceIds)).flatMap((row): FeedItem[] => {
       const at = { topic: 'devices', key: row.deviceId } as const;
       if (isOwn(row)) return [{ ...at, value: row }];
-      // One that was its own, and is not any more.
+      // The device belonged to the application before, and no longer does.
       const wasOwn = told.has(`devices ${row.deviceId}`);
       return wasOwn ? [{ ...at, value: { activation: 'deactivated', applicationId: null } }] : [];
     });
@@ -126,7 +126,10 @@ export function createFeedReader({ clock, sources, wanted, onDropped }: Parts) {
     return some.length === 0 ? [] : transactionItems(await sources.transactions(some));
   }
 
-  /** Devices whose messages it may see: all that were its own at the last look, and are now. */
+  /**
+   * Tests whether the reader may see the messages of a device: it must have belonged to the application at the last
+   * lookup, and still does.
+   */
   async function ownDevices(): Promise<(deviceId: string) => boolean> {
     if (applicationId === undefined || topics.messages.size === 0) return () => true;
     const before = owned;
@@ -135,7 +138,7 @@ export function createFeedReader({ clock, sources, wanted, onDropped }: Parts) {
     return (deviceId) => before.has(deviceId) && owned.has(deviceId);
   }
 
-  /** Those of its devices' messages that are not about the transaction of another application, which had the device before. */
+  /** Leaves out messages about a transaction of another application, for which the device was activated before. */
   async function ownMessages(seen: readonly WaitingMessage[]): Promise<readonly WaitingMessage[]> {
     const named = new Set(seen.flatMap(({ transactionId }) => transactionId ?? []));
     if (applicationId === undefined || named.size === 0) return seen;
@@ -143,14 +146,17 @@ export function createFeedReader({ clock, sources, wanted, onDropped }: Parts) {
     return seen.filter(({ transactionId }) => transactionId === undefined || own.has(transactionId));
   }
 
-  /** So many messages of its own devices were left out. */
+  /** Tells the reader that messages of its own devices were left out. */
   function tellGap(dropped: number, isOwnDevice: (deviceId: string) => boolean): void {
     if (dropped === 0 || ![...topics.messages].some(isOwnDevice)) return;
     onDropped(dropped);
     stream.gap(dropped);
   }
 
-  /** What other nodes did, of what its lists begin with or of those that it names: nobody tells of it. */
+  /**
+   * Finds transactions that other nodes have changed, among the first rows of the lists or the named ones: other nodes
+   * do not tell this one.
+   */
   async function elsewhere(find: FeedSources['firstTransactions']): Promise<FeedItem[]> {
     const items = await firstTransactions(find);
     const before = lookedAt;
@@ -162,7 +168,7 @@ export function createFeedReader({ clock, sources, wanted, onDropped }: Parts) {
     const fleet = topics.fleet && applicationId === undefined ? await sources.fleet() : undefined;
     const parts = [await devices([...topics.devices]), await firstTransactions(), await receivers(), await software()];
     const isOwnDevice = await ownDevices();
-    // Whose the devices were when these came, nobody looked.
+    // Nobody checked to whom the devices belonged when these messages came, so they are not sent.
     const { messages: unseen, dropped } = messages.take();
     told.clear();
     const items = parts.flat();
@@ -188,13 +194,13 @@ export function createFeedReader({ clock, sources, wanted, onDropped }: Parts) {
     wantsDevices: topics.devices.size > 0,
     wantsMessages: topics.messages.size > 0,
 
-    /** Sends the snapshot; changes follow it. */
+    /** Sends the snapshot; changes follow. */
     async begin(): Promise<void> {
       await snapshot();
       live = true;
     },
 
-    /** A change got lost that may have been its own. */
+    /** A change was lost that the reader may have wanted. */
     missed(): void {
       behind = true;
     },
@@ -207,7 +213,7 @@ export function createFeedReader({ clock, sources, wanted, onDropped }: Parts) {
       if (live && !stream.isFull()) stream.beat();
     },
 
-    /** Sends what has changed. While the reader makes no room nothing is kept for it. */
+    /** Sends the changes. While the reader makes no room, nothing is kept for it. */
     async flush({ transactions, deviceIds, fleet, isSecond, firstTransactions: find }: News): Promise<void> {
       if (!live) return;
       if (stream.isFull()) {

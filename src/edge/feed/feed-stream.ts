@@ -1,12 +1,15 @@
 import { Readable } from 'node:stream';
 import type { Clock } from '../../runtime/clock.ts';
 
-/** Bytes that wait for a reader at most; what comes while there is no room is not kept, but read again when there is. */
+/**
+ * The most bytes that wait for a reader. Changes that come while the buffer is full are not kept; they are read again
+ * when there is room.
+ */
 export const FEED_BUFFER = 256 * 1024;
-/** Microseconds in which a reader makes room. */
-const PATIENCE = 15_000_000;
+/** Microseconds within which a reader must make room. */
+const STUCK_AFTER = 15_000_000;
 
-/** Of the answer: nobody on the way may keep it, or wait for more of it. */
+/** Headers of the answer: no proxy may cache it, or buffer it. */
 export const FEED_HEADERS = {
   'Content-Type': 'text/event-stream; charset=utf-8',
   'Cache-Control': 'no-store',
@@ -19,9 +22,7 @@ export interface FeedItem {
   value: object;
 }
 
-export type FeedStream = ReturnType<typeof createFeedStream>;
-
-/** Server-sent events (HTML, 9.2) to one reader: what is written waits for it in bounded room. */
+/** Server-sent events (HTML, 9.2) to one reader, with a bounded buffer. */
 export function createFeedStream(clock: Clock) {
   const body = new Readable({ highWaterMark: FEED_BUFFER, read: () => undefined });
   let fullSince: number | undefined;
@@ -36,23 +37,23 @@ export function createFeedStream(clock: Clock) {
     /** True while nothing more may be written. */
     isFull: (): boolean => body.readableLength >= FEED_BUFFER,
 
-    /** True when its reader has made no room for too long, or has not taken the end. */
+    /** True when the reader has made no room for too long, or has not taken the end of the stream. */
     isStuck(): boolean {
       if (!ended && body.readableLength < FEED_BUFFER) fullSince = undefined;
       else fullSince ??= clock.now();
-      return fullSince !== undefined && clock.now() - fullSince >= PATIENCE;
+      return fullSince !== undefined && clock.now() - fullSince >= STUCK_AFTER;
     },
 
     snapshot: (items: readonly FeedItem[]): void => write('snapshot', items),
     change: (items: readonly FeedItem[]): void => write('change', items),
-    /** So many messages were left out. */
+    /** Tells the reader how many messages were left out. */
     gap: (dropped: number): void => write('gap', { topic: 'device', dropped }),
-    /** A sign of life; no event. */
+    /** Sends a comment, which is no event, as a sign of life. */
     beat(): void {
       if (!ended) body.push(': \n\n');
     },
 
-    /** Ends it: the reader is told why, and the rest of what waits is still sent. */
+    /** Ends the stream with a reason; the buffered rest is still sent. */
     end(reason: 'stopping' | 'session' | 'room'): void {
       if (ended) return;
       write('bye', { reason });
@@ -60,7 +61,7 @@ export function createFeedStream(clock: Clock) {
       body.push(null);
     },
 
-    /** Ends it at once. */
+    /** Ends the stream at once, without its buffered rest. */
     cut(): void {
       ended = true;
       body.destroy();

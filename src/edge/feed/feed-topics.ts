@@ -1,20 +1,20 @@
 import { DomainError } from '../../errors.ts';
 
-/** What a stream of the feed tells of. */
+/** The topics of a stream of the feed. */
 export interface FeedTopics {
   fleet: boolean;
-  /** By deviceId. */
+  /** The deviceIds. */
   devices: ReadonlySet<string>;
-  /** All, or these. */
+  /** All transactions, or the ones with these numbers. */
   transactions: 'all' | ReadonlySet<number>;
   receivers: boolean;
-  /** `PACKAGE@VERSION` each. */
+  /** Versions, as `PACKAGE@VERSION`. */
   software: ReadonlySet<string>;
-  /** Devices whose messages are shown. */
+  /** The devices whose messages are shown. */
   messages: ReadonlySet<string>;
 }
 
-/** How many names each topic may have, at most. */
+/** The most names of each topic. */
 export const MOST_NAMES = { devices: 200, transactions: 200, software: 20, device: 4 } as const;
 type Named = keyof typeof MOST_NAMES;
 
@@ -44,13 +44,13 @@ function readNames(topic: Named, text: string): string[] {
   if (names.length > MOST_NAMES[topic])
     throw invalid(`${topic} should have at most ${MOST_NAMES[topic]} names`, 'string_too_long');
   const odd = names.find((name) => !NAMES[topic](name));
-  if (odd !== undefined) throw invalid(`${topic} has a name that cannot be one`, 'string_pattern_mismatch');
+  if (odd !== undefined) throw invalid(`${topic} has a malformed name`, 'string_pattern_mismatch');
   return names;
 }
 
 /**
- * Reads `fleet,transactions,devices:ID;ID,device:ID,software:PACKAGE@VERSION`: topics with commas between them, each with its
- * names behind a colon and semicolons between those, percent-encoded. Throws REQUEST_INVALID.
+ * Reads `fleet,transactions,devices:ID;ID,device:ID,software:PACKAGE@VERSION`: topics separated by commas. The names of
+ * a topic follow a colon and are separated by semicolons, each percent-encoded. Throws REQUEST_INVALID.
  */
 export function readTopics(text: string): FeedTopics {
   const names: Record<Named, Set<string>> = {

@@ -8,15 +8,15 @@ import type { Log } from '../../runtime/log.ts';
 import type { Watch } from '../../runtime/watch.ts';
 import { createFeedReader, type FeedReader, type FeedSources, type Wanted } from './feed-reader.ts';
 
-/** Streams of one application at a time. */
+/** Simultaneous streams of one application. */
 export const MOST_STREAMS_OF_APPLICATION = 8;
 /** Milliseconds between two flushes. */
 export const FLUSH = 250;
 const PER_SECOND = 1000 / FLUSH;
-/** Flushes between two signs of life, and between two looks whether readers may still read. */
+/** Flushes between two signs of life, and between two checks whether readers may still read. */
 const BEAT = 10 * PER_SECOND;
 const CHECK = 5 * PER_SECOND;
-/** Changes that wait for a flush, and those that one flush reads. */
+/** The most changes that wait for a flush, and the transactions that one flush reads. */
 const MOST_CHANGED = 10_000;
 const READ_AT_ONCE = 500;
 
@@ -26,26 +26,26 @@ interface Parts {
   metrics: Pick<Metrics, 'httpRefused' | 'feedStreams' | 'feedsEvicted' | 'feedMessagesDropped' | 'feedChangesMissed'>;
   watch: Watch;
   sources: FeedSources;
-  /** LAPEL_FEED_STREAMS: streams of a listener at a time. */
+  /** LAPEL_FEED_STREAMS: simultaneous streams of a listener. */
   mostStreams: number;
 }
 
 export type Feed = ReturnType<typeof createFeed>;
 
-/** Takes some of what has waited for longest. */
+/** Removes and returns the keys that have waited for longest. */
 function takeFrom<Key>(waiting: Set<Key>, most: number): Key[] {
   const taken = [...waiting.keys().take(most)];
   for (const key of taken) waiting.delete(key);
   return taken;
 }
 
-/** The largest group of those that have something in common, in their order. */
+/** The largest group of items with a common property, in their order. */
 function largest<Item>(items: readonly Item[], of: (item: Item) => unknown): readonly Item[] {
   const groups = [...Map.groupBy(items, of).values()];
   return groups.reduce((most, group) => (group.length > most.length ? group : most), groups[0] ?? []);
 }
 
-/** The same function, which is called once for each key. */
+/** Makes a function that asks only once for each key. */
 function once<Key, Value>(ask: (key: Key) => Value): (key: Key) => Value {
   const answers = new Map<Key, Value>();
   return (key) => {
@@ -55,10 +55,10 @@ function once<Key, Value>(ask: (key: Key) => Value): (key: Key) => Value {
 }
 
 /**
- * What happens, live: a snapshot of what a reader wants to see, then what changes of it. What has changed is remembered by its
- * name alone, and read from the database when it is sent, four times a second: however much happens to one thing in between is
- * one change. What this process is not told of (another node's, ages) is found by a look once a second. Nothing of it is
- * done while nobody reads.
+ * The feed of changes: a reader gets a snapshot of its topics, then their changes. Changed rows are remembered by key
+ * only, and read from the database when they are sent, four times a second; so any number of changes to one row in
+ * between is sent as one change. Changes that this process is not told of (those of other nodes, and ages) are looked
+ * up once a second. Nothing is done while there is no reader.
  */
 export function createFeed({ clock, log, metrics, watch, sources, mostStreams }: Parts) {
   const readers = new Set<FeedReader>();
@@ -68,9 +68,11 @@ export function createFeed({ clock, log, metrics, watch, sources, mostStreams }:
   let flushing = false;
   let stopped = false;
   let cancel: (() => void) | undefined;
-  /** The beginnings of applications' streams, one after another: who watches over all of them waits for one of these at most. */
+  /**
+   * Streams of applications begin one after another, so that a stream of administration waits for at most one of them.
+   */
   const turn = createFairTurns();
-  /** Changes that readers will not be told of one by one: a snapshot makes up for them. */
+  /** Changes that were dropped before they were sent; a snapshot replaces them. */
   let missed = 0;
 
   function remember<Key>(waiting: Set<Key>, key: Key): void {
@@ -78,7 +80,7 @@ export function createFeed({ clock, log, metrics, watch, sources, mostStreams }:
     if (waiting.size > MOST_CHANGED) missed += takeFrom(waiting, 1).length;
   }
 
-  function makeUp(): void {
+  function announceMissed(): void {
     metrics.feedChangesMissed.inc(missed);
     missed = 0;
     for (const reader of readers) if (reader.wantsTransactions || reader.wantsDevices) reader.missed();
@@ -118,8 +120,8 @@ export function createFeed({ clock, log, metrics, watch, sources, mostStreams }:
   }
 
   /**
-   * Room for one more. Where there is none, the oldest stream of who has most goes: of the developer that has most, and of
-   * its application that has. Who would have most of them itself is refused.
+   * Makes room for one more stream. At the limit, the oldest stream of the developer with most streams is ended, and
+   * among its applications of the one with most. A reader that would then have most streams itself is refused.
    */
   function makeRoom({ listener, applicationId, developerId }: Wanted): void {
     const own = [...readers].filter((reader) => reader.wanted.listener === listener);
@@ -129,14 +131,15 @@ export function createFeed({ clock, log, metrics, watch, sources, mostStreams }:
     const greedy = largest(own, ({ wanted }) => wanted.developerId);
     const ofDeveloper = own.filter(({ wanted }) => wanted.developerId === developerId);
     const [oldest] = largest(greedy, ({ wanted }) => wanted.applicationId);
-    // With one more of its own it still has no more than the other has left: else the two would drive out each other.
+    // With the new stream its developer must have fewer streams than the other one has left. Otherwise the two would
+    // end each other's streams in turn.
     if (!oldest || ofDeveloper.length + 1 >= greedy.length) refuse();
     metrics.feedsEvicted.inc();
     oldest.stream.end('room');
     remove(oldest);
   }
 
-  /** Ends those whose reader may not read any more, and those that nobody reads. */
+  /** Ends a stream whose reader may no longer read, or does not read. */
   async function check(reader: FeedReader): Promise<void> {
     if (flushes % CHECK === 0 && !(await reader.wanted.isGood())) reader.stream.end('session');
     if (!reader.stream.isStuck()) return;
@@ -146,7 +149,7 @@ export function createFeed({ clock, log, metrics, watch, sources, mostStreams }:
 
   async function flush(): Promise<void> {
     const isSecond = flushes % PER_SECOND === 0;
-    if (missed > 0 && isSecond) makeUp();
+    if (missed > 0 && isSecond) announceMissed();
     const transactionIds = takeFrom(changed.transactions, READ_AT_ONCE);
     const deviceIds = new Set(takeFrom(changed.devices, MOST_CHANGED));
     const transactions = transactionIds.length > 0 ? await sources.transactions(transactionIds) : [];
@@ -162,13 +165,13 @@ export function createFeed({ clock, log, metrics, watch, sources, mostStreams }:
 
   function tick(): void {
     cancel = readers.size > 0 && !stopped ? clock.after(FLUSH, tick) : undefined;
-    if (flushing) return; // one that takes longer than the time between two is not overtaken
+    if (flushing) return; // a flush that takes longer than the interval must end before the next one
     flushing = true;
     flushes += 1;
     work.begun();
     flush()
       .catch((err: unknown) => {
-        for (const reader of readers) reader.missed(); // what was taken to be told is told to nobody
+        for (const reader of readers) reader.missed(); // the changes of this flush are lost, so a snapshot follows
         if (!isDatabaseAway(err)) log.error({ err }, 'the feed could not be read; trying again');
       })
       .finally(() => {
@@ -196,21 +199,24 @@ export function createFeed({ clock, log, metrics, watch, sources, mostStreams }:
       });
       const { body } = reader.stream;
       body.once('close', () => remove(reader));
-      body.on('error', () => undefined); // its reader went away
+      body.on('error', () => undefined); // the reader has disconnected
       readers.add(reader);
       count();
       cancel ??= clock.after(FLUSH, tick);
       work.begun();
       begin(reader)
         .catch((err: unknown) => {
-          if (!isDatabaseAway(err)) log.error({ err }, 'a feed could not begin');
+          if (!isDatabaseAway(err)) log.error({ err }, 'a stream of the feed could not begin');
           reader.stream.cut();
         })
         .finally(work.ended);
       return body;
     },
 
-    /** Ends the streams of an application, or of all, that may not be read any more: its secret was replaced, say. */
+    /**
+     * Ends the streams of an application, or of all, that may no longer be read, because the secret was replaced, for
+     * example.
+     */
     recheck(applicationId?: string): void {
       for (const reader of readers) {
         const { wanted, stream } = reader;
@@ -230,10 +236,10 @@ export function createFeed({ clock, log, metrics, watch, sources, mostStreams }:
       for (const reader of readers) if (reader.wanted.sessionId === sessionId) reader.stream.end('session');
     },
 
-    /** Resolves when nothing is being read for it. */
+    /** Resolves when nothing is being read for the feed. */
     idle: work.idle,
 
-    /** Ends all streams: they would hold up the end of the listeners. */
+    /** Ends all streams, which would otherwise delay the end of the listeners. */
     async [Symbol.asyncDispose](): Promise<void> {
       stopped = true;
       cancel?.();

@@ -3,26 +3,29 @@ import type { SeenMessage } from '../../runtime/watch.ts';
 import type { FeedItem } from './feed-stream.ts';
 import { beginningOf, shownPayload } from './redact-payload.ts';
 
-/** Messages of all devices of a stream that are shown in a second. */
+/** Messages per second that are shown, over all devices of a stream. */
 export const MESSAGES_PER_SECOND = 50;
 const SECOND = 1_000_000;
-/** Topics on which it is about transactions; what a device tells of itself is its application's, whatever is in it. */
-const TELLS = /\/(commands|acks|requests|responses|errors)$/;
-/** Where a message says which one. */
+/**
+ * Topics whose messages may belong to a transaction. Messages on other topics belong to the application of the device,
+ * whatever they contain.
+ */
+const ABOUT_TRANSACTIONS = /\/(commands|acks|requests|responses|errors)$/;
+/** The member of a message that names its transaction. */
 const TRANSACTION = Buffer.from('"transactionId"');
 const MOST_DIGITS = 16;
-/** The number that is no transaction's: a message of one has one. */
-const NOBODYS = 0;
+/** The transactionId of messages that name several transactions: no transaction has it, so no application sees them. */
+const NO_TRANSACTION = 0;
 
-/** A message that waits to be shown. What is secret in it is hidden when it is known that it may be. */
+/** A message that waits to be shown. Its secrets are hidden only when it is shown. */
 export interface WaitingMessage {
   deviceId: string;
-  /** That it is about; undefined when it is about none. */
+  /** The transaction that the message is about; undefined when it is about none. */
   transactionId: number | undefined;
   item(): FeedItem;
 }
 
-/** The number behind a colon at a place of a message, or undefined. */
+/** Reads the number after a colon at a position of a message, or undefined. */
 function numberAt(payload: Buffer, from: number): number | undefined {
   let at = from;
   const skipSpaces = (): void => {
@@ -38,21 +41,24 @@ function numberAt(payload: Buffer, from: number): number | undefined {
   return digits > 0 && digits <= MOST_DIGITS ? Number(payload.toString('latin1', first, at)) : undefined;
 }
 
-/** The transaction that a message is about. One that names several is nobody's: no device and no command does that. */
+/**
+ * Finds the transaction that a message is about. A message that names several is shown to no application: no device and
+ * no command does that.
+ */
 function transactionOf({ topic, payload }: SeenMessage): number | undefined {
-  if (!TELLS.test(topic)) return undefined;
+  if (!ABOUT_TRANSACTIONS.test(topic)) return undefined;
   const bytes = typeof payload === 'string' ? Buffer.from(payload) : payload;
   let found: number | undefined;
   for (let at = bytes.indexOf(TRANSACTION); at !== -1; at = bytes.indexOf(TRANSACTION, at + 1)) {
     const number = numberAt(bytes, at + TRANSACTION.length);
     if (number === undefined || number === found) continue;
-    if (found !== undefined) return NOBODYS;
+    if (found !== undefined) return NO_TRANSACTION;
     found = number;
   }
   return found;
 }
 
-/** The messages that wait for a stream's next flush: so many a second, the others are counted. */
+/** The messages that wait for the next flush of a stream: a bounded number per second; the others are counted. */
 export function createLiveMessages(clock: Clock) {
   let waiting: WaitingMessage[] = [];
   let dropped = 0;
@@ -87,7 +93,7 @@ export function createLiveMessages(clock: Clock) {
       });
     },
 
-    /** What waits, and how many were left out since. */
+    /** Removes and returns the waiting messages, with the number of those left out since the last call. */
     take() {
       const taken = { messages: waiting, dropped };
       waiting = [];

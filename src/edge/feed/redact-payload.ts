@@ -2,12 +2,12 @@ import { textWithoutSecrets } from '../../runtime/without-secrets.ts';
 
 /** Characters of a payload that are shown. */
 export const SHOWN = 4096;
-/** What is hidden makes a text shorter: of so many characters those that are shown are taken. */
+/** Characters of a payload that are kept. They are more than are shown, because hiding secrets shortens the text. */
 const LOOKED_AT = 2 * SHOWN;
-/** Bytes of a character at most. */
+/** The most bytes of a character. */
 const WIDEST = 4;
 
-/** The beginning of a payload: no more of it is kept for who looks on. */
+/** The beginning of a payload; the rest is not kept for viewers. */
 export interface Beginning {
   text: string;
   isWhole: boolean;
@@ -19,7 +19,7 @@ export function beginningOf(payload: string | Buffer): Beginning {
   return { text: text.slice(0, LOOKED_AT), isWhole };
 }
 
-/** The text of a message for people who look on: no passwords, no URLs that are good without one, and not too long. */
+/** The text of a message for viewers: without passwords and URLs that grant access, and of bounded length. */
 export function shownPayload({ text, isWhole }: Beginning): { payload: string; truncated: boolean } {
   const shown = textWithoutSecrets(text, SHOWN + 1);
   return { payload: shown.slice(0, SHOWN).toWellFormed(), truncated: !isWhole || shown.length > SHOWN };

@@ -4,7 +4,7 @@ import { DomainError, type ErrorCode } from '../../errors.ts';
 const SCHEME = /^bearer(?= |$)/i;
 const TOKEN = /^[A-Za-z0-9\-._~+/]+=*$/;
 
-/** What is behind the scheme, which may be nothing; undefined with another one. */
+/** The credentials after the scheme `Bearer`, which may be empty; undefined for another scheme. */
 export const behindBearer = (authorization: string | undefined): string | undefined =>
   authorization !== undefined && SCHEME.test(authorization) ? authorization.slice('bearer'.length).trim() : undefined;
 

@@ -1,23 +1,25 @@
 import type { Metrics } from '../../metrics.ts';
+import { createCounts } from '../../runtime/counts.ts';
 
-/** Bytes of bodies that have come in part. */
+/** Bytes of request bodies that were received in part. */
 const BODY_BYTES = { perSource: 16 * 1024 ** 2, total: 64 * 1024 ** 2 };
 
 export type BodyBytes = ReturnType<typeof createBodyBytes>;
 
-/** Whose bodies are: an application or an address, and the developer of the application. */
+/** The sender of a body: an application or an address, and the developer of the application. */
 export interface BodySource {
   source: string;
   developer?: string | undefined;
 }
 
 /**
- * The memory of bodies that are still coming, bounded for each source (an application, an address) first, and for all. A
- * developer with many applications gets more only while it leaves as much as it has: there is room for who has none.
+ * Bounds the memory of bodies that are still being received, for each source (an application, an address) first, and
+ * for all. A developer with many applications may exceed the bound of one source only while at least as much stays free
+ * for others.
  */
 export function createBodyBytes({ metrics }: { metrics: Pick<Metrics, 'httpRefused'> }) {
   const { perSource, total } = BODY_BYTES;
-  const held = new Map<string, number>();
+  const held = createCounts();
   let all = 0;
 
   function refuse(bound: 'source' | 'all'): 'source' | 'all' {
@@ -25,29 +27,23 @@ export function createBodyBytes({ metrics }: { metrics: Pick<Metrics, 'httpRefus
     return bound;
   }
 
-  function change(key: string, by: number): void {
-    const left = (held.get(key) ?? 0) + by;
-    if (left > 0) held.set(key, left);
-    else held.delete(key);
-  }
-
   return {
-    /** Takes bytes for a source; the bound that is in the way, or undefined. */
+    /** Reserves bytes for a source. Returns the bound that refuses them, or undefined. */
     take({ source, developer }: BodySource, bytes: number): 'source' | 'all' | undefined {
-      const own = (held.get(source) ?? 0) + bytes;
+      const own = held.of(source) + bytes;
       const key = developer === undefined ? undefined : `developer ${developer}`;
-      const ofDeveloper = key === undefined ? own : (held.get(key) ?? 0) + bytes;
+      const ofDeveloper = key === undefined ? own : held.of(key) + bytes;
       if (own > perSource || (ofDeveloper > perSource && ofDeveloper > total - all)) return refuse('source');
       if (all + bytes > total) return refuse('all');
-      held.set(source, own);
-      if (key !== undefined) held.set(key, ofDeveloper);
+      held.add(source, bytes);
+      if (key !== undefined) held.add(key, bytes);
       all += bytes;
       return undefined;
     },
     giveBack({ source, developer }: BodySource, bytes: number): void {
       if (bytes === 0) return;
-      change(source, -bytes);
-      if (developer !== undefined) change(`developer ${developer}`, -bytes);
+      held.add(source, -bytes);
+      if (developer !== undefined) held.add(`developer ${developer}`, -bytes);
       all -= bytes;
     },
   };

@@ -1,29 +1,29 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Route } from './route.ts';
 
-/** A request that would change something, by one who may ask for it. */
+/** A request for a change, by a caller who is permitted to ask for it. */
 export interface ChangeAsked<Caller> {
   caller: Caller;
   method: string;
-  /** The template of the path, and the path. */
+  /** The template of the path; `path` is the path itself. */
   route: string;
   path: string;
   requestId: string;
   headers: IncomingHttpHeaders;
 }
 
-/** A change whose beginning is written. */
+/** A change whose beginning is recorded. */
 export interface BegunChange {
-  /** Its answer has this status, and this error. */
+  /** Records the status of the answer, and its error code. */
   ended(status: number, code?: string): Promise<void>;
-  /** How many it changed, where one request changes many. */
+  /** Records the number of changed objects, for requests that change many. */
   changed(details: object): Promise<void>;
 }
 
-/** Where a listener writes down what is changed through it. */
+/** Records the changes that are made through a listener. */
 export interface Changes<Caller> {
-  /** Whether requests of a line of the table are. */
+  /** Whether requests of this route are changes to record. */
   has(route: Pick<Route<never, never>, 'method' | 'scope'>): boolean;
-  /** Called before the change is carried out, when it is known who asks. When it rejects, nothing is changed. */
+  /** Called before the change is carried out, after the caller is known. When it rejects, nothing is changed. */
   begin(asked: ChangeAsked<Caller>): Promise<BegunChange>;
 }

@@ -3,9 +3,12 @@ import type { Metrics } from '../../metrics.ts';
 import type { Asking } from '../../runtime/current-caller.ts';
 import { createTurns } from '../../runtime/turns.ts';
 
-/** Costly reads of one application at a time, from the question to the end of the answer; so many more wait. */
+/**
+ * The costly reads of one application that run at a time, each until its answer was taken; and the number that may
+ * wait.
+ */
 const COSTLY_READS = { atATime: 2, waiting: 64 };
-/** Of all of them so many begin in one turn of the event loop. */
+/** The costly reads, of all applications, that begin in one turn of the event loop. */
 const PER_TURN = 1;
 
 interface Queue {
@@ -13,7 +16,7 @@ interface Queue {
   waiting: (() => void)[];
 }
 
-/** Whose a read is. */
+/** The caller of a read. */
 interface Source {
   developerId: string;
   applicationId: string;
@@ -25,22 +28,23 @@ interface Parts {
 }
 
 /**
- * The bound of reads that may be long: lists of devices, transactions, deliveries. One that has begun counts until its
- * answer has been taken, so that a client that does not read uses up its own share, and no more memory than that. Those of
- * all applications begin in turns of their developers, and ask in their names: so do their questions.
+ * Bounds reads that may be long: lists of devices, transactions, deliveries. A read counts until its answer was taken,
+ * so a client that does not read its answers uses up its own share only, and a bounded amount of memory. The reads of
+ * all applications begin in turns of their developers. They run in the name of their application, so their database
+ * queries take turns in the same way.
  */
 export function createCostlyReads({ metrics, asking }: Parts) {
   const queues = new Map<string, Queue>();
   const turn = createTurns(PER_TURN);
 
-  /** A place; waits for one. What it answers gives the place back. Throws RATE_LIMITED when too many wait. */
+  /** Waits for a free slot. Returns a function that frees the slot. Throws RATE_LIMITED when too many wait. */
   async function enter(applicationId: string): Promise<() => void> {
     const queue = queues.get(applicationId) ?? { running: 0, waiting: [] };
     queues.set(applicationId, queue);
     if (queue.running < COSTLY_READS.atATime) {
       queue.running += 1;
     } else if (queue.waiting.length < COSTLY_READS.waiting) {
-      await new Promise<void>((resolve) => queue.waiting.push(resolve)); // takes over the place of the one that leaves
+      await new Promise<void>((resolve) => queue.waiting.push(resolve)); // takes over the slot of the read that ended
     } else {
       metrics.httpRefused.inc({ bound: 'costly_reads' });
       throw new DomainError('RATE_LIMITED', { values: { seconds: 1 } });
@@ -57,7 +61,10 @@ export function createCostlyReads({ metrics, asking }: Parts) {
   }
 
   return {
-    /** Reads when it is its turn. `began` is given what says that the answer was taken. Throws RATE_LIMITED when too many wait. */
+    /**
+     * Runs a read in its turn. `began` receives the function to call once the answer was taken. Throws RATE_LIMITED
+     * when too many wait.
+     */
     async read<Result>(
       { developerId, applicationId }: Source,
       began: (leave: () => void) => void,

@@ -2,8 +2,9 @@ import { type DomainError, ERRORS, errorBody } from '../../errors.ts';
 import { challengeOf } from './bearer.ts';
 import type { Answer } from './route.ts';
 
-// Seconds. A database that fails over, and an object store, are back soon; the bound of requests in flight passes sooner; that of unfinished transactions when the device comes online; the
-// keys of the legacy issuer are fetched so often at most.
+// Seconds until a retry makes sense. A database that fails over and an object store are usually back soon; requests in
+// flight end sooner; unfinished transactions end when the device comes online; the keys of the legacy issuer are
+// fetched at most every 30 s.
 const RETRY_AFTER: Partial<Record<DomainError['code'], string>> = {
   DATABASE_UNAVAILABLE: '2',
   OBJECT_STORE_UNAVAILABLE: '2',
@@ -16,7 +17,7 @@ const RETRY_AFTER: Partial<Record<DomainError['code'], string>> = {
   LEGACY_ISSUER_UNAVAILABLE: '30',
 };
 
-/** The headers that HTTP, and the interface, want with an error. */
+/** The headers that HTTP and the interface require with an error. */
 export function errorHeaders(error: DomainError, scope: string | null): Record<string, string> {
   const headers: Record<string, string> = { 'Lapel-Error-Code': error.code };
   const challenge = challengeOf(error.code, scope);
@@ -27,7 +28,7 @@ export function errorHeaders(error: DomainError, scope: string | null): Record<s
   return headers;
 }
 
-/** The answer for an error: status and body by the table of errors, and its headers. */
+/** The answer for an error: status, body and headers by the table of errors. */
 export const errorAnswer = (error: DomainError, scope: string | null): Answer => ({
   status: ERRORS[error.code].status,
   body: errorBody(error),

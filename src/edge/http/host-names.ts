@@ -12,14 +12,14 @@ const isAddress = (host: string): boolean =>
   isIP(host) !== 0 || (host.startsWith('[') && isIP(host.slice(1, -1)) === 6);
 
 /**
- * Refuses requests that call the service by a name that is not its own: a page of a stranger, whose name leads here since a
- * moment ago (DNS rebinding), is of the same origin as what it asks for. Whoever calls it by an address does not come by a
- * name, and this machine's own name leads to it alone. Throws HOST_UNKNOWN.
+ * Refuses requests that call the service by a foreign host name. A page of an attacker, whose name was just changed to
+ * lead to this address (DNS rebinding), has the same origin as the requests that it sends here. A request by an address
+ * carries no such name, and `localhost` leads to this machine alone, so both are accepted. Throws HOST_UNKNOWN.
  */
 export function createHostCheck(names: readonly string[]): (header: string | undefined) => void {
   const known = new Set(['localhost', ...names.map((name) => name.toLowerCase())]);
   return (header) => {
-    if (header === undefined) return; // no browser: HTTP/1.0
+    if (header === undefined) return; // HTTP/1.0, which no browser speaks
     const host = hostOf(header);
     if (known.has(host) || isAddress(host) || host.endsWith('.localhost')) return;
     throw new DomainError('HOST_UNKNOWN');

@@ -1,9 +1,9 @@
-/** Characters after which a slice is done. */
+/** Characters after which a slice is complete. */
 const SLICE = 32 * 1024;
 
 /**
- * A JSON object that is made slice by slice while it is sent: a long list is turned into rows and text in as many turns of
- * the event loop as it has slices, so that others are served in between. Lists are iterated once, when they are written.
+ * A JSON object that is made slice by slice while it is sent. A long list is turned into text over several turns of the
+ * event loop, so that other requests are served in between. Lists are iterated once, while they are written.
  */
 export class JsonSlices {
   readonly #members: Record<string, unknown>;
@@ -12,7 +12,7 @@ export class JsonSlices {
     this.#members = members;
   }
 
-  /** The slices; the last one is what is returned. */
+  /** The slices; the last one is the return value. */
   *slices(): Generator<string, string> {
     let text = '';
     let before = '{';
@@ -40,7 +40,7 @@ export class JsonSlices {
 const isRows = (value: unknown): value is Iterable<object> =>
   typeof value === 'object' && value !== null && Symbol.iterator in value;
 
-/** Each row when its turn comes. */
+/** Converts each row when it is needed. */
 export function* lazily<Row, Result>(rows: readonly Row[], toResult: (row: Row) => Result): Generator<Result> {
   for (const row of rows) yield toResult(row);
 }

@@ -12,7 +12,7 @@ import type { LimitShares } from '../../runtime/token-buckets.ts';
 import { createBodyBytes } from './body-bytes.ts';
 import type { BegunChange, Changes } from './changes.ts';
 import { createCostlyReads } from './costly-reads.ts';
-import { linger } from './drain-refused-body.ts';
+import { drainRefusedBody } from './drain-refused-body.ts';
 import { errorAnswer, errorHeaders } from './error-answer.ts';
 import { createHostCheck } from './host-names.ts';
 import { createInFlight } from './in-flight.ts';
@@ -39,36 +39,36 @@ export interface ListenerParts extends SocketLimits {
   ids: Ids;
   log: Log;
   metrics: Metrics;
-  /** Requests in work at most, over all; one more is answered 503 with `Retry-After`. */
+  /** The most requests in work; one more is answered 503 with `Retry-After`. */
   maxInFlight?: number;
-  /** Of these for one source; one more is answered 429. */
+  /** The most of these for one application; one more is answered 429. */
   maxInFlightOfSource?: number;
   /** LAPEL_FAILED_LOGIN_LIMIT: requests with wrong credentials per second of one address. */
   failedLoginLimit?: number;
-  /** Where other processes have the same limits. */
+  /** Set where other processes share the same limits. */
   shares?: LimitShares | undefined;
-  /** In whose name costly reads ask. */
+  /** Knows in whose name costly reads run. */
   asking?: Asking;
 }
 
 interface Parts<Services, Caller> extends ListenerParts {
-  /** Its name in metrics and log lines. */
+  /** The name of the listener in metrics and log lines. */
   name: 'api' | 'admin';
   routes: readonly Route<Services, Caller>[];
   services: Services;
-  /** Who calls a route that has a scope. Throws for a token that is missing, bad, or not enough. */
+  /** Finds the caller of a route that has a scope. Throws when the token is missing, invalid, or lacks the scope. */
   authorize(asked: IncomingMessage, scope: string, params: Record<string, string>): Caller | Promise<Caller>;
-  /** What every answer to a caller says besides. */
+  /** Headers that every answer to a caller has besides its own. */
   headersFor?(caller: Caller): Record<string, string> | undefined;
-  /** The application that calls, where there is one: bounds hold for each. */
+  /** The application of the caller, where there is one: bounds hold for each application. */
   applicationOf?(caller: Caller): string;
-  /** And its developer: what all share is shared by developers first. */
+  /** The developer of that application: shared resources are divided by developers first. */
   developerOf?(caller: Caller): string;
-  /** Counts a request of who calls; what it says is on the answer, and when it refuses, the answer is 429. */
+  /** Counts a request of a caller. Its headers are on the answer; when it refuses, the answer is 429. */
   limit?(caller: Caller): RateLimitVerdict | undefined;
-  /** Where changes are written down. */
+  /** Records changes. */
   changes?: Changes<Caller>;
-  /** What the service is called there, besides by its address; without it, anything. */
+  /** The host names of the service, besides its addresses; without them every name is accepted. */
   names?: readonly string[];
   /** Paths where another method is answered 405 with `Allow` instead of 403. */
   strictPaths?: readonly string[];
@@ -76,18 +76,18 @@ interface Parts<Services, Caller> extends ListenerParts {
   baseUrl(): string;
 }
 
-/** What is known of a request while it is served. */
+/** The state of a request while it is served. */
 interface Exchange<Services, Caller> {
   context: Context;
   target: Target;
   route: Route<Services, Caller> | undefined;
   applicationId: string | undefined;
   developerId: string | undefined;
-  /** Where it is one that is written down. */
+  /** The record of the change, when the request is one. */
   change: BegunChange | undefined;
-  /** Of its route. */
+  /** The answer of the route. */
   answer: Answer | undefined;
-  /** What the answer has besides its own. */
+  /** Headers that are added to those of the answer. */
   headers: Record<string, string>;
 }
 
@@ -96,8 +96,8 @@ const MAX_IN_FLIGHT_OF_SOURCE = 256;
 const SOON = { seconds: 1 };
 
 /**
- * Serves a route table. The order of checks is the contract's (section 1): path and method, token, scope and
- * application, path parameters, query and body, then the handler's own rules.
+ * Serves a route table. The order of checks is that of the contract (section 1): path and method, token, scope and
+ * application, path parameters, query, body, then the rules of the handler.
  */
 export function createListener<Services, Caller>(parts: Parts<Services, Caller>): HttpServer {
   const { name, services, authorize, headersFor, applicationOf, contracts, clock, ids, log, metrics, baseUrl } = parts;
@@ -139,8 +139,11 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
     throw error;
   }
 
-  /** Reads what a client may send as slowly as it likes: meanwhile the service does not work for it. */
-  async function patiently<Result>({ req }: Context, read: () => Promise<Result>): Promise<Result> {
+  /**
+   * Reads from a client that may send as slowly as it likes. Meanwhile the request does not count as work, and its
+   * connection may be closed for another one.
+   */
+  async function readFromClient<Result>({ req }: Context, read: () => Promise<Result>): Promise<Result> {
     if (req.complete) return read();
     work.leave();
     sockets.waits(req.socket);
@@ -158,7 +161,7 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
   async function readBody(exchange: Exchange<Services, Caller>, route: Route<Services, Caller>): Promise<unknown> {
     const { context } = exchange;
     const bounds = { limit: BODY_LIMIT, source: sourceOf(exchange), developer: exchange.developerId, bytes };
-    const body = await patiently(context, () => readJson(context.req, bounds));
+    const body = await readFromClient(context, () => readJson(context.req, bounds));
     if (body !== undefined) return contracts.check(route.body!, body, 'body');
     if (route.bodyOptional) return {};
     throw DomainError.invalid({ loc: ['body'], msg: 'Field required', type: 'missing' });
@@ -166,10 +169,10 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
 
   const formReader = (context: Context) => () => {
     const bounds = { limit: FORM_LIMIT, source: addressOf(context), bytes };
-    return patiently(context, () => readForm(context.req, bounds));
+    return readFromClient(context, () => readForm(context.req, bounds));
   };
 
-  /** What is asked for, by one who may ask: parameters, query, body, then the handler. */
+  /** Serves a request of a permitted caller: checks parameters, query and body, then calls the handler. */
   async function serve(
     exchange: Exchange<Services, Caller>,
     route: Route<Services, Caller>,
@@ -178,13 +181,13 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
     const { context, target, applicationId } = exchange;
     const { req, res } = context;
     const params = checkPathParameters(contracts, raw);
-    // What is in the address of a page is the page's business.
+    // The pages of the console have parameters of their own in their addresses, which are not checked here.
     const query = route.below ? undefined : checkQueryParameters(contracts, route.query, target.query);
     const body = route.body === undefined ? undefined : await readBody(exchange, route);
     const readForm = route.form === undefined ? NO_FORM : formReader(context);
     const { headers, socket } = req;
     const address = socket.remoteAddress ?? '';
-    const changed = exchange.change?.changed ?? UNWRITTEN;
+    const changed = exchange.change?.changed ?? NOT_RECORDED;
     const requestId = exchange.headers['X-Request-Id'] ?? '';
     const about = { headers, address, requestId, baseUrl: baseUrl(), target, changed };
     const input: Input = { params, body, stream: req, readForm, query, caller, ...about };
@@ -197,7 +200,7 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
     return costly.read({ developerId: developerOf?.(caller) ?? '', applicationId }, began, answer);
   }
 
-  /** Serves a request for a line of the table. Who calls is found out first: bounds hold for each caller, then for all. */
+  /** Serves a request for a route. The caller is found first, because bounds hold for each caller, then for all. */
   async function serveLine(
     context: Context,
     route: Route<Services, Caller>,
@@ -227,7 +230,7 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
       if (own > maxInFlightOfSource) {
         refuse('requests_in_flight_per_application', new DomainError('RATE_LIMITED', { values: SOON }));
       }
-      // However many applications a developer has, there is a place for who has none.
+      // A developer with many applications leaves room for developers who have no request in work.
       if (ofDeveloper > 1 && ofDeveloper > maxInFlight - work.all()) {
         refuse('requests_in_flight_per_developer', new DomainError('RATE_LIMITED', { values: SOON }));
       }
@@ -238,7 +241,7 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
     }
   }
 
-  /** The answer that the route table gives. */
+  /** Finds the route of a request and returns its answer. */
   async function answer(exchange: Exchange<Services, Caller>): Promise<Answer> {
     const { context, target } = exchange;
     const { req } = context;
@@ -254,7 +257,7 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
     }
   }
 
-  /** The answer for an error, and what the error is in the end. */
+  /** Makes the answer for an error. The error may change: too many wrong credentials become RATE_LIMITED. */
   async function answerError({ context, route, headers }: Exchange<Services, Caller>, thrown: unknown) {
     let error = toDomainError(thrown);
     if (logins.concerns(error)) {
@@ -263,7 +266,7 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
     }
     if (isUnread(context.req) && UNREAD.has(error.code)) {
       headers['Connection'] = 'close';
-      linger(context.req);
+      drainRefusedBody(context.req);
     }
     const scope = route?.scope ?? null;
     const own = route?.errors?.(error);
@@ -298,9 +301,9 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
       ({ error, given } = await answerError(exchange, thrown));
     }
     if (exchange.change) await exchange.change.ended(given.status, error?.code);
-    // Node closes idle connections by itself; this closes the ones that were in use, after their answer.
+    // On shutdown Node closes idle connections itself; this closes connections in use after their answer.
     if (sockets.isDraining() || given.endless) exchange.headers['Connection'] = 'close';
-    if (given.endless) sockets.lets(context.req.socket);
+    if (given.endless) sockets.markEndless(context.req.socket);
     if (!send(context, given, exchange.headers)) sockets.waits(context.req.socket);
     report({
       requestId,
@@ -327,12 +330,12 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
 }
 
 const addressOf = ({ req }: Context): string => addressGroup(req.socket.remoteAddress);
-/** Whose bounds hold. */
+/** The source that bounds hold for: the application, else the address. */
 const sourceOf = ({ applicationId, context }: { applicationId: string | undefined; context: Context }): string =>
   applicationId ?? addressOf(context);
 
-const UNWRITTEN = (): Promise<void> => Promise.resolve();
+const NOT_RECORDED = (): Promise<void> => Promise.resolve();
 const NO_FORM = (): Promise<undefined> => Promise.resolve(undefined);
 
-// Errors in the middle of a body that nobody will read to its end.
+// Errors after which the rest of a body is not read.
 const UNREAD: ReadonlySet<string> = new Set(['BODY_TOO_LARGE', 'RATE_LIMITED', 'OVERLOADED']);

@@ -9,7 +9,10 @@ const WRONG_CREDENTIALS: ReadonlySet<ErrorCode> = new Set([
   'SESSION_ENDED',
   'CLIENT_INVALID',
 ]);
-/** Milliseconds that an answer above the limit is held back: with one request at a time, so is whoever guesses. */
+/**
+ * Milliseconds by which an answer above the limit is delayed. This slows down whoever guesses credentials with one
+ * request at a time.
+ */
 const HOLD = 1_000;
 
 interface Parts {
@@ -17,14 +20,14 @@ interface Parts {
   name: string;
   /** Requests with wrong credentials per second of one address, and for one application; 0 is no limit. */
   perSecond: number;
-  /** Where other processes have the same limit. */
+  /** Set where other processes share the same limit. */
   shares?: LimitShares | undefined;
   metrics: Pick<Metrics, 'loginFailures' | 'httpRefused'>;
 }
 
 /**
- * What wrong credentials cost whoever sends many of them. They are judged first, so whoever has the right ones is let in
- * whatever others send, from the same address or in the name of the same application.
+ * Limits requests with wrong credentials. Credentials are checked first, so a caller with correct ones is always let
+ * in, whatever others send from the same address or for the same application.
  */
 export function createLoginGuard({ clock, name, perSecond, shares, metrics }: Parts) {
   const bucketsOf = (whose: string) =>
@@ -45,10 +48,10 @@ export function createLoginGuard({ clock, name, perSecond, shares, metrics }: Pa
   }
 
   return {
-    /** True for the errors that it wants to hear of. */
+    /** True for the errors that count as wrong credentials. */
     concerns: ({ code }: DomainError): boolean => WRONG_CREDENTIALS.has(code),
 
-    /** The error to answer with: the one given, or above the limit, after a while, RATE_LIMITED. */
+    /** The error to answer with: the given one, or RATE_LIMITED, after a delay, when the limit is exceeded. */
     async judge(error: DomainError, address: string): Promise<DomainError> {
       metrics.loginFailures.inc({ listener: name });
       const { applicationId } = error.values;
@@ -61,7 +64,7 @@ export function createLoginGuard({ clock, name, perSecond, shares, metrics }: Pa
       return new DomainError('RATE_LIMITED', { values: { seconds }, cause: error });
     },
 
-    /** Holds nothing back any more: the service is stopping. */
+    /** Ends all delays: the service is stopping. */
     release(): void {
       released = true;
       for (const resolve of held) resolve();

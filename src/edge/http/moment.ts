@@ -1,8 +1,8 @@
 import { DomainError } from '../../errors.ts';
 
 /**
- * Microseconds since the epoch of a parameter of a query by the schema common/moment; undefined when it is not there. Throws
- * REQUEST_INVALID for a day that its month does not have.
+ * Reads a query parameter by the schema common/moment into microseconds since the epoch; undefined when it is absent.
+ * Throws REQUEST_INVALID for a day that its month does not have.
  */
 export function momentOf<Name extends string>(
   query: { readonly [Key in Name]?: string },
@@ -12,7 +12,7 @@ export function momentOf<Name extends string>(
   return text === undefined ? undefined : readMoment(text, 'query', name);
 }
 
-/** The same for a text; `loc` is where it was. */
+/** Reads a text in the same way; `loc` is its place in the request. */
 export function readMoment(text: string, ...loc: string[]): number {
   const seconds = text.slice(0, 19);
   const date = new Date(`${seconds}Z`);

@@ -11,15 +11,16 @@ interface Connection {
 
 interface Parts {
   serve(request: IncomingMessage, response: ServerResponse): void;
-  /** Its answer has been sent, or its connection is gone. */
+  /** The answer was sent, or the connection is gone. */
   onDone(socket: Socket): void;
-  /** A connection had more than PIPELINED waiting and was closed. */
+  /** A connection had more than PIPELINED waiting requests and was closed. */
   onRefused(): void;
 }
 
 /**
- * One request at a time per connection: the next one begins when the answer before it has been sent. Else whoever sends
- * requests without reading answers would have as many in work, and their answers in memory, as fit into a segment.
+ * Serves one request at a time per connection: the next one begins when the answer before it was sent. Without this, a
+ * client that sends requests without reading answers would have as many requests in work, and answers in memory, as fit
+ * into a TCP segment.
  */
 export function oneAtATime({ serve, onDone, onRefused }: Parts) {
   const connections = new WeakMap<Socket, Connection>();

@@ -1,6 +1,6 @@
 import type { Target } from './request-target.ts';
 
-/** The `Link` header of a page (RFC 8288), or no header on the last one. */
+/** The `Link` header of the next page (RFC 8288); no header on the last page. */
 export function nextPage(
   { baseUrl, target }: { baseUrl: string; target: Target },
   { offset, limit }: { offset: number; limit: number },
@@ -13,7 +13,10 @@ export function nextPage(
   return linkTo(baseUrl, target, parameters);
 }
 
-/** The same for a list whose pages begin after a row, and leave out `offset` more, instead of counting what came before. */
+/**
+ * The same for a list whose pages begin after a given row and skip `offset` more rows. The rows before it need not be
+ * counted.
+ */
 export function nextPageAfter(
   { baseUrl, target }: { baseUrl: string; target: Target },
   { limit }: { limit: number },

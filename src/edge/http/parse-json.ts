@@ -1,21 +1,21 @@
 import { setTimeout as after } from 'node:timers/promises';
 
-/** Characters that are parsed as soon as they are there: in some milliseconds. */
+/** Texts of at most this many characters are parsed at once, which takes a few milliseconds. */
 export const SMALL = 64 * 1024;
 
-// There is one event loop, so one lane, however many services and listeners share it.
-let lane: Promise<void> = Promise.resolve();
+// One queue for all services and listeners of the process, because they share one event loop.
+let lastParse: Promise<void> = Promise.resolve();
 
 /**
- * The value of a JSON text. Large ones are parsed one after another, each followed by a pause as long as it took: 1 MiB
- * can take 50 ms, in which nothing else is done, and whoever sends such without end gets half of the time, not all of
- * it. Rejects with a SyntaxError.
+ * Parses a JSON text. Large texts are parsed one after another, each followed by a pause as long as its parsing took: 1
+ * MiB can take 50 ms, during which the event loop does nothing else. So a client that keeps sending large texts gets
+ * half of the time and not all of it. Rejects with a SyntaxError.
  */
 export async function parseJson(text: string): Promise<unknown> {
   if (text.length <= SMALL) return JSON.parse(text);
-  const before = lane;
+  const before = lastParse;
   const { promise, resolve } = Promise.withResolvers<void>();
-  lane = promise;
+  lastParse = promise;
   await before;
   const startedAt = performance.now();
   try {

@@ -12,7 +12,10 @@ const SCHEMAS: Record<string, SchemaName> = {
   version: 'common/version-name',
 };
 
-/** Every parameter by its schema, numbers as numbers. Throws PATH_PARAMETER_INVALID with every fault. */
+/**
+ * Checks every path parameter by its schema and makes numbers of numeric ones. Throws PATH_PARAMETER_INVALID with every
+ * fault.
+ */
 export function checkPathParameters(
   contracts: Contracts,
   params: Record<string, string>,

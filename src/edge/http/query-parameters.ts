@@ -2,18 +2,17 @@ import { DomainError, type Fault } from '../../errors.ts';
 import type { Contracts, SchemaName } from '../../platform/contracts/contracts.ts';
 
 /**
- * The parameters of a query by a route's schema; without one a route has none. Throws REQUEST_INVALID with every fault: one
- * that nobody knows, one that is there twice, one that breaks its schema.
+ * Checks the query by the schema of the route; a route without a schema has no parameters. Throws REQUEST_INVALID with
+ * every fault: an unknown parameter, a repeated one, one that breaks its schema.
  */
 export function checkQueryParameters(contracts: Contracts, schema: SchemaName | undefined, query: string): unknown {
   const known = schema === undefined ? {} : (contracts.documents.get(schema)?.properties ?? {});
-  const faults = query === '' ? [] : strangers(known, query);
+  const faults = query === '' ? [] : unknownOrRepeated(known, query);
   if (faults.length > 0) throw DomainError.invalid(...faults, ...faultsOf(contracts, schema, query, faults));
   return schema === undefined ? undefined : contracts.checkQuery(schema, query);
 }
 
-/** What is unknown, or repeated. */
-function strangers(known: object, query: string): Fault[] {
+function unknownOrRepeated(known: object, query: string): Fault[] {
   const counts = new Map<string, number>();
   for (const name of new URLSearchParams(query).keys()) counts.set(name, (counts.get(name) ?? 0) + 1);
   const faults: Fault[] = [];
@@ -26,7 +25,7 @@ function strangers(known: object, query: string): Fault[] {
   return faults;
 }
 
-/** What the schema says besides. */
+/** The faults by the schema, without those of parameters that already have a fault. */
 function faultsOf(contracts: Contracts, schema: SchemaName | undefined, query: string, told: Fault[]): Fault[] {
   if (schema === undefined) return [];
   try {

@@ -15,11 +15,11 @@ interface Options {
   clock: Clock;
   name: string;
   perSecond: number;
-  /** Where other processes have the same limit. */
+  /** Set where other processes share the same limit. */
   shares?: LimitShares | undefined;
 }
 
-/** The rate limit of callers, and what HTTP says of it. Nothing is limited when `perSecond` is 0. */
+/** The rate limit of callers, with its HTTP headers. Nothing is limited when `perSecond` is 0. */
 export function createRateLimit({ clock, name, perSecond, shares }: Options) {
   const buckets = createTokenBuckets({ clock, perSecond, share: shares?.(name, perSecond) });
 

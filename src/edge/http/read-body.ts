@@ -14,15 +14,16 @@ const invalid = (msg: string, cause?: unknown): DomainError =>
   new DomainError('REQUEST_INVALID', { details: [{ loc: ['body'], msg, type: 'json_invalid' }], cause });
 
 /**
- * koa-body reads every body, and parses JSON. What it is not left to do, because it does not do it, or not so:
- * - What there is before the body, and beside it: `received.ts` refuses an encoding, holds its bytes to the bounds of its
- *   source, knows whether it is UTF-8 (koa-body puts a replacement for what is not) and lets one that is too large come to
- *   its end (koa-body stops in the middle of it).
- * - What a body is: it knows fewer media types than this API takes, and none of a body without one.
- * - Large JSON, or of a length that is not said: that is parsed one text at a time, by `parse-json.ts`.
- * - Forms: of a parameter that comes twice it makes a list, and names with brackets are objects; here both are wrong
- *   (RFC 6749 3.2), so they are parsed by the platform.
- * - `__proto__`: it refuses a text that has it as a name for no JSON; here it is a field that nobody knows.
+ * koa-body reads every body and parses JSON. These parts are done by our own code, because koa-body does them
+ * differently or not at all:
+ * - Checks before and beside the body: `received.ts` refuses content encodings, holds the bytes to the bounds of their
+ * source, checks UTF-8 (koa-body replaces invalid bytes), and reads a body that is too large to its end (koa-body stops
+ * in the middle).
+ * - Media types: koa-body knows fewer of them than this API accepts, and reads no body without one.
+ * - JSON that is large, or comes without a length: `parse-json.ts` parses such texts one at a time.
+ * - Forms: koa-body makes a list of a repeated parameter and objects of names with brackets. Both are errors here (RFC
+ * 6749 3.2), so the platform's parser is used.
+ * - `__proto__`: koa-body rejects a text with this name as invalid JSON; here it is an unknown field.
  */
 const options = {
   urlencoded: false,
@@ -37,9 +38,9 @@ const formText = koaBody({ ...options, json: false, textLimit: FORM_LIMIT });
 const NOTHING_MORE = (): Promise<void> => Promise.resolve();
 
 interface Read {
-  /** The JSON value, or the text; undefined when it is no JSON. */
+  /** The JSON value, or the text; undefined when the text is not valid JSON. */
   body?: unknown;
-  /** The text, where `body` is not. */
+  /** The text, when `body` is undefined. */
   rawBody?: string;
 }
 
@@ -50,7 +51,7 @@ async function run(reader: ReturnType<typeof koaBody>, request: IncomingMessage)
   return context.request;
 }
 
-/** What koa-body throws, in the words of the interface. */
+/** Translates an error of koa-body into one of the interface. */
 async function explain(error: unknown, request: IncomingMessage, received: Received): Promise<never> {
   if (error instanceof DomainError) throw error;
   if ((error as { type?: string }).type === 'entity.too.large') return received.discard();
@@ -58,7 +59,7 @@ async function explain(error: unknown, request: IncomingMessage, received: Recei
   throw error;
 }
 
-/** Reads a body by one of the readers; undefined when there is none. */
+/** Reads a body with one of the readers; undefined when the request has none. */
 async function readBy(
   reader: ReturnType<typeof koaBody>,
   request: IncomingMessage,
@@ -79,7 +80,7 @@ async function readBy(
   }
 }
 
-/** Of a text that koa-body takes for no JSON. */
+/** The text of a body that koa-body could not parse as JSON. */
 function unread(error: SyntaxError & { body?: unknown }, received: Received): Read {
   received.requireUtf8();
   if (typeof error.body !== 'string') throw error;
@@ -89,16 +90,17 @@ function unread(error: SyntaxError & { body?: unknown }, received: Received): Re
 const textOf = ({ body, rawBody = String(body), hasMark }: Read & { hasMark: boolean }): string =>
   hasMark ? `\ufeff${rawBody}` : rawBody;
 
-// The message has the text around the fault in it.
+// The message of a parser quotes the text around the fault, which may have characters that JSON answers should not
+// carry.
 const shown = (message: string): string => message.replaceAll('\0', '\ufffd').toWellFormed();
 
 const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
 const FORM_TYPE = /^application\/x-www-form-urlencoded\s*(?:;|$)/i;
 
 /**
- * The JSON body; undefined when there is none. A body without a `Content-Type` is taken for JSON. Throws BODY_TOO_LARGE,
- * REQUEST_INVALID for one that is compressed, not UTF-8, no JSON, or broken off, and RATE_LIMITED or OVERLOADED when too
- * much of others is being read.
+ * Reads a JSON body; undefined when there is none. A body without a `Content-Type` is taken as JSON. Throws
+ * BODY_TOO_LARGE; REQUEST_INVALID for a body that is compressed, not UTF-8, not JSON, or incomplete; RATE_LIMITED or
+ * OVERLOADED when too many bytes of bodies are being received.
  */
 export async function readJson(request: IncomingMessage, bounds: BodyBounds): Promise<unknown> {
   const type = request.headers['content-type'];
@@ -116,8 +118,8 @@ export async function readJson(request: IncomingMessage, bounds: BodyBounds): Pr
 }
 
 /**
- * The parsed form; undefined when the body is no form in UTF-8: what that is answered with is a matter of the one route
- * that has a form (RFC 6749 5.2). Throws as readJson does.
+ * Reads and parses a form; undefined when the body is not a form in UTF-8. The one route with a form decides how to
+ * answer that (RFC 6749 5.2). Throws as readJson does.
  */
 export async function readForm(request: IncomingMessage, bounds: BodyBounds): Promise<URLSearchParams | undefined> {
   try {
@@ -130,5 +132,5 @@ export async function readForm(request: IncomingMessage, bounds: BodyBounds): Pr
   }
 }
 
-/** True after an error when the rest of the body is still on its way: only closing the connection ends it. */
+/** True when, after an error, the rest of the body is still arriving, so that only closing the connection ends it. */
 export const isUnread = (request: IncomingMessage): boolean => !request.complete;

@@ -4,12 +4,12 @@ import { TextDecoder } from 'node:util';
 import { DomainError } from '../../errors.ts';
 import type { BodyBytes, BodySource } from './body-bytes.ts';
 
-// A body above its limit is still read to its end up to so many times the limit and thrown away: the client gets to read
-// its 413, and the connection stays usable. Above this the connection is closed.
-const PATIENCE = 16;
+// A body above its limit is read to its end and thrown away, up to this many times the limit: so the client can read
+// its 413, and the connection stays usable. Above that the connection is closed.
+const DISCARD_FACTOR = 16;
 
 export interface BodyBounds extends BodySource {
-  /** Bytes at most. */
+  /** The most bytes of the body. */
   limit: number;
   bytes: BodyBytes;
 }
@@ -18,33 +18,37 @@ const SOON = { seconds: 1 };
 const invalid = (msg: string): DomainError => DomainError.invalid({ loc: ['body'], msg, type: 'json_invalid' });
 const tooLarge = (limit: number): DomainError => new DomainError('BODY_TOO_LARGE', { values: { limit } });
 
-/** What can be said of a body before any of it has come. Throws BODY_TOO_LARGE and REQUEST_INVALID. */
+/** Checks the headers of a body before any of it has arrived. Throws BODY_TOO_LARGE and REQUEST_INVALID. */
 export function checkBodyHead({ headers }: IncomingMessage, limit: number): void {
   const encoding = headers['content-encoding'];
-  // Codings are compared without regard to case (RFC 9110 8.4.1); the library that reads the body knows only this one.
+  // Content codings are case-insensitive (RFC 9110 8.4.1), but the library that reads the body knows only the
+  // lower-case `identity`.
   if (encoding?.toLowerCase() === 'identity') headers['content-encoding'] = 'identity';
   else if (encoding !== undefined) throw invalid(`Content-Encoding '${encoding}' is not supported`);
-  if (Number(headers['content-length']) > PATIENCE * limit) throw tooLarge(limit);
+  if (Number(headers['content-length']) > DISCARD_FACTOR * limit) throw tooLarge(limit);
 }
 
-/** What is known of the body of a request by what has come of it. */
+/** The findings about a body while it is received. */
 export interface Received {
   /** Bytes. */
   size(): number;
-  /** It begins with the byte order mark, which readers of text leave out. */
+  /** True when the body begins with a byte order mark, which text decoders leave out. */
   hasMark(): boolean;
-  /** Throws REQUEST_INVALID when it is not all UTF-8. */
+  /** Throws REQUEST_INVALID when a part of the body is not UTF-8. */
   requireUtf8(): void;
-  /** Reads on, and keeps nothing, until its end or beyond all patience; then it throws, BODY_TOO_LARGE as a rule. */
+  /**
+   * Reads the rest of the body without keeping it, to its end or to the bound of discarded bytes. Then it throws,
+   * usually BODY_TOO_LARGE.
+   */
   discard(): Promise<never>;
-  /** It is in nobody's memory any more. */
+  /** Gives the bytes back to the bounds: the body is no longer in memory. */
   giveBack(): void;
 }
 
 /**
- * Watches a body while somebody else reads it. Beyond its first piece, which is no more than a connection may hold anyway,
- * it takes memory of its source: when there is none left it is ended for whoever reads it, with RATE_LIMITED or
- * OVERLOADED.
+ * Watches a body while another reader reads it. The first piece is free, because a connection may hold that much
+ * anyway; all further pieces count against the bounds of their source. When a bound is reached, the reader gets
+ * RATE_LIMITED or OVERLOADED.
  */
 export function watchBody(request: IncomingMessage, { limit, bytes, ...source }: BodyBounds): Received {
   let size = 0;
@@ -56,7 +60,7 @@ export function watchBody(request: IncomingMessage, { limit, bytes, ...source }:
   let decoder: TextDecoder | undefined;
   let whenBeyond: (() => void) | undefined;
 
-  /** Pieces of a body are one text: a character may be cut by the end of one. */
+  /** Decodes the pieces of a body as one text, because a character may be split between two pieces. */
   function read(chunk?: Buffer): void {
     try {
       decoder ??= new TextDecoder('utf-8', { fatal: true });
@@ -74,13 +78,13 @@ export function watchBody(request: IncomingMessage, { limit, bytes, ...source }:
     }
     isRefused = true;
     const refusal = full === 'all' ? new DomainError('OVERLOADED') : new DomainError('RATE_LIMITED', { values: SOON });
-    request.emit('error', refusal); // for the reader: it keeps what it has until it hears of an error
+    request.emit('error', refusal); // ends the reader, which would otherwise keep the pieces that it has
   }
 
   request.on('data', (chunk: Buffer) => {
     size += chunk.length;
     if (size > limit) {
-      if (size > PATIENCE * limit) whenBeyond?.();
+      if (size > DISCARD_FACTOR * limit) whenBeyond?.();
     } else if (size === chunk.length) {
       first = chunk;
       hasMark = chunk[0] === 0xef && chunk[1] === 0xbb && chunk[2] === 0xbf;

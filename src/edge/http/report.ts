@@ -7,13 +7,13 @@ import { createLogLimit } from '../../runtime/log-limit.ts';
 interface Done {
   requestId: string;
   method: string;
-  /** The path's template. */
+  /** The template of the path. */
   route: string;
   status: number;
   startedAt: number;
   error: DomainError | undefined;
   applicationId: string | undefined;
-  /** With an error, who called: the application, else an address. */
+  /** The caller of a request with an error: the application, else an address. */
   source: string | undefined;
 }
 
@@ -25,8 +25,8 @@ interface Parts {
 }
 
 /**
- * Metrics and the log line of each request. What was refused is told at `info`: of one caller a line a minute for each
- * route and error, which says how many others there were.
+ * Records each request in metrics and the log. Refused requests are logged at `info`, one line a minute for each
+ * caller, route and error; the line counts the ones that were left out.
  */
 export function createReport({ name, clock, log, metrics }: Parts) {
   const mayLog = createLogLimit({ clock });

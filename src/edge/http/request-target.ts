@@ -1,14 +1,17 @@
 export interface Target {
-  /** Percent-encoded as it came. */
+  /** Percent-encoded, as received. */
   path: string;
   /** Without its question mark. */
   query: string;
 }
 
-/** Path and query of a request target (RFC 9112 3.2). One that is neither a path nor an `http` URL has the path `''`. */
+/**
+ * Splits a request target into path and query (RFC 9112 3.2). A target that is neither a path nor an `http` URL has the
+ * path `''`.
+ */
 export function readTarget(target: string): Target {
   if (target.startsWith('/')) return split(target);
-  // Absolute form, as to a proxy: every server must take it (RFC 9112 3.2.2).
+  // The absolute form is meant for proxies, but every server must accept it (RFC 9112 3.2.2).
   const url = URL.parse(target);
   return url?.protocol === 'http:' || url?.protocol === 'https:'
     ? split(`${url.pathname}${url.search}`)

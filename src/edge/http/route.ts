@@ -7,78 +7,88 @@ import type { Target } from './request-target.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** What a handler answers. Objects are sent as JSON (JsonSlices slice by slice); a string or a Buffer needs its own `Content-Type` in the headers. */
+/**
+ * The answer of a handler. Objects are sent as JSON, JsonSlices slice by slice; a string or a Buffer needs a
+ * `Content-Type` in the headers.
+ */
 export interface Answer {
   status: number;
   body?: object | string;
   headers?: Record<string, string>;
-  /** Its body goes on until its reader goes: nobody waits for its end. */
+  /** The body goes on until its reader leaves, so shutdown does not wait for its end. */
   endless?: true;
-  /** The error that it tells of in a form of its own: its code, its headers and its log line are added. */
+  /** The error behind an answer that has a form of its own: the error's code, headers and log line are added. */
   error?: DomainError;
 }
 
-/** The `{names}` of a path. */
+/** The names of the `{parameters}` of a path. */
 type ParameterNames<Path> = Path extends `${string}{${infer Name}}${infer Rest}` ? Name | ParameterNames<Rest> : never;
 export type Parameters<Path extends string> = {
   [Name in ParameterNames<Path>]: Name extends 'transactionId' ? number : string;
 };
 
-/** What a handler gets: checked, in the types of the schemas. */
+/** The input of a handler: checked, in the types of the schemas. */
 export interface Input<Params = unknown, Body = unknown, Query = unknown, Caller = unknown> {
   params: Params;
   body: Body;
   query: Query;
-  /** Who the check of the token found. */
+  /** The caller that the check of the token found. */
   caller: Caller;
-  /** The body, for the route that reads it as it comes; the others have it in `body`. */
+  /** The raw body, for a route that reads it as it arrives; other routes have it in `body`. */
   stream: Readable;
-  /** Writes down how many a request changed that changes many; nothing where changes are not written down. */
+  /**
+   * Records the number of changed objects of a request that changes many; does nothing where changes are not recorded.
+   */
   changed(details: object): Promise<void>;
-  /** Of a route with a form: reads it. Undefined when the body is none. Throws BODY_TOO_LARGE. */
+  /** Reads the form of a route that has one. Undefined when the body is not a form. Throws BODY_TOO_LARGE. */
   readForm(): Promise<URLSearchParams | undefined>;
-  /** Of whom the request comes from: of a proxy, where there is one. */
+  /** The address that the request comes from; behind a proxy the address of the proxy. */
   address: string;
-  /** On its answer, and on its log line. */
+  /** The id of the request, which is also on its answer and its log line. */
   requestId: string;
-  /** As Node has them: names in lower case. */
+  /** As Node has them, with names in lower case. */
   headers: IncomingHttpHeaders;
-  /** `{base_url}`, without a slash at its end. */
+  /** `{base_url}`, without a slash at the end. */
   baseUrl: string;
   target: Target;
 }
 
 interface Options<Body extends SchemaName, Query extends SchemaName> {
-  /** The schema of the JSON body; without one a body is not read. */
+  /** The operation's name in clients; by default the name of its handler. */
+  name?: string;
+  /** The schema of the JSON body; a route without one does not read a body. */
   body?: Body;
-  /** No body at all stands for `{}`. */
+  /** A missing body counts as `{}`. */
   bodyOptional?: true;
-  /** The schema that documents a form (`application/x-www-form-urlencoded`); its handler reads it when it wants to. */
+  /**
+   * The schema that documents a form (`application/x-www-form-urlencoded`); the handler itself decides when to read it.
+   */
   form?: Body;
   /** The schema of the query. */
   query?: Query;
-  /** May take long: a few at a time for each caller. */
+  /** The route may take long, so only a few of its requests run at a time for each caller. */
   costly?: true;
-  /** Errors that are answered in a form of the route's own. */
+  /** The answers to errors that have a form of the route's own. */
   errors?: (error: DomainError) => Answer | undefined;
-  /** Also answers HEAD, as it answers GET (RFC 9110 9.3.2). */
+  /** The route also answers HEAD, in the same way as GET (RFC 9110 9.3.2). */
   head?: true;
-  /** Asked by who knows the service by any name: it tells nothing but whether it is well. */
+  /** Accepts every `Host`: the route reveals only whether the service is healthy. */
   anyHost?: true;
-  /** A page: it answers every path below its own, too, that is not another's, with whatever query. */
+  /** A page: the route also answers every path below its own that has no route, with any query. */
   below?: true;
 }
 
 /** A line of a route table. */
 export interface Route<Services, Caller> extends Options<SchemaName, SchemaName> {
+  name: string;
   method: Method;
   path: string;
-  /** What the token must hold; null where no token is wanted. */
+  /** The scope that the token must have; null where no token is needed. */
   scope: string | null;
   handler: (services: Services, input: Input<never, never, never, Caller>) => Answer | Promise<Answer>;
 }
 
-/** Makes the `route` function of one listener, which holds each handler to its line's path and schemas. */
+/** Makes the `route` function of a listener, which checks each handler against its path and schemas at compile time. */
 export function routesOf<Services, Caller>() {
   return function route<Path extends string, Body extends SchemaName = never, Query extends SchemaName = never>(
     method: Method,
@@ -90,6 +100,13 @@ export function routesOf<Services, Caller>() {
       input: Input<Parameters<Path>, SchemaTypes[Body], SchemaTypes[Query], Caller>,
     ) => Answer | Promise<Answer>,
   ): Route<Services, Caller> {
-    return { method, path, scope, ...options, handler: handler as Route<Services, Caller>['handler'] };
+    return {
+      name: handler.name,
+      method,
+      path,
+      scope,
+      ...options,
+      handler: handler as Route<Services, Caller>['handler'],
+    };
   };
 }

@@ -5,10 +5,10 @@ import type { Method } from './route.ts';
 
 interface Line {
   method: Method;
-  /** With its parameters as `{name}`. */
+  /** The path, with its parameters as `{name}`. */
   path: string;
   head?: true;
-  /** For every path below its own, too, that is not a line's. */
+  /** The route also answers every path below its own that has no route. */
   below?: true;
 }
 
@@ -17,17 +17,17 @@ interface Parts<Served extends Line> {
   /** Paths where another method is answered 405 with `Allow` instead of 403. */
   strictPaths: readonly string[];
   /**
-   * Answers a request for a line. Parameters are percent-decoded; one that cannot be decoded is as it came, for its schema
-   * to refuse.
+   * Answers a request for a route. Parameters are percent-decoded; one that cannot be decoded is passed on as received,
+   * and its schema refuses it.
    */
   serve(context: Context, line: Served, params: Record<string, string>): Promise<void>;
 }
 
 /**
- * The lines of a table as routes of @koa/router. Of two paths that fit, the one with fewer parameters is meant: `GET
- * /devices/status` is a path of its own, and to every other method `status` is a `{deviceId}`. The router tries one line
- * after another, so there is one for each number of segments: a request is held against some lines instead of all.
- *
+ * Registers a table of routes with @koa/router. When two paths match, the one with fewer parameters wins: `GET
+ * /devices/status` is a path of its own, while for every other method `status` is a `{deviceId}`. A router tries its
+ * routes one after another, so there is one router for each number of segments: a request is compared with a few routes
+ * instead of all.
  * The returned function throws WRONG_URL and METHOD_NOT_ALLOWED.
  */
 export function createRouter<Served extends Line>({ lines, strictPaths, serve }: Parts<Served>) {
@@ -57,12 +57,12 @@ export function createRouter<Served extends Line>({ lines, strictPaths, serve }:
     const layer = routerFor(line.path).register(patternOf(line.path), [line.method], (context) =>
       serve(context, line, context.params),
     );
-    layer.methods = line.head ? [line.method, 'HEAD'] : [line.method]; // the router answers HEAD wherever it has GET
+    layer.methods = line.head ? [line.method, 'HEAD'] : [line.method]; // by default the router would answer HEAD wherever it has GET
   }
   const fixed = new Set(lines.map(({ path }) => path).filter((path) => !path.includes('{')));
   const trees = lines.filter(({ below }) => below);
 
-  /** The line for whatever is below its path. */
+  /** Finds the route that answers all paths below its own. */
   function treeOf(path: string, method: string): Served | undefined {
     const tree = trees.find((line) => path.startsWith(`${line.path}/`));
     if (!tree || fixed.has(path)) return undefined;
@@ -76,7 +76,7 @@ export function createRouter<Served extends Line>({ lines, strictPaths, serve }:
     const dispatch = path === '' ? undefined : dispatchers.get(slashesIn(path));
     if (!dispatch) throw new DomainError('WRONG_URL');
     const routed = context as RouterContext;
-    routed.newRouterPath = path; // as it came: Koa would read the target once more
+    routed.newRouterPath = path; // the path as received: Koa would parse the target again
     await dispatch(routed, NOBODY_ELSE);
   };
 }
@@ -91,7 +91,7 @@ function slashesIn(path: string): number {
   return count;
 }
 
-/** A table has each line once, and each place in it one name. */
+/** Checks that each route is there once, and that a parameter has the same name in all paths. */
 function checkTable(lines: readonly Line[]): void {
   const known = new Set<string>();
   const names = new Map<string, string>();
@@ -102,7 +102,7 @@ function checkTable(lines: readonly Line[]): void {
       place += isParameter ? '/{}' : `/${segment}`;
       if (!isParameter) continue;
       const name = names.get(place) ?? segment;
-      if (name !== segment) throw new Error(`one place, two names: ${name} and ${segment}`);
+      if (name !== segment) throw new Error(`a path parameter has two names: ${name} and ${segment}`);
       names.set(place, segment);
     }
     if (known.has(`${method} ${place}`)) throw new Error(`two routes for ${method} ${path}`);

@@ -4,21 +4,21 @@ import { createTurns } from '../../runtime/turns.ts';
 import { JsonSlices } from './json-slices.ts';
 import type { Answer } from './route.ts';
 
-/** Bytes that are given to a connection at a time: whether its client reads shows by the slices that it takes. */
+/** Bytes that are written to a connection at a time. The slices that were taken show whether the client reads. */
 export const SLICE = 64 * 1024;
 const JSON_CONTENT = 'application/json; charset=utf-8';
 
-// Slices that are made and written in one turn of the event loop, over all answers.
+// Slices, over all answers, that are made and written in one turn of the event loop.
 const SLICES_PER_TURN = 4;
 
 /**
- * Writes answers. What is long goes out slice by slice, a few in each turn of the event loop, and none that its client has
- * no room for: however many clients ask for large answers, a small one waits for no more than that.
+ * Writes answers. A long answer is sent slice by slice, a few slices in each turn of the event loop, and only while its
+ * client has room. So a small answer waits for a few slices at most, however many clients ask for large answers.
  */
 export function createSend() {
   const turn = createTurns(SLICES_PER_TURN);
 
-  /** What makes one slice after another; undefined when there are no more. */
+  /** A stream of slices; `makeSlice` returns undefined at the end. */
   const inTurns = (makeSlice: () => string | Buffer | undefined): Readable =>
     new Readable({
       highWaterMark: SLICE,
@@ -50,7 +50,7 @@ export function createSend() {
     context.length = bytes.length;
   }
 
-  /** True when there is more than one slice. */
+  /** Returns true when there is more than one slice. */
   function sendSlices(context: Context, status: number, headers: Headers, body: JsonSlices): boolean {
     headers['Content-Type'] = JSON_CONTENT;
     const slices = body.slices();
@@ -68,7 +68,10 @@ export function createSend() {
     return true;
   }
 
-  /** Sends an answer, with headers besides its own. True when the handler goes on making it while it is sent. */
+  /**
+   * Sends an answer with additional headers. Returns true when the handler goes on producing the answer while it is
+   * sent.
+   */
   return (context: Context, { status, body, headers }: Answer, others: Headers): boolean => {
     const all = headers ? { ...others, ...headers } : others;
     if (body instanceof Readable) {
@@ -91,13 +94,15 @@ export function createSend() {
 
 type Headers = Record<string, string>;
 
-/** An answer that Koa sends as it comes. */
+/** Begins an answer that Koa sends while it is produced. */
 function begin(context: Context, status: number, headers: Headers): void {
   context.status = status;
   context.set(headers);
 }
 
-/** What is there whole goes out in one piece, head and body; Koa would set one header after another. */
+/**
+ * Sends a complete answer in one piece, head and body. Koa would set the headers one after another, which costs more.
+ */
 function sendWhole(context: Context, status: number, headers: Headers, body: string | Buffer | undefined): void {
   const { res } = context;
   context.respond = false;
@@ -108,7 +113,7 @@ function sendWhole(context: Context, status: number, headers: Headers, body: str
   else res.end(body);
 }
 
-/** Statuses whose answers have no body, and say no length (RFC 9110 8.6). */
+/** Statuses whose answers have no body and no length (RFC 9110 8.6). */
 const BODILESS: ReadonlySet<number> = new Set([204, 304]);
 
 const END: IteratorResult<string, string> = { done: true, value: '' };

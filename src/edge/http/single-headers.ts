@@ -1,9 +1,9 @@
 import { DomainError } from '../../errors.ts';
 
 /**
- * Headers that have one value (RFC 9110 5.3): of two, a proxy may have looked at one and Node at the other (RFC 9112 3.2).
- * Throws REQUEST_INVALID with the first header that is there twice and must not be, and without a Host, which every request
- * of HTTP/1.1 has (RFC 9112 3.2). `raw` is names and values in turn.
+ * Refuses a repeated header that must have one value (RFC 9110 5.3): a proxy may have looked at one of the values and
+ * Node at the other (RFC 9112 3.2). Also refuses an HTTP/1.1 request without `Host` (RFC 9112 3.2). Throws
+ * REQUEST_INVALID for the first such header. `raw` has names and values in turn.
  */
 export function checkSingleHeaders(raw: readonly string[], httpVersion: string): void {
   let seen = 0;
@@ -22,7 +22,7 @@ export function checkSingleHeaders(raw: readonly string[], httpVersion: string):
 
 const HOST = 1;
 
-/** A bit for each name that may be there once, 0 for the others. Most names are told apart by their length. */
+/** A bit for each header that must not be repeated, 0 for all others. Most names differ by their length alone. */
 function bitOf(name: string): number {
   switch (name.length) {
     case 4:

@@ -9,37 +9,39 @@ import type { Log } from '../../runtime/log.ts';
 import { createSocketBounds, type SocketBounds } from '../../runtime/socket-bounds.ts';
 import { oneAtATime } from './one-at-a-time.ts';
 
-// Milliseconds. A request's head and body must come within these, else Node answers 408 and closes.
+// Milliseconds. The head and body of a request must arrive within these times, else Node answers 408 and closes the
+// connection.
 const REQUEST_TIMEOUT = 30_000;
 const TIMEOUTS = {
   headersTimeout: 10_000,
-  // Longer than the idle time of usual proxies (60 s), so that the proxy closes first and never into a request.
+  // Longer than the idle time of usual proxies (60 s), so that the proxy closes first and never while a request is on
+  // its way.
   keepAliveTimeout: 65_000,
   connectionsCheckingInterval: 5_000,
 };
-// Milliseconds in which a client takes something of its answer. What the kernel holds for a fast line it may take some
-// seconds to empty over a slow one.
+// Milliseconds within which a client must take some of its answer. The kernel may buffer an answer for a fast line that
+// takes several seconds over a slow one.
 const STALL = 30_000;
-// After so many milliseconds of draining, what is still in flight is cut off. The API, administration and the webhooks
-// drain one after another, and all of it is to end within ten seconds.
+// Milliseconds of draining after which the remaining requests are cut off. The API, administration and the webhooks
+// drain one after another, and all of it must end within ten seconds.
 const DRAIN = 3_000;
 const CONNECTIONS = { perAddress: 512, total: 1024 };
 
 export interface HttpServer extends AsyncDisposable {
   /** Port 0 picks a free one. */
   listen(host: string, port: number): Promise<{ port: number }>;
-  /** Stops accepting, closes idle connections, lets what is in flight finish. */
+  /** Stops accepting connections, closes idle ones, and lets requests in flight finish. */
   drain(): Promise<void>;
   /** Resolves when no request is in flight. */
   idle(): Promise<void>;
-  /** What keeps it from taking a further connection, or undefined. */
+  /** The reason why the listener cannot take another connection, or undefined. */
   trouble(): string | undefined;
 }
 
 export interface SocketLimits {
-  /** Connections at a time, of one address and in all. */
+  /** Simultaneous connections of one address, and of all. */
   connections?: { perAddress: number; total: number };
-  /** Milliseconds for a whole request to come. */
+  /** Milliseconds within which a whole request must arrive. */
   requestTimeout?: number;
 }
 
@@ -54,8 +56,8 @@ interface Parts extends SocketLimits {
 
 interface Sockets extends HttpServer, Pick<SocketBounds, 'works' | 'waits'> {
   isDraining(): boolean;
-  /** The answer that a connection is about to get has no end: nobody waits for that. */
-  lets(socket: Socket): void;
+  /** The answer on this connection has no end, so shutdown does not wait for it. */
+  markEndless(socket: Socket): void;
 }
 
 /** The sockets of one listener: bounds, timeouts, one request at a time on each, draining. */
@@ -73,8 +75,8 @@ export function createSockets({
   let draining = false;
 
   const koa = new Koa();
-  // Koa reports here what breaks after the handler: nearly always a client that went away.
-  koa.on('error', (error: Error) => log.debug({ err: error }, 'answer could not be sent'));
+  // Koa reports errors after the handler here: nearly always a client has disconnected.
+  koa.on('error', (error: Error) => log.debug({ err: error }, 'an answer could not be sent'));
   koa.use(handle);
   const respond = koa.callback();
 
@@ -96,12 +98,12 @@ export function createSockets({
     onRefused: () => metrics.httpRefused.inc({ bound: 'pipelined_requests' }),
   });
   const server: Server = createServer(
-    { ...TIMEOUTS, requestTimeout, noDelay: true, requireHostHeader: false }, // the listener asks for it, and says so
+    { ...TIMEOUTS, requestTimeout, noDelay: true, requireHostHeader: false }, // the listener checks Host itself, with a better error
     take,
   );
-  server.on('checkExpectation', take); // of expectations nobody knows nothing has to come (RFC 9110 10.1.1)
+  server.on('checkExpectation', take); // an unknown expectation may be ignored (RFC 9110 10.1.1)
   server.on('connection', bounds.admit);
-  // For what the HTTP parser refuses, Node's own answers (400, 408, 431) are right; a listener would replace them.
+  // Node's own answers (400, 408, 431) are right for input that the HTTP parser refuses; a listener would replace them.
 
   async function drain(): Promise<void> {
     draining = true;
@@ -120,11 +122,11 @@ export function createSockets({
     idle: work.idle,
     trouble() {
       if (!server.listening || draining) return 'does not accept connections';
-      return bounds.isFull() ? 'has all the connections that it may have' : undefined;
+      return bounds.isFull() ? 'has reached its limit of connections' : undefined;
     },
     isDraining: () => draining,
-    lets(socket) {
-      if (socket.destroyed) return; // nobody gets it, and its request is over
+    markEndless(socket) {
+      if (socket.destroyed) return; // the client has gone, and its request has already ended
       endless.add(socket);
       work.ended();
     },

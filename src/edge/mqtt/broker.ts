@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream';
 import { Aedes, type Client, type Subscription } from 'aedes';
 import type { DeviceLink } from '../../core/outbox/connection-state.ts';
-import type { ResponseLink } from '../../core/requests/response-lanes.ts';
+import type { ResponseLink } from '../../core/requests/response-sender.ts';
 import type { Presence } from '../../core/sessions/presence.ts';
 import type { Sessions, StoredPacket } from '../../core/sessions/sessions.ts';
 import type { Seen, Takeover } from '../../core/sessions/takeover.ts';

@@ -1,4 +1,5 @@
 import type { Client } from 'aedes';
+import { createCounts } from '../../runtime/counts.ts';
 import type { Watch } from '../../runtime/watch.ts';
 import { publishNumbered, subscriptionsOf } from './aedes-internals.ts';
 
@@ -36,13 +37,11 @@ interface Parts {
 export function createOutbound({ watch, ownerOf }: Parts) {
   const states = new WeakMap<Client, ClientState>();
   /** Bytes that wait, by developer. */
-  const ofDevelopers = new Map<string, number>();
+  const ofDevelopers = createCounts();
 
   function count(state: ClientState, bytes: number): void {
     state.waitingBytes += bytes;
-    const sum = (ofDevelopers.get(state.owner) ?? 0) + bytes;
-    if (sum > 0) ofDevelopers.set(state.owner, sum);
-    else ofDevelopers.delete(state.owner);
+    ofDevelopers.add(state.owner, bytes);
   }
 
   const stateOf = (client: Client): ClientState => {
@@ -106,7 +105,7 @@ export function createOutbound({ watch, ownerOf }: Parts) {
       }
       const bytes = Buffer.byteLength(payload);
       if (state.waiting.length === 0) state.owner = ownerOf(client.id) ?? '';
-      const ofDeveloper = (ofDevelopers.get(state.owner) ?? 0) + bytes;
+      const ofDeveloper = ofDevelopers.of(state.owner) + bytes;
       if (client.closed || ofDeveloper > WAITING_BYTES.developer) return false;
       if (state.waitingBytes + bytes > WAITING_BYTES.connection) return false;
       if (!state.isWatched) client.conn.once('close', () => count(state, -state.waitingBytes));

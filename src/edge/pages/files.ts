@@ -4,13 +4,13 @@ import { Worker } from 'node:worker_threads';
 import { createDocsFile, type DocsFile } from '../docs/file.ts';
 import type { Source } from './source-worker.ts';
 
-/** The files of the pages, all of one state of the code. */
+/** The files of the console, all of the same version of the code. */
 export interface ConsoleFiles {
-  /** Of all files: where they are served changes when one of them does, so that browsers may keep them for ever. */
+  /** The digest of all files. It is part of their URLs, so browsers may keep the files for ever. */
   digest: string;
-  /** By their path below the folder of all files. */
+  /** The files, by their paths below the folder of all files. */
   files: ReadonlyMap<string, DocsFile>;
-  /** The scripts among them. */
+  /** The paths of the scripts. */
   modules: readonly string[];
 }
 
@@ -30,7 +30,7 @@ const extensionOf = (path: string): string => path.slice(path.lastIndexOf('.') +
 const isModule = (path: string): boolean => ['ts', 'mjs'].includes(extensionOf(path));
 
 async function readSources(): Promise<Source[]> {
-  // What takes the types away is said to be experimental at each first use: it is pinned with the version of Node.
+  // Node warns that type stripping is experimental; the warning is off, because the version of Node is pinned.
   const execArgv = ['--disable-warning=ExperimentalWarning'];
   const worker = new Worker(new URL('./source-worker.ts', import.meta.url), { execArgv, env: {} });
   try {
@@ -41,7 +41,7 @@ async function readSources(): Promise<Source[]> {
   }
 }
 
-/** Reads all files, and compresses them. */
+/** Reads and compresses all files. */
 async function readAll(): Promise<ConsoleFiles> {
   const sources = await readSources();
   const hash = createHash('sha256');
@@ -58,12 +58,12 @@ async function readAll(): Promise<ConsoleFiles> {
 
 export type ReadFiles = ReturnType<typeof createReadFiles>;
 
-/** Reads the files of the pages when they are first asked for, and keeps them. */
+/** Reads the files of the console at the first request, and keeps them. */
 export function createReadFiles() {
   let reading: Promise<ConsoleFiles> | undefined;
   return (): Promise<ConsoleFiles> => {
     reading ??= readAll().catch((error) => {
-      reading = undefined; // what could not be read is tried again
+      reading = undefined; // a failed read is tried again at the next request
       throw error;
     });
     return reading;

@@ -8,5 +8,5 @@ export const PACKAGED = [
   { name: null, file: 'uplot.css', from: 'uplot/dist/uPlot.min.css' },
 ] as const;
 
-/** The folder that they are served in, beside the console's own files. */
+/** The folder that these packages are served in, beside the console's own files. */
 export const PACKAGES = 'packages';

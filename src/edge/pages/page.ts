@@ -4,31 +4,31 @@ import { html } from '../docs/html.ts';
 import type { ConsoleFiles } from './files.ts';
 import { PACKAGED, PACKAGES } from './packaged.ts';
 
-/** For whom a listener's console is: who runs the service, or a customer's application. */
+/** The users of a listener's console: the operator of the service, or a customer's application. */
 export type ConsoleRole = 'operator' | 'application';
 
 interface Parts {
   role: ConsoleRole;
-  /** Of the local date-times in bodies. */
+  /** The time zone of local date-times in bodies. */
   timeZone: string;
-  /** From the page's address to the place that `/console` is in, with a slash at its end. */
+  /** The relative path from the address of the page to the parent of `/console`, with a slash at its end. */
   root: string;
   files: Pick<ConsoleFiles, 'digest' | 'modules'>;
-  /** Where files are uploaded to. */
+  /** The origin that files are uploaded to. */
   objectsOrigin: string;
 }
 
 const ENTRY = 'main.ts';
-// In this order: what is narrow is last, because it changes the others.
-const SHEETS = ['colours', 'ground', 'frame', 'cards', 'tables', 'forms', 'messages', 'plots', 'door', 'narrow'];
+// The order matters: `narrow` comes last, because it overrides the others.
+const SHEETS = ['colours', 'base', 'frame', 'cards', 'tables', 'forms', 'messages', 'plots', 'sign-in', 'narrow'];
 const STYLES = [`${PACKAGES}/uplot.css`, ...SHEETS.map((name) => `style/${name}.css`)];
 
 const ICON =
   "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Crect width='16' height='16' rx='4' fill='%230b6e75'/%3E%3Cpath d='M5 4v8h6' fill='none' stroke='%23fff' stroke-width='2'/%3E%3C/svg%3E";
 
 /**
- * What the page may load: its own files, and nothing else; the only script in it is the map of the packages. No text
- * becomes markup or a script (`require-trusted-types-for`), whatever the page does with it.
+ * The policy of the page. It may load its own files only, and its only inline script is the import map. No text can
+ * become markup or a script (`require-trusted-types-for`), whatever the page does with it.
  */
 const policyOf = (importMap: string, objectsOrigin: string): string =>
   [
@@ -44,7 +44,10 @@ const policyOf = (importMap: string, objectsOrigin: string): string =>
     "trusted-types 'none'",
   ].join('; ');
 
-/** The one page of the console, for an address; its links are relative, so that it works below whatever path a proxy has. */
+/**
+ * Makes the page of the console for an address. Its links are relative, so that it works below any path that a proxy
+ * chooses.
+ */
 export function consolePage({ role, timeZone, root, files, objectsOrigin }: Parts) {
   const folder = `${root}console/files/${files.digest}/`;
   const imports = PACKAGED.flatMap(({ name, file }) => (name ? [[name, `${folder}${PACKAGES}/${file}`]] : []));
@@ -74,7 +77,7 @@ ${files.modules.map((path) => html`<link rel="modulepreload" href="${folder}${pa
       'Cache-Control': 'no-cache',
       'Content-Security-Policy': policyOf(importMap, objectsOrigin),
       'X-Content-Type-Options': 'nosniff',
-      // With `no-referrer` browsers would say `Origin: null` of requests that are not CORS.
+      // With `no-referrer` browsers would send `Origin: null` with requests that do not use CORS.
       'Referrer-Policy': 'same-origin',
       'Cross-Origin-Opener-Policy': 'same-origin',
       'Cross-Origin-Resource-Policy': 'same-origin',

@@ -1,30 +1,31 @@
 import { DomainError } from '../../errors.ts';
+import { createRemembered } from '../../runtime/remembered.ts';
 import { createDocsFile, type DocsFile } from '../docs/file.ts';
 import type { ReadFiles } from './files.ts';
 import { type ConsoleRole, consolePage } from './page.ts';
 
 interface Parts {
   role: ConsoleRole;
-  /** Of the local date-times in bodies. */
+  /** The time zone of local date-times in bodies. */
   timeZone: string;
-  /** The same for all listeners. */
+  /** Reads the files, which are the same for all listeners. */
   files: ReadFiles;
-  /** Where files are uploaded to: a URL. */
+  /** The URL that files are uploaded to. */
   objectsUrl(): string;
 }
 
 export type ConsolePages = ReturnType<typeof createConsolePages>;
 
-/** Where the console is on its listener. */
+/** The path of the console on its listener. */
 export const CONSOLE = '/console';
 const FILES = `${CONSOLE}/files/`;
-/** Segments of an address of the console at most. */
+/** The most segments of an address of the console. */
 const DEEPEST = 16;
 
 /** The console of a listener: its files, and its one page at every other address below `/console`. */
 export function createConsolePages({ role, timeZone, files: allFiles, objectsUrl }: Parts) {
-  /** By the depth of their addresses. */
-  const pages = new Map<number, Promise<DocsFile>>();
+  /** The pages, by the depth of their addresses. */
+  const remembered = createRemembered({ keptMicros: Number.POSITIVE_INFINITY });
 
   async function makePage(depth: number): Promise<DocsFile> {
     const root = depth === 0 ? './' : '../../'.repeat(depth);
@@ -36,14 +37,11 @@ export function createConsolePages({ role, timeZone, files: allFiles, objectsUrl
   function pageOf(path: string): Promise<DocsFile> {
     const depth = path.split('/').length - 2;
     if (depth > DEEPEST) throw new DomainError('FILE_NOT_FOUND');
-    const page = pages.get(depth) ?? makePage(depth);
-    pages.set(depth, page);
-    page.catch(() => pages.delete(depth));
-    return page;
+    return remembered(String(depth), () => makePage(depth));
   }
 
   return {
-    /** What is at a path that is `/console` or below it. Throws FILE_NOT_FOUND. */
+    /** Finds the file of a path that is `/console` or below it. Throws FILE_NOT_FOUND. */
     async find(path: string): Promise<DocsFile> {
       if (!path.startsWith(FILES)) return pageOf(path);
       const { digest, files } = await allFiles();

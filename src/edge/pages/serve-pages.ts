@@ -2,12 +2,12 @@ import { answerWith } from '../docs/file.ts';
 import type { Answer, Input } from '../http/route.ts';
 import type { ConsolePages } from './pages.ts';
 
-/** What the handlers of the console act on. */
+/** The part that the handler of the console uses. */
 export interface ConsoleServices {
   pages: ConsolePages;
 }
 
-/** The page, or a file of it. */
+/** Answers the page of the console, or one of its files. */
 export const servePages = async (
   { pages }: Pick<ConsoleServices, 'pages'>,
   { headers, target }: Pick<Input, 'headers' | 'target'>,

@@ -1,12 +1,12 @@
-// Reads the pages' files: TypeScript without its types, packages as they are. In a worker, because taking the types away
-// holds a thread for tens of milliseconds, and devices are talked to by the other one.
+// Reads the files of the console: TypeScript without its types, packages unchanged. It runs in a worker, because
+// removing the types takes tens of milliseconds, and the main thread must serve devices meanwhile.
 import { readdirSync, readFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { parentPort } from 'node:worker_threads';
 import { PACKAGED, PACKAGES } from './packaged.ts';
 
-/** A file as browsers get it; its path is below the folder of all files. */
+/** A file as browsers get it; its path is relative to the folder of all files. */
 export interface Source {
   path: string;
   text: string;
@@ -14,7 +14,7 @@ export interface Source {
 
 const FOLDER = fileURLToPath(new URL('../../../console/', import.meta.url));
 const SERVED = /\.(ts|css|svg)$/;
-// Asked for by developer tools alone, and not served.
+// Source maps are not served; only developer tools would ask for them.
 const SOURCE_MAP = /\/\/# sourceMappingURL=\S+\s*$/;
 
 function ownFile(path: string): Source {

@@ -1,17 +1,17 @@
 export type ApkFault =
-  /** No zip archive, or one that ends too early. */
+  /** The file is not a zip archive, or ends too early. */
   | 'not_an_archive'
   /** The archive contradicts itself. */
   | 'archive_damaged'
   | 'manifest_missing'
-  /** The manifest is no binary XML, or contradicts itself. */
+  /** The manifest is not binary XML, or contradicts itself. */
   | 'manifest_damaged'
-  /** More than the bounds of reading allow. */
+  /** Reading the file would exceed a bound (bytes, number of reads, memory, time). */
   | 'too_large'
-  /** Legal, but not read here: encryption, other compressions, references to resources. */
+  /** The file is legal, but uses a feature that this reader lacks: encryption, another compression, references to resources. */
   | 'unsupported';
 
-/** The file is no APK that can be read. Errors of reading it (network, disk) are never this. */
+/** The file is not an APK that can be read. Errors of the transport or the disk are thrown as they are, never as an ApkError. */
 export class ApkError extends Error {
   readonly reason: ApkFault;
 

@@ -11,31 +11,31 @@ const UTF8 = 1 << 8;
 const NONE = 0xffffffff;
 const ATTRIBUTE_SIZE = 20;
 
-// A root element has a dozen attributes. One may claim 65,535 of them, and have each look at another long string.
+// A real root element has a dozen attributes. A hostile one may claim 65,535 of them, each with another long string.
 const MOST_ATTRIBUTES = 1000;
 
 export interface Attribute {
-  /** Without its namespace: the place of the name in the document's pool. Names of foreign attributes may be anything. */
+  /** Index of the attribute's local name in the document's string pool. Names of foreign attributes may be any text. */
   name: number;
-  /** Whether it is in any namespace. */
+  /** Whether the attribute is in a namespace. */
   qualified: boolean;
-  /** The identifier of an attribute that Android knows; 0 for others. This, not the name, is what Android goes by. */
+  /** Android's resource identifier of the attribute; 0 for foreign attributes. Android identifies attributes by it, not by the name. */
   resource: number;
-  /** Res_value: its type, and its data. */
+  /** The type and the data of the attribute's Res_value. */
   type: number;
   data: number;
 }
 
-/** The strings of a document. What is longer than wanted is not even decoded: a document may point to one a thousand times. */
+/** The strings of a document. A string that is too long is not decoded, because a document may point to it a thousand times. */
 interface StringPool {
-  /** A string of `longest` units at most. Throws an ApkError when there is none, or a longer one. */
+  /** Decodes the string at `index`. Throws an ApkError when it does not exist, or is longer than `longest` UTF-16 units. */
   text(index: number, longest: number): string;
-  /** Whether the string is this one. Throws an ApkError when there is none. */
+  /** Whether the string at `index` equals `text`. Throws an ApkError when it does not exist. */
   is(index: number, text: string): boolean;
 }
 
 interface RootElement {
-  /** The place of its name in the pool. */
+  /** Index of the element's name in the string pool. */
   name: number;
   attributes: Attribute[];
   strings: StringPool;
@@ -43,7 +43,7 @@ interface RootElement {
 
 const damaged = (what: string): ApkError => new ApkError('manifest_damaged', `the manifest is damaged: ${what}`);
 
-/** Reads of little-endian numbers that never leave `bytes`. */
+/** Reads little-endian numbers from `bytes`; a read beyond their end throws an ApkError. */
 function reader(bytes: Buffer) {
   const within = (at: number, length: number): number => {
     if (at < 0 || at + length > bytes.length) throw damaged('it ends too early');
@@ -63,20 +63,20 @@ interface Chunk {
   bytes: Buffer;
 }
 
-/** The chunks from `start` to the end of `bytes`, each of them whole. */
+/** Yields the chunks from `start` to the end of `bytes`. Throws an ApkError for a chunk that is cut off. */
 function* chunksOf(bytes: Buffer, start: number): Generator<Chunk> {
   const { u16, u32, slice } = reader(bytes);
   for (let at = start; at < bytes.length; ) {
     const headerSize = u16(at + 2);
     const size = u32(at + 4);
-    // A chunk is at least its header, so every turn moves forward.
+    // A chunk contains at least its header, so each pass of the loop moves forward.
     if (headerSize < 8 || size < headerSize) throw damaged('a chunk is smaller than its header');
     yield { type: u16(at), headerSize, bytes: slice(at, size) };
     at += size;
   }
 }
 
-/** Strings are read when they are asked for: a pool may claim any number of them. */
+/** Strings are decoded on demand, because a pool may claim any number of them. */
 function readPool({ bytes, headerSize }: Chunk): StringPool {
   const { u8, u16, u32, slice } = reader(bytes);
   if (headerSize < 28) throw damaged('the head of the string pool is too small');
@@ -84,11 +84,11 @@ function readPool({ bytes, headerSize }: Chunk): StringPool {
   const utf8 = (u32(16) & UTF8) !== 0;
   const start = u32(20);
 
-  /** Where the string's bytes are, and how many units of UTF-16 they make. */
+  /** Finds the position, the size (bytes) and the length (UTF-16 units) of the string at `index`. */
   function locate(index: number): { at: number; size: number; units: number } {
     if (index >= count) throw damaged('a string does not exist');
     let at = start + u32(headerSize + index * 4);
-    /** A length of one unit, or of two when the first has its highest bit set. */
+    /** Reads a length: one unit, or two when the highest bit of the first is set. */
     const length = (): number => {
       const [unit, size] = utf8 ? ([u8, 1] as const) : ([u16, 2] as const);
       const high = utf8 ? 0x80 : 0x8000;
@@ -100,7 +100,7 @@ function readPool({ bytes, headerSize }: Chunk): StringPool {
       return (first & (high - 1)) * high * 2 + second;
     };
     const units = length();
-    // UTF-8 strings tell their length twice: in units of UTF-16, and in bytes.
+    // UTF-8 strings state their length twice: in UTF-16 units, then in bytes.
     const size = utf8 ? length() : units * 2;
     if (utf8 && size > units * 3) throw damaged('a string has another length');
     return { at, size, units };
@@ -129,7 +129,7 @@ function decode(bytes: Buffer, utf8: boolean): string {
   }
 }
 
-/** Reads the root element of a document in Android's binary XML. Throws an ApkError for anything that is not one. */
+/** Reads the root element of a document in Android's binary XML. Throws an ApkError when the document is anything else. */
 export function readRootElement(document: Buffer): RootElement {
   const { u16, u32, slice } = reader(document);
   if (u16(0) !== XML || u16(2) < 8) throw damaged('it is no binary XML');

@@ -2,11 +2,11 @@ import { callbackify } from 'node:util';
 import { RandomAccessReader } from 'yauzl';
 import { ApkError } from './apk-error.ts';
 
-/** A file that is somewhere else. */
+/** A file that is not on this machine: the caller reads it, part by part. */
 export interface ApkSource {
-  /** Bytes. */
+  /** Size of the file, in bytes. */
   size: number;
-  /** Bytes `start` to `end`, both included, as in HTTP. */
+  /** Reads bytes `start` to `end`, both included, as in HTTP. */
   read(start: number, end: number): Promise<Uint8Array>;
 }
 
@@ -15,7 +15,7 @@ interface ReadLimits {
   bytes: number;
 }
 
-// What is read around a small part that was asked for: its neighbours are asked for next.
+// A small part is read together with this many bytes around it, because the archive's reader asks for its neighbours next.
 const BLOCK = 64 * 1024;
 
 interface Part {
@@ -23,12 +23,12 @@ interface Part {
   bytes: Buffer;
 }
 
-/** Reads parts of a file in few, large reads, keeps them, and gives up when there were too many. */
+/** Reads a file in few, large parts, and keeps them in memory. Throws an ApkError when a bound of `limits` is exceeded. */
 export function createBoundedSource(source: ApkSource, limits: ReadLimits) {
   const parts: Part[] = [];
   let reads = 0;
   let bytes = 0;
-  /** What `source.read` threw: not a fault of the file. */
+  /** The error that `source.read` threw: a fault of the transport, not of the file. */
   let failure: { error: unknown } | undefined;
 
   function held(start: number, length: number): Buffer | undefined {
@@ -50,7 +50,7 @@ export function createBoundedSource(source: ApkSource, limits: ReadLimits) {
   }
 
   return {
-    /** Exactly these bytes. Throws an ApkError for a part that lies outside of the file. */
+    /** Returns exactly these bytes. Throws an ApkError when they lie outside of the file. */
     async part(start: number, length: number): Promise<Buffer> {
       if (!Number.isSafeInteger(start) || start < 0 || length < 0 || start + length > source.size) {
         throw new ApkError('archive_damaged', 'the archive points outside of the file');
@@ -62,14 +62,14 @@ export function createBoundedSource(source: ApkSource, limits: ReadLimits) {
     },
     held,
     failure: () => failure,
-    /** For tests and log lines. */
+    /** The number of reads and of bytes until now, for tests and log lines. */
     spent: () => ({ reads, bytes }),
   };
 }
 
 export type BoundedSource = ReturnType<typeof createBoundedSource>;
 
-/** The form in which yauzl wants it. */
+/** The adapter through which yauzl reads the source. */
 export class SourceReader extends RandomAccessReader {
   readonly #source: BoundedSource;
 

@@ -1,4 +1,4 @@
-// The inspector's worker: reads one APK, whose bytes it asks the other side for, and tells what it found.
+// The worker of the inspector. It reads one APK, asks the main thread for the bytes, and posts the manifest or the fault.
 import { parentPort, workerData } from 'node:worker_threads';
 import { ApkError, type ApkFault } from './apk-error.ts';
 import type { ApkManifest } from './manifest.ts';
@@ -8,7 +8,7 @@ export interface ToWorker {
   bytes: Uint8Array;
 }
 export type FromWorker =
-  /** Wants the bytes from `start` to `end`, both included. */
+  /** Asks for the bytes from `start` to `end`, both included. */
   { start: number; end: number } | { manifest: ApkManifest } | { reason: ApkFault; message: string };
 
 if (!parentPort) throw new Error('this module is a worker');

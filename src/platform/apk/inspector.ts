@@ -5,9 +5,9 @@ import type { ApkSource } from './bounded-source.ts';
 import type { FromWorker, ToWorker } from './inspector-worker.ts';
 import type { ApkManifest } from './manifest.ts';
 
-/** Milliseconds that a file may be thought about between two reads of it; a large real one takes a hundred. */
-const LONGEST_THOUGHT = 5_000;
-/** Mebibytes: directory, manifest and the objects made of them, with room to spare. */
+/** Milliseconds that the worker may compute between two reads of the file; a large real file takes a hundred. */
+const LONGEST_COMPUTATION_MS = 5_000;
+/** Memory limits of the worker, in mebibytes: directory, manifest and the objects made of them, with room to spare. */
 const MEMORY = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 16 };
 
 const givenUp = (): ApkError => new ApkError('too_large', 'the file takes too long to read');
@@ -19,28 +19,28 @@ interface Parts {
 }
 
 /**
- * Reads APKs of strangers in a worker of its own for each: a file that nobody has thought of yet can stop that worker, and
- * not the service. The worker reads the file through this side. Answers and throws what `readApk` does, and the reason of
- * the signal when that is aborted.
+ * Reads APKs of strangers. Each file has a worker of its own, so that a file made to break the reader can stop that worker,
+ * but not the service. The worker asks this thread for the bytes of the file. Returns and throws what `readApk` does; when
+ * `signal` is aborted, its reason is thrown.
  */
 export function createApkInspector({ clock, module = new URL('./inspector-worker.ts', import.meta.url) }: Parts) {
   return async function inspect(source: ApkSource, signal?: AbortSignal): Promise<ApkManifest> {
     const { promise, resolve, reject } = Promise.withResolvers<ApkManifest>();
-    // Nothing of how this process was started is the worker's business.
+    // The worker gets no environment and no flags of this process, which may hold secrets.
     const worker = new Worker(module, { workerData: source.size, resourceLimits: MEMORY, execArgv: [], env: {} });
     let cancel = (): void => undefined;
-    const think = (): void => {
-      cancel = clock.after(LONGEST_THOUGHT, () => reject(givenUp()));
+    const startTimer = (): void => {
+      cancel = clock.after(LONGEST_COMPUTATION_MS, () => reject(givenUp()));
     };
     const send = (message: ToWorker): void => worker.postMessage(message);
 
     async function read(start: number, end: number): Promise<void> {
       try {
         const bytes = await source.read(start, end);
-        think();
+        startTimer();
         send({ bytes });
       } catch (error) {
-        reject(error); // the store's fault, not the file's
+        reject(error); // an error of the object store; the file itself may be good
       }
     }
 
@@ -59,7 +59,7 @@ export function createApkInspector({ clock, module = new URL('./inspector-worker
     const end = (): void => reject(signal?.reason);
     signal?.addEventListener('abort', end);
     if (signal?.aborted) end();
-    think();
+    startTimer();
     try {
       return await promise;
     } finally {

@@ -1,12 +1,12 @@
 import { ApkError } from './apk-error.ts';
 import { type Attribute, readRootElement } from './binary-xml.ts';
 
-/** What an APK says about itself. */
+/** The package and the version that an APK states in its manifest. */
 export interface ApkManifest {
   package: string;
-  /** Null when the manifest names none. */
+  /** Null when the manifest has no versionName. */
   versionName: string | null;
-  /** Android's long version code: `versionCodeMajor` in the upper 32 bits. 0 when the manifest names none. */
+  /** Android's long version code: `versionCodeMajor` in the upper 32 bits. 0 when the manifest has no version code. */
   versionCode: number;
 }
 
@@ -23,7 +23,7 @@ const LONGEST_NAME = 255;
 
 const damaged = (what: string): ApkError => new ApkError('manifest_damaged', `the manifest is damaged: ${what}`);
 
-/** Reads a binary AndroidManifest.xml as Android does: attributes of Android by their identifier, `package` by its name. */
+/** Reads a binary AndroidManifest.xml as Android does: Android's own attributes by resource identifier, `package` by its name. */
 export function readManifest(document: Buffer): ApkManifest {
   const root = readRootElement(document);
   const { strings } = root;

@@ -9,21 +9,21 @@ import { type ApkManifest, readManifest } from './manifest.ts';
 const inflate = promisify<Buffer, { maxOutputLength: number }, Buffer>(inflateRaw);
 
 const MANIFEST = Buffer.from('AndroidManifest.xml');
-// Bounds of one reading, in bytes: of the manifest, packed and unpacked, and of the archive's directory. Large real ones
-// have manifests of 300 KB and directories of 2 MB.
+// Bounds of one reading, in bytes: of the manifest (both packed and unpacked) and of the archive's directory. Large real
+// APKs have manifests of 300 KB and directories of 2 MB.
 const LARGEST_MANIFEST = 1024 ** 2;
 const LARGEST_DIRECTORY = 4 * 1024 ** 2;
 const LIMITS = { reads: 12, bytes: 6 * 1024 ** 2 };
 const SMALLEST_ENTRY = 46;
 const STORED = 0;
 const DEFLATED = 8;
-// The directory lies in memory by then, so nothing else would let others run.
+// The directory is in memory by then, so the loop over its entries must yield the event loop itself.
 const ENTRIES_PER_TURN = 100;
 
 /**
- * Reads package, versionName and versionCode out of an APK that is somewhere else, in a few reads of small parts of it.
- * The file may be hostile: reads, bytes and memory are bounded, and what contradicts itself is refused. Throws ApkError
- * for a file that is no readable APK; whatever `source.read` throws comes through as it is.
+ * Reads package, versionName and versionCode of a remote APK, in a few reads of small parts. The file may be hostile:
+ * reads, bytes and memory are bounded, and a file that contradicts itself is refused. Throws ApkError for a file that is
+ * not a readable APK; an error of `source.read` is thrown unchanged.
  */
 export async function readApk(source: ApkSource): Promise<ApkManifest> {
   const bounded = createBoundedSource(source, LIMITS);
@@ -39,12 +39,12 @@ export async function readApk(source: ApkSource): Promise<ApkManifest> {
 
 async function readManifestFile(size: number, source: BoundedSource): Promise<Buffer> {
   const zip = await openArchive(size, source);
-  const directory = zip.readEntryCursor as unknown as number; // a number, whatever its type says
+  const directory = zip.readEntryCursor as unknown as number; // yauzl's types are wrong here: the value is a number
   const length = size - directory;
   if (length < 0) throw new ApkError('archive_damaged', 'the directory lies outside of the file');
   if (length > LARGEST_DIRECTORY) throw new ApkError('too_large', 'the directory of the archive is too large');
   if (zip.entryCount * SMALLEST_ENTRY > length) throw new ApkError('archive_damaged', 'the directory is too small');
-  await source.part(directory, length); // in one read; what follows finds it in memory
+  await source.part(directory, length); // one read; the reads below then find the directory in memory
   const entry = await findManifest(zip);
   const start = await findData(zip, entry, directory);
   return unpack(entry, await source.part(start, entry.compressedSize));
@@ -52,7 +52,7 @@ async function readManifestFile(size: number, source: BoundedSource): Promise<Bu
 
 async function openArchive(size: number, source: BoundedSource): Promise<ZipFile> {
   try {
-    // Names stay bytes: that is how Android compares them, and odd names of other entries are no concern of ours.
+    // Names stay bytes, as Android compares them. An undecodable name of another entry must not make the APK unreadable.
     return await fromRandomAccessReaderPromise(new SourceReader(source), size, {
       decodeStrings: false,
       autoClose: false,
@@ -63,7 +63,7 @@ async function openArchive(size: number, source: BoundedSource): Promise<ZipFile
   }
 }
 
-/** The one entry of that name. Android refuses archives with two, whichever is meant. */
+/** Finds the one entry named AndroidManifest.xml. Android refuses archives with two such entries, so this does too. */
 async function findManifest(zip: ZipFile): Promise<Entry> {
   let found: Entry | undefined;
   let seen = 0;
@@ -78,7 +78,7 @@ async function findManifest(zip: ZipFile): Promise<Entry> {
   return found;
 }
 
-/** Where the packed bytes begin. The entry's own header must agree with the directory, as Android demands. */
+/** Finds the start of the packed bytes. The entry's local header must agree with the directory, as Android demands. */
 async function findData(zip: ZipFile, entry: Entry, directory: number): Promise<number> {
   if (entry.isEncrypted()) throw new ApkError('unsupported', 'the manifest is encrypted');
   if (entry.compressionMethod !== STORED && entry.compressionMethod !== DEFLATED) {

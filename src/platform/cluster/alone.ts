@@ -1,11 +1,11 @@
 import type { ConnectionsHere, Peers } from './peers.ts';
 
-/** Owner of every device: no epoch, and nobody else who could have stored a command behind this process's back. */
+/** The owner of every device: without an epoch, since no other node could store commands or connect devices. */
 const SELF = { nodeId: null, epoch: undefined, behind: undefined } as const;
 
 const NOTHING = (): void => undefined;
 
-/** A process that is alone at its database: it has every device and every receiver, and nobody to tell. */
+/** The peers of a process that is alone at its database: it owns every device and every receiver, and tells nobody. */
 export function createAlone(): Peers {
   let connections: ConnectionsHere = {
     isConnected: () => false,

@@ -5,22 +5,22 @@ import type { OpenRaw, RawConnection } from '../database/postgres/raw-connection
 import { fromPayload, type Hint, type HintKind, toLine, toPayloads } from './hints.ts';
 import { createKeptConnection } from './kept-connection.ts';
 
-/** Hints that wait for one node at most: what they speak of is found by the next look. */
+/** The most hints that wait for one node; further ones are dropped, and healing finds what they would have told. */
 const MOST_WAITING = 20_000;
-/** Milliseconds between two questions whether the connection is still one: one that is cut off says nothing by itself. */
-const PULSE = 1_000;
-const PATIENCE = 2_000;
+/** Milliseconds between two checks of the connection, since a connection that is cut off gives no sign by itself. */
+const PULSE_MS = 1_000;
+const LONGEST_WAIT_MS = 2_000;
 
 type Handler = (about: string) => void;
 
-/** How nodes tell one another something; NATS or Redis could take its place. */
+/** The channel through which nodes send hints to one another; NATS or Redis could replace it. */
 export interface Bus {
-  /** To one node; nothing when it is not a live one. */
+  /** Sends a hint to one node; does nothing when that node is not live. */
   send(nodeId: string, hint: Hint): void;
-  /** To all the others. */
+  /** Sends a hint to all other nodes. */
   broadcast(hint: Hint): void;
   on(kind: HintKind, handler: Handler): void;
-  /** Hints may have been missed: whoever lives by them looks at everything. */
+  /** Registers a function that is called when hints may have been missed, so that everything must be checked. */
   onGap(handler: () => void): void;
 }
 
@@ -28,25 +28,25 @@ interface Parts {
   open: OpenRaw;
   log: Log;
   metrics: Pick<Metrics, 'clusterHints'>;
-  /** The name under which this node is told something, and those of all that live. */
+  /** The current name of this node; `live` lists all live nodes. */
   nodeId(): string;
   live(): readonly { nodeId: string }[];
   isLive(nodeId: string): boolean;
-  /** True for a hint that is to be lost; for tests. */
+  /** For tests: returns true for a hint that is to be lost. */
   loses?(hint: Hint): boolean;
 }
 
 const channelOf = (nodeId: string): string => `lapel_${nodeId}`;
 
 /**
- * NOTIFY on a connection that nothing else uses: inside of a unit of work it would take a lock at the commit that all
- * commits share. One channel for each node. What is said while a notification is on its way goes together in the next one,
- * and what is said twice goes once.
+ * Sends hints with NOTIFY, on a connection of its own: inside a unit of work, NOTIFY would take a lock at the commit that all
+ * commits share. Each node has a channel. Hints that come while a notification is being sent go together into the next one,
+ * and equal hints go once.
  */
 export function createBus({ open, log, metrics, nodeId, live, isLive, loses }: Parts) {
   const handlers = new Map<HintKind, Handler>();
   const onGaps: (() => void)[] = [];
-  /** By node: lines. */
+  /** The lines that wait for each node. */
   let waiting = new Map<string, Set<string>>();
   const work = createWork();
   let sending = false;
@@ -58,9 +58,9 @@ export function createBus({ open, log, metrics, nodeId, live, isLive, loses }: P
   const connection = createKeptConnection({
     open,
     name: 'lapel hints',
-    boundMs: PATIENCE,
+    boundMs: LONGEST_WAIT_MS,
     async prepare(made) {
-      // A hint is no truth: its commit need not wait for the disk.
+      // Hints may be lost, so their commit need not wait for the disk.
       await made.query('SET synchronous_commit = off');
       await listen(made);
     },
@@ -119,7 +119,7 @@ export function createBus({ open, log, metrics, nodeId, live, isLive, loses }: P
       waiting = new Map();
       const outcome = await notify(batch).then(
         () => 'sent' as const,
-        () => 'dropped' as const, // healed by the next look
+        () => 'dropped' as const, // healing finds what these hints would have told
       );
       for (const lines of batch.values())
         for (const { kind } of fromPayload([...lines].join('\n'))) metrics.clusterHints.inc({ kind, outcome });
@@ -141,8 +141,8 @@ export function createBus({ open, log, metrics, nodeId, live, isLive, loses }: P
     await on.query(text, channels, payloads);
   }
 
-  /** Finds out whether the connection still is one, and whether it listens to the present name. */
-  async function feel(): Promise<void> {
+  /** Checks that the connection works and listens to the node's current name. */
+  async function checkConnection(): Promise<void> {
     const on = connection.current();
     try {
       if (on && listensTo !== nodeId()) {
@@ -150,14 +150,14 @@ export function createBus({ open, log, metrics, nodeId, live, isLive, loses }: P
         gap();
       } else await on?.query('SELECT 1');
     } catch (err) {
-      if (!closed) log.warn({ err }, 'the connection for hints is made again');
+      if (!closed) log.warn({ err }, 'the connection for hints is opened again');
       on?.close();
     }
     beat();
   }
 
   function beat(): void {
-    if (!closed) pulse = setTimeout(() => void feel(), PULSE).unref();
+    if (!closed) pulse = setTimeout(() => void checkConnection(), PULSE_MS).unref();
   }
 
   return {
@@ -169,12 +169,12 @@ export function createBus({ open, log, metrics, nodeId, live, isLive, loses }: P
     onGap: (handler: () => void): void => void onGaps.push(handler),
     gap,
 
-    /** Listens from here on. */
+    /** Begins to listen. */
     async start(): Promise<void> {
       await connection.start();
       beat();
     },
-    /** The node has another name now. */
+    /** Listens to the node's new name. */
     async renamed(): Promise<void> {
       const on = connection.current();
       if (!on) return; // the next connection listens to the new name
@@ -182,10 +182,10 @@ export function createBus({ open, log, metrics, nodeId, live, isLive, loses }: P
         await listen(on);
         gap();
       } catch {
-        on.close(); // and so does the one after this
+        on.close(); // the next connection listens to the new name
       }
     },
-    /** Resolves when nothing is left to be told. */
+    /** Resolves when no hint waits to be sent. */
     idle: work.idle,
     async [Symbol.asyncDispose](): Promise<void> {
       closed = true;

@@ -12,7 +12,7 @@ import type { Node } from './node-rows.ts';
 import { createNodes, type Lease } from './nodes.ts';
 import { createOwnership } from './ownership.ts';
 import { createPartitions } from './partitions.ts';
-import { createEvening } from './rebalance.ts';
+import { createRebalancing } from './rebalance.ts';
 
 interface Parts {
   database: Database;
@@ -23,15 +23,15 @@ interface Parts {
   metrics: Metrics;
   about: Pick<Node, 'release' | 'fingerprint' | 'lacking'>;
   lease?: Lease;
-  /** Devices that are handed over in a second at most; 0: none. */
+  /** The most devices that are handed over in a second; 0 for none. */
   handOverRate: number;
-  /** For tests: true for a hint that is to be lost. */
+  /** For tests: returns true for a hint that is to be lost. */
   loses?(hint: Hint): boolean;
 }
 
 export type Cluster = ReturnType<typeof createCluster>;
 
-/** What processes at one database know of one another and share out among themselves. */
+/** The processes at one database: what they know of one another, and how they divide devices, receivers and limits. */
 export function createCluster({ database, open, clock, ids, log, metrics, about, lease, handOverRate, loses }: Parts) {
   const nodes = createNodes({
     open,
@@ -55,7 +55,7 @@ export function createCluster({ database, open, clock, ids, log, metrics, about,
   const partitions = createPartitions({ nodes, bus, log, metrics });
   const shares = createShares({ clock, nodes, bus });
   const heal = createHeal({ clock, log });
-  const evening = createEvening({ clock, log, metrics, nodes, ownership, perSecond: handOverRate });
+  const rebalancing = createRebalancing({ clock, log, metrics, nodes, ownership, perSecond: handOverRate });
   bus.onGap(heal.now);
   nodes.atBeat(async (on) => database.seenAt?.(on.query));
   nodes.onBack(() => {
@@ -63,7 +63,9 @@ export function createCluster({ database, open, clock, ids, log, metrics, about,
       await ownership.rename();
       await bus.renamed();
     };
-    renamed().catch((err: unknown) => log.warn({ err }, 'the new name of this node is not everywhere yet'));
+    renamed().catch((err: unknown) =>
+      log.warn({ err }, 'the new name of this node could not be stored everywhere yet'),
+    );
   });
 
   return {
@@ -74,36 +76,36 @@ export function createCluster({ database, open, clock, ids, log, metrics, about,
     heal,
     shares,
 
-    /** Comes among the others: from here on this node has a name, and is told things. Throws SETTING_INVALID. */
+    /** Joins the other nodes: from here on this node has a name and gets hints. Throws SETTING_INVALID. */
     async join(): Promise<void> {
       await nodes.start();
       await bus.start();
-      bus.broadcast({ kind: 'partitions', about: '' }); // the others see it at once
+      bus.broadcast({ kind: 'partitions', about: '' }); // the others then renew at once, and see this node
     },
 
-    /** The database is another one: devices come again and get what is due, and all that was known is read again. */
+    /** For a database that was replaced: all devices have to connect again, and all cached state is read again. */
     startOver(): void {
       ownership.endAll();
       bus.gap();
     },
 
-    handOverBy: evening.handOverBy,
+    handOverBy: rebalancing.handOverBy,
 
     async start(): Promise<void> {
       await heal.start();
-      evening.start();
+      rebalancing.start();
     },
 
-    /** Resolves when nothing is left to be told or looked at. */
+    /** Resolves when no hint waits to be sent, and no check is running. */
     async idle(): Promise<void> {
       await heal.idle();
       await ownership.idle();
       await bus.idle();
     },
 
-    /** The others take what this node has. */
+    /** Leaves the cluster; the others then take over this node's devices and receivers. */
     async [Symbol.asyncDispose](): Promise<void> {
-      await evening[Symbol.asyncDispose]();
+      await rebalancing[Symbol.asyncDispose]();
       await heal[Symbol.asyncDispose]();
       await ownership.idle();
       await nodes[Symbol.asyncDispose]();

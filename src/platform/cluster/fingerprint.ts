@@ -1,44 +1,32 @@
 import { createHash } from 'node:crypto';
-import type { Config } from '../../config.ts';
+import { type Config, SETTINGS, type Setting } from '../../config.ts';
 
-/** Settings that all nodes must have in common: a caller would get another answer by another node. */
-const SHARED = {
-  LAPEL_ADMIN_TOKEN: (config: Config) => digest(config.admin.token ?? ''),
-  LAPEL_PUBLIC_URL: (config: Config) => config.publicUrl,
-  LAPEL_OBJECTS_URL: (config: Config) => config.objects.publicUrl,
-  LAPEL_S3_ENDPOINT: (config: Config) => config.objects.endpoint,
-  LAPEL_S3_REGION: (config: Config) => config.objects.region,
-  LAPEL_S3_BUCKET: (config: Config) => config.objects.bucket,
-  LAPEL_RESERVED_PACKAGE_PREFIX: (config: Config) => config.reservedPackagePrefix,
-  LAPEL_API_RELEASE: (config: Config) => config.apiRelease,
-  LAPEL_RATE_LIMIT: (config: Config) => config.rateLimit,
-  LAPEL_TOKEN_RATE_LIMIT: (config: Config) => config.tokenRateLimit,
-  LAPEL_FAILED_LOGIN_LIMIT: (config: Config) => config.failedLoginLimit,
-  LAPEL_DEVICE_RATE_LIMIT: (config: Config) => config.mqtt.messageRate,
-  LAPEL_DEVICE_EVENT_MIB: (config: Config) => config.eventMebibytes.device,
-  LAPEL_APPLICATION_EVENT_MIB: (config: Config) => config.eventMebibytes.application,
-  LAPEL_LEGACY_ISSUER: (config: Config) => config.legacy?.issuer,
-  LAPEL_LEGACY_JWKS_URL: (config: Config) => config.legacy?.jwksUrl,
-  LAPEL_LEGACY_SCOPE_BASE: (config: Config) => config.legacy?.scopeBase,
-  LAPEL_LEGACY_AUDIENCE: (config: Config) => config.legacy?.audience,
-  LAPEL_TIME_ZONE: (config: Config) => config.timeZone,
-  LAPEL_RETENTION_DAYS: (config: Config) => config.retention.transactions,
-  LAPEL_DELIVERY_RETENTION_DAYS: (config: Config) => config.retention.deliveries,
-  LAPEL_ALLOW_HTTP_WEBHOOKS: (config: Config) => config.allowHttpWebhooks,
-  LAPEL_WEBHOOK_ALLOW_PRIVATE: (config: Config) => config.webhookAllowPrivate,
-} as const;
-
-/** No secret leaves its node; this one has 32 characters or more, so nobody finds it by its digest. */
+/** A digest of a secret. No secret leaves its node; a token of 32 random characters cannot be found by its digest. */
 const digest = (secret: string): string => createHash('sha256').update(secret).digest('hex').slice(0, 16);
 
-/** What a node shows of its settings to the others. */
-export const fingerprintOf = (config: Config, release: string): string =>
-  JSON.stringify({
-    release,
-    ...Object.fromEntries(Object.entries(SHARED).map(([name, read]) => [name, read(config) ?? null])),
-  });
+const NUMBERS: readonly Setting['kind'][] = ['number', 'count', 'port'];
 
-/** The names of what is not the same in two fingerprints. One of another release may know of settings that this one does not. */
+/** The value of a setting in the form in which nodes of all releases compare it: `200` and `0200` are the same number. */
+function comparable({ kind, secret }: Setting, value: string | null, config: Config): string | number | boolean | null {
+  if (secret) return digest(value ?? '');
+  if (kind === 'timeZone') return config.timeZone;
+  if (value === null) return null;
+  if (kind === 'flag') return value === 'true';
+  if (NUMBERS.includes(kind)) return Number(value);
+  let text = value;
+  while (text.endsWith('/')) text = text.slice(0, -1);
+  return text;
+}
+
+/** The settings that a node shows to the others: those that all nodes must have in common. */
+export function fingerprintOf(config: Config, release: string): string {
+  const values = new Map(config.given.map(({ name, value }) => [name as string, value]));
+  const shared = (SETTINGS as readonly Setting[]).filter((setting) => setting.shared);
+  const shown = shared.map((setting) => [setting.name, comparable(setting, values.get(setting.name) ?? null, config)]);
+  return JSON.stringify({ release, ...Object.fromEntries(shown) });
+}
+
+/** The names of the settings that differ in two fingerprints. A newer release may have settings that are missing here; they are ignored. */
 export function differingSettings(own: string, other: string): string[] {
   const [mine, theirs] = [own, other].map((text) => JSON.parse(text) as Record<string, unknown>) as [
     Record<string, unknown>,
@@ -47,10 +35,10 @@ export function differingSettings(own: string, other: string): string[] {
   return Object.keys(mine).filter((name) => name in theirs && mine[name] !== theirs[name]);
 }
 
-/** What a node must have been told so that another may be beside it, and what this one lacks of it. */
+/** The settings that a node must have before another may join, and that this one lacks. */
 export const lackingSettings = (config: Config): string[] =>
   [
-    ['LAPEL_ADMIN_TOKEN', config.admin.token] as const, // each would make its own
-    ['LAPEL_PUBLIC_URL', config.publicUrl] as const, // the issuer of tokens, which all accept
-    ['LAPEL_S3_ENDPOINT', config.objects.endpoint] as const, // the embedded store has its files on one machine
+    ['LAPEL_ADMIN_TOKEN', config.admin.token] as const, // without it each node would make its own
+    ['LAPEL_PUBLIC_URL', config.publicUrl] as const, // the issuer of tokens, which all nodes must accept
+    ['LAPEL_S3_ENDPOINT', config.objects.endpoint] as const, // the embedded store has its files on a single machine
   ].flatMap(([name, value]) => (value === null ? [name] : []));

@@ -3,37 +3,36 @@ import type { Clock } from '../../runtime/clock.ts';
 import { createWork } from '../../runtime/idle.ts';
 import type { Log } from '../../runtime/log.ts';
 
-/** Milliseconds from the end of one look to the next: what a lost hint spoke of is found within five seconds. */
-const BETWEEN = 4_000;
+/** Milliseconds between two checks, so that the work of a lost hint is found within five seconds. */
+const BETWEEN_MS = 4_000;
 
-/** Seconds without a whole look, after which other nodes should get the work. */
-const LONGEST = 30;
+/** Seconds without a complete check after which other nodes should get the requests. */
+const LONGEST_SECONDS = 30;
 
-type Look = () => Promise<void>;
+type Check = () => Promise<void>;
 
-/** Looks at everything that hints speak of, now and then, and when some may have been missed. */
+/** Healing: checks the database regularly, and when hints may have been missed, for all work that hints would have told of. */
 export function createHeal({ clock, log }: { clock: Pick<Clock, 'now' | 'after'>; log: Log }) {
-  const looks: Look[] = [];
+  const checks: Check[] = [];
   const work = createWork();
-  let looking = false;
+  let checking = false;
   let again = false;
   let cancel = (): void => undefined;
   let stopped = false;
   let wholeAt = clock.now();
-  /** When the first look began that has not come to a good end; undefined while all is well. */
+  /** The beginning of the first check that has failed since the last complete one; undefined while all is well. */
   let failingSince: number | undefined;
 
-  async function lookOnce(): Promise<void> {
+  async function checkOnce(): Promise<void> {
     const begunAt = clock.now();
     failingSince ??= begunAt;
     let isWhole = true;
-    for (const look of looks) {
+    for (const check of checks) {
       try {
-        if (!stopped) await look();
+        if (!stopped) await check();
       } catch (err) {
         isWhole = false;
-        if (!isDatabaseAway(err))
-          log.warn({ err }, 'what hints speak of could not be looked at; the next look does it');
+        if (!isDatabaseAway(err)) log.warn({ err }, 'the check for lost hints failed; the next check tries again');
       }
     }
     if (!isWhole) return;
@@ -41,22 +40,22 @@ export function createHeal({ clock, log }: { clock: Pick<Clock, 'now' | 'after'>
     failingSince = undefined;
   }
 
-  /** Seconds since all was looked at the last time. */
+  /** Seconds since the beginning of the last complete check. */
   const age = (): number => Math.max(0, clock.now() - wholeAt) / 1_000_000;
 
   function arm(): void {
-    cancel(); // one that is under way may have set it
-    cancel = clock.after(BETWEEN, now);
+    cancel(); // a check that was running may have set it
+    cancel = clock.after(BETWEEN_MS, now);
   }
 
   function now(): void {
     cancel();
-    if (looking) again = true;
-    if (looking || stopped) return;
-    looking = true;
+    if (checking) again = true;
+    if (checking || stopped) return;
+    checking = true;
     work.begun();
-    void lookOnce().then(() => {
-      looking = false;
+    void checkOnce().then(() => {
+      checking = false;
       work.ended();
       if (stopped) return;
       if (again) {
@@ -67,15 +66,15 @@ export function createHeal({ clock, log }: { clock: Pick<Clock, 'now' | 'after'>
   }
 
   return {
-    /** One more thing to look at; before the start. */
-    add: (look: Look): void => void looks.push(look),
-    /** Looks at once. */
+    /** Adds a check; before the start. */
+    add: (check: Check): void => void checks.push(check),
+    /** Checks at once. */
     now,
     age,
-    /** Why this node is not ready; undefined when it is. */
+    /** The reason why this node is not ready; undefined when it is. */
     trouble(): string | undefined {
       const seconds = failingSince === undefined ? 0 : (clock.now() - failingSince) / 1_000_000;
-      return seconds > LONGEST ? `what hints speak of was not looked at for ${Math.floor(seconds)} s` : undefined;
+      return seconds > LONGEST_SECONDS ? `lost hints were not checked for ${Math.floor(seconds)} s` : undefined;
     },
     async start(): Promise<void> {
       wholeAt = clock.now();

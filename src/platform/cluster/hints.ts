@@ -1,24 +1,24 @@
 /**
- * What nodes tell one another. Never a truth: whoever gets one looks into the database, and one that is lost is healed by a
- * look within seconds.
- * - wake: something is due for a device that is connected there
- * - cancel: the same, and it is the cancel of what the device may have
- * - close: a device that was connected there under an epoch below the one given is not any more
+ * The hints that nodes send to one another. A hint is never relied on: its receiver reads the database, and after a lost
+ * hint healing finds the work within seconds.
+ * - wake: a command is due for a device that is connected to the receiver
+ * - cancel: a cancel is due for such a device
+ * - close: a device that was connected there under an epoch below the given one has moved
  * - changed: an application was changed
- * - due: a webhook is due for a receiver whose partition is there
- * - partitions: a partition can be had
- * - used: what a node lets through of a limit that all share
+ * - due: a webhook is due for a receiver in one of the node's partitions
+ * - partitions: a partition is free to be taken
+ * - used: how much a node has let through of a limit that all share
  */
 export const HINT_KINDS = ['wake', 'cancel', 'close', 'changed', 'due', 'partitions', 'used'] as const;
 export type HintKind = (typeof HINT_KINDS)[number];
 
 export interface Hint {
   kind: HintKind;
-  /** Of whom or what it speaks; no line breaks. */
+  /** The device, receiver or limit of the hint; without line breaks. */
   about: string;
 }
 
-/** Bytes of a notification: PostgreSQL takes less than 8000. */
+/** The most bytes in a notification: PostgreSQL takes less than 8000. */
 const LONGEST = 7_900;
 
 const LETTERS: Record<HintKind, string> = {
@@ -32,10 +32,10 @@ const LETTERS: Record<HintKind, string> = {
 };
 const KINDS = new Map(HINT_KINDS.map((kind) => [LETTERS[kind], kind]));
 
-/** A hint as a line; two that say the same are the same line. */
+/** A hint as a line; equal hints have equal lines. */
 export const toLine = ({ kind, about }: Hint): string => `${LETTERS[kind]}${about}`;
 
-/** Lines in as few payloads as will hold them. */
+/** Packs lines into as few payloads as possible. */
 export function toPayloads(lines: Iterable<string>): string[] {
   const payloads: string[] = [];
   let payload = '';
@@ -54,7 +54,7 @@ export function toPayloads(lines: Iterable<string>): string[] {
   return payloads;
 }
 
-/** The hints of a payload. What a newer release says, and this one does not know, is left out. */
+/** The hints of a payload. Kinds that only a newer release knows are left out. */
 export const fromPayload = (payload: string): Hint[] =>
   payload.split('\n').flatMap((line) => {
     const kind = KINDS.get(line[0] ?? '');

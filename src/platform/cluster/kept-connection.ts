@@ -1,21 +1,21 @@
 import type { OpenRaw, RawConnection } from '../database/postgres/raw-connection.ts';
 
-// Milliseconds before one that could not be made is tried again: a lease waits for it, so not for long.
-const PAUSE = 200;
+// Milliseconds before another attempt to connect. It is short, because the renewal of a lease waits for it.
+const PAUSE_MS = 200;
 
 interface Parts {
   open: OpenRaw;
   name: string;
-  /** Milliseconds; see RawOptions. */
+  /** The time limit in milliseconds; see RawOptions. */
   boundMs: number;
-  /** Called with every new connection before anybody else may use it; when it rejects that connection is closed. */
+  /** Called with every new connection before it is used; when it rejects, the connection is closed. */
   prepare?(connection: RawConnection): Promise<void>;
   onNotification?(payload: string): void;
-  /** The connection is there for all, again or for the first time. */
+  /** Called when a connection is open, the first or a later one. */
   onOpen?(): void;
 }
 
-/** A connection that is made again whenever it is lost, one at a time. It is about the network's time, not the domain's. */
+/** Keeps one connection open, and opens a new one when it is lost. The network sets its times and not the domain, so real time counts. */
 export function createKeptConnection({ open, name, boundMs, prepare, onNotification, onOpen }: Parts) {
   let current: RawConnection | undefined;
   let opening: Promise<void> | undefined;
@@ -59,13 +59,13 @@ export function createKeptConnection({ open, name, boundMs, prepare, onNotificat
       },
       () => {
         opening = undefined;
-        if (!closed) timer = setTimeout(again, PAUSE).unref();
+        if (!closed) timer = setTimeout(again, PAUSE_MS).unref();
       },
     );
   }
 
   return {
-    /** Makes the first one; rejects when that cannot be had. */
+    /** Opens the first connection; rejects when that fails. */
     start: (): Promise<void> => openOnce(),
     /** The connection, or undefined while there is none. */
     current: (): RawConnection | undefined => current,

@@ -3,10 +3,10 @@ import type { LimitShare } from '../../runtime/token-buckets.ts';
 import type { Bus } from './bus.ts';
 import type { Nodes } from './nodes.ts';
 
-/** Owners of which one tells what they used since it told last; those that used most. */
+/** The most owners whose use a node tells at a time: those that used most since the last time. */
 const MOST_TOLD = 500;
-/** Milliseconds for which another node is believed; it tells at each renewal of its lease. */
-const BELIEVED_FOR = 3_000;
+/** Milliseconds for which the numbers of another node are used; it sends new ones at each renewal of its lease. */
+const BELIEVED_FOR_MS = 3_000;
 
 interface Parts {
   clock: Clock;
@@ -16,19 +16,17 @@ interface Parts {
 
 interface Heard {
   at: number;
-  /** By limit and owner: a second, and when it was told. */
+  /** By limit and owner: the use per second, and the time at which it was told. */
   uses: Map<string, { perSecond: number; at: number }>;
 }
-
-export type Shares = ReturnType<typeof createShares>;
 
 const keyOf = (limit: string, owner: string): string => `${limit} ${owner}`;
 
 /**
- * How nodes share a limit: by what each lets through. They tell one another with each renewal of their leases, and what the
- * others do not use is for who does; a node of which nothing is heard counts as if it used its equal part, which is also
- * what each node may give out in any case. So nobody waits for an answer, and what is above the limit while they learn of
- * one another is bounded by a second or two of it.
+ * Shares limits between nodes, by what each node lets through. Nodes tell one another with each renewal of their leases, and
+ * an owner may use on one node what it does not use on the others. A node without news counts as if it used its equal part,
+ * and each node may always give out its own equal part. So no request waits for an answer; while nodes learn of one another,
+ * the excess over the limit is at most one or two seconds' worth.
  */
 export function createShares({ clock, nodes, bus }: Parts) {
   let taken = new Map<string, number>();
@@ -45,7 +43,7 @@ export function createShares({ clock, nodes, bus }: Parts) {
         kind: 'used',
         about: JSON.stringify([nodes.id(), key, Math.round((100 * count) / seconds) / 100]),
       });
-    if (seconds <= 0) return; // the clock stands still
+    if (seconds <= 0) return; // the clock has not moved
     taken = new Map();
     toldAt = now;
   }
@@ -57,7 +55,7 @@ export function createShares({ clock, nodes, bus }: Parts) {
     others.set(nodeId, heard);
     heard.at = at;
     if (key !== undefined && perSecond !== undefined) heard.uses.set(key, { perSecond, at });
-    else for (const [known, use] of heard.uses) if (at - use.at > BELIEVED_FOR) heard.uses.delete(known);
+    else for (const [known, use] of heard.uses) if (at - use.at > BELIEVED_FOR_MS) heard.uses.delete(known);
   }
 
   bus.on('used', hear);
@@ -67,17 +65,17 @@ export function createShares({ clock, nodes, bus }: Parts) {
     for (const nodeId of others.keys()) if (!live.has(nodeId)) others.delete(nodeId);
   });
 
-  /** A second, of what another node lets through. */
+  /** What another node lets through, per second. */
   function useOf(nodeId: string, key: string, equal: number): number {
     const now = performance.now();
     const heard = others.get(nodeId);
-    if (!heard || now - heard.at > BELIEVED_FOR) return equal;
+    if (!heard || now - heard.at > BELIEVED_FOR_MS) return equal;
     const use = heard.uses.get(key);
-    return use && now - use.at <= BELIEVED_FOR ? use.perSecond : 0;
+    return use && now - use.at <= BELIEVED_FOR_MS ? use.perSecond : 0;
   }
 
   return {
-    /** A limit that all nodes have, under its name. */
+    /** This node's share of the limit with this name. */
     of: (limit: string, perSecond: number): LimitShare => ({
       nodes: nodes.count,
       perSecond(owner: string): number {

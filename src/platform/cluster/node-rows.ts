@@ -1,6 +1,6 @@
 import type { RawConnection } from '../database/postgres/raw-connection.ts';
 
-/** What others know of a node. */
+/** A node's row, by which the others know it. */
 export interface Node {
   nodeId: string;
   /** Microseconds, by the clock of the database. */
@@ -8,21 +8,21 @@ export interface Node {
   release: string;
   /** See fingerprint.ts. */
   fingerprint: string;
-  /** Settings without which no other may be beside it; empty when it has them all. */
+  /** The settings that it lacks to have other nodes beside it, separated by spaces; empty when it has them all. */
   lacking: string;
-  /** Connected to it, as of its last renewal; null: it has not said. */
+  /** The number of connected devices at its last renewal; null before the first. */
   devices: number | null;
 }
 
 const COLUMNS = `node_id AS "nodeId", (extract(epoch FROM started_at) * 1000000)::bigint AS "startedAt", release,
   fingerprint, lacking, devices`;
-// The clock, not the start of the transaction: a statement may have waited.
+// clock_timestamp() and not the start of the transaction, because a statement may have waited.
 const UNTIL = `clock_timestamp() + $2 * interval '1 millisecond'`;
 
-/** Of all that come and go: one after another. The number means nothing but this. */
+/** The advisory lock under which nodes register one after another. The number has no other meaning. */
 const ADMISSION = 0x6c61_7065;
 
-/** Nobody else is let in until `done` has ended. */
+/** Runs `done` under the lock, so that no other node registers meanwhile. */
 export async function admitting<Result>(connection: RawConnection, done: () => Promise<Result>): Promise<Result> {
   await connection.query('BEGIN');
   try {
@@ -36,7 +36,7 @@ export async function admitting<Result>(connection: RawConnection, done: () => P
   }
 }
 
-/** The nodes whose lease has not run out, in the order in which they came. */
+/** The nodes whose lease has not expired, in the order of their registration. */
 export const liveNodes = (connection: RawConnection): Promise<Node[]> =>
   connection.query<Node>(
     `SELECT ${COLUMNS} FROM nodes WHERE lease_until > clock_timestamp() ORDER BY started_at, node_id`,
@@ -58,13 +58,13 @@ export async function insertNode(
   );
 }
 
-/** Prolongs a lease that has not run out; answers who lives then, without this node when its lease had run out. */
+/** Renews a lease that has not expired; returns the live nodes. This node is missing from them when its lease had expired. */
 export async function renewLease(
   connection: RawConnection,
   { nodeId, devices }: Pick<Node, 'nodeId' | 'devices'>,
   validMs: number,
 ): Promise<Node[]> {
-  // The list is as of before the renewal: of this node the renewal itself tells.
+  // The SELECT sees the rows as before the renewal, so this node is included by the result of the renewal itself.
   return connection.query<Node>(
     `WITH renewed AS (UPDATE nodes SET lease_until = ${UNTIL}, devices = $3
        WHERE node_id = $1 AND lease_until > clock_timestamp() RETURNING node_id)
@@ -77,12 +77,12 @@ export async function renewLease(
   );
 }
 
-/** The node goes. */
+/** Removes the row of a node that stops. */
 export async function deleteNode(connection: RawConnection, nodeId: string): Promise<void> {
   await connection.query('DELETE FROM nodes WHERE node_id = $1', nodeId);
 }
 
-/** Who has been dead for a day is forgotten. */
+/** Removes the rows of nodes whose leases expired more than a day ago. */
 export async function deleteDead(connection: RawConnection): Promise<void> {
   await connection.query(`DELETE FROM nodes WHERE lease_until < clock_timestamp() - interval '1 day'`);
 }

@@ -9,60 +9,63 @@ import { admitting, deleteDead, deleteNode, insertNode, liveNodes, type Node, re
 
 /** Milliseconds. */
 export interface Lease {
-  /** Between the end of one renewal and the next. */
+  /** Milliseconds from the end of one renewal to the next. */
   renewMs: number;
   validMs: number;
 }
 
 export const LEASE: Lease = { renewMs: 700, validMs: 3_000 };
-/** What of a lease may be used: what is begun then has an end before another node may begin the same. */
-const USED = 0.8;
+/** A node begins work only in this part of its lease. The rest is time to finish it before another node may begin the same work. */
+const USABLE_SHARE = 0.8;
 
 export interface NodesParts {
   open: OpenRaw;
   ids: Ids;
   log: Log;
   metrics: Pick<Metrics, 'clusterNodes'>;
-  /** What the others see of this one. */
+  /** The columns by which the others know this node. */
   about: Pick<Node, 'release' | 'fingerprint' | 'lacking'>;
   lease?: Lease;
-  /** Devices that are connected to this node. */
+  /** The number of devices that are connected to this node. */
   devices?(): number;
-  /** Milliseconds of the clock of the wall; for tests. */
+  /** The wall clock in milliseconds; for tests. */
   wall?(): number;
 }
 
-/** A moment by two clocks: the steady one stands still while the machine is suspended, that of the wall can be set. */
+/** A moment on two clocks: the steady clock stands still while the machine is suspended, the wall clock can be set. */
 interface Moment {
   steady: number;
   wall: number;
 }
 
 type Listener = () => void;
-/** What is done with the lease's connection after each renewal. */
+/** Uses the lease's connection after each renewal. */
 type AtBeat = (connection: RawConnection) => Promise<void>;
 
 export type Nodes = ReturnType<typeof createNodes>;
 
 /**
- * Which nodes live, by leases in the database. A node renews its own on a connection that nothing else uses, never twice at
- * once, and counts its time from before the renewal was sent, so it never believes in its lease for longer than the others
- * do. When it could not renew it for 80 % of its time it is lost: `mayAct` is false, and who listens is told. A lease that
- * has run out is never taken up again: the node comes back under a new name, so that whatever has its old name is known to
- * be of a dead one. All this is in real time: it is about processes, not about the domain. Time has gone by when either of two
- * clocks says so: a machine that was suspended does not believe in the lease that it had before.
+ * The live nodes, by leases in the database.
+ *
+ * - A node renews its lease on a connection of its own, one renewal at a time. It counts the lease from before the renewal
+ *   was sent, so it never believes in it for longer than the others do.
+ * - A lease that was not renewed for 80 % of its time is lost: `mayAct` becomes false, and listeners are called.
+ * - A lease that has expired is never renewed: the node comes back under a new name, so that rows with its old name are known
+ *   to belong to a dead node.
+ * - All times are real time, because they are about processes and not about the domain. Time has passed when either of two
+ *   clocks says so; so a machine that was suspended does not believe in its old lease.
  */
 export function createNodes({ open, ids, log, metrics, about, lease = LEASE, wall = Date.now, ...parts }: NodesParts) {
   const { renewMs, validMs } = lease;
   let nodeId = '';
   let live: readonly Node[] = [];
   let liveIds: ReadonlySet<string> = new Set();
-  let sentAt: Moment = { steady: Number.NEGATIVE_INFINITY, wall: 0 }; // the renewal that holds
-  let holds = false; // between a registration and the loss of that lease
+  let sentAt: Moment = { steady: Number.NEGATIVE_INFINITY, wall: 0 }; // the sending of the last successful renewal
+  let holds = false; // true from a registration to the loss of its lease
   let timer: NodeJS.Timeout | undefined;
   let lostTimer: NodeJS.Timeout | undefined;
   let beating: Promise<void> | undefined;
-  let wanted = false; // one more beat at once, after the one that is under way
+  let wanted = false; // another renewal is wanted right after the one in progress
   let closed = false;
   const warned = new Set<string>();
   const atBeat: AtBeat[] = [];
@@ -96,11 +99,11 @@ export function createNodes({ open, ids, log, metrics, about, lease = LEASE, wal
   }
 
   const moment = (): Moment => ({ steady: performance.now(), wall: wall() });
-  /** Milliseconds of the lease that may be used; not more than 0 when it is lost. */
-  const left = (): number => validMs * USED - Math.max(performance.now() - sentAt.steady, wall() - sentAt.wall);
+  /** Milliseconds of the usable part of the lease that remain; 0 or less when it is lost. */
+  const left = (): number => validMs * USABLE_SHARE - Math.max(performance.now() - sentAt.steady, wall() - sentAt.wall);
   const mayAct = (): boolean => left() > 0;
 
-  /** From the moment before the statement was sent. */
+  /** Counts the lease from the moment before the statement was sent. */
   function prolong(at: Moment): void {
     sentAt = at;
     clearTimeout(lostTimer);
@@ -121,14 +124,14 @@ export function createNodes({ open, ids, log, metrics, about, lease = LEASE, wal
     for (const listener of listeners.lost) listener();
   }
 
-  /** Comes among the live ones under a new name. Throws SETTING_INVALID when it may not be beside those who live. */
+  /** Registers this node under a new name. Throws SETTING_INVALID when its settings do not permit it beside the live nodes. */
   async function register(on: RawConnection): Promise<void> {
     const formerId = nodeId;
     const id = ids.next('node', Date.now() * 1000);
     let at = moment();
     const nodes = await admitting(on, async () => {
       const others = (await liveNodes(on)).filter((node) => node.nodeId !== formerId);
-      requireCompany(others);
+      requirePermitted(others);
       at = moment();
       await insertNode(on, { nodeId: id, ...about }, validMs);
       await deleteDead(on);
@@ -145,7 +148,7 @@ export function createNodes({ open, ids, log, metrics, about, lease = LEASE, wal
     }
   }
 
-  function requireCompany(others: readonly Node[]): void {
+  function requirePermitted(others: readonly Node[]): void {
     const alone = others.find(({ lacking }) => lacking !== '');
     const [own] = about.lacking.split(' ');
     if (others.length > 0 && own) {
@@ -159,12 +162,12 @@ export function createNodes({ open, ids, log, metrics, about, lease = LEASE, wal
 
   async function beatOnce(): Promise<void> {
     const on = connection.current();
-    if (!on) return; // it tells when it is there
+    if (!on) return; // a renewal follows when the connection is open
     const at = moment();
     if (holds) {
       const nodes = await renewLease(on, { nodeId, devices: parts.devices?.() ?? null }, validMs);
       if (nodes.some((node) => node.nodeId === nodeId)) {
-        if (holds) prolong(at); // else it was too late for that: the next beat begins anew
+        if (holds) prolong(at); // if the lease was lost meanwhile, the node registers anew below
         setLive(nodes);
       } else lose();
     }
@@ -173,7 +176,7 @@ export function createNodes({ open, ids, log, metrics, about, lease = LEASE, wal
   }
 
   function beatNow(): void {
-    if (closed || nodeId === '') return; // start() makes the first
+    if (closed || nodeId === '') return; // start() registers the node first
     clearTimeout(timer);
     if (beating) {
       wanted = true;
@@ -192,7 +195,7 @@ export function createNodes({ open, ids, log, metrics, about, lease = LEASE, wal
   }
 
   return {
-    /** Registers this node. Throws SETTING_INVALID when it may not be beside those who live; one that has just died is waited for. */
+    /** Registers this node. Throws SETTING_INVALID when its settings do not permit it beside the live nodes; waits for the lease of a node that has just died. */
     async start(): Promise<void> {
       await connection.start();
       const giveUp = performance.now() + validMs + renewMs;
@@ -210,34 +213,34 @@ export function createNodes({ open, ids, log, metrics, about, lease = LEASE, wal
       beatNow();
     },
 
-    /** The name of this node; another one after it lost its lease. */
+    /** The name of this node; it changes after a lost lease. */
     id: (): string => nodeId,
-    /** Live nodes in the order in which they came, this one included; as of the last renewal. */
+    /** The live nodes as of the last renewal, in the order of their registration, including this one. */
     live: (): readonly Node[] => live,
     isLive: (id: string): boolean => liveIds.has(id),
-    /** How many share the work: at least one. */
+    /** The number of nodes that share the work: at least one. */
     count: (): number => Math.max(1, live.length),
-    /** True for one node at a time, as far as its lease goes: what is to be done by one. */
+    /** True for at most one node at a time: the leader, for work that only one node may do. */
     leads: (): boolean => mayAct() && live[0]?.nodeId === nodeId,
-    /** False from when 80 % of the lease have gone by. */
+    /** Whether this node may begin work: false when 80 % of its lease have passed without a renewal. */
     mayAct,
-    /** Seconds of the lease that may be used; 0 when it is lost. */
+    /** Seconds of the usable part of the lease that remain; 0 when it is lost. */
     left: (): number => Math.max(0, left() / 1000),
-    /** Why this node is not ready; undefined when it is. */
+    /** The reason why this node is not ready; undefined when it is. */
     trouble: (): string | undefined => (mayAct() ? undefined : 'the lease of this node is not renewed'),
 
-    /** The lease was lost: all that is a matter of owning something ends now. */
+    /** Registers a listener for the loss of the lease: everything that depends on owning something must end. */
     onLost: (listener: Listener): void => void listeners.lost.push(listener),
-    /** It has a lease again, under another name than the one given. */
+    /** Registers a listener for a new lease under a new name; it gets the former name. */
     onBack: (listener: (formerId: string) => void): void => void listeners.back.push(listener),
-    /** Others came or went. */
+    /** Registers a listener for nodes that join or leave. */
     onChanged: (listener: Listener): void => void listeners.changed.push(listener),
-    /** `task` has the lease's connection after each renewal; it must be quick. */
+    /** Registers a task that gets the lease's connection after each renewal; it must be quick. */
     atBeat: (task: AtBeat): void => void atBeat.push(task),
-    /** Renews now. */
+    /** Renews the lease now. */
     beatNow,
 
-    /** The node goes: whoever comes next need not wait for the end of its lease. */
+    /** Removes this node, so that the next one need not wait for the end of its lease. */
     async [Symbol.asyncDispose](): Promise<void> {
       closed = true;
       clearTimeout(timer);

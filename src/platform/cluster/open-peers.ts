@@ -9,12 +9,12 @@ import { serveHints } from './serve-hints.ts';
 type All = Parameters<typeof createCluster>[0];
 type Parts = Pick<All, 'database' | 'clock' | 'ids' | 'log' | 'metrics'>;
 
-/** What a test may have otherwise: shorter leases, connections that it can cut, hints that are lost. */
+/** The options that tests change: shorter leases, connections that they can cut, hints that are lost. */
 export type ClusterOverrides = Partial<Pick<All, 'lease' | 'loses'>> & { open?(url: string): All['open'] };
 
-/** The cluster of a PostgreSQL database, of which a process can be the only node. */
+/** Opens the cluster of a PostgreSQL database; this process may be its only node. */
 async function openCluster(url: string, config: Config, parts: Parts, overrides: ClusterOverrides): Promise<Cluster> {
-  // The client is loaded only where there is such a database.
+  // PostgreSQL's client is loaded only if it is needed.
   const { rawConnections } = await import('../database/postgres/raw-connection.ts');
   const { open = rawConnections, ...others } = overrides;
   const release = ownVersion();
@@ -22,7 +22,7 @@ async function openCluster(url: string, config: Config, parts: Parts, overrides:
   return createCluster({ ...parts, ...others, open: open(url), about, handOverRate: config.handOverRate });
 }
 
-/** The nodes around this process: those at its PostgreSQL database, or none at its SQLite file. */
+/** The peers of this process: the other nodes at its PostgreSQL database, or none for a SQLite file. */
 export async function openPeers(config: Config, parts: Parts, overrides: ClusterOverrides = {}): Promise<Peers> {
   if (config.databaseUrl === null) return createAlone();
   const cluster = await openCluster(config.databaseUrl, config, parts, overrides);

@@ -1,7 +1,7 @@
 import { inSets } from '../database/set-form.ts';
 import type { Sql } from '../database/sql.ts';
 
-/** Takes a device over under a new epoch; answers that, and which node had it before. */
+/** Assigns a device to a node under a new epoch; returns the epoch, and the node that had the device before. */
 const TAKE = `WITH former AS (SELECT node_id FROM device_owners WHERE device_id = ?)
   INSERT INTO device_owners (device_id, node_id, epoch) VALUES (?, ?, nextval('device_epochs'))
   ON CONFLICT (device_id) DO UPDATE SET node_id = excluded.node_id, epoch = excluded.epoch
@@ -24,9 +24,9 @@ export const findEpoch = async (sql: Sql, deviceId: string): Promise<number | un
 
 export interface Owner {
   nodeId: string | null;
-  /** Undefined where there are no other nodes. */
+  /** Undefined when the process is alone. */
   epoch: number | undefined;
-  /** 1 when a command is due for the device behind the transaction that was named, else 0; undefined where only this process stores commands. */
+  /** 1 when a command is due for the device after the given transaction, else 0; undefined when only this process stores commands. */
   behind: number | undefined;
 }
 
@@ -37,11 +37,11 @@ const FIND_OWNER = inSets(
   ['bigint', 'text'],
 );
 
-/** Undefined for a device that was never connected. */
+/** Finds the owner of a device; undefined when it was never connected. */
 export const findOwner = (sql: Sql, deviceId: string, after: number): Promise<Owner | undefined> =>
   sql.get<Owner>(FIND_OWNER, after, deviceId);
 
-/** The device is connected nowhere, unless somebody else has it by now. */
+/** Stores that a device is connected nowhere, unless it has a newer epoch. */
 const RELEASE = inSets('UPDATE device_owners SET node_id = NULL WHERE device_id = ? AND epoch = ?', ['text', 'bigint']);
 
 export const releaseDevice = (sql: Sql, deviceId: string, epoch: number): Promise<number> =>
@@ -50,7 +50,7 @@ export const releaseDevice = (sql: Sql, deviceId: string, epoch: number): Promis
 export const deleteOwner = (sql: Sql, deviceId: string): Promise<number> =>
   sql.run('DELETE FROM device_owners WHERE device_id = ?', deviceId);
 
-/** The nodes that devices are connected to; of those that are connected nowhere there is none. */
+/** The nodes to which devices are connected; devices that are not connected are left out. */
 export const ownersOf = (sql: Sql, deviceIds: readonly string[]): Promise<{ deviceId: string; nodeId: string }[]> =>
   sql.all(
     `SELECT device_id AS "deviceId", node_id AS "nodeId" FROM device_owners
@@ -58,7 +58,7 @@ export const ownersOf = (sql: Sql, deviceIds: readonly string[]): Promise<{ devi
     deviceIds.join(','),
   );
 
-/** Up to `limit` devices that are connected to one of the nodes named, in no certain order. */
+/** Up to `limit` devices that are connected to one of the given nodes, in no order. */
 export async function ownedByAny(sql: Sql, nodeIds: readonly string[], limit: number): Promise<string[]> {
   const rows = await sql.all<{ deviceId: string }>(
     `SELECT device_id AS "deviceId" FROM device_owners
@@ -69,7 +69,7 @@ export async function ownedByAny(sql: Sql, nodeIds: readonly string[], limit: nu
   return rows.map(({ deviceId }) => deviceId);
 }
 
-/** How many devices are connected to some nodes. */
+/** The number of devices that are connected to the given nodes. */
 export async function countOwnedByAny(sql: Sql, nodeIds: readonly string[]): Promise<number> {
   const row = await sql.get<{ count: number }>(
     `SELECT count(*) AS count FROM device_owners WHERE node_id = ANY (string_to_array(?, ','))`,
@@ -81,13 +81,13 @@ export async function countOwnedByAny(sql: Sql, nodeIds: readonly string[]): Pro
 export interface Owned {
   deviceId: string;
   epoch: number;
-  /** The last transaction that is due for it; null when there is none. */
+  /** The last transaction that is due for the device; null when there is none. */
   newest: number | null;
-  /** Whether a cancel is among those. */
+  /** Whether a cancel is among the due ones. */
   cancels: boolean | null;
 }
 
-/** A page of the devices of a node, behind a deviceId, and what is due for them. */
+/** A page of a node's devices, after a deviceId, with the transactions that are due for them. */
 export const ownedBy = (sql: Sql, nodeId: string, after: string, limit: number): Promise<Owned[]> =>
   sql.all(
     `SELECT o.device_id AS "deviceId", o.epoch, found.newest, found.cancels FROM
@@ -101,6 +101,6 @@ export const ownedBy = (sql: Sql, nodeId: string, after: string, limit: number):
     limit,
   );
 
-/** A node that kept its connections has another name. */
+/** Writes a node's new name into the rows of its devices. */
 export const renameOwner = (sql: Sql, from: string, to: string): Promise<number> =>
   sql.run('UPDATE device_owners SET node_id = ? WHERE node_id = ?', to, from);

@@ -7,18 +7,18 @@ import type { Nodes } from './nodes.ts';
 import * as repository from './owner-repository.ts';
 import { Superseded } from './superseded.ts';
 
-/** Called in a unit of work that writes what a connection said: throws Superseded when that is not the device's any more. */
+/** Called in a unit of work that writes a message of a connection: throws Superseded when the device has a newer connection. */
 export type Fence = (unit: UnitOfWork) => Promise<void>;
 
-/** Gives what has the one name of this node the other. */
+/** Writes this node's new name into all rows that hold its old one. */
 export type Renaming = (unit: UnitOfWork, from: string, to: string) => Promise<unknown>;
 
-/** A device as this node has it. */
+/** A device that is connected to this node. */
 interface Held {
   epoch: number;
-  /** The name of this node that the device has in the database. */
+  /** The name of this node in the device's row. */
   nodeId: string;
-  /** Ends the connection; its will is not carried out by it. */
+  /** Ends the connection, without carrying out its will. */
   end(): void;
 }
 
@@ -30,20 +30,20 @@ interface Parts {
   metrics: Pick<Metrics, 'clusterFenced'>;
 }
 
-/** Rows that one look reads at once. */
+/** Rows that one query reads. */
 const PAGE = 2_000;
 
 export type Ownership = ReturnType<typeof createOwnership>;
 
 /**
- * Which node a device is connected to. A login takes the device in its unit of work, under the lock of the device, with an
- * epoch that nobody ever had: from its commit on, whatever is written in the name of an earlier epoch is refused, wherever it
- * comes from and however late. So nobody has to wait for a node that is dead or frozen; that the former owner is told to
- * close its connection is a kindness.
+ * Records to which node a device is connected. A login takes the device in its unit of work, under the device's lock, with an
+ * epoch that was never used before. From its commit on, every write of an earlier epoch is refused, wherever it comes from and
+ * however late. So nobody has to wait for a node that is dead or frozen; the former owner is told to close its connection only
+ * to end it sooner.
  */
 export function createOwnership({ database, nodes, bus, log, metrics }: Parts) {
   const held = new Map<string, Held>();
-  /** Rows of this node that nobody holds, as of the last look: see heal. */
+  /** Rows of this node without a connection, as of the last check; see heal. */
   let strays = new Map<string, number>();
   const work = createWork();
   const renaming: Renaming[] = [];
@@ -70,13 +70,13 @@ export function createOwnership({ database, nodes, bus, log, metrics }: Parts) {
     try {
       await database.transactInCrowd((unit) => repository.releaseDevice(unit, deviceId, epoch), deviceId);
     } catch (err) {
-      log.debug({ err, deviceId }, 'a device that left could not be let go; the next look does it');
+      log.debug({ err, deviceId }, 'a device that left could not be released; the next check does it');
     } finally {
       work.ended();
     }
   }
 
-  /** A node that has another name, and has kept its connections, has them under the new name. */
+  /** After a change of this node's name: writes it into the rows of the connections that were kept. */
   async function rename(): Promise<void> {
     const nodeId = nodes.id();
     const kept = [...held.values()].filter((one) => one.nodeId !== nodeId);
@@ -88,8 +88,8 @@ export function createOwnership({ database, nodes, bus, log, metrics }: Parts) {
     for (const one of kept) one.nodeId = nodeId;
   }
 
-  /** Somebody says that a device is connected elsewhere: it is believed when the database says so. */
-  async function believe(deviceId: string): Promise<void> {
+  /** After a hint that a device has moved: reads its epoch, and ends the connection here if it is an older one. */
+  async function checkMoved(deviceId: string): Promise<void> {
     const one = held.get(deviceId);
     if (!one) return;
     const epoch = await repository.findEpoch(database.prompt, deviceId);
@@ -101,23 +101,27 @@ export function createOwnership({ database, nodes, bus, log, metrics }: Parts) {
     const one = held.get(deviceId);
     if (!one || one.epoch >= Number(epoch)) return;
     work.begun();
-    believe(deviceId)
+    checkMoved(deviceId)
       .catch((err: unknown) =>
-        log.debug({ err, deviceId }, 'the owner of a device could not be looked at; the next look does it'),
+        log.debug({ err, deviceId }, 'the owner of a device could not be read; the next check does it'),
       )
       .finally(work.ended);
   });
   nodes.onLost(() => {
-    // A node that was alone keeps its devices: nobody else could have them.
+    // The only node keeps its devices, because no other node could have taken them.
     if (nodes.count() === 1) return;
-    if (held.size > 0) log.warn({ devices: held.size }, 'the connections of devices are closed: others may have them');
+    if (held.size > 0)
+      log.warn(
+        { devices: held.size },
+        'the lease was lost: connections are closed, since other nodes may have taken their devices',
+      );
     for (const [deviceId, one] of held) end(deviceId, one);
   });
 
   return {
     /**
-     * In the unit of a login, under the lock of the device: it is this node's, from the commit on. `close` ends the
-     * connection without its will. Answers the epoch, and whether it was taken from another node that lives.
+     * In the unit of a login, under the device's lock: assigns the device to this node, from the commit on. `close` ends the
+     * connection without its will. Returns the epoch, and whether the device was taken from another live node.
      */
     async take(unit: UnitOfWork, deviceId: string, close: () => void): Promise<{ epoch: number; fromOther: boolean }> {
       const nodeId = nodes.id();
@@ -126,19 +130,19 @@ export function createOwnership({ database, nodes, bus, log, metrics }: Parts) {
       unit.onCommit(() => {
         const one: Held = { epoch, nodeId, end: close };
         held.set(deviceId, one);
-        if (nodeId !== nodes.id() || !nodes.mayAct()) end(deviceId, one); // lost meanwhile
+        if (nodeId !== nodes.id() || !nodes.mayAct()) end(deviceId, one); // the lease was lost meanwhile
       });
       tellFormer(unit, deviceId, formerId, epoch);
       return { epoch, fromOther: formerId !== null && formerId !== nodeId && nodes.isLive(formerId) };
     },
 
-    /** The connection of that epoch has ended. */
+    /** Tells that the connection of this epoch has ended. */
     left(deviceId: string, epoch: number): void {
       if (held.get(deviceId)?.epoch === epoch) held.delete(deviceId);
       if (!leaving && nodes.mayAct()) void release(deviceId, epoch);
     },
 
-    /** In a unit that ends a device's right to its connection: whatever has it may write nothing more. */
+    /** In a unit that ends a device's right to its connection: no connection of the device may write any more. */
     async revoke(unit: UnitOfWork, deviceId: string): Promise<void> {
       const { epoch, formerId } = await repository.takeDevice(unit, deviceId, null);
       unit.onCommit(() => {
@@ -148,10 +152,10 @@ export function createOwnership({ database, nodes, bus, log, metrics }: Parts) {
       tellFormer(unit, deviceId, formerId, epoch);
     },
 
-    /** In the unit in which a device is removed: nobody had its epoch, and nobody will. */
+    /** In the unit that removes a device: deletes its row. Epochs are not used again. */
     remove: repository.deleteOwner as (unit: UnitOfWork, deviceId: string) => Promise<number>,
 
-    /** What a connection says is taken while it has the device. */
+    /** The fence of a connection: it lets a unit pass while the device has this epoch. */
     fence:
       (deviceId: string, epoch: number): Fence =>
       async (unit) => {
@@ -163,51 +167,51 @@ export function createOwnership({ database, nodes, bus, log, metrics }: Parts) {
         throw new Superseded();
       },
 
-    /** In a unit: who has the device, and whether something is due for it behind a transaction. */
+    /** In a unit: the owner of the device, and whether a command is due for it after a transaction. */
     look: (unit: UnitOfWork, deviceId: string, after: number): Promise<repository.Owner | undefined> =>
       repository.findOwner(unit, deviceId, after),
 
-    /** A connection here turned out to be no more the device's. */
+    /** Called when a unit finds that a device has a newer connection than the one here. */
     lost(deviceId: string, epoch: number): void {
       const one = held.get(deviceId);
       if (one?.epoch === epoch) superseded(deviceId, one);
     },
 
-    /** After the commit: something is due for a device of another node. */
+    /** After the commit: tells the device's node that a command or a cancel is due. */
     wake(deviceId: string, { nodeId }: { nodeId: string | null }, kind: 'wake' | 'cancel'): void {
       if (nodeId !== null) bus.send(nodeId, { kind, about: deviceId });
     },
 
-    /** Which of these devices are connected to a node that lives. */
+    /** Which of these devices are connected to a live node. */
     async connected(deviceIds: readonly string[]): Promise<ReadonlySet<string>> {
       const owners = deviceIds.length === 0 ? [] : await repository.ownersOf(database.read, deviceIds);
       return new Set(owners.filter(({ nodeId }) => nodes.isLive(nodeId)).map(({ deviceId }) => deviceId));
     },
 
-    /** All of them; undefined when there are more than `most`. */
+    /** All connected devices; undefined when there are more than `most`. */
     async connectedIds(most: number): Promise<string[] | undefined> {
       const live = nodes.live().map(({ nodeId }) => nodeId);
       const deviceIds = await repository.ownedByAny(database.read, live, most + 1);
       return deviceIds.length > most ? undefined : deviceIds;
     },
 
-    /** How many devices are connected, to whichever node. */
+    /** The number of devices that are connected, to whichever node. */
     connectedCount: (): Promise<number> =>
       repository.countOwnedByAny(
         database.aside,
         nodes.live().map(({ nodeId }) => nodeId),
       ),
 
-    /** The node that a device is connected to; null when it is connected nowhere. */
+    /** The node to which a device is connected; null when it is not connected. */
     async nodeOf(deviceId: string): Promise<string | null> {
       const [owner] = await repository.ownersOf(database.read, [deviceId]);
       return owner && nodes.isLive(owner.nodeId) ? owner.nodeId : null;
     },
 
     /**
-     * Holds what this node has against the database, after hints that may have been lost: `found` is told what is due for
-     * each device; connections that are not their device's any more are closed, and rows of devices that left let go (when
-     * two looks find them: one may have been taken in this moment).
+     * Compares the connections of this node with the database, in case hints were lost. `found` is called with the due
+     * transactions of each device. Connections whose device has a newer one are closed. Rows without a connection are released
+     * when two checks in a row find them, because a login may be in progress during the first.
      */
     async heal(found: (owned: repository.Owned) => void): Promise<void> {
       if (!nodes.mayAct()) return;
@@ -235,21 +239,21 @@ export function createOwnership({ database, nodes, bus, log, metrics }: Parts) {
       strays = unheld;
     },
 
-    /** Every connection here ends: what it was told may be of a database that is no more. */
+    /** Ends every connection of this node, because the devices may have got messages from a database that no longer exists. */
     endAll(): void {
       for (const [deviceId, one] of held) end(deviceId, one);
     },
 
     rename,
-    /** In the unit in which what this node kept gets its new name. */
+    /** Adds rows that are changed in the unit that writes this node's new name. */
     whenRenamed: (also: Renaming): void => void renaming.push(also),
 
-    /** Devices that this node holds. */
+    /** The number of devices that are connected to this node. */
     size: (): number => held.size,
     has: (deviceId: string): boolean => held.has(deviceId),
-    /** Those that have been here longest first. */
+    /** The devices of this node, the earliest connected first. */
     deviceIds: (): Iterable<string> => held.keys(),
-    /** The connection of a device ends: it may come to any node. */
+    /** Ends the connection of a device, so that it connects again, to any node. */
     async handOver(deviceId: string, prepare: (deviceId: string, epoch: number) => Promise<unknown>): Promise<void> {
       const one = held.get(deviceId);
       if (!one) return;
@@ -263,7 +267,7 @@ export function createOwnership({ database, nodes, bus, log, metrics }: Parts) {
         work.ended();
       }
     },
-    /** The node is about to go: its row goes, and with it all that it has. */
+    /** Called when the node is about to stop: its row is then deleted, which releases all of its devices at once. */
     leave(): void {
       leaving = true;
     },

@@ -2,9 +2,9 @@ import type { RawConnection } from '../database/postgres/raw-connection.ts';
 
 export interface Partition {
   partition: number;
-  /** Null: nobody's. */
+  /** Null when no node has the partition. */
   nodeId: string | null;
-  /** Raised whenever it changes hands. */
+  /** Raised whenever the partition changes its node. */
   epoch: number;
 }
 
@@ -14,8 +14,8 @@ export const listPartitions = (connection: RawConnection): Promise<Partition[]> 
   );
 
 /**
- * Gives partitions, that are as they were seen, to a node whose lease has not run out, or to nobody; answers which it has
- * then.
+ * Moves partitions that still have the epochs that were read, to a node whose lease has not expired, or to none. Returns the
+ * partitions that were moved.
  */
 export async function movePartitions(
   connection: RawConnection,

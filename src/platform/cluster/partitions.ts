@@ -7,7 +7,7 @@ import type { Nodes } from './nodes.ts';
 import { listPartitions, movePartitions, type Partition } from './partition-rows.ts';
 import { chosen, PARTITIONS, partitionOf } from './rendezvous.ts';
 
-/** Before a hint that came to one who has the receiver no more: it is passed on once, and not round and round. */
+/** Prefix of a hint that was passed on by a node that no longer has the receiver; such a hint is not passed on again, so that it cannot circle. */
 const PASSED_ON = '+';
 
 export interface Receiver {
@@ -15,13 +15,13 @@ export interface Receiver {
   setting: string;
 }
 
-/** Who does the work for the receivers of a set of partitions. */
+/** Sends the webhooks of the receivers in this node's partitions. */
 export interface Worker {
-  /** Partitions are this node's now: what is due in them is taken up. */
+  /** Called when partitions became this node's: their pending deliveries are taken up. */
   adopt(): Promise<void>;
-  /** Begins nothing more for receivers that `mine` is false of; resolves when what was under way for them is written down. */
+  /** Begins no more work for receivers that `mine` excludes; resolves when their attempts in progress have ended and are stored. */
   drain(): Promise<void>;
-  /** Nothing is this node's any more: what is under way has its end, nothing more is begun. */
+  /** Called when all partitions were lost: begins no more work, and lets attempts in progress end. */
   letGo(): void;
 }
 
@@ -32,34 +32,34 @@ interface Parts {
   metrics: Pick<Metrics, 'clusterPartitions'>;
 }
 
-/** What webhooks ask. */
+/** The receivers of this node, as the webhooks see them. */
 export interface ReceiverShare {
   /** Whether this node may begin an attempt for the receiver now. */
   mine(partition: number): boolean;
   partitionOf(receiver: Receiver): number;
-  /** Something is due for a receiver of another node: that one is told. `passedOn`: as another node said. */
+  /** Tells another node that a delivery is due for its receiver. `passedOn`: the hint came from a third node. */
   tell(receiver: Receiver, passedOn?: boolean): void;
 }
 
 /**
- * Which receivers this node sends to. All nodes find the same one for each partition among those that live; the one that has
- * it lets it go when nothing is under way in it any more, and only then the other one takes it. From a dead node it is taken
- * at once: one that only lost its lease has begun nothing more since 80 % of it. Every change is checked against the epoch
- * that was seen.
+ * Divides the receivers of webhooks between nodes, by partitions. All nodes compute the same node for each partition, from the
+ * live ones. The node that has a partition releases it when no attempt in it is in progress any more, and only then does the
+ * other take it. From a dead node it is taken at once, since a node that has only lost its lease begins nothing after 80 % of
+ * it. Every change checks the epoch that was read.
  */
 export function createPartitions({ nodes, bus, log, metrics }: Parts) {
-  /** As of the last look. */
+  /** The partitions as of the last renewal. */
   let known: readonly Partition[] = [];
   const owned = new Set<number>();
   const draining = new Set<number>();
-  /** Drained, and not yet let go. */
+  /** Partitions that are drained and not released yet. */
   const drained = new Set<number>();
   let worker: Worker | undefined;
 
   const has = (partition: number): boolean => owned.has(partition) && !draining.has(partition);
 
   function lost(): void {
-    if (owned.size > 0) log.warn({ partitions: owned.size }, 'webhooks of this node rest: its lease was lost');
+    if (owned.size > 0) log.warn({ partitions: owned.size }, 'this node sends no webhooks: its lease was lost');
     owned.clear();
     draining.clear();
     drained.clear();
@@ -74,18 +74,18 @@ export function createPartitions({ nodes, bus, log, metrics }: Parts) {
         for (const partition of partitions) if (draining.has(partition)) drained.add(partition);
         nodes.beatNow();
       },
-      (err: unknown) => log.error({ err }, 'webhooks of partitions that go could not be brought to an end'),
+      (err: unknown) => log.error({ err }, 'webhooks of partitions that are handed over could not be completed'),
     );
   }
 
-  /** True when something changed. */
+  /** Releases the drained partitions. Returns true when there were any. */
   async function letGo(on: RawConnection, ids: readonly string[]): Promise<boolean> {
     const going = known.filter(({ partition }) => drained.has(partition));
     const byNode = Map.groupBy(going, ({ partition }) => chosen(partition, ids) ?? '');
     for (const [to, partitions] of byNode) {
       const moved = await movePartitions(on, partitions, to === nodes.id() ? null : to);
       for (const { partition } of partitions) forget(partition);
-      // At once: what is recorded from here on is told to the next one.
+      // `known` changes at once, so that hints for new deliveries go to the next node.
       known = known.map((one) => (moved.includes(one.partition) ? { ...one, nodeId: to } : one));
       log.info({ to, partitions: moved.length }, 'partitions of receivers went to another node');
       bus.send(to, { kind: 'partitions', about: '' });
@@ -102,14 +102,14 @@ export function createPartitions({ nodes, bus, log, metrics }: Parts) {
     return taken.length > 0;
   }
 
-  /** With the lease's connection, after each renewal. */
-  async function look(on: RawConnection): Promise<void> {
+  /** Runs on the lease's connection, after each renewal. */
+  async function update(on: RawConnection): Promise<void> {
     const ids = nodes.live().map(({ nodeId }) => nodeId);
     known = await listPartitions(on);
     if (await letGo(on, ids)) known = await listPartitions(on);
     if (await take(on, ids)) known = await listPartitions(on);
     const mine = known.filter(({ nodeId }) => nodeId === nodes.id()).map(({ partition }) => partition);
-    if (!nodes.mayAct()) return; // lost meanwhile
+    if (!nodes.mayAct()) return; // the lease was lost meanwhile
     const news = mine.filter((partition) => !owned.has(partition));
     for (const partition of news) owned.add(partition);
     for (const partition of owned) if (!mine.includes(partition)) forget(partition);
@@ -118,7 +118,7 @@ export function createPartitions({ nodes, bus, log, metrics }: Parts) {
     metrics.clusterPartitions.set(owned.size);
     if (news.length > 0)
       worker?.adopt().catch((err: unknown) => {
-        // The next look reads them; a node that stops need not.
+        // The next check takes them up; for a node that stops this is no error.
         if (nodes.mayAct() && !isDatabaseAway(err)) log.error({ err }, 'webhooks of new partitions could not be read');
       });
   }
@@ -129,7 +129,7 @@ export function createPartitions({ nodes, bus, log, metrics }: Parts) {
     drained.delete(partition);
   }
 
-  nodes.atBeat(look);
+  nodes.atBeat(update);
   nodes.onLost(lost);
   nodes.onChanged(nodes.beatNow);
   bus.on('partitions', nodes.beatNow);
@@ -142,19 +142,19 @@ export function createPartitions({ nodes, bus, log, metrics }: Parts) {
       const about = `${passedOn ? PASSED_ON : ''}${receiver.setting} ${receiver.applicationId}`;
       const isOther = nodeId !== null && nodeId !== nodes.id() && nodes.isLive(nodeId);
       if (isOther) bus.send(nodeId, { kind: 'due', about });
-      else bus.broadcast({ kind: 'due', about }); // whoever takes it, or has just taken it from here
+      else bus.broadcast({ kind: 'due', about }); // to any node that takes the partition, or has just taken it
     },
-    /** Whom a hint speaks of, and whether it was passed on already. */
+    /** The receiver of a hint, and whether the hint was already passed on. */
     readHint(about: string): { receiver: Receiver; passedOn: boolean } {
       const passedOn = about.startsWith(PASSED_ON);
       const [setting = '', applicationId = ''] = about.slice(passedOn ? PASSED_ON.length : 0).split(' ');
       return { receiver: { setting, applicationId }, passedOn };
     },
-    /** Who sends; to be set before the start. */
+    /** Sets the sender of webhooks; before the start. */
     serve(by: Worker): void {
       worker = by;
     },
-    /** How many this node has. */
+    /** The number of this node's partitions. */
     owned: (): number => owned.size,
     all: PARTITIONS,
   } satisfies ReceiverShare & Record<PropertyKey, unknown>;

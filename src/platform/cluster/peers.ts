@@ -7,7 +7,7 @@ import type { Owner } from './owner-repository.ts';
 import type { ReceiverShare } from './partitions.ts';
 import type { HintWorkers } from './serve-hints.ts';
 
-/** The connections of this process, as its broker knows them. */
+/** The connections to this process, as its broker knows them. */
 export interface ConnectionsHere {
   isConnected(deviceId: string): boolean;
   /** Undefined when more than `most` devices are connected. */
@@ -15,7 +15,7 @@ export interface ConnectionsHere {
   connectedCount(): number;
 }
 
-/** Which node has which device, as the core and the views ask. */
+/** The owners of devices, as the core and the views need them. */
 export interface DeviceOwnership {
   /** In a unit: the node that has the device, and whether a command is due for it behind the transaction `after`. */
   look(unit: UnitOfWork, deviceId: string, after: number): Promise<Owner | undefined>;
@@ -47,8 +47,8 @@ export interface Peers {
   readonly partitions: ReceiverShare;
   /** How nodes share a limit; undefined: it is this process's alone. */
   readonly shares: LimitShares | undefined;
-  /** Seconds left of this node's lease, and since the last look for lost hints; undefined for a process that is alone. */
+  /** Seconds that are left of this node's lease, and since the last complete check for lost hints; undefined for a process that is alone. */
   vitals(): { lease: number; healAge: number } | undefined;
-  /** From here on there is a broker, and workers who carry out the hints of other nodes. */
+  /** Gives the broker's connections, and the workers that carry out the hints of other nodes. */
   serve(workers: HintWorkers & { connections: ConnectionsHere }): void;
 }

@@ -1,7 +1,7 @@
-/** Into how many parts the receivers of webhooks are divided; the table receiver_partitions has a row for each. */
+/** The number of partitions of webhook receivers; the table receiver_partitions has a row for each. */
 export const PARTITIONS = 64;
 
-/** FNV-1a over UTF-16 units, stirred at the end: the same in every release, because nodes of two releases run side by side. */
+/** FNV-1a over UTF-16 units, with a final mix. It must be the same in every release, because nodes of two releases run side by side. */
 function hash(text: string): number {
   let value = 0x811c9dc5;
   for (let at = 0; at < text.length; at += 1) value = Math.imul(value ^ text.charCodeAt(at), 0x01000193);
@@ -15,8 +15,8 @@ export const partitionOf = ({ applicationId, setting }: { applicationId: string;
   hash(`${setting} ${applicationId}`) % PARTITIONS;
 
 /**
- * Which of some nodes a partition is for: all who know the same nodes find the same one, and when a node comes or goes no
- * partition moves between two others (rendezvous hashing). Undefined when there is none.
+ * The node for a partition: all who know the same nodes compute the same one, and when a node joins or leaves, no partition
+ * moves between two other nodes (rendezvous hashing). Undefined when there is no node.
  */
 export function chosen(partition: number, nodeIds: Iterable<string>): string | undefined {
   let best: { nodeId: string; weight: number } | undefined;

@@ -3,7 +3,7 @@ import type { Owned } from './owner-repository.ts';
 import type { Renaming } from './ownership.ts';
 import type { Receiver, Worker } from './partitions.ts';
 
-/** What this node does when another one says so, or when a look finds it to do. */
+/** The functions that carry out hints of other nodes, and the work that healing finds. */
 export interface HintWorkers {
   commands: {
     wake(deviceId: string, kind: 'wake' | 'cancel'): void;
@@ -13,11 +13,11 @@ export interface HintWorkers {
     due(receiver: Receiver, how: 'passed on' | 'by another'): void;
     takeUp: Worker['adopt'];
   };
-  /** What is kept under the name of this node gets its new name. */
+  /** Writes this node's new name into further rows. */
   renamed: Renaming;
 }
 
-/** From here on the hints of other nodes, and what healing finds, have somebody who works. */
+/** Connects hints and healing with the functions that carry them out. */
 export function serveHints({ bus, heal, ownership, partitions }: Cluster, workers: HintWorkers): void {
   const { commands, webhooks, renamed } = workers;
   for (const kind of ['wake', 'cancel'] as const) bus.on(kind, (deviceId) => commands.wake(deviceId, kind));

@@ -1,4 +1,4 @@
-/** What a connection still writes after its device has connected elsewhere, or may not connect any more: it is refused. */
+/** A write of a connection was refused, because its device has a newer connection, or may not connect any more. */
 export class Superseded extends Error {
   constructor() {
     super('the device is connected elsewhere, or not allowed to be');

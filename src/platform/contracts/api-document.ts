@@ -4,19 +4,19 @@ import { referredSchema, SCHEMA_FOLDER, type SchemaDocument, type SchemaName } f
 
 export type Json = Record<string, unknown>;
 
-/** Of OpenAPI and AsyncAPI documents: what readers of this project look at. */
+/** An OpenAPI or AsyncAPI document, with the members that this code reads. */
 export interface ApiDocument extends Json {
   servers: unknown;
   components: Record<string, Json>;
 }
 
 interface Parts {
-  /** `contracts.documents`: from it, what was removed is gone already. */
+  /** `contracts.documents`, which no longer has the removed properties. */
   schemas: ReadonlyMap<SchemaName, SchemaDocument>;
   serves: Deprecations['serves'];
 }
 
-// Keywords of our own have the names of extensions in a document for others, or speak to our tools only.
+// Keywords of our own become extensions (`x-`) in a published document; those for our tools only are removed (null).
 const RENAMED: Record<string, string | null> = {
   $schema: null,
   tsType: null,
@@ -27,30 +27,30 @@ const RENAMED: Record<string, string | null> = {
 };
 
 /**
- * `schemas/openapi.yaml` or `schemas/asyncapi.yaml` as one document that needs no other file: every schema that it
- * refers to is in its components, by title; a component that nothing refers to is left out, and so is what says
- * `x-internal` (nobody's interface) or `x-while-served` with the name of a feature that was removed.
+ * Reads `schemas/openapi.yaml` or `schemas/asyncapi.yaml` into one document that needs no other file. Every schema that it
+ * refers to becomes a component, named by its title. Left out are: components without a reference to them, parts marked
+ * `x-internal` (not part of the interface), and parts marked `x-while-served` with a feature that was removed.
  *
- * Not a library's work: those that bundle (Redocly's, json-schema-ref-parser) name components by their files, know
- * nothing of what is left out here, and would be 20 packages of the running service.
+ * No library is used, because those that bundle (Redocly's, json-schema-ref-parser) name components by their files, cannot
+ * leave out these parts, and would add 20 packages to the running service.
  */
 export async function readApiDocument(file: 'openapi.yaml' | 'asyncapi.yaml', parts: Parts): Promise<ApiDocument> {
-  // Loaded with the first document, not at start.
+  // The parser is loaded with the first document, to keep the start fast.
   const { parse } = await import('yaml');
   return bundle(parse(await readFile(`${SCHEMA_FOLDER}${file}`, 'utf8')) as ApiDocument, parts);
 }
 
 function bundle({ components: all, ...rest }: ApiDocument, { schemas, serves }: Parts): ApiDocument {
-  // Security schemes are referred to by name only.
+  // Security schemes have no `$ref` to them, only their names, so all are kept.
   const components: ApiDocument['components'] = all['securitySchemes']
     ? { securitySchemes: all['securitySchemes'] }
     : {};
 
-  /** Puts a component into the document, once, and what it refers to with it. */
+  /** Puts a component, and all components that it refers to, into the document once. Returns the reference to it. */
   function need(section: string, name: string, node: unknown, from: SchemaName | undefined): string {
     components[section] ??= {};
     if (!Object.hasOwn(components[section], name)) {
-      components[section][name] = null; // it may refer to itself
+      components[section][name] = null; // entered first, because it may refer to itself
       components[section][name] = copy(node, from);
     }
     return `#/components/${section}/${name}`;

@@ -12,7 +12,7 @@ import type { SchemaTypes } from './types.ts';
 
 export type SchemaName = keyof SchemaTypes;
 
-/** A schema file's content, as far as anybody looks at it. */
+/** The members of a schema file that this code reads. */
 export interface SchemaDocument {
   title: string;
   description: string;
@@ -20,33 +20,33 @@ export interface SchemaDocument {
 }
 
 export interface Contracts {
-  /** The value with its type, or REQUEST_INVALID with every fault; `loc` of each starts with `place`. */
+  /** Returns the value with its type, or throws REQUEST_INVALID with every fault; each `loc` starts with `place`. */
   check<Name extends SchemaName>(name: Name, value: unknown, place: 'body' | 'query'): SchemaTypes[Name];
-  /** A query string as the object that its schema describes: integers are read from text, defaults are filled in,
-   * parameters that the schema does not know are left out. Throws REQUEST_INVALID with every fault. */
+  /** Reads a query string into the object that its schema describes: integers are read from text, defaults are filled in,
+   * unknown parameters are left out. Throws REQUEST_INVALID with every fault. */
   checkQuery<Name extends SchemaName>(name: Name, query: string): SchemaTypes[Name];
-  /** A message of a device, read tolerantly: see createTolerantReader. Throws REQUEST_INVALID with every fault. */
+  /** Reads a message of a device tolerantly: see createTolerantReader. Throws REQUEST_INVALID with every fault. */
   read<Name extends SchemaName>(name: Name, value: unknown): Reading<SchemaTypes[Name]>;
-  /** True when the value obeys the schema. The cheapest question. */
+  /** Whether the value obeys the schema. Cheaper than the others, since no faults are described. */
   accepts<Name extends SchemaName>(name: Name, value: unknown): value is SchemaTypes[Name];
-  /** Every fault of the value; none when it obeys the schema. */
+  /** Returns every fault of the value; the list is empty when it obeys the schema. */
   faults(name: SchemaName, value: unknown, ...place: string[]): Fault[];
   /** Every schema by name: `rest/wifi-settings` is `schemas/rest/wifi-settings.json`. */
   readonly documents: ReadonlyMap<SchemaName, SchemaDocument>;
 }
 
-/** Where the schema files are. */
+/** The folder of the schema files. */
 export const SCHEMA_FOLDER = fileURLToPath(new URL('../../../schemas/', import.meta.url));
 const NO_URL = { type: 'url_parsing', msg: 'Input should be an absolute URL' };
 const anyUrl: UrlFault = (url) => (URL.canParse(url) ? undefined : NO_URL);
 const BASE = 'https://lapel.invalid/schemas/';
 
 /**
- * Reads all of `schemas/`, once, at start. Each is compiled when it is first asked for: all of them take a third of a second,
- * which is half of a start. A schema that is wrong in itself is found by the tests, which compile every one.
+ * Reads all of `schemas/`, once, at start. Each schema is compiled when it is first used, because compiling all of them
+ * takes a third of a second, half of a start. A test compiles every schema, and so finds one that is wrong in itself.
  *
- * @param urlFault the rule for the URLs of settings (op 2); without one every absolute URL is good
- * @param serves whether a property that is deprecated is still there (the table of deprecations); all are unless told
+ * @param urlFault the rule for the URLs of settings (op 2); by default every absolute URL is good
+ * @param serves whether a deprecated property is still served (the table of deprecations); by default all are
  */
 export function loadContracts({
   urlFault = anyUrl,
@@ -63,25 +63,25 @@ export function loadContracts({
   return contracts;
 }
 
-// They never change and hold no state, so services in one process share them.
+// Contracts never change and hold no state, so the services in one process share them.
 const compiled = new WeakMap<UrlFault, Map<string, Contracts>>();
 
 const DEPRECATED = Object.keys(DEPRECATIONS) as (keyof typeof DEPRECATIONS)[];
 
-/** Validators by name, each compiled when it is first asked for. */
+/** Returns a function that finds a validator by name, and compiles it at its first use. */
 function createValidators(
   documents: ReadonlyMap<SchemaName, SchemaDocument>,
   rules: { urlFault: UrlFault; takeOut?: TakeOut },
 ): (name: SchemaName) => ValidateFunction {
   const ajv = new Ajv2020({
     allErrors: true,
-    verbose: true, // a fault of a pattern is told by the sentence beside it
+    verbose: true, // the fault of a pattern is explained by the sentence beside the pattern
     strict: true,
     strictTypes: false,
     strictRequired: false,
     useDefaults: true,
     coerceTypes: false,
-    // Against the schema of schemas they are held by a test: it is most of what a start would cost.
+    // A test validates the schemas against JSON Schema itself; doing it here would be most of the time of a start.
     validateSchema: false,
     meta: false,
   });
@@ -109,7 +109,7 @@ function compile(urlFault: UrlFault, removed: ReadonlySet<string>): Contracts {
     ]);
     integers.set(name, new Set(types.filter(([, type]) => type === 'integer').map(([property]) => property!)));
   }
-  // Of messages, and of what they refer to: nothing else is read tolerantly.
+  // Only messages, and the schemas that they refer to, are read tolerantly.
   const messages = new Map([...documents].filter(([name]) => /^(mqtt|common)\//.test(name)));
   const reader = createTolerantReader((takeOut) => createValidators(messages, { urlFault, takeOut }));
   const faults = (name: SchemaName, value: unknown, ...place: string[]): Fault[] => {
@@ -146,7 +146,7 @@ function readSchemas(): Map<SchemaName, SchemaDocument> {
   );
 }
 
-/** Takes out of a schema every property that is marked `deprecated` and was removed: from then on nobody knows it. */
+/** Removes every property from a schema that is marked `deprecated` and is no longer served: it is then an unknown member. */
 function withoutRemoved(schema: object, removed: ReadonlySet<string>): void {
   const { properties = {}, items } = schema as Pick<SchemaDocument, 'properties'> & { items?: object };
   for (const [name, property] of Object.entries(properties)) {
@@ -156,13 +156,13 @@ function withoutRemoved(schema: object, removed: ReadonlySet<string>): void {
   if (items) withoutRemoved(items, removed);
 }
 
-/** The name of the schema that a schema, or without one a document in their folder, refers to as `../common/limit.json`. */
+/** The name of the schema that `reference` (such as `../common/limit.json`) means in the schema `from`; without `from`, in a document of their folder. */
 export function referredSchema(from: SchemaName | undefined, reference: string): SchemaName {
   const address = new URL(reference, from === undefined ? BASE : `${BASE}${from}.json`).href;
   return address.slice(BASE.length, -'.json'.length) as SchemaName;
 }
 
-/** A parameter given twice becomes a list, which no schema of a query allows. */
+/** Reads a query string. A parameter that is given twice becomes a list, which no schema of a query allows. */
 function readQuery(query: string, document: SchemaDocument, integers: ReadonlySet<string>): Record<string, unknown> {
   const value: Record<string, unknown> = {};
   if (query === '') return value;
@@ -175,7 +175,7 @@ function readQuery(query: string, document: SchemaDocument, integers: ReadonlySe
   return value;
 }
 
-/** The text itself when it is no integer that a double has exactly, for the schema to refuse. */
+/** Reads an integer. A text that is not an exact integer is returned as it is, for the schema to refuse. */
 export function readInteger(text: string): number | string {
   return /^-?\d{1,16}$/.test(text) && Number.isSafeInteger(Number(text)) ? Number(text) : text;
 }

@@ -1,7 +1,7 @@
 import type { ErrorObject } from 'ajv';
 import { type Fault, MOST_FAULTS } from '../../errors.ts';
 
-// What ajv calls a type, in the words of the interface.
+// For each type of ajv, its fault and its noun in the interface.
 const TYPES: Record<string, [type: string, noun: string]> = {
   string: ['string_type', 'string'],
   integer: ['int_type', 'integer'],
@@ -16,15 +16,15 @@ const FORMATS: Record<string, string> = {
   'language-tag': 'String should be a well-formed language tag (BCP 47)',
 };
 
-// Keywords that only wrap the faults of their branches.
+// Keywords whose own faults only repeat those of their branches.
 export const WRAPPERS: ReadonlySet<string> = new Set(['if', 'anyOf', 'oneOf', 'allOf', 'not']);
 
 /**
- * The faults of a failed validation in the vocabulary of the interface (contract, section 1), in the order found.
- * One real mistake is one fault: of several at one place the type counts first, else the one found first. No more of
- * them than can be told, and one (see MOST_FAULTS).
+ * Turns the errors of a failed validation into faults of the interface (contract, section 1), in the order found. One real
+ * mistake is one fault: of several at one place, a fault of the type wins, else the first. The list ends at one fault more
+ * than an answer holds (MOST_FAULTS).
  *
- * @param place where the value came from: `body`, `query` or `pathParameters`, and names below it
+ * @param place the origin of the value: `body`, `query` or `pathParameters`, and names below it
  */
 export function toFaults(errors: readonly ErrorObject[], place: readonly string[]): Fault[] {
   const byPlace = new Map<string, Fault>();
@@ -73,7 +73,7 @@ function toFault(error: ErrorObject, place: readonly string[]): Fault {
       return atLeast(loc, `Input should be greater than or equal to ${String(params.limit)}`);
     case 'maximum':
       return atMost(loc, `Input should be less than or equal to ${String(params.limit)}`);
-    // The vocabulary has no word for the length of a list; its bound on a number comes nearest.
+    // The interface has no fault type for the length of a list; the one for the bound of a number comes nearest.
     case 'minItems':
       return atLeast(loc, `List should have at least ${count(params.limit, 'item')}`);
     case 'maxItems':
@@ -87,7 +87,7 @@ function toFault(error: ErrorObject, place: readonly string[]): Fault {
     case 'settingUrl':
       return { loc, msg: String(params.msg), type: String(params.type) };
     default:
-      throw new Error(`schemas use the keyword '${error.keyword}', which has no word in the interface`);
+      throw new Error(`schemas use the keyword '${error.keyword}', which has no fault type in the interface`);
   }
 }
 
@@ -102,13 +102,13 @@ const atMost = (loc: string[], msg: string): Fault => ({ loc, msg, type: 'less_t
 
 const count = (limit: unknown, noun: string): string => `${String(limit)} ${noun}${limit === 1 ? '' : 's'}`;
 
-/** `'a', 'b' or 'c'`. */
+/** Joins alternatives: `'a', 'b' or 'c'`. */
 function choice(values: readonly unknown[]): string {
   const quoted = values.map((value) => `'${String(value)}'`);
   return quoted.length < 2 ? quoted.join('') : `${quoted.slice(0, -1).join(', ')} or ${quoted.at(-1)}`;
 }
 
-/** The parts of a JSON pointer (RFC 6901): `/0/a~1b` is `['0', 'a/b']`. */
+/** Splits a JSON pointer (RFC 6901): `/0/a~1b` is `['0', 'a/b']`. */
 export function pointerParts(pointer: string): string[] {
   if (pointer === '') return [];
   const parts = pointer.slice(1).split('/');

@@ -1,15 +1,15 @@
 type Schema = Record<string, unknown>;
 
 /**
- * The form in which a schema is judged. It says the same of a value, and bounds what saying it costs:
+ * Rewrites a schema into the form that is compiled. It accepts the same values, with a bounded cost of validation:
  *
- * - The counts of a list or a dictionary are judged before what is in it, which is looked at only when they hold: of a
- *   million items none is judged one by one.
- * - Members that the schema does not know are the keyword `knownMembers`, which stops at the bound of faults (or removes
- *   them: see createValidators).
- * - Texts are judged for what no database and no JSON writer keeps as it is (`plainText`).
+ * - The count of a list or a dictionary is checked first, and its content only if the count is within the bound: a list of
+ *   a million items is refused without a look at any item.
+ * - Unknown members are the keyword `knownMembers`, which stops at the bound of faults (or removes the members: see
+ *   createValidators).
+ * - Texts are checked for characters that a database or a JSON writer cannot keep (`plainText`).
  *
- * Throws for a pattern that has no sentence for people beside it (`x-pattern-message`), which a caller would be answered with.
+ * Throws for a pattern without a sentence for people beside it (`x-pattern-message`), since that sentence is the caller's answer.
  */
 export function judgedSchema(schema: object, silent = false): Schema {
   const { properties, additionalProperties, items, ...rest } = schema as Schema;
@@ -41,6 +41,6 @@ export function judgedSchema(schema: object, silent = false): Schema {
 
 const isSchema = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
-/** What is judged only where the count holds that bounds it. */
+/** Schema of contents that are checked only when the count is within its bound. */
 const behindCount = (schema: Schema, count: string, contents: Schema): Schema =>
   schema[count] === undefined ? contents : { if: { not: { [count]: schema[count] } }, else: contents };

@@ -9,7 +9,7 @@ import type {
 import { MOST_FAULTS } from '../../errors.ts';
 import { isLanguageTag } from './language-tag.ts';
 
-/** What is wrong with the URL of a setting, or undefined. The rule belongs to the applications; it is passed in. */
+/** Returns the fault of a setting's URL, or undefined. The rule belongs to the applications, so it is passed in. */
 export type UrlFault = (url: string) => { type: string; msg: string } | undefined;
 
 const overLimit: KeywordErrorDefinition = {
@@ -17,24 +17,24 @@ const overLimit: KeywordErrorDefinition = {
   params: ({ schemaCode }) => _`{limit: ${schemaCode}}`,
 };
 
-/** What becomes of a member that a schema does not know: it is taken out of the object that it is in. */
+/** Removes a member that a schema does not know from the object that holds it. */
 export type TakeOut = (from: Record<string, unknown>, name: string) => void;
 
 interface Rules {
   urlFault: UrlFault;
-  /** For messages that are read tolerantly; without it a member that a schema does not know is a fault. */
+  /** For messages that are read tolerantly; without it, an unknown member is a fault. */
   takeOut?: TakeOut;
 }
 
-/** Faults of one object for members that its schema does not know, at most: one more than are ever told. */
+/** The most faults of one object for unknown members: one more than an answer holds. */
 const UNKNOWN_MEMBERS = MOST_FAULTS + 1;
 
 /**
- * What the schemas use beyond JSON Schema 2020-12: the formats `imei` and `language-tag`, the keywords `maxUtf8Bytes`,
- * `maxJsonBytes`, `maxDepth` and `settingUrl`, and those of their judged form (see judgedSchema).
+ * Adds the formats and keywords that the schemas use beyond JSON Schema 2020-12: the formats `imei` and `language-tag`, the
+ * keywords `maxUtf8Bytes`, `maxJsonBytes`, `maxDepth` and `settingUrl`, and those of the compiled form (see judgedSchema).
  */
 export function addKeywords(ajv: Ajv2020, { urlFault, takeOut }: Rules): void {
-  // `tsType` speaks to the generator of types only, `x-pattern-message` to whoever tells of a fault.
+  // `tsType` is read only by the generator of types, `x-pattern-message` only by the code that describes faults.
   ajv.addVocabulary(['tsType', 'x-pattern-message']);
   ajv.addFormat('imei', { type: 'string', validate: hasCheckDigit });
   ajv.addFormat('language-tag', { type: 'string', validate: isLanguageTag });
@@ -43,10 +43,10 @@ export function addKeywords(ajv: Ajv2020, { urlFault, takeOut }: Rules): void {
     type: 'string',
     schemaType: 'number',
     error: overLimit,
-    // Three bytes hold any UTF-16 unit, so most names need no counting.
+    // No UTF-16 unit takes more than three bytes, so the bytes of most names need no counting.
     validate: (limit: number, text: string) => text.length * 3 <= limit || Buffer.byteLength(text) <= limit,
   });
-  // What is stored is written by JSON.stringify, which overflows the stack some thousand levels down.
+  // Stored values are written by JSON.stringify, which overflows the stack some thousand levels down.
   ajv.addKeyword({
     keyword: 'maxDepth',
     type: 'object',
@@ -54,7 +54,7 @@ export function addKeywords(ajv: Ajv2020, { urlFault, takeOut }: Rules): void {
     error: overLimit,
     validate: (limit: number, value: unknown) => isWithin(value, limit),
   });
-  // What is nested too deep is told by `maxDepth`, and is not measured.
+  // A value that is nested too deep is refused by `maxDepth`, so it is not measured here.
   ajv.addKeyword({
     keyword: 'maxJsonBytes',
     type: 'object',
@@ -72,7 +72,7 @@ export function addKeywords(ajv: Ajv2020, { urlFault, takeOut }: Rules): void {
     return fault === undefined;
   };
   ajv.addKeyword({ keyword: 'settingUrl', type: 'string', schemaType: 'boolean', compile: () => settingUrl });
-  // The last: what is wrong with a text by its own rule is told first.
+  // This keyword is the last one, so that a fault by the text's own rule comes first.
   ajv.addKeyword({
     keyword: 'plainText',
     type: 'string',
@@ -82,7 +82,7 @@ export function addKeywords(ajv: Ajv2020, { urlFault, takeOut }: Rules): void {
   });
 }
 
-/** `additionalProperties: false`, which says no more than can be told, or takes out what it finds. As code in line, as that has it. */
+/** `additionalProperties: false`, with a bound of faults, or with removal. Generated as inline code, as ajv's own keyword is. */
 const knownMembers = (takeOut: TakeOut | undefined): CodeKeywordDefinition => ({
   keyword: 'knownMembers',
   before: 'properties',
@@ -109,14 +109,14 @@ const knownMembers = (takeOut: TakeOut | undefined): CodeKeywordDefinition => ({
   },
 });
 
-// Of values without a `maxDepth` of their own.
+// The depth limit for values without a `maxDepth` of their own.
 const DEEPEST = 64;
-// Bytes of JSON at most: a number, true, false or null; an escaped character; quotation marks, comma and colon.
+// Upper bounds in bytes of JSON: of a number, true, false or null; of an escaped character; of quotation marks, comma and colon.
 const LONGEST_PLAIN = 25;
 const LONGEST_ESCAPE = 6;
 const PUNCTUATION = 4;
 
-/** How much of the room is left when a value takes as much as it can at most; below 0 it is to be measured, or is too deep. */
+/** How much of `room` remains if the value takes as many bytes as it possibly can. Below 0, the value must be measured, or is too deep. */
 function leastRoom(value: unknown, room: number, levels: number): number {
   if (typeof value === 'string') return room - value.length * LONGEST_ESCAPE - PUNCTUATION;
   if (typeof value !== 'object' || value === null) return room - LONGEST_PLAIN;
@@ -129,13 +129,13 @@ function leastRoom(value: unknown, room: number, levels: number): number {
   return left;
 }
 
-/** True when no object or list lies deeper than so many levels, the value itself being the first. */
+/** Whether no object or list lies deeper than `levels`; the value itself is the first level. */
 function isWithin(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return true;
   return levels > 0 && Object.values(value).every((member) => isWithin(member, levels - 1));
 }
 
-/** Luhn's check over 15 digits (3GPP TS 23.003 6.2.1 and annex B). Other shapes pass: the pattern beside it refuses them. */
+/** Luhn's check over 15 digits (3GPP TS 23.003 6.2.1 and annex B). Texts of another length pass, because the schema's pattern refuses them. */
 export function hasCheckDigit(imei: string): boolean {
   if (imei.length !== 15) return true;
   let sum = 0;

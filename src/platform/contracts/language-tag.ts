@@ -5,7 +5,7 @@ const REGION = '(?:-(?:[a-z]{2}|\\d{3}))?';
 const VARIANTS = '(?:-(?:[a-z\\d]{5,8}|\\d[a-z\\d]{3}))*';
 const EXTENSIONS = '(?:-[a-wyz\\d](?:-[a-z\\d]{2,8})+)*';
 const PRIVATE_USE = 'x(?:-[a-z\\d]{1,8})+';
-// Registered before the grammar, and not of it ("irregular"); the "regular" ones are.
+// Tags that were registered before the grammar and do not follow it ("irregular"); the "regular" ones follow it.
 const IRREGULAR =
   'en-gb-oed|i-ami|i-bnn|i-default|i-enochian|i-hak|i-klingon|i-lux|i-mingo|i-navajo|i-pwn|i-tao|i-tay|i-tsu|sgn-be-fr|sgn-be-nl|sgn-ch-de';
 
@@ -14,8 +14,8 @@ const TAG = new RegExp(
   'i',
 );
 
-/** Whoever has one that is longer means nobody any good. */
+/** No tag in use comes near this length. */
 const LONGEST = 255;
 
-/** True for a well-formed language tag (RFC 5646 2.2.9). Whether its subtags are registered is for the device to know. */
+/** True for a well-formed language tag (RFC 5646 2.2.9). It does not check that the subtags are registered; the device knows which it supports. */
 export const isLanguageTag = (text: string): boolean => text.length <= LONGEST && TAG.test(text);

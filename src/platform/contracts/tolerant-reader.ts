@@ -4,18 +4,18 @@ import { pointerParts, toFaults, WRAPPERS } from './faults.ts';
 import type { TakeOut } from './keywords.ts';
 import type { SchemaTypes } from './types.ts';
 
-/** What could be read of a message. */
+/** The readable part of a message, and the faults of the rest. */
 export interface Reading<Value> {
   value: Value;
-  /** What was wrong and has been left out of the value. */
+  /** The faults whose values were removed. */
   leftOut: readonly Fault[];
-  /** Members that nobody knows: how many there were, and the names of the first. They have been taken out, too. */
+  /** The removed members that the schema does not know: their number, and the names of the first. */
   unknown: { count: number; names: readonly string[] };
 }
 
 type Validators = (name: keyof SchemaTypes) => ValidateFunction;
 
-// For the log; a message can hold thousands.
+// Names in the log are bounded in number and length, because a message can hold thousands.
 const NAMES_KEPT = 20;
 const LONGEST_NAME = 64;
 
@@ -23,16 +23,15 @@ const NO_FAULTS: readonly Fault[] = [];
 const NOTHING_UNKNOWN = { count: 0, names: [] };
 
 /**
- * Reads messages of devices tolerantly: firmware that is newer than this service, or wrong in one place, loses nothing
- * else by it. Members that a schema does not know are taken out, at every level. A value that is wrong is left out with
- * the smallest optional part around it: of `{ lang, battery: { level, charging } }` with a bad `level` the `battery`, of
- * a list with a bad item the list. Only when that is the whole message it throws, REQUEST_INVALID with every fault.
- * Values are changed in place.
+ * Reads messages of devices tolerantly, so that newer firmware, or one wrong value, does not lose the rest of a message.
+ * Members that a schema does not know are removed, at every level. A wrong value is removed with the smallest optional part
+ * around it: in `{ lang, battery: { level, charging } }` a bad `level` removes `battery`, a bad item of a list removes the
+ * list. If that is the whole message, it throws REQUEST_INVALID with every fault. The value is changed in place.
  *
- * @param validatorsOf validators that call its argument for members that their schemas do not know
+ * @param validatorsOf makes validators that call its argument for each member that their schemas do not know
  */
 export function createTolerantReader(validatorsOf: (takeOut: TakeOut) => Validators) {
-  let unknown: { count: number; names: string[] } | undefined; // of the message that is being read
+  let unknown: { count: number; names: string[] } | undefined; // in the message that is being read
   const validators = validatorsOf((from, name) => {
     delete from[name];
     unknown ??= { count: 0, names: [] };
@@ -50,18 +49,18 @@ export function createTolerantReader(validatorsOf: (takeOut: TakeOut) => Validat
         if (!WRAPPERS.has(error.keyword) && !leaveOut(value, error))
           throw new DomainError('REQUEST_INVALID', { details: leftOut });
       }
-    } while (!validate(value)); // what required it is wrong now
+    } while (!validate(value)); // a removed value may have been required, so its parent is now invalid
     return { value, leftOut, unknown: unknown ?? NOTHING_UNKNOWN };
   };
 }
 
-/** Takes what an error speaks of out of the object that it is a member of; false when that is the whole message. */
+/** Removes the member that an error is about from the nearest object around it; false when that is the whole message. */
 function leaveOut(message: unknown, { instancePath }: ErrorObject): boolean {
   let object = message;
   let owner: Record<string, unknown> | undefined;
   let member = '';
   for (const name of pointerParts(instancePath)) {
-    if (typeof object !== 'object' || object === null) return true; // gone with a part around it
+    if (typeof object !== 'object' || object === null) return true; // already removed, with a part around it
     if (!Array.isArray(object)) {
       owner = object as Record<string, unknown>;
       member = name;

@@ -516,6 +516,30 @@ export type Url1 = string;
  */
 export type SettingUrl1 = string | null;
 /**
+ * The absolute `https` URL, without credentials, that the service sends requests to (also `http` if the service allows it); null removes it.
+ */
+export type SettingUrl2 = string | null;
+/**
+ * The absolute `https` URL, without credentials, that the service sends requests to (also `http` if the service allows it); null removes it.
+ */
+export type SettingUrl3 = string | null;
+/**
+ * The absolute `https` URL, without credentials, that the service sends requests to (also `http` if the service allows it); null removes it.
+ */
+export type SettingUrl4 = string | null;
+/**
+ * The absolute `https` URL, without credentials, that the service sends requests to (also `http` if the service allows it); null removes it.
+ */
+export type SettingUrl5 = string | null;
+/**
+ * The absolute `https` URL, without credentials, that the service sends requests to (also `http` if the service allows it); null removes it.
+ */
+export type SettingUrl6 = string | null;
+/**
+ * The absolute `https` URL, without credentials, that the service sends requests to (also `http` if the service allows it); null removes it.
+ */
+export type SettingUrl7 = string | null;
+/**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
 export type Moment5 = string;
@@ -2670,13 +2694,13 @@ export interface ApplicationSettings {
  * The changes of the settings. A setting that is left out stays, and null removes it.
  */
 export interface ApplicationSettingsUpdate {
-  deviceEvent?: SettingUrl;
-  callEvent?: SettingUrl;
-  callFileSendEvent?: SettingUrl;
-  callRecGetMultiPresignedUrl?: SettingUrl;
-  fileUploadEvent?: SettingUrl;
-  fileUploadGetUrl?: SettingUrl;
-  remoteSupportEvent?: SettingUrl1;
+  deviceEvent?: SettingUrl1;
+  callEvent?: SettingUrl2;
+  callFileSendEvent?: SettingUrl3;
+  callRecGetMultiPresignedUrl?: SettingUrl4;
+  fileUploadEvent?: SettingUrl5;
+  fileUploadGetUrl?: SettingUrl6;
+  remoteSupportEvent?: SettingUrl7;
 }
 /**
  * The new authenticationKey. The former key is invalid at once.

@@ -1,17 +1,17 @@
-/** Runs what units of work have left for when their fate is known. */
+/** Runs the effects that units of work have registered for their commit or their rollback. */
 export function createEffects(onError: (cause: unknown) => void) {
   const run = (list: readonly (() => void)[]): void => {
     for (const effect of list) {
       try {
         effect();
       } catch (cause) {
-        onError(cause); // the commit stands: an effect must not decide what others are told
+        onError(cause); // the commit stands, so a failing effect must not change the answers of the units
       }
     }
   };
   return {
     run,
-    /** Latest first and at once, so that what a unit changed in memory is as before when the next unit looks. */
+    /** Runs effects of a rollback at once, the latest first, so that the next unit finds memory as it was before. */
     undo: (list: readonly (() => void)[]): void => run(list.toReversed()),
   };
 }

@@ -1,15 +1,14 @@
 /**
- * Waits for statements of one unit of work that were begun together and do not depend on one another: a server is
- * asked for all of them in one go, which saves ways there; and none of them fails while nobody waits for it, which would end
- * the process. Where units run one after another there is nothing to save. All
- * have come to their end when it settles; it throws what the first of them throws.
+ * Waits for several statements of one unit of work that do not depend on one another. PostgreSQL gets them together, which
+ * saves round trips; in SQLite nothing is saved. It settles when all of them have settled, and throws the error of the
+ * first that failed. Awaiting them one by one would end the process when a later one failed before it was awaited.
  */
-export async function inOneGo<Looks extends readonly unknown[]>(
-  ...looks: Looks
-): Promise<{ [Index in keyof Looks]: Awaited<Looks[Index]> }> {
-  const ended = await Promise.allSettled(looks);
+export async function inOneGo<Statements extends readonly unknown[]>(
+  ...statements: Statements
+): Promise<{ [Index in keyof Statements]: Awaited<Statements[Index]> }> {
+  const ended = await Promise.allSettled(statements);
   return ended.map((one) => {
     if (one.status === 'rejected') throw one.reason;
     return one.value;
-  }) as { [Index in keyof Looks]: Awaited<Looks[Index]> };
+  }) as { [Index in keyof Statements]: Awaited<Statements[Index]> };
 }

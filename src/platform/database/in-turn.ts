@@ -4,8 +4,9 @@ import type { Sql } from './sql.ts';
 const NOBODY: readonly string[] = [''];
 
 /**
- * The same with one question at a time: whoever shares the thread or the connection behind it waits for one of these at most,
- * however many there are. They take turns by whose they are, a path of a fair queue; those of one come in their order.
+ * Wraps `sql` so that it runs one statement at a time: others on the same thread or connection then wait for at most one of
+ * these. Waiting statements are served in the fair order of their owners; `whose` gives the path of the current owner in
+ * the fair queue. Statements of one owner stay in order.
  */
 export function inTurn(sql: Sql, whose: () => readonly string[] = () => NOBODY): Sql {
   const turn = createFairTurns();

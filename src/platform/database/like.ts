@@ -1,5 +1,5 @@
-/** What follows `LOWER(column) LIKE ?` whose value is made here. */
+/** The end of a condition `LOWER(column) LIKE ?` whose pattern is made by `containing`. */
 export const ESCAPE = `ESCAPE '!'`;
 
-/** A pattern for texts that contain this one, whatever its case. */
+/** The LIKE pattern for texts that contain this one, regardless of case. */
 export const containing = (text: string): string => `%${text.toLowerCase().replaceAll(/[%_!]/g, '!$&')}%`;

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
+import { type DatabaseKind, translateMigration } from './translate-migration.ts';
 
 export interface Migration {
   number: number;
@@ -9,26 +10,36 @@ export interface Migration {
   text: string;
 }
 
-/** What a database keeps of each migration that was applied to it. */
+/** The table in which a database records each migration that was applied to it. */
 export const MIGRATIONS_TABLE = `CREATE TABLE IF NOT EXISTS migrations (
     number INTEGER PRIMARY KEY, name TEXT NOT NULL, sha256 TEXT NOT NULL, applied_at BIGINT NOT NULL
   )`;
 
-/** The migrations of a folder in order. Throws when a file is misnamed or a number is missing or double. */
-export function readMigrations(folder: string): Migration[] {
-  return readdirSync(folder)
+const inFolder = (folder: string): string[] =>
+  readdirSync(folder)
+    .filter((name) => name.endsWith('.sql'))
     .sort()
-    .map((name, index) => {
-      const number = Number(/^(\d{4})-[a-z0-9-]+\.sql$/.exec(name)?.[1]);
-      if (number !== index + 1) throw new Error(`migration ${name} does not continue the numbering at ${index + 1}`);
-      const text = readFileSync(join(folder, name), 'utf8');
-      return { number, name, sha256: createHash('sha256').update(text).digest('hex'), text };
-    });
+    .map((name) => join(folder, name));
+
+/**
+ * Reads the migrations of a database in order: those of its own folder, then those that both databases share. The hash is
+ * that of the file, which is the same on both. Throws when a file is misnamed, or when a number is missing or repeated.
+ */
+export function readMigrations(kind: DatabaseKind, root: string = import.meta.dirname): Migration[] {
+  const own = join(root, kind, 'migrations');
+  return [...inFolder(own), ...inFolder(join(root, 'migrations'))].map((file, index) => {
+    const name = basename(file);
+    const number = Number(/^(\d{4})-[a-z0-9-]+\.sql$/.exec(name)?.[1]);
+    if (number !== index + 1) throw new Error(`migration ${name} does not continue the numbering at ${index + 1}`);
+    const written = readFileSync(file, 'utf8');
+    const text = dirname(file) === own ? written : translateMigration(written, kind);
+    return { number, name, sha256: createHash('sha256').update(written).digest('hex'), text };
+  });
 }
 
 /**
- * What a database still lacks, by what was applied to it in order. Throws when it was written by a newer service, or its
- * history differs from the files (an edited migration).
+ * Returns the migrations that were not applied yet. Throws when the database was migrated by a newer service, or when an
+ * applied migration differs from its file (it was edited).
  */
 export function missingFrom(
   applied: readonly Pick<Migration, 'number' | 'name' | 'sha256'>[],

@@ -3,13 +3,13 @@ import type { Sql, SqlValue } from './sql.ts';
 /** A page of rows, the newest first. */
 export interface Page<Row> {
   rows: Row[];
-  /** How many match in all; null when that could only be found by looking at more rows than a page may. */
+  /** The number of rows that match; null when counting them would need more rows than a page may examine. */
   total: number | null;
-  /** Where the next page begins: behind `after`, leaving out `offset` more; undefined on the last page. */
+  /** The start of the next page: after the key `after`, skipping `offset` matching rows; undefined on the last page. */
   next: { after: string | number; offset: number } | undefined;
 }
 
-/** Where a page begins: behind a row (its key), and how many matching rows to leave out from there. */
+/** The start of a page: after the row with the key `after`, skipping `offset` matching rows. */
 export interface PageQuery<Key extends string | number> {
   after?: Key;
   offset: number;
@@ -18,29 +18,29 @@ export interface PageQuery<Key extends string | number> {
 
 interface Wanted<Row, Key extends string | number> {
   table: string;
-  /** The column that rises with time, by which an index orders the rows of `where`. */
+  /** The column by which rows are ordered. It rises with time, and an index has it for the rows of each range. */
   key: string;
   keyOf(row: Row): Key;
-  /** With their aliases. */
+  /** The selected columns, with their aliases. */
   columns: string;
-  /** Whose rows: each range is one of an index that orders them by the key, and no row is in two of them. */
+  /** The ranges that hold the rows, such as an owner's. An index orders each range by the key; no row is in two ranges. */
   ranges: readonly { where: string; values: readonly SqlValue[] }[];
-  /** Which of them; null for all. It is looked for row by row. */
+  /** The SQL condition that rows must meet, tested row by row; null for all rows. */
   filter: string | null;
   filterValues: readonly SqlValue[];
   page: PageQuery<Key>;
-  /** Rows that a page looks at, where that is not as usual; nobody asks how many there are then. */
+  /** The number of rows that a page may examine, if it differs from the default; the total is then null. */
   looksAt?: number | undefined;
-  /** Characters of what is large in a row; nothing is, unless told. */
+  /** The size of a row in characters, when rows can be large; without it, pages have no bound of size. */
   sizeOf?(row: Row): number;
 }
 
-// Rows that one page looks at: with a filter each is fetched, without one the index alone is counted. Both take a few
-// milliseconds of the event loop, however many rows there are.
+// Rows that one page examines: with a filter each row is fetched, without one only the index is read. Both take a few
+// milliseconds of the event loop, however many rows the table has.
 const FILTERED = 2_000;
 const COUNTED = 10_000;
 
-/** Characters after which a page ends: whoever reads much must not hold up everybody else. */
+/** Characters after which a page ends, so that one caller who reads large rows does not delay all others. */
 export const PAGE_CHARACTERS = 4 * 1024 * 1024;
 const ROWS_PER_STEP = 50;
 
@@ -51,8 +51,8 @@ interface Seen<Key> {
 }
 
 /**
- * Reads a page by its key, so that no page costs more than the first, and looks at a bounded number of rows: a page can be
- * shorter than its limit, even empty, and still not the last one.
+ * Reads a page by key, so that each page costs the same, and examines a bounded number of rows. A page can therefore be
+ * shorter than its limit, or even empty, and still have a next page.
  */
 export async function newestFirst<Row extends object, Key extends string | number>(
   sql: Sql,
@@ -68,14 +68,14 @@ export async function newestFirst<Row extends object, Key extends string | numbe
         `(SELECT ${key} AS seen_key, CASE WHEN ${filter} THEN 1 ELSE 0 END AS hit FROM ${table}
         WHERE ${where}${start} ORDER BY ${key} DESC LIMIT ${bound}) AS seen_${index}`,
     );
-  // Of several ranges each is bounded before they are merged: PostgreSQL would else sort all that is in them.
+  // With several ranges, each is limited before they are merged; PostgreSQL would otherwise sort all of their rows.
   const windowOf = (start: string): string => {
     const [first = '', ...more] = windows(start);
     if (more.length === 0) return first;
     const all = [first, ...more].map((window) => `SELECT seen_key, hit FROM ${window}`).join(' UNION ALL ');
     return `(SELECT seen_key, hit FROM (${all}) AS seen_all ORDER BY seen_key DESC LIMIT ${bound}) AS seen_rows`;
   };
-  const look = async (start: string, startValues: readonly SqlValue[]): Promise<Seen<Key>> => {
+  const examine = async (start: string, startValues: readonly SqlValue[]): Promise<Seen<Key>> => {
     const found = await sql.get<Seen<Key>>(
       `SELECT count(*) AS seen, COALESCE(SUM(hit), 0) AS matched, MIN(seen_key) AS last FROM ${windowOf(start)}`,
       ...ranges.flatMap(({ values }) => [...wanted.filterValues, ...values, ...startValues]),
@@ -84,8 +84,8 @@ export async function newestFirst<Row extends object, Key extends string | numbe
   };
 
   const after = page.after === undefined ? [] : [page.after];
-  const here = await look(begin, after);
-  const top = page.after === undefined || wanted.looksAt !== undefined ? here : await look('', []);
+  const here = await examine(begin, after);
+  const top = page.after === undefined || wanted.looksAt !== undefined ? here : await examine('', []);
   const total = top.seen < bound && wanted.looksAt === undefined ? top.matched : null;
   const isWhole = here.seen < bound;
   const left = Math.max(0, here.matched - page.offset);
@@ -105,7 +105,7 @@ export async function newestFirst<Row extends object, Key extends string | numbe
   };
 }
 
-/** Up to `limit` matching rows, down to the key `last`; where rows are large in steps, until a page of them is full. */
+/** Reads up to `limit` matching rows, down to the key `last`. Large rows are read in steps, until a page is full. */
 async function readRows<Row extends object, Key extends string | number>(
   sql: Sql,
   { table, key, keyOf, columns, ranges, filter, filterValues, page, sizeOf }: Wanted<Row, Key>,

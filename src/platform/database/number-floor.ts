@@ -1,57 +1,58 @@
-/** Why numbers were raised. */
+/** The reason for which the sequences of numbers were raised. */
 export type RaiseReason =
-  /** A service starts, as usual. */
+  /** The service started, as usual. */
   | 'start'
   /** The data folder is a copy: the original may still be in use. */
   | 'copied_folder'
   /** The file of the database is not the one that was last used in this folder. */
   | 'other_file'
-  /** The server of the database was started since. */
+  /** The server of the database was restarted while the service ran. */
   | 'server_start'
-  /** The database is another one: restored, promoted or copied. */
+  /** The database is another one than before: it was restored, promoted or copied. */
   | 'other_database';
 
-/** The name of a life of the database, which is the time between two moments at which its numbers were raised; and when it begins. */
+/** A life is the time between two moments at which the database's sequences were raised. This is its identifier, and its beginning. */
 export interface NewLife {
   lifeId: string;
   /** Microseconds. */
   nowMicros: number;
 }
 
-/** What is given out from now on is greater. */
+/** A raise of the sequences: all numbers from now on are greater than any that were given out before. */
 export interface Raised {
   reason: RaiseReason;
-  /** The life that begins with it. */
+  /** The identifier of the life that begins with the raise. */
   lifeId: string;
-  /** The transactionId behind which it goes on. */
+  /** The new value of the sequence of transactionIds; the next one is greater. */
   to: number;
 }
 
-/** Reasons that somebody should look at. */
-export const isLoud = ({ reason }: Pick<Raised, 'reason'>): boolean => reason !== 'start' && reason !== 'server_start';
+/** Whether an operator should look at the reason: any but a usual start of the service or of the server. */
+export const needsAttention = ({ reason }: Pick<Raised, 'reason'>): boolean =>
+  reason !== 'start' && reason !== 'server_start';
 
 /**
- * Where numbers begin in microseconds: with 15 digits until 2057, which is what spreadsheets and `%.15g` keep of a number, and
- * far below 2^53.
+ * The moment at which numbers begin, in microseconds since the epoch. Numbers then have 15 digits until 2057, as many as
+ * spreadsheets and `%.15g` keep, and are far below 2^53.
  */
 export const FIRST_MICROS = Date.UTC(2026, 0, 1) * 1000;
-/** However wrong the clock is, half of all numbers are left. */
+/** The highest value that a clock, however wrong, can raise a sequence to: half of all numbers remain. */
 export const HIGHEST_FLOOR = 2 ** 52;
-/** Skipped each time; more than anybody gives out while the sequence is being looked at. */
+/** Numbers that each raise skips: more than can be given out between reading the sequence and setting it. */
 export const STEP = 1_000_000;
-/** Skipped when the numbers are so far ahead of the clock: it was wrong once, and says nothing of what was given out. */
-export const FAR_AHEAD = 3_600_000_000;
+/** A sequence this far ahead of the clock was raised by a wrong clock, so the clock gives no floor; more numbers are skipped then. */
+export const FAR_AHEAD_MICROS = 3_600_000_000;
 export const LONG_STEP = 1_000_000_000;
 
-/** What a clock says of numbers: fewer than one in a microsecond are given out, so none that was reaches it. */
+/** The floor that the clock gives: since fewer than one number in a microsecond is given out, no earlier number reaches it. */
 export const floorOf = (nowMicros: number): number =>
   Math.min(HIGHEST_FLOOR, Math.max(0, Math.floor(nowMicros - FIRST_MICROS)));
 
 /**
- * The number behind which a sequence goes on when a life of the database begins: nobody knows what an earlier one gave out
- * after the moment to which the database was set back, but not more than one number in a microsecond.
+ * The value to which a sequence is raised at the beginning of a life. A database that was set back to an earlier moment
+ * does not know which numbers were given out after it, but there was at most one in a microsecond.
  */
 export function raisedFrom(last: number, nowMicros: number): number {
   const floor = floorOf(nowMicros);
-  return Math.max(last, floor) + (last > floor + FAR_AHEAD ? LONG_STEP : STEP);
+  return Math.max(last, floor) + (last > floor + FAR_AHEAD_MICROS ? LONG_STEP : STEP);
 }

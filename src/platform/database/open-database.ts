@@ -2,16 +2,16 @@ import type { Database } from './sql.ts';
 import { openSqlite, type SqliteOptions } from './sqlite/open-sqlite.ts';
 
 interface DatabaseOptions extends SqliteOptions {
-  /** Of PostgreSQL; null: SQLite in the folder. */
+  /** The URL of a PostgreSQL database; null for SQLite in the folder. */
   url: string | null;
-  /** Milliseconds that a start waits for it. */
+  /** Milliseconds that a start waits for a server that does not answer. */
   waitMs: number;
-  /** The database of a server cannot be reached, told once; and that it is there again. */
+  /** `onAway` is called once when the database becomes unavailable, `onBack` when it is available again. */
   onAway(cause: unknown): void;
   onBack(): void;
 }
 
-/** Opens the database that the settings name. PostgreSQL's client is loaded only where it is. */
+/** Opens the database that the settings name. PostgreSQL's client is loaded only if it is needed. */
 export async function openDatabase({ url, ...options }: DatabaseOptions): Promise<Database> {
   if (url === null) return openSqlite(options);
   const { openPostgres } = await import('./postgres/open-postgres.ts');

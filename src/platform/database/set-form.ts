@@ -1,25 +1,26 @@
-/** What a parameter is, in the words of PostgreSQL. */
+/** The PostgreSQL type of a parameter. */
 export type ParameterType = 'text' | 'bigint' | 'bytea';
 
 const declared = new Map<string, readonly ParameterType[]>();
 
 /**
- * Declares that a statement of the hot loop, or of what has many rows to change, may be carried out for many units of work at once, as one statement over
- * arrays of their values; answers its text, which is used as any other. `types`: of its parameters, in order. It must be one
- * of these, in which no sub-query stands before what is named:
+ * Declares that a statement may run as a set: one PostgreSQL statement, over arrays of values, for many units of work. Used
+ * for statements of the hot path and for those that change many rows. Returns the text, which is used like any other.
+ * `types` are those of its parameters, in order. The statement must have one of these forms, without a sub-query before the
+ * parts that are named:
  *   SELECT ...
  *   INSERT INTO table (...) VALUES (...), without ON CONFLICT
- *   UPDATE table SET ... WHERE ..., in which the columns that equal a parameter behind WHERE say what is changed
- *   DELETE FROM table WHERE ..., the same
- * SQLite carries out each by itself. A test holds every one that is declared against its single form.
+ *   UPDATE table SET ... WHERE ..., where the columns that equal a parameter behind WHERE identify the row
+ *   DELETE FROM table WHERE ..., identified in the same way
+ * SQLite runs each statement by itself. A test compares every declared set with the single statement.
  */
 export function inSets(text: string, types: readonly ParameterType[]): string {
   declared.set(text, types);
   return text;
 }
 
-/** The types of a statement that was declared. */
+/** The types of a declared statement; undefined for others. */
 export const setTypesOf = (text: string): readonly ParameterType[] | undefined => declared.get(text);
 
-/** All that were declared. */
+/** All declared statements with their types. */
 export const declaredSets = (): ReadonlyMap<string, readonly ParameterType[]> => declared;

@@ -1,91 +1,91 @@
-/** What may be bound to a statement: the types that SQLite and PostgreSQL share. */
+/** The values that can be bound to a statement: the types that SQLite and PostgreSQL share. */
 export type SqlValue = string | number | Buffer | null;
 
 /**
- * The port to the database. Text is written by hand in the subset that SQLite and PostgreSQL share, with `?` for
- * parameters; statements are prepared once and cached by their text, so the text must never contain a value.
- * SQLite prepares a statement anew at every execution when a parameter could change its plan: one after LIMIT, and one that
- * a column equals while another column orders the rows. It takes several times as long as a small query itself; where it
- * matters the text says `LIMIT (? + 0)` and `column IN (?)`, which mean the same and are no such parameters.
+ * The port to the database. Statements are written by hand in the subset that SQLite and PostgreSQL share, with `?` for
+ * parameters; they are prepared once and cached by their text, so the text must never contain a value.
+ * SQLite prepares a statement anew at each execution when a parameter could change its plan: a parameter after LIMIT, or
+ * one that a column equals while another column orders the rows. That takes several times as long as a small query. Where
+ * it matters, the text says `LIMIT (? + 0)` and `column IN (?)`, which mean the same and avoid it.
  */
 export interface Sql {
-  /** All rows. */
+  /** Returns all rows. */
   all<Row>(text: string, ...values: SqlValue[]): Promise<Row[]>;
-  /** The first row, or undefined. */
+  /** Returns the first row, or undefined. */
   get<Row>(text: string, ...values: SqlValue[]): Promise<Row | undefined>;
-  /** For statements without rows; answers how many rows were changed. */
+  /** Runs a statement without rows; returns the number of rows that were changed. */
   run(text: string, ...values: SqlValue[]): Promise<number>;
 }
 
-/** What a SELECT ends with; see `forUpdate` of a unit of work. */
+/** The end of a SELECT that locks its rows; see `forUpdate` of a unit of work. */
 export type Lock = '' | ' FOR NO KEY UPDATE';
 
 /**
- * The statements of one unit of work, and what must happen when its fate is known. Inside a unit await nothing but
- * these methods: units run one after another, and one that waits for anything else holds up all writers. A unit can be
- * run a second time, after its rollback: what it changes in memory belongs in `onCommit`, or is undone in `onRollback`.
- * Statements that a unit issues without waiting for one another go to a server together, in no certain order.
+ * The statements of one unit of work, and the effects of its commit or rollback. A unit awaits only these methods: on
+ * SQLite units run one after another, so one that awaits anything else delays all writers. A unit can run a second time
+ * after a rollback; its changes in memory therefore belong in `onCommit`, or are undone in `onRollback`.
+ * Statements that a unit issues without awaiting each go to PostgreSQL together, in no guaranteed order.
  */
 export interface UnitOfWork extends Sql {
   /**
-   * What a SELECT ends with whose rows nobody else may change or lock before this unit has ended; nothing where units run one
-   * after another. Whoever reads what a decision rests on says it, in one order everywhere: developer, application, device,
-   * and then the rest by its key; else two units wait for each other.
+   * The end of a SELECT that locks its rows until this unit has ended; empty on SQLite, where units run one after another.
+   * Every read that a decision depends on uses it, always in this order: developer, application, device, then the rest by
+   * key. Another order would let two units wait for each other.
    */
   readonly forUpdate: Lock;
-  /** The same, leaving out the rows that another unit has locked. */
+  /** Like `forUpdate`, but leaves out rows that another unit has locked. */
   readonly skipLocked: '' | ' FOR NO KEY UPDATE SKIP LOCKED';
-  /** For an INSERT of one row to which the database gives its number: answers that number. */
+  /** Runs an INSERT of one row whose number the database assigns; returns that number. */
   insert(text: string, ...values: SqlValue[]): Promise<number>;
-  /** Runs synchronously right after the COMMIT that holds this unit, in the order of the units, before anyone is answered. */
+  /** Registers an effect that runs synchronously right after the COMMIT, in the order of the units, before anyone is answered. */
   onCommit(effect: () => void): void;
-  /** Runs when this unit, or the whole commit, is rolled back: at once, latest first, before the next unit runs. */
+  /** Registers an effect that runs when this unit, or the whole commit, is rolled back: at once, the latest first, before the next unit. */
   onRollback(effect: () => void): void;
 }
 
 /**
- * Runs `work` as a unit of work of a shared commit; settles after the commit. A `work` that throws rolls back alone. `key`
- * names the device whose rows it decides on, and promises that it decides on nothing else than that device's rows, under the
- * lock of the device's row, which it then has: such units may run side by side with those of other devices, and see what is
- * not yet committed of them. Those of one device run one after another; one without a key runs alone.
+ * Runs `work` as a unit of work in a commit that units share; settles after the commit. A `work` that throws is rolled back
+ * alone. `key` names a device, and promises that the unit decides only on rows of that device, whose row it then holds
+ * locked. On PostgreSQL such units run at the same time as those of other devices, and may see their uncommitted rows.
+ * Units of one device run one after another; a unit without a key runs alone.
  */
 export type Transact = <Result>(work: (unit: UnitOfWork) => Promise<Result>, key?: string) => Promise<Result>;
 
 export interface Database {
   /**
-   * Units of work of other devices and other processes run at the same time as one of this process: rows that it has not
-   * locked may change between its statements, and numbers that this process remembers may be out of date.
+   * Whether units of work of other devices and other processes run at the same time as a unit of this process: rows that it
+   * has not locked may change between its statements, and values that this process has cached may be out of date.
    */
   readonly concurrent: boolean;
-  /** Each statement is a round trip to a server: few that ask for much are cheaper than many that ask for little. */
+  /** Whether each statement is a round trip to a server, so that one large statement is cheaper than many small ones. */
   readonly remote: boolean;
-  /** The last committed state, on a connection that cannot write. Never for a decision that a unit of work then relies on. */
+  /** Reads the last committed state, on a connection that cannot write. Never for a decision of a unit of work. */
   readonly read: Sql;
-  /** The same on a thread or connection of its own: for what looks at many rows, and no caller waits for. */
+  /** Like `read`, on a thread or connection of its own: for queries over many rows that no caller waits for. */
   readonly aside: Sql;
-  /** The same for what heals: a server that has gone without a word is given up after seconds. */
+  /** Like `read`, for recovery between nodes: a server that stops answering is given up after seconds. */
   readonly prompt: Sql;
-  /** Bytes of the database and of its write-ahead log; `free` are bytes of the database that are used again. */
+  /** Bytes of the database, of its write-ahead log, and of the free pages in the database that will be reused. */
   size(): Promise<{ database: number; log: number; free: number }>;
   readonly transact: Transact;
   /**
-   * The same for work that nobody waits for. On one connection it joins a commit that others ask for, or gets one after a few
-   * milliseconds; where a statement goes over a network it has a connection and commits of its own, so that nobody waits for it.
-   * It must lock rows in the order in which all others do.
+   * Like `transact`, for work that nobody waits for. On SQLite it joins the next commit that others ask for, or gets one
+   * after a few milliseconds; on PostgreSQL it has a connection and commits of its own, so that it delays nobody.
+   * It must lock rows in the same order as all other units.
    */
   readonly transactSoon: Transact;
-  /** The same in the commits of those who wait, everywhere: for what changes the rows that they are about to change. */
+  /** Like `transactSoon`, but always in the commits of `transact`: for units that change the same rows as those. */
   readonly transactAlong: Transact;
-  /** The same for work that can come in crowds, as when a fleet connects: little of it goes at once, much of it shares commits. */
+  /** Like `transact`, for work that can come in bursts, as when a fleet connects: a few units commit at once, many wait to share a commit. */
   readonly transactInCrowd: Transact;
   /** Resolves when no unit of work is waiting or running. */
   idle(): Promise<void>;
   /**
-   * A connection that somebody else has made asks which database it has led to: when that is another one than here, the
-   * connections here are made again. Only where the database is a server's.
+   * Compares the database that another connection has reached, asked through `ask`, with the one of these connections, and
+   * opens these again if they differ. Present only for PostgreSQL.
    */
   seenAt?(ask: <Row>(text: string) => Promise<Row[]>): Promise<void>;
-  /** True while the database answers and can be written; the readiness probe asks. */
+  /** Whether the database answers and can be written, for the readiness probe. */
   healthy(): Promise<boolean>;
   close(): Promise<void>;
 }

@@ -1,8 +1,8 @@
 import type { Sql, UnitOfWork } from './sql.ts';
 
-/** Rows of one kind that have served their time: found on a thread of their own, removed in the writer's turns. */
+/** Removes expired rows of one kind: they are found on a thread of their own, and removed by the writer in small steps. */
 export interface Sweep<Found = unknown> {
-  /** In words for metrics and the log. */
+  /** The name of the kind in metrics and the log. */
   kind:
     | 'transactions'
     | 'deliveries'
@@ -12,21 +12,21 @@ export interface Sweep<Found = unknown> {
     | 'console_sessions'
     | 'audit_log'
     | 'fleet_history';
-  /** Microseconds that they are kept. */
-  keptFor: number;
+  /** Microseconds for which rows are kept; infinite when they are kept for ever. */
+  keptForMicros: number;
   /**
-   * What may go of what ended before a time, in pages; a page may be empty. `dueAt`: the time of the first of them. It is
-   * asked while others write: what it finds is looked at again when it is removed.
+   * Finds rows that ended before a time, in pages, which may be empty; `oldestAt` is the time of a page's first row. Others
+   * write meanwhile, so each row is checked again when it is removed.
    */
   find(sql: Sql, before: number): AsyncIterable<{ found: readonly Found[]; oldestAt: number | undefined }>;
-  /** Removes one, if it still may go. Answers how many rows went. */
+  /** Removes a row if it still is expired. Returns the number of rows that were removed. */
   remove(unit: UnitOfWork, found: Found, before: number): Promise<number>;
-  /** The time of the oldest that there is; null when there is none. */
+  /** The time of the oldest row; null when there is none. */
   oldestAt(sql: Sql): Promise<number | null>;
 }
 
-/** Microseconds of a setting in days, of which 0 are for ever. */
-export const keptFor = (days: number): number => (days === 0 ? Number.POSITIVE_INFINITY : days * 86_400_000_000);
+/** Microseconds of a setting in days, where 0 means for ever. */
+export const daysInMicros = (days: number): number => (days === 0 ? Number.POSITIVE_INFINITY : days * 86_400_000_000);
 
-/** Rows that one look reads over: some milliseconds of the thread that looks. */
+/** Rows that one step examines: some milliseconds of the thread that reads. */
 export const ROWS_PER_LOOK = 2_000;

@@ -2,59 +2,59 @@ import { createFairQueue } from '../../runtime/fair-queue.ts';
 import { createIdle } from '../../runtime/idle.ts';
 import type { Transact, UnitOfWork } from './sql.ts';
 
-/** One commit takes at most so many units, so that a burst cannot hold up others for long. */
+/** The most units in one commit, so that a burst cannot delay others for long. */
 export const UNITS_PER_COMMIT = 256;
-/** Of several developers so many: a command and its answer are a few units one after another, and each waits for a commit. */
+/** The most units in one commit while several developers write: a command and its answer are a few units one after another, and each waits for a commit. */
 const SHARED_COMMIT = 64;
-/** Milliseconds since the unit of another one, after which a developer is alone. */
-const ALONE_AFTER = 1_000;
+/** Milliseconds without a unit of another developer after which a developer counts as alone. */
+const ALONE_AFTER_MS = 1_000;
 
-// Where several write at once, so many turns of the event loop are waited for as many units as the last commit had: a turn
-// takes some 50 microseconds, a commit several times that. Whoever writes alone waits for one.
+// Units are gathered until as many have come as in the last commit, but for at most this many turns of the event loop. A
+// turn takes some 50 microseconds, a commit several times that. When the last commit had one unit, one turn is enough.
 const TURNS = 4;
 
-// A unit that nobody waits for looks so long for a commit to join. It is about the disk's time, not the domain's, so it is
-// no business of the injected clock.
-const PATIENCE_MILLISECONDS = 10;
+// A unit that nobody waits for waits this long for a commit to join. The disk sets this time and not the domain, so the
+// injected clock does not apply.
+const SOON_MS = 10;
 
-// More of one kind in so many milliseconds are a crowd.
-const CROWD = 10;
-const CROWD_MILLISECONDS = 50;
+// More units than this within this time are a burst.
+const BURST_UNITS = 10;
+const BURST_MS = 50;
 
-/** A unit of work that was asked for. */
+/** A unit of work that waits for its commit. */
 export interface Waiting {
   work: (unit: UnitOfWork) => Promise<unknown>;
   resolve: (value: unknown) => void;
   reject: (cause: unknown) => void;
-  /** See Transact. */
+  /** The device whose rows it decides on; see Transact. */
   key: string | undefined;
-  /** Somebody waits for it. */
+  /** Whether a caller waits for it. */
   urgent: boolean;
 }
 
-/** Counts what comes; true when it is a crowd, also in the moment after one. */
-function createCrowd(): () => boolean {
+/** Returns a function that counts units; it returns true during a burst, and for a moment after one. */
+function createBurstDetector(): () => boolean {
   let began = 0;
   let count = 0;
   let before = 0;
   return () => {
     const age = performance.now() - began;
-    if (age > CROWD_MILLISECONDS) {
-      before = age > 2 * CROWD_MILLISECONDS ? 0 : count;
+    if (age > BURST_MS) {
+      before = age > 2 * BURST_MS ? 0 : count;
       began += age;
       count = 0;
     }
     count += 1;
-    return Math.max(count, before) > CROWD;
+    return Math.max(count, before) > BURST_UNITS;
   };
 }
 
-/** Whether units of several developers have come lately. */
-function createCompany() {
+/** Tells whether units of several developers have come lately. */
+function createDeveloperWatch() {
   let latest = '';
   let changedAt = Number.NEGATIVE_INFINITY;
   return {
-    isThere: (): boolean => performance.now() - changedAt < ALONE_AFTER,
+    areSeveral: (): boolean => performance.now() - changedAt < ALONE_AFTER_MS,
     saw(owner: string): void {
       if (owner === '' || owner === latest) return;
       if (latest !== '') changedAt = performance.now();
@@ -64,19 +64,20 @@ function createCompany() {
 }
 
 export interface QueueOptions {
-  /** Units that a commit takes. */
+  /** The most units in one commit. */
   perCommit?: () => number;
-  /** Units of one device that a commit takes: where each of them is a way to a server and back, one device with many would hold up all others. */
+  /** The most units of one device in one commit. On a server each of them costs a round trip, so a device with many would delay all others. */
   perKey?: number;
-  /** The developer of a device, where that is known. */
+  /** Returns the developer of a device, if it is known. */
   ownerOf?: ((key: string) => string | undefined) | undefined;
 }
 
 /**
- * Gathers units of work for group commits: units that arrive in one turn of the event loop, or a few, wait for its end
- * (setImmediate), so that requests from many sockets share one commit. `commit` runs them, settles each, never rejects, and
- * answers those that have to go with the next one. What is too much for one commit is shared between developers, then between
- * devices: those of one developer, however many they are, hold up another's for one commit. Units of one device stay in order.
+ * Gathers units of work for group commits: units that arrive in the same turn of the event loop, or in the next few, wait
+ * for its end (setImmediate), so that requests from many sockets share one commit. `commit` runs and settles them, never
+ * rejects, and returns the units that must run in the next commit. When more units wait than one commit takes, developers
+ * take turns, and then the devices of each: a developer with many units delays another one by at most one commit. Units
+ * of one device stay in order.
  */
 export function createUnitQueue(
   commit: (batch: Waiting[]) => Promise<Waiting[] | undefined>,
@@ -86,15 +87,15 @@ export function createUnitQueue(
     ownerOf = () => undefined,
   }: QueueOptions = {},
 ) {
-  /** Have come since the last commit was gathered. */
+  /** Units that have come since the last commit was gathered. */
   const fresh: Waiting[] = [];
-  /** Were more than one commit takes. */
+  /** Units that were too many for one commit. */
   const backlog = createFairQueue<Waiting>();
-  /** Had their turn, and go with the next commit, before all others. */
+  /** Units that were already chosen, and go into the next commit before all others. */
   let first: Waiting[] = [];
-  const isCrowd = createCrowd();
-  const company = createCompany();
-  let urgent = 0; // how many of the waiting were asked for by `transact`
+  const isBurst = createBurstDetector();
+  const developers = createDeveloperWatch();
+  let urgent = 0; // waiting units that a caller waits for
   let running = false;
   let lastBatch = 0; // units of the last commit
   let soon: NodeJS.Timeout | undefined;
@@ -104,12 +105,12 @@ export function createUnitQueue(
   const waiting = (): number => fresh.length + first.length + backlog.size();
 
   function take(): Waiting[] {
-    const most = Math.min(perCommit(), company.isThere() ? SHARED_COMMIT : UNITS_PER_COMMIT);
+    const most = Math.min(perCommit(), developers.areSeveral() ? SHARED_COMMIT : UNITS_PER_COMMIT);
     if (fresh.length === waiting() && fresh.length <= Math.min(most, perKey)) return fresh.splice(0);
     for (const unit of fresh.splice(0)) {
       const { key = '' } = unit;
       const owner = (key && ownerOf(key)) || '';
-      company.saw(owner);
+      developers.saw(owner);
       backlog.put([owner, key], unit);
     }
     const batch: Waiting[] = [];
@@ -121,7 +122,7 @@ export function createUnitQueue(
       const count = key === undefined ? 0 : (taken.get(key) ?? 0);
       const fits = count < perKey;
       (fits ? batch : first).push(unit);
-      // Also when it does not fit: what comes later of the same device comes later.
+      // A unit that does not fit also closes the batch for later units of its device, so that they stay in order.
       if (key !== undefined) taken.set(key, fits ? count + 1 : perKey);
     };
     for (const unit of before) add(unit);
@@ -136,7 +137,7 @@ export function createUnitQueue(
   async function drain(): Promise<void> {
     const batch = take();
     lastBatch = batch.length;
-    urgent = waiting(); // what did not fit goes next
+    urgent = waiting(); // the units that did not fit must go next, so they count as urgent
     const left = await commit(batch);
     if (left) {
       first = [...left, ...first];
@@ -148,7 +149,7 @@ export function createUnitQueue(
     else rest.tell();
   }
 
-  /** Goes when so many have come as last time, or after so many turns of the event loop without them. */
+  /** Commits when as many units have come as in the last commit, or after this many turns of the event loop. */
   function gather(turns: number): void {
     setImmediate(() => {
       if (turns > 1 && waiting() < lastBatch) gather(turns - 1);
@@ -166,7 +167,7 @@ export function createUnitQueue(
 
   function startSoon(): void {
     if (rest.awaited()) start();
-    else if (!running) soon ??= setTimeout(start, PATIENCE_MILLISECONDS);
+    else if (!running) soon ??= setTimeout(start, SOON_MS);
   }
 
   function submit<Result>(
@@ -184,7 +185,7 @@ export function createUnitQueue(
     });
   }
 
-  /** Resolves when nothing waits or runs; what would have waited for company goes now. */
+  /** Resolves when no unit waits or runs; units that wait for a commit to join are committed now. */
   async function idle(): Promise<void> {
     const rested = rest.idle();
     if (waiting() > 0) start();
@@ -193,7 +194,7 @@ export function createUnitQueue(
 
   return {
     transact: ((work, key) => submit(work, key, true)) as Transact,
-    transactInCrowd: ((work, key) => submit(work, key, !isCrowd())) as Transact,
+    transactInCrowd: ((work, key) => submit(work, key, !isBurst())) as Transact,
     transactSoon: ((work, key) => submit(work, key, false)) as Transact,
     idle,
     /** True while a commit is being made. */

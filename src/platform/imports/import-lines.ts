@@ -1,15 +1,15 @@
 import type { Readable } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
 
-/** What stands in one line of an import: a record, or what is wrong with the line. */
+/** One line of an import: the record in it, or the fault that makes it unreadable. */
 export type ImportLine = { line: number; value: unknown } | { line: number; fault: string };
 
-/** Bytes of a line at most; a device with all its hardware properties has about 2,000. */
+/** The longest line, in bytes; a device with all its hardware properties has about 2,000. */
 const LONGEST_LINE = 64 * 1024;
 const LINE_FEED = 0x0a;
 const PROPERTIES = 'hardwareProperties';
 
-/** Which reader a `Content-Type` wants; undefined for any other. */
+/** The reader for a `Content-Type`; undefined when the type is not supported. */
 export function readerOf(contentType: string | undefined): ((body: Readable) => AsyncIterable<ImportLine>) | undefined {
   const type = contentType?.split(';')[0]?.trim().toLowerCase();
   if (type === 'application/x-ndjson') return readNdjson;
@@ -17,7 +17,7 @@ export function readerOf(contentType: string | undefined): ((body: Readable) => 
   return undefined;
 }
 
-/** The lines of a body, as bytes, whatever is in them. One that is too long is cut there, which no JSON survives. */
+/** Yields the lines of a body as bytes. A line that is too long is cut one byte above the limit, so that the caller sees it. */
 async function* linesOf(body: Readable): AsyncIterable<Buffer> {
   let parts: Buffer[] = [];
   let size = 0;
@@ -73,14 +73,14 @@ async function* readCsv(body: Readable): AsyncIterable<ImportLine> {
     skip_empty_lines: true,
     max_record_size: LONGEST_LINE,
     trim: true,
-    relax_column_count: true, // such a record says so; those behind it are whole
-    // Not by the parser's own stream: an error would throw away what is in it.
+    relax_column_count: true, // such a record carries an error; the records behind it are read
+    // Records are taken here and not from the parser's stream, because an error would discard those in the stream's buffer.
     on_record(record: Record<string, string>, { lines: line, error }: { lines: number; error: CsvError | undefined }) {
       read.push(error ? { line, fault: error.message } : toLine(line, record));
       return null;
     },
   });
-  parser.on('error', () => undefined); // the one who feeds it gets it
+  parser.on('error', () => undefined); // the callbacks of write and end receive the error
   const taken = (): ImportLine[] => {
     const lines = read;
     read = [];
@@ -91,13 +91,13 @@ async function* readCsv(body: Readable): AsyncIterable<ImportLine> {
       await fed((done) => parser.write(chunk, done));
       yield* taken();
     }
-    // Not of a request that broke off: its last line is not taken for a whole one.
+    // A request that breaks off throws before this, so its cut last line is not read as a whole one.
     await fed((done) => parser.end(done));
     yield* taken();
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
     yield* taken();
-    // The grammar of what follows is lost.
+    // After a syntax error the reader no longer knows where a record begins, so it stops.
     const line = error['lines'];
     yield { line: typeof line === 'number' ? line : 1, fault: `no CSV from here on: ${error.message}` };
   }
@@ -107,7 +107,7 @@ const fed = (feed: (done: (error?: Error | null) => void) => void): Promise<void
   new Promise((resolve, reject) => feed((error) => (error ? reject(error) : resolve())));
 
 function toLine(line: number, record: Record<string, string>): ImportLine {
-  // Without a prototype: names come from the file.
+  // The object has no prototype, because the names of its members come from the file.
   const value = Object.create(null) as Record<string, unknown>;
   for (const [name, cell] of Object.entries(record)) {
     if (cell === '') continue;

@@ -5,8 +5,8 @@ export interface ByteRange {
 }
 
 /**
- * Reads a `Range` header against a representation of `size` bytes (RFC 9110 14.1.2). Undefined means the whole: no header,
- * one that is malformed, of another unit, or of several ranges (RFC 9110 14.2 lets a server ignore it).
+ * Reads a `Range` header for a representation of `size` bytes (RFC 9110 14.1.2). Undefined means the whole representation:
+ * there is no header, or it is malformed, in another unit, or names several ranges (RFC 9110 14.2 lets a server ignore it).
  */
 export function readRange(header: string | undefined, size: number): ByteRange | 'unsatisfiable' | undefined {
   const match = /^bytes=[ \t]*(\d*)-(\d*)[ \t]*$/i.exec(header ?? '');

@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
-/** Seconds for which a browser need not ask again. */
+/** Seconds for which a browser may reuse the answer to a preflight. */
 const REMEMBERED = '600';
 
-/** An origin as it is compared: loopback has several names. Undefined for what is none. */
+/** The origin in a form that can be compared: all names of loopback become one. Undefined when the text is not an HTTP origin. */
 function compared(text: string): string | undefined {
   const url = URL.parse(text);
   if (!url || (url.protocol !== 'http:' && url.protocol !== 'https:')) return undefined;
@@ -12,11 +12,11 @@ function compared(text: string): string | undefined {
 }
 
 /**
- * Lets the pages of some origins upload from the browser (Fetch, 3.2). A URL that is good for an upload needs no further
- * leave: what this keeps away is other pages that had got hold of one. `origins` are URLs, asked at each request.
+ * Lets pages of known origins upload from the browser (Fetch, 3.2). The presigned URL alone permits the upload; this check
+ * keeps other pages from using a URL that they got hold of. `origins` returns URLs, and is called at each request.
  */
 export function createCors(origins: () => readonly string[]) {
-  /** Answers a preflight, or says on the answer to come that its origin may read it. True when it was answered. */
+  /** Answers a preflight, and then returns true. For other requests it sets the headers that let the origin read the answer. */
   return (request: IncomingMessage, response: ServerResponse): boolean => {
     const { origin } = request.headers;
     if (origin === undefined) return false;

@@ -1,24 +1,24 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../../runtime/clock.ts';
 
-// How much of a refused body is still read, and for how many milliseconds.
-const BYTES = 1024 * 1024;
-const TIME = 2_000;
+// Of a refused body, at most this many bytes are read, for at most this many milliseconds.
+const DRAINED_BYTES = 1024 * 1024;
+const DRAIN_MS = 2_000;
 
 /**
- * Ends a connection whose answer came before the request's body. Closing it at once would reset it, and the client,
- * still sending, could lose the answer; so a little of the body is read and thrown away first.
+ * Ends a connection whose answer was sent before the request's body arrived. If it were closed at once, it would be reset,
+ * and the client, still sending, could lose the answer; so a part of the body is read and thrown away first.
  */
 export function lingeringClose(request: IncomingMessage, response: ServerResponse, clock: Clock): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
-  let left = BYTES;
+  let left = DRAINED_BYTES;
   const finish = (): void => {
     cancel();
     response.end();
     request.destroy();
     resolve();
   };
-  const cancel = clock.after(TIME, finish);
+  const cancel = clock.after(DRAIN_MS, finish);
   request.once('end', finish);
   request.once('close', finish);
   request.once('error', finish);

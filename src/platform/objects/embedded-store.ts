@@ -22,24 +22,24 @@ import { createTransfers, type Transfers } from './transfers.ts';
 interface StoreLimits {
   /** Bytes of one object: 5 GB as in S3 (ops 22 and 23). */
   objectBytes: number;
-  /** Transfers at a time; who has most gives one to who has few, and when nobody has, one more is answered 503 SlowDown. */
+  /** Transfers at a time. When all are taken, see createTransfers: another is cut, or the new one is answered 503 SlowDown. */
   uploads: number;
   downloads: number;
-  /** Uploads of one object at a time; one more cuts the slowest of them. */
+  /** Concurrent uploads of one object; one more cuts the slowest of them. */
   uploadsOfObject: number;
   connections: number;
-  /** Milliseconds in which a client takes something of what is sent to it. */
+  /** Milliseconds within which a client must take some of the bytes that are sent to it. */
   stallMs: number;
   /** Milliseconds without a byte in either direction, after which a connection counts as dead. */
   idleMs: number;
-  /** Bytes of the disk that uploads leave free: the database lives there too. */
+  /** Bytes of the disk that uploads leave free, because the database is on it too. */
   reservedBytes: number;
 }
 
 export interface EmbeddedStoreParts {
   /** The data folder: objects are in `objects/`, the secret key in `object-store-key`. */
   folder: string;
-  /** By default: made at first start and kept in the folder. */
+  /** Without them, a key is made at the first start and kept in the folder. */
   credentials?: StoreCredentials;
   region: string;
   bucket: string;
@@ -47,14 +47,14 @@ export interface EmbeddedStoreParts {
   log: Log;
   metrics: Metrics;
   ids?: Ids;
-  /** Whose an object is: places for transfers are shared between owners. By default all are the same one's. */
+  /** The owner of an object; owners share the transfers fairly. By default all objects have the same owner. */
   ownerOf?(key: string): Promise<string>;
-  /** Since when devices get an object (microseconds); null when they do not. By default they never do. */
+  /** The time since which an object is distributed to devices (microseconds); null when it is not. By default null. */
   distributedSince?(key: string): Promise<number | null>;
-  /** Whether an upload of so many bytes may come. By default it may. */
+  /** Whether the owner's quota allows an upload of this many bytes. By default it does. */
   admits?(key: string, bytes: number): Promise<boolean>;
   limits?: Partial<StoreLimits>;
-  /** URLs of the pages that may upload; their origins count. None unless told. */
+  /** URLs of the pages whose origins may upload from a browser. By default there are none. */
   pages?(): readonly string[];
 }
 
@@ -69,7 +69,7 @@ const LIMITS: StoreLimits = {
   idleMs: 60_000,
   reservedBytes: 256 * 1024 ** 2,
 };
-/** Transfers take five eighths of the connections at most, so that there is always room for who comes. */
+/** Transfers take at most five eighths of the connections, so that a new connection is always accepted. */
 function limitsOf(given: Partial<StoreLimits> = {}): StoreLimits {
   const connections = given.connections ?? LIMITS.connections;
   const uploads = Math.min(LIMITS.uploads, Math.ceil(connections / 8));
@@ -77,26 +77,26 @@ function limitsOf(given: Partial<StoreLimits> = {}): StoreLimits {
   return { ...LIMITS, uploads, downloads, ...given };
 }
 
-/** A signature says its second. */
-const A_SECOND = 1_000_000;
-// Microseconds: to count them, each of a hundred thousand files is looked at.
-const STORED_KEPT = 600_000_000;
-// Milliseconds. A whole request may take as long as a slow device needs, so only silence ends it.
+/** Microseconds. Dates in signatures have whole seconds. */
+const SIGNATURE_PRECISION_MICROS = 1_000_000;
+/** Microseconds for which the number of stored bytes is kept: to count them, each of a hundred thousand files is examined. */
+const STORED_KEPT_MICROS = 600_000_000;
+// Milliseconds. A whole request has no time limit, since a device may be slow; only silence ends it.
 const TIMEOUTS = { headersTimeout: 10_000, requestTimeout: 0, keepAliveTimeout: 65_000 };
-// After so many milliseconds of draining, what is still in flight is cut off.
-const DRAIN = 8_000;
-// Blocks of 64 to 128 KiB that are hashed or written in one turn of the event loop, over all transfers: about half a
-// millisecond.
+// Milliseconds that transfers have at shutdown; then they are cut off.
+const DRAIN_MS = 8_000;
+// Blocks of 64 to 128 KiB that may be hashed or written in one turn of the event loop, over all transfers: about half a
+// millisecond of work.
 const BLOCKS_PER_TURN = 4;
-// Everything else in a query or an x-amz- header asks for something that this store does not do.
+// Any other query parameter or x-amz- header asks for a feature that this store lacks.
 const KNOWN_QUERY = /^(?:x-id|X-Amz-(?:Algorithm|Content-Sha256|Credential|Date|Expires|Signature|SignedHeaders))$/;
 const KNOWN_HEADER = /^(?!x-amz-)|^x-amz-(?:content-sha256|date|user-agent)$/;
 
 /**
  * An S3-compatible endpoint over a folder, on a listener of its own: PUT, GET with ranges, HEAD and DELETE of objects in
- * one bucket, and HEAD of the bucket. Every request is signed, in the query or in a header, and is verified before
- * anything else is done with it; a client that sends `Expect: 100-continue` learns of a refusal before it sends the body.
- * As in S3, a presigned PUT may be used again while it is valid, also after the object was deleted.
+ * one bucket, and HEAD of the bucket. Every request is signed, in the query or in a header, and the signature is verified
+ * first; a client that sends `Expect: 100-continue` is refused before it sends the body.
+ * As in S3, a presigned PUT may be used again while it is valid, even after the object was deleted.
  */
 export function createEmbeddedStore(parts: EmbeddedStoreParts) {
   const { folder, region, bucket, clock, log, metrics, ids = randomIds, ownerOf = async () => '' } = parts;
@@ -107,10 +107,10 @@ export function createEmbeddedStore(parts: EmbeddedStoreParts) {
   const files = createObjectFiles(`${folder}/objects`);
   const turn = createTurns(BLOCKS_PER_TURN);
   const isPreflight = createCors(parts.pages ?? (() => []));
-  /** Bytes that running uploads have declared and not yet written. */
+  /** Bytes that running uploads have declared but not written yet. */
   let promised = 0;
   const work = createWork();
-  /** Connections with a request whose answer has not left. */
+  /** Connections with a request whose answer is not sent completely. */
   const busy = new WeakSet<Socket>();
   let draining = false;
   let stored = { at: Number.NEGATIVE_INFINITY, bytes: Promise.resolve(0) };
@@ -124,7 +124,7 @@ export function createEmbeddedStore(parts: EmbeddedStoreParts) {
   const uploads = places('uploads', limits.uploadsOfObject);
   const downloads = places('downloads', Number.POSITIVE_INFINITY);
 
-  /** Runs one transfer in a place of its kind. The service's own need none: what clients do never keeps it from its objects. */
+  /** Runs a transfer of a client within the bounds of its kind. Transfers of the service itself are not bounded, so that clients cannot keep it from its objects. */
   async function placed<Result>(
     places: Transfers,
     { own, response }: Exchange,
@@ -140,11 +140,11 @@ export function createEmbeddedStore(parts: EmbeddedStoreParts) {
     }
   }
 
-  /** What devices get is replaced by who asks for a URL to replace it, not by one that was made before they got it. */
+  /** An object that is distributed to devices may only be replaced through a URL that was made after its distribution began. */
   async function checkAge(key: string, { query }: S3Target): Promise<void> {
     const date = query.get('X-Amz-Date');
     const since = date === null ? null : await distributedSince(key);
-    if (since === null || since < readDate(date!) + A_SECOND || !(await files.has(key))) return;
+    if (since === null || since < readDate(date!) + SIGNATURE_PRECISION_MICROS || !(await files.has(key))) return;
     throw new S3Error('AccessDenied', 'The URL is older than the distribution of the object; ask for another one.');
   }
 
@@ -188,7 +188,7 @@ export function createEmbeddedStore(parts: EmbeddedStoreParts) {
       throw new S3Error('InvalidArgument', 'The host must be given once.'); // RFC 9112 3.2
     }
     const target: S3Target = readTarget(request.url ?? '');
-    await turn(); // a thousand requests at once are not all verified at once
+    await turn(); // a thousand requests that arrive together are not verified in one turn of the event loop
     const sha256 = await signatures.check({ method, target, headers });
     for (const [names, known] of [
       [target.query.keys(), KNOWN_QUERY],
@@ -227,7 +227,7 @@ export function createEmbeddedStore(parts: EmbeddedStoreParts) {
   async function refuse({ request, response, continued }: Exchange, thrown: unknown, requestId: string): Promise<void> {
     const error = toS3Error(thrown);
     if (response.destroyed || response.headersSent || (request.destroyed && !request.complete)) {
-      // The client went away, or the answer had begun and can only be cut off.
+      // Either the client went away, or the answer has begun: all that remains is to cut the connection.
       log.debug({ listener: 'objects', requestId, err: thrown }, 'transfer broke off');
       response.destroy();
       return;
@@ -255,9 +255,9 @@ export function createEmbeddedStore(parts: EmbeddedStoreParts) {
     { own, expectsContinue }: { own: boolean; expectsContinue: boolean },
   ): Promise<void> {
     const { socket } = request;
-    if (socket.destroyed) return; // what came behind the request that ended it
+    if (socket.destroyed) return; // a pipelined request, behind the one that ended the connection
     if (busy.has(socket)) {
-      // Clients of S3 wait for an answer before they ask again; each of a thousand questions at once would be a transfer.
+      // Clients of S3 wait for an answer before the next request. Without this bound, a thousand pipelined requests would be a thousand transfers.
       metrics.objectsRefused.inc({ bound: 'requests_per_connection' });
       socket.destroy();
       return;
@@ -282,7 +282,7 @@ export function createEmbeddedStore(parts: EmbeddedStoreParts) {
     };
     try {
       response.setHeader('x-amz-request-id', requestId);
-      // Node closes idle connections by itself; this closes the ones that were in use, after their answer.
+      // Node itself closes idle connections; this header closes those in use, after their answer.
       if (draining) response.setHeader('Connection', 'close');
       if (!own && isPreflight(request, response)) return;
       await serve(exchange);
@@ -305,18 +305,18 @@ export function createEmbeddedStore(parts: EmbeddedStoreParts) {
   const server = createListener(false);
   const bounds = createSocketBounds({
     clock,
-    // A proxy, or the devices of one site, have one address. Transfers take fewer than all, so there is always one to cut.
+    // All clients behind a proxy, and all devices of a site, have one address, so the bound per address equals the total. Transfers take fewer, so there is always an idle connection to cut.
     limits: { perAddress: limits.connections, total: limits.connections, stallMs: limits.stallMs },
     onBound: (bound) => metrics.objectsRefused.inc({ bound }),
   });
   server.on('connection', (socket) => bounds.admit(socket));
-  // The service reads its objects through a listener that nobody else knows: all connections of the other may be taken.
+  // The service reads its objects through a listener of its own, so that clients who take all connections of the public one cannot shut it out.
   const ownServer = createListener(true);
 
   async function close(listener: Server): Promise<void> {
     if (!listener.listening) return;
     const { promise, resolve } = Promise.withResolvers<void>();
-    const cancel = clock.after(DRAIN, () => listener.closeAllConnections());
+    const cancel = clock.after(DRAIN_MS, () => listener.closeAllConnections());
     listener.close(() => resolve());
     await promise;
     cancel();
@@ -324,27 +324,27 @@ export function createEmbeddedStore(parts: EmbeddedStoreParts) {
   async function drain(): Promise<void> {
     draining = true;
     await Promise.all([close(server), close(ownServer)]);
-    await work.idle(); // what was cut off still removes its drafts
+    await work.idle(); // transfers that were cut off still remove their drafts
   }
 
   return {
     credentials,
-    /** Port 0 picks a free one. */
+    /** Listens for clients. Port 0 picks a free port. */
     listen: async (host: string, port: number) => ({ port: await listenOn(server, host, port) }),
-    /** For the service itself, on loopback. */
+    /** Listens for the service itself, on loopback. */
     listenOwn: async () => ({ port: await listenOn(ownServer, '127.0.0.1', 0) }),
-    /** Bytes that are stored, known to ten minutes, and that the disk has left. */
+    /** The bytes that are stored (counted at most ten minutes ago), and the bytes that are free on the disk. */
     async usage(): Promise<{ stored: number; free: number }> {
-      if (clock.now() - stored.at > STORED_KEPT) stored = { at: clock.now(), bytes: files.stored() };
+      if (clock.now() - stored.at > STORED_KEPT_MICROS) stored = { at: clock.now(), bytes: files.stored() };
       return { stored: await stored.bytes, free: await files.free() };
     },
-    /** All objects whose keys begin so, in pages; for the service itself, without a signature. */
+    /** Lists the objects whose keys begin with `prefix`, in pages; for the service itself, without a signature. */
     async *list(prefix: string): AsyncGenerator<{ key: string; size: number; uploadedAt: number }[]> {
       for await (const page of files.list()) yield page.filter(({ key }) => key.startsWith(prefix));
     },
-    /** Stops accepting, closes idle connections, lets transfers finish within 8 seconds. */
+    /** Stops accepting connections, closes the idle ones, and lets transfers finish within 8 seconds. */
     drain,
-    /** Resolves when no request is in flight and nothing is left to clean up. */
+    /** Resolves when no request is in flight and all drafts are removed. */
     idle: work.idle,
     [Symbol.asyncDispose]: drain,
   };
@@ -353,11 +353,11 @@ export function createEmbeddedStore(parts: EmbeddedStoreParts) {
 export interface Exchange {
   request: IncomingMessage;
   response: ServerResponse;
-  /** The service itself asks. */
+  /** Whether the service itself made the request. */
   own: boolean;
-  /** Whether the client may be sending its body. */
+  /** Whether the client may already be sending its body: it sent no `Expect: 100-continue`, or was told to go on. */
   continued: boolean;
-  /** Lets a client that asked first send its body. */
+  /** Sends `100 Continue` to a client that waits for it before it sends its body. */
   proceed(): void;
 }
 

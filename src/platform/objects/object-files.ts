@@ -7,54 +7,54 @@ export interface ObjectInfo {
   key: string;
   /** Bytes. */
   size: number;
-  /** With its quotes. */
+  /** With its quotes, as in the header. */
   etag: string;
   contentType: string;
   /** Microseconds since the epoch. */
   uploadedAt: number;
 }
 
-/** An object being written. It exists for nobody until it is committed. */
+/** An object being written. Readers do not see it until it is committed. */
 export interface Draft {
   write(chunk: Uint8Array): Promise<void>;
-  /** Makes it the object of its key at once and durably; who reads the old one goes on reading the old one. */
+  /** Makes the draft the object of its key, atomically and durably; those who have the old object open go on reading it. */
   commit(info: ObjectInfo): Promise<void>;
-  /** Leaves nothing behind. After a commit: does nothing. */
+  /** Removes the draft. Does nothing after a commit. */
   discard(): Promise<void>;
 }
 
 interface OpenObject {
   info: ObjectInfo;
-  /** The object is the first `info.size` bytes of it. Whoever opens it closes it. */
+  /** The object is the first `info.size` bytes of the file. Whoever opens it closes it. */
   handle: FileHandle;
 }
 
 export type ObjectFiles = ReturnType<typeof createObjectFiles>;
 
-// A file is the object's bytes, then its description as JSON, then the description's length and this mark: one file, so
-// that one rename replaces both.
+// A file is the object's bytes, then its description as JSON, then the description's length and this mark. It is one file,
+// so that one rename replaces both the bytes and the description.
 const MARK = Buffer.from('lapel-object');
-/** Objects in one page of a list. */
+/** Objects in one page of a listing. */
 const LISTED = 100;
 const FOOTER = 4 + MARK.length;
-// A key of 1024 bytes takes six times as much when JSON must escape all of it; the content type is bounded by the headers.
+// A key has at most 1024 bytes, six times as many when JSON must escape all of them; the headers bound the content type.
 const LONGEST_DESCRIPTION = 32 * 1024;
-// Written data goes to the disk in steps, so that no commit of the database ever waits behind gigabytes (measured: steps
-// of 4 MiB halve the longest commits that steps of 16 MiB leave, and cost no speed).
+// Written data is synced to the disk in steps, so that no commit of the database waits behind gigabytes (measured: steps
+// of 4 MiB halve the longest commits compared with steps of 16 MiB, and cost no speed).
 const SYNC_EVERY = 4 * 1024 * 1024;
 
-/** Objects in a folder. File names are hashes of the keys: any key of any length and alphabet is a safe one. */
+/** Objects in a folder. File names are hashes of the keys, so a key of any length and alphabet gives a safe name. */
 export function createObjectFiles(folder: string) {
   const objects = join(folder, 'objects');
   const drafts = join(folder, 'drafts');
   for (const each of [objects, drafts]) mkdirSync(each, { recursive: true, mode: 0o700 });
-  // What a crash left. The data folder belongs to one process, so nobody is writing these.
+  // These drafts remain from a crash. The data folder belongs to one process, so nobody is writing them.
   for (const name of readdirSync(drafts)) rmSync(join(drafts, name), { recursive: true });
   let draftCount = 0;
 
   const fileOf = (key: string): string => join(objects, createHash('sha256').update(key).digest('hex'));
 
-  /** A rename or a removal is durable when its folder is. */
+  /** A rename or a removal is durable only when its folder is synced. */
   async function syncObjects(): Promise<void> {
     const handle = await open(objects, 'r');
     try {
@@ -109,7 +109,7 @@ export function createObjectFiles(folder: string) {
       };
     },
 
-    /** Whether there is an object. */
+    /** Whether the object exists. */
     has: (key: string): Promise<boolean> =>
       stat(fileOf(key)).then(
         () => true,
@@ -135,7 +135,7 @@ export function createObjectFiles(folder: string) {
       }
     },
 
-    /** Whether there was one. */
+    /** Removes the object. Returns whether it existed. */
     async remove(key: string): Promise<boolean> {
       try {
         await rm(fileOf(key));
@@ -147,7 +147,7 @@ export function createObjectFiles(folder: string) {
       return true;
     },
 
-    /** All objects, in pages, in no order. One that cannot be read is left out. */
+    /** Yields all objects, in pages, in no order. An object that cannot be read is left out. */
     async *list(): AsyncGenerator<ObjectInfo[]> {
       let page: ObjectInfo[] = [];
       for await (const { name } of await opendir(objects)) {
@@ -160,17 +160,17 @@ export function createObjectFiles(folder: string) {
       yield page;
     },
 
-    /** Bytes of all objects; each file is looked at. */
+    /** The bytes of all objects; the size of each file is read. */
     async stored(): Promise<number> {
       let bytes = 0;
       for await (const { name } of await opendir(objects)) {
-        const found = await stat(join(objects, name)).catch(() => undefined); // one that is removed meanwhile
+        const found = await stat(join(objects, name)).catch(() => undefined); // it may be removed meanwhile
         if (found?.isFile()) bytes += found.size;
       }
       return bytes;
     },
 
-    /** Bytes that may still be written to the disk. */
+    /** Bytes that are free on the disk. */
     async free(): Promise<number> {
       const { bavail, bsize } = await statfs(objects);
       return bavail * bsize;

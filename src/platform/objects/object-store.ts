@@ -16,22 +16,22 @@ import type { Clock } from '../../runtime/clock.ts';
 export type ObjectStore = ReturnType<typeof createObjectStore>;
 
 interface ObjectStoreParts {
-  /** Where the service itself reaches the store. */
+  /** The address at which the service itself reaches the store. */
   endpoint: string;
-  /** Where developers and devices reach it, when that is another address (a proxy that passes `Host` on unchanged). */
+  /** The address at which developers and devices reach the store, when it is another one (a proxy that passes `Host` on unchanged). */
   publicEndpoint?: string;
   region: string;
   bucket: string;
-  /** Without them: the AWS credential chain. */
+  /** Without credentials, the AWS credential chain is used. */
   credentials?: { accessKeyId: string; secretAccessKey: string };
-  /** The ETags of the store are the SHA-256 of its objects, as those of the embedded one are. */
+  /** Whether the store's ETags are the SHA-256 of its objects, as in the embedded store. */
   etagsAreSha256?: boolean;
-  /** How a store lists its objects that has no such operation. */
+  /** Lists the objects of a store that has no ListObjectsV2, as the embedded one. */
   listing?(prefix: string): AsyncIterable<{ key: string; size: number; uploadedAt: number }[]>;
   clock: Clock;
   /**
-   * Bounds of one operation: milliseconds of the whole of it and of its connection (0: no bound of its own), attempts within
-   * them, and objects in a page of a list.
+   * Bounds of one operation: milliseconds for the whole operation and for its connection (0: no separate bound), the number
+   * of attempts within them, and the number of objects in a page of a listing.
    */
   limits?: { deadlineMs?: number; connectMs?: number; attempts?: number; listed?: number };
 }
@@ -39,15 +39,15 @@ interface ObjectStoreParts {
 export interface StoredObject {
   /** Bytes. */
   size: number;
-  /** Microseconds since the epoch; stores keep whole seconds. */
+  /** Microseconds since the epoch, in whole seconds, since stores keep no fractions. */
   uploadedAt: number;
   /** With its quotes, as the store wrote it. */
   etag: string;
-  /** Hexadecimal; only where the store says so by itself. */
+  /** Hexadecimal; present only if the store's ETags are SHA-256. */
   sha256?: string;
 }
 
-/** Ends an operation before its deadline: it fails then. */
+/** Aborting the signal ends the operation before its deadline, as a failure. */
 interface Ended {
   signal?: AbortSignal;
 }
@@ -62,18 +62,19 @@ export interface UploadUrl {
 }
 
 /**
- * Any S3-compatible store, the embedded one included: there is one code path. Presigning asks nobody. Everything else
- * ends within the deadline, and throws OBJECT_STORE_UNAVAILABLE (with the store's own error as cause) when it fails.
+ * A client of any S3-compatible store, the embedded one included, so that there is one code path. Presigning is computed
+ * here, without a request. Each other operation ends within the deadline, and throws OBJECT_STORE_UNAVAILABLE (with the
+ * store's own error as cause) when it fails.
  */
 export function createObjectStore(parts: ObjectStoreParts) {
   const { bucket: Bucket, clock, limits = {} } = parts;
   const { deadlineMs = 8_000, connectMs = 2_000, attempts = 3, listed = 1000 } = limits;
   const bounds = { deadlineMs, connectMs, attempts };
   const client = createClient(parts, parts.endpoint, bounds);
-  // Presigning makes no connection: this client only knows another address.
+  // Presigning makes no connection: this client only has another address.
   const signing = parts.publicEndpoint ? createClient(parts, parts.publicEndpoint, bounds) : client;
 
-  /** Runs `work` with a signal that ends it at the deadline, or with the given one; `clock` is the one that counts. */
+  /** Runs `work` with an abort signal that fires at the deadline (measured by `clock`), or together with the given signal. */
   async function within<Result>(
     work: (options: { abortSignal: AbortSignal }) => Promise<Result>,
     signal?: AbortSignal,
@@ -93,9 +94,9 @@ export function createObjectStore(parts: ObjectStoreParts) {
 
   return {
     /**
-     * A URL for one PUT of the object (ops 22 and 23). `contentLength` (bytes), when given, is signed: a PUT with another is
-     * refused. `expiresIn` in seconds. The same URL can be used again while it is valid: also after the object was removed,
-     * and then makes it anew.
+     * Makes a URL for one PUT of the object (ops 22 and 23). `contentLength` (bytes), when given, is signed: the store
+     * refuses a PUT of another length. `expiresIn` is in seconds. The URL can be used again while it is valid, even after
+     * the object was removed; the object then exists again.
      */
     async uploadUrl(key: string, options: { contentLength?: number; expiresIn: number }): Promise<UploadUrl> {
       const { contentLength: ContentLength, expiresIn } = options;
@@ -110,7 +111,7 @@ export function createObjectStore(parts: ObjectStoreParts) {
       return { url, startTimestamp, endTimestamp: startTimestamp + expiresIn, expireIn: expiresIn };
     },
 
-    /** A URL for GET, also of ranges. `expiresIn` in seconds; `expiresAt` in microseconds. */
+    /** Makes a URL for GET, also of ranges. `expiresIn` is in seconds, `expiresAt` in microseconds. */
     async downloadUrl(key: string, options: { expiresIn: number }): Promise<{ url: string; expiresAt: number }> {
       const { expiresIn } = options;
       const date = signingDate();
@@ -119,7 +120,7 @@ export function createObjectStore(parts: ObjectStoreParts) {
       return { url, expiresAt: (date.getTime() + expiresIn * 1000) * 1000 };
     },
 
-    /** What is stored under the key, asked afresh; undefined when there is nothing. */
+    /** Asks the store for the size, the time and the ETag of the object; undefined when the object does not exist. */
     head: (key: string, { signal }: Ended = {}): Promise<StoredObject | undefined> =>
       within(async (options) => {
         const found = await client.send(new HeadObjectCommand({ Bucket, Key: key }), options).catch(absent);
@@ -131,14 +132,14 @@ export function createObjectStore(parts: ObjectStoreParts) {
       }, signal),
 
     /**
-     * Bytes `start` to `end`, both included; fewer when the object ends before. Meant for small parts: all is held in
-     * memory.
+     * Reads bytes `start` to `end`, both included; fewer when the object ends before. Meant for small parts, since all
+     * bytes are held in memory.
      */
     read: (key: string, start: number, end: number, { signal }: Ended = {}): Promise<Buffer> =>
       within(async ({ abortSignal }) => {
         const command = new GetObjectCommand({ Bucket, Key: key, Range: `bytes=${start}-${end}` });
         const { Body, ContentRange, ContentLength } = await client.send(command, { abortSignal });
-        // A store that does not know ranges would send the whole file.
+        // A store without support for ranges would send the whole object.
         if (!Body || !ContentRange?.startsWith(`bytes ${start}-`) || (ContentLength ?? Infinity) > end - start + 1) {
           (Body as { destroy?(): void } | undefined)?.destroy?.();
           throw new Error(`the store did not answer with the range that was asked for (${ContentRange})`);
@@ -146,7 +147,7 @@ export function createObjectStore(parts: ObjectStoreParts) {
         return Buffer.from(await Body.transformToByteArray());
       }, signal),
 
-    /** All bytes of the object with that ETag, as they come; the deadline is that of each chunk. */
+    /** Streams the object if it has this ETag. The deadline holds for each chunk, not for the whole. */
     async *stream(key: string, { etag, signal }: { etag: string } & Ended): AsyncGenerator<Uint8Array> {
       const { Body } = await within(
         (options) => client.send(new GetObjectCommand({ Bucket, Key: key, IfMatch: etag }), options),
@@ -156,7 +157,7 @@ export function createObjectStore(parts: ObjectStoreParts) {
       if (!body) throw new DomainError('OBJECT_STORE_UNAVAILABLE');
       const watch = () => clock.after(deadlineMs, () => body.destroy(new Error(`nothing came for ${deadlineMs} ms`)));
       let unwatch = watch();
-      const end = (): void => body.destroy(new Error('nobody wants it any more'));
+      const end = (): void => body.destroy(new Error('the reader has stopped'));
       signal?.addEventListener('abort', end);
       if (signal?.aborted) end();
       try {
@@ -174,13 +175,13 @@ export function createObjectStore(parts: ObjectStoreParts) {
       }
     },
 
-    /** Nothing happens when there is nothing under the key. */
+    /** Removes the object; succeeds when it does not exist. */
     remove: (key: string): Promise<void> =>
       within(async (options) => {
         await client.send(new DeleteObjectCommand({ Bucket, Key: key }), options).catch(absent);
       }),
 
-    /** All objects whose keys begin so, in pages. */
+    /** Lists the objects whose keys begin with `prefix`, in pages. */
     async *list(prefix: string): AsyncGenerator<{ key: string; size: number; uploadedAt: number }[]> {
       if (parts.listing) {
         yield* parts.listing(prefix);
@@ -203,7 +204,7 @@ export function createObjectStore(parts: ObjectStoreParts) {
   };
 }
 
-// A request that waits for a connection of others counts as one that cannot be made.
+// The SDK counts a request that waits for a free connection as one that cannot connect, so there are many sockets.
 const AGENT = { keepAlive: true, maxSockets: 256 };
 
 function createClient(
@@ -216,7 +217,7 @@ function createClient(
     region,
     ...(credentials && { credentials }),
     forcePathStyle: true,
-    // Otherwise presigned PUT URLs carry the checksum of an empty body.
+    // By default, presigned PUT URLs would carry the checksum of an empty body.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
     maxAttempts: attempts,
@@ -229,7 +230,7 @@ function createClient(
     },
   };
   const client = new S3Client(config);
-  // The SDK would sign with the machine's time; ours is the injected one.
+  // The SDK would sign with the machine's time; this signer uses the injected clock.
   const signer = new SignatureV4({
     service: 's3',
     region: client.config.region,
@@ -243,7 +244,7 @@ function createClient(
   return client;
 }
 
-/** For HEAD and DELETE: a thing that is not there is an answer and no error. A bucket that is not there is one. */
+/** For HEAD and DELETE: a missing object is an answer, not an error. A missing bucket is an error. */
 function absent(error: unknown): undefined {
   const missing = ['NotFound', 'NoSuchKey'];
   if (error instanceof S3ServiceException && missing.includes(error.name)) return undefined;

@@ -13,19 +13,19 @@ interface Parts {
   ids: Ids;
   log: Log;
   metrics: Metrics;
-  /** Whose the object under a key is: transfers are shared out among owners. */
+  /** The owner of the object under a key; owners share the transfers fairly. */
   ownerOf(key: string): Promise<string>;
-  /** Since when devices get it (microseconds); null when they do not. */
+  /** The time since which an object is distributed to devices (microseconds); null when it is not. */
   distributedSince(key: string): Promise<number | null>;
-  /** Whether an upload of so many bytes may come: its owner has a quota. */
+  /** Whether the owner's quota allows an upload of this many bytes. */
   admits(key: string, bytes: number): Promise<boolean>;
   /** URLs of the pages that may upload to the embedded store. */
   pages(): readonly string[];
 }
 
 /**
- * The object store that the settings name: any S3-compatible one, or else the embedded one, which listens from here on.
- * Throws SETTING_INVALID.
+ * Opens the object store that the settings name: an S3-compatible one, or else the embedded one, which listens when this
+ * returns. Throws SETTING_INVALID.
  */
 export async function openObjects({ config, ownerOf, distributedSince, admits, pages, ...parts }: Parts) {
   const { endpoint, region, bucket, host, port, publicUrl, maxConnections } = config.objects;
@@ -51,16 +51,16 @@ export async function openObjects({ config, ownerOf, distributedSince, admits, p
       bucket,
       ...(embedded && { credentials: embedded.store.credentials, etagsAreSha256: true, listing: embedded.store.list }),
       clock: parts.clock,
-      // Its connections are this process's own on both sides: one that is not there yet says only how busy it is.
+      // Both ends of these connections are in this process: a connection that is slow to open only shows that the process is busy.
       ...(embedded && { limits: { connectMs: 0 } }),
     }),
   );
   const everything = stack.move();
   return {
     store,
-    /** Where the store is reached. */
+    /** The URL of the store. */
     url,
-    /** Bytes stored and free; undefined of a store that is not ours. */
+    /** Bytes that are stored and free; undefined when the store is not the embedded one. */
     usage: async () => embedded?.store.usage(),
     idle: async (): Promise<void> => embedded?.store.idle(),
     [Symbol.asyncDispose]: () => everything.disposeAsync(),

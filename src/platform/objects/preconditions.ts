@@ -7,13 +7,13 @@ interface Validators {
   uploadedAt: number;
 }
 
-/** `Last-Modified` has whole seconds, so comparisons with dates do too. */
+/** `Last-Modified` has whole seconds, so comparisons with dates use whole seconds too. */
 export const httpDate = (micros: number): string => new Date(Math.floor(micros / 1_000_000) * 1000).toUTCString();
 
 const listed = (header: string, etag: string): boolean =>
   header.trim() === '*' || header.split(',').some((each) => each.trim() === etag);
 
-/** What the conditional headers of a GET or HEAD ask for (RFC 9110 13.2.2): to go on, 304, or 412. */
+/** Evaluates the conditional headers of a GET or HEAD (RFC 9110 13.2.2): the request goes on, or is answered 304 or 412. */
 export function precondition(headers: IncomingHttpHeaders, { etag, uploadedAt }: Validators): 'go on' | 304 | 412 {
   const second = Math.floor(uploadedAt / 1_000_000) * 1000;
   const match = headers['if-match'];
@@ -26,7 +26,7 @@ export function precondition(headers: IncomingHttpHeaders, { etag, uploadedAt }:
   return same ? 304 : 'go on';
 }
 
-/** Whether `Range` still means the representation that the client has a part of (RFC 9110 13.1.5). */
+/** Whether `Range` applies: `If-Range`, when present, must name the current representation (RFC 9110 13.1.5). */
 export function rangeApplies(headers: IncomingHttpHeaders, { etag, uploadedAt }: Validators): boolean {
   const condition = headers['if-range'];
   return condition === undefined || condition === etag || condition === httpDate(uploadedAt);

@@ -6,10 +6,10 @@ import { S3Error } from './s3-error.ts';
 
 export interface Upload {
   key: string;
-  /** Bytes, as declared. */
+  /** Bytes, as declared in `Content-Length`. */
   size: number;
   contentType: string;
-  /** SHA-256 that the signature vouches for (hexadecimal), and the client's own `Content-MD5`. */
+  /** The SHA-256 that the signature vouches for (hexadecimal), and the client's own `Content-MD5`. */
   sha256: string | undefined;
   md5: Buffer | undefined;
 }
@@ -17,7 +17,7 @@ export interface Upload {
 const DEFAULT_TYPE = 'binary/octet-stream';
 const LONGEST_TYPE = 1024;
 
-/** Reads the head of a PUT. Throws what can be refused before a byte of the body has come. */
+/** Reads the headers of a PUT. Throws an S3Error for a request that can be refused before its body arrives. */
 export function readUpload(key: string, request: IncomingMessage, sha256: string | undefined, limit: number): Upload {
   const { headers } = request;
   const length = headers['content-length'];
@@ -43,16 +43,17 @@ function readMd5(header: string | string[] | undefined): Buffer | undefined {
 }
 
 /**
- * Takes the body in as fast as the disk does, and makes it the object. A body that breaks off, or that is not what its
- * digests say, leaves nothing. A body cannot be longer than declared: HTTP takes what follows for the next request.
+ * Writes the body to disk as fast as the disk allows, and makes it the object. A body that breaks off, or that differs
+ * from its digests, leaves no object. A body cannot be longer than declared: HTTP takes the bytes behind it for the next
+ * request.
  */
 export async function receiveObject(
   { files, clock, turn }: { files: ObjectFiles; clock: Clock; turn: () => Promise<void> },
   upload: Upload,
   request: IncomingMessage,
-  /** Called with the number of bytes after each part that was written. */
+  /** Called after each part that was written, with its number of bytes. */
   onBytes: (count: number) => void,
-  /** Called when all of it is there; when it rejects, the object is not replaced. */
+  /** Called when the whole body has been written; when it rejects, the object is not replaced. */
   onWhole: () => Promise<void>,
 ): Promise<ObjectInfo> {
   const draft: Draft = await files.create();
@@ -60,7 +61,7 @@ export async function receiveObject(
     const hash: Hash = createHash('sha256');
     const md5 = upload.md5 && createHash('md5');
     let received = 0;
-    // An error must not destroy the connection: it is answered on it.
+    // An error must not destroy the connection, because the error's answer is sent on it.
     for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
       received += chunk.length;
       await turn();
@@ -69,7 +70,7 @@ export async function receiveObject(
       await draft.write(chunk);
       onBytes(chunk.length);
     }
-    // A connection that is cut ends the loop with an error; this is for what no rule of HTTP should let happen.
+    // A connection that is cut makes the loop throw; this check covers a length that HTTP should make impossible.
     if (received !== upload.size || !request.complete)
       throw new S3Error('IncompleteBody', 'The body is not as long as declared.');
     const digest = hash.digest('hex');

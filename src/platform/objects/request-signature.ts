@@ -18,8 +18,8 @@ interface SignedRequest {
 
 const ALGORITHM = 'AWS4-HMAC-SHA256';
 const UNSIGNED = 'UNSIGNED-PAYLOAD';
-const LONGEST_VALIDITY = 7 * 24 * 3600; // seconds, as in S3
-const SKEW = 15 * 60 * 1_000_000; // microseconds, as in S3
+const LONGEST_VALIDITY_SECONDS = 7 * 24 * 3600; // as in S3
+const SKEW_MICROS = 15 * 60 * 1_000_000; // as in S3
 const PRESIGNED = [
   'X-Amz-Algorithm',
   'X-Amz-Credential',
@@ -36,7 +36,7 @@ function bytesOf(data: string | ArrayBuffer | ArrayBufferView): string | Uint8Ar
     : new Uint8Array(data);
 }
 
-/** The signer wants a constructor; this is node:crypto's hash, or HMAC when there is a secret. */
+/** The hash in the form that the signer wants, a class: node:crypto's SHA-256, or its HMAC when there is a secret. */
 class Sha256 {
   readonly #hash;
   constructor(secret?: string | ArrayBuffer | ArrayBufferView) {
@@ -54,9 +54,9 @@ class Sha256 {
 }
 
 /**
- * Verifies AWS Signature Version 4, in the query (presigned) or in `Authorization`, by signing what came with the SDK's
- * own signer and comparing. Whatever is not signed must not matter: all query parameters are part of the signature,
- * `host` must be, and so must every `x-amz-` header. Returns the SHA-256 that the body must have (hexadecimal), or
+ * Verifies AWS Signature Version 4, in the query (presigned) or in `Authorization`: the request is signed again with the
+ * SDK's own signer, and the signatures are compared. Whatever is not signed must have no effect, so the signature covers
+ * all query parameters, `host`, and every `x-amz-` header. Returns the SHA-256 that the body must have (hexadecimal), or
  * undefined when the signature leaves the body open.
  */
 export function createSignatureCheck(parts: { credentials: StoreCredentials; region: string; clock: Clock }) {
@@ -80,7 +80,7 @@ export function createSignatureCheck(parts: { credentials: StoreCredentials; reg
     }
   }
 
-  /** The headers that were signed, and nothing else. */
+  /** Returns only the headers that were signed. */
   function signedHeaders(list: string, headers: IncomingHttpHeaders): Record<string, string> {
     const names = list.split(';');
     if (names.join() !== [...new Set(names)].sort().join() || names.some((name) => name !== name.toLowerCase())) {
@@ -109,14 +109,14 @@ export function createSignatureCheck(parts: { credentials: StoreCredentials; reg
     if (algorithm !== ALGORITHM) throw new S3Error('AccessDenied', 'X-Amz-Algorithm must be AWS4-HMAC-SHA256.');
     const signedAt = readDate(date!);
     const validity = Number(expires);
-    if (!/^[1-9]\d{0,5}$/.test(expires!) || validity > LONGEST_VALIDITY) {
+    if (!/^[1-9]\d{0,5}$/.test(expires!) || validity > LONGEST_VALIDITY_SECONDS) {
       throw new S3Error('AccessDenied', 'X-Amz-Expires must be 1 to 604800 seconds.');
     }
     checkScope(credential!, date!);
     const payload = target.query.get('X-Amz-Content-Sha256') ?? headers['x-amz-content-sha256'] ?? UNSIGNED;
     if (payload !== UNSIGNED)
       throw new S3Error('NotImplemented', 'Presigned requests must leave the payload unsigned.');
-    if (clock.now() < signedAt - SKEW) throw new S3Error('AccessDenied', 'Request is not valid yet.');
+    if (clock.now() < signedAt - SKEW_MICROS) throw new S3Error('AccessDenied', 'Request is not valid yet.');
     if (clock.now() >= signedAt + validity * 1_000_000) throw new S3Error('AccessDenied', 'Request has expired.');
     const signed = signedHeaders(list!, headers);
     const names = new Set(Object.keys(signed));
@@ -150,7 +150,7 @@ export function createSignatureCheck(parts: { credentials: StoreCredentials; reg
     const date = String(headers['x-amz-date'] ?? '');
     const signedAt = readDate(date);
     checkScope(credential, date);
-    if (Math.abs(clock.now() - signedAt) > SKEW) {
+    if (Math.abs(clock.now() - signedAt) > SKEW_MICROS) {
       throw new S3Error(
         'RequestTimeTooSkewed',
         'The difference between the request time and the current time is too large.',
@@ -193,15 +193,15 @@ export function createSignatureCheck(parts: { credentials: StoreCredentials; reg
   };
 }
 
-// For the signer a body that is no bytes is one that is not signed.
+// The signer does not hash a body that is an empty object: it then signs UNSIGNED-PAYLOAD.
 const UNSIGNED_BODY = {};
 
-/** `20261120T093000Z` in microseconds. */
+/** Reads `20261120T093000Z` into microseconds. Throws AccessDenied for any other text. */
 export function readDate(text: string): number {
   const match = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/.exec(text);
   const [, year, month, day, hours, minutes, seconds] = match ?? [];
   const at = Date.parse(`${year}-${month}-${day}T${hours}:${minutes}:${seconds}Z`);
-  // Dates that the calendar does not have would be signed as others.
+  // `Date.parse` turns a day like February 30 into another day; the comparison refuses it.
   if (Number.isNaN(at) || new Date(at).toISOString().replace(/[-:]|\.000/g, '') !== text) {
     throw new S3Error('AccessDenied', 'The date of the signature is missing or cannot be read.');
   }

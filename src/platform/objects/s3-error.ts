@@ -1,4 +1,4 @@
-// The codes and statuses of Amazon S3's own table of errors; InsufficientStorage is RFC 4918's 507.
+// The codes and statuses are those of Amazon S3's table of errors; InsufficientStorage is RFC 4918's 507.
 const STATUS = {
   AccessDenied: 403,
   BadDigest: 400,
@@ -26,7 +26,7 @@ const STATUS = {
 
 type S3Code = keyof typeof STATUS;
 
-/** An answer of the embedded store that is a refusal. */
+/** A refusal by the embedded store, in the form of S3's errors. */
 export class S3Error extends Error {
   readonly code: S3Code;
   readonly status: number;
@@ -48,7 +48,7 @@ export class S3Error extends Error {
 const FULL = ['ENOSPC', 'EDQUOT'];
 const EXHAUSTED = ['EMFILE', 'ENFILE'];
 
-/** The answer to anything thrown: a full disk is named, what is unknown says nothing. */
+/** Turns any thrown value into an S3Error: a full disk and exhausted file descriptors are named, other errors are InternalError. */
 export function toS3Error(thrown: unknown): S3Error {
   if (thrown instanceof S3Error) return thrown;
   const code = (thrown as NodeJS.ErrnoException | undefined)?.code ?? '';
@@ -61,7 +61,7 @@ export function toS3Error(thrown: unknown): S3Error {
 const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&apos;' };
 const toXml = (text: string): string => text.replace(/[&<>"']/g, (sign) => ENTITIES[sign] ?? '');
 
-/** The body of a refusal. `resource` is the path as it came, still encoded. */
+/** The XML body of a refusal. `resource` is the path as it was requested, still encoded. */
 export function errorXml(error: S3Error, resource: string, requestId: string): string {
   const fields = { Code: error.code, Message: error.message, Resource: resource, RequestId: requestId };
   const inner = Object.entries(fields).map(([name, value]) => `<${name}>${toXml(value)}</${name}>`);

@@ -1,21 +1,21 @@
 import { S3Error } from './s3-error.ts';
 
-/** What a request to the embedded store is about, read from its request target alone. */
+/** The bucket, the key and the query of a request to the embedded store, read from its request target alone. */
 export interface S3Target {
   bucket: string;
-  /** Decoded; empty when the bucket itself is meant. */
+  /** Decoded; empty when the request is about the bucket itself. */
   key: string;
-  /** The path as a signature sees it: every segment encoded anew by RFC 3986, nothing normalized. */
+  /** The path in the form that is signed: each segment is encoded anew by RFC 3986, and nothing is normalized. */
   canonicalPath: string;
-  /** Decoded. No name comes twice, in whatever case. */
+  /** Decoded. Names are unique, regardless of case. */
   query: Map<string, string>;
 }
 
 const MAX_KEY_BYTES = 1024;
 
 /**
- * Reads a request target. Throws InvalidURI for what cannot be decoded, KeyTooLongError above 1024 bytes, and
- * AccessDenied for a parameter that comes twice: the signature of one of them must not vouch for the other.
+ * Reads a request target. Throws InvalidURI for a target that cannot be decoded, KeyTooLongError for a key above 1024
+ * bytes, and AccessDenied for a repeated parameter: a signature over one value must not vouch for the other.
  */
 export function readTarget(url: string): S3Target {
   const [path = '', search, ...rest] = url.split('?');

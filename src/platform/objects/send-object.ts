@@ -5,10 +5,10 @@ import type { ObjectFiles } from './object-files.ts';
 import { httpDate, precondition, rangeApplies } from './preconditions.ts';
 import { S3Error } from './s3-error.ts';
 
-// Bytes read from the disk and written to the socket at a time, in the one buffer that a download has.
+// Bytes that are read from the disk and written to the socket at a time, in the single buffer of a download.
 const BLOCK = 128 * 1024;
 
-/** Answers GET and HEAD; `moved` is told of the bytes as they leave. Throws NoSuchKey, InvalidRange, PreconditionFailed before it has begun. */
+/** Answers GET and HEAD; calls `moved` with the number of bytes after each block has left. Throws NoSuchKey, InvalidRange or PreconditionFailed before the answer begins. */
 export async function sendObject(
   { files, turn }: { files: ObjectFiles; turn: () => Promise<void> },
   key: string,
@@ -38,7 +38,7 @@ export async function sendObject(
       'Accept-Ranges': 'bytes',
       'Content-Type': contentType,
       'Content-Length': end - start + 1,
-      // What was uploaded is never a page of ours.
+      // An uploaded file must never be shown as a page of this origin.
       'X-Content-Type-Options': 'nosniff',
       'Content-Disposition': 'attachment',
       'Content-Security-Policy': "default-src 'none'; sandbox",
@@ -69,7 +69,7 @@ async function sendRange(
     if (bytesRead === 0) throw new Error('the file of an object ends too early');
     at += bytesRead;
     await turn();
-    // The next part is read when this one has left: the buffer is free again, and a slow client is not run ahead of.
+    // The next block is read after this one has left, because both use the same buffer, and a slow client must not fill the memory.
     await new Promise<void>((resolve, reject) => {
       fail = reject;
       if (response.destroyed) reject(gone);

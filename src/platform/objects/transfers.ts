@@ -2,7 +2,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import { S3Error } from './s3-error.ts';
 
 export interface Transfer {
-  /** So many bytes went over the wire. */
+  /** Counts bytes that went over the wire. */
   moved(bytes: number): void;
   end(): void;
 }
@@ -11,40 +11,40 @@ interface Running {
   owner: string;
   key: string;
   cut(): void;
-  /** Bytes since `since` (microseconds). */
+  /** Bytes that were moved since `since` (microseconds). */
   bytes: number;
   since: number;
 }
 
 interface TransferLimits {
-  /** At a time, over all. */
+  /** Transfers at a time, over all owners. */
   total: number;
-  /** Of one object. */
+  /** Transfers at a time of one object. */
   perKey: number;
 }
 
 interface Parts {
   clock: Clock;
   limits: TransferLimits;
-  /** A transfer was cut, or refused when there was none to cut. */
+  /** Called when a transfer was cut, or refused because there was none to cut. */
   refused(why: 'slow' | 'share' | 'key' | 'total'): void;
 }
 
-// A transfer moves so many bytes per second, measured over so many milliseconds, or it is cut. A download tells of its bytes
-// when a whole block of 128 KiB has left.
-const SLOWEST = 1024;
-const MEASURED_OVER = 120_000;
+// A transfer that moves fewer bytes per second than this, measured over this many milliseconds, is cut. A download counts
+// its bytes when a whole block of 128 KiB has left.
+const SLOWEST_BYTES_PER_SECOND = 1024;
+const MEASURED_OVER_MS = 120_000;
 const SLOW_DOWN = { headers: { 'Retry-After': '2' } };
 
 /**
- * The places for transfers of one kind. Who has few of them always gets one: when all are taken, the slowest transfer of
- * whoever has most is cut for it. So no tenant can keep the others out, and one that is alone may use all. A client goes on
- * where it was cut (a download by a range), or begins anew.
+ * Bounds the transfers of one kind and shares them fairly between owners. When all are taken, the owner that has most loses
+ * its slowest transfer to an owner that has at least two fewer. So no tenant can keep the others out, and a tenant that is
+ * alone may use all. A client whose transfer was cut resumes it (a download, by a range) or begins anew.
  */
 export function createTransfers({ clock, limits, refused }: Parts) {
   const running = new Set<Running>();
   const owners = new Map<string, Set<Running>>();
-  let cancelLook: (() => void) | undefined;
+  let cancelCheck: (() => void) | undefined;
 
   const rate = ({ bytes, since }: Running): number => bytes / Math.max(1, clock.now() - since);
   const slowest = (among: Iterable<Running>): Running | undefined => {
@@ -55,7 +55,7 @@ export function createTransfers({ clock, limits, refused }: Parts) {
 
   function cut(transfer: Running, why: 'slow' | 'share' | 'key'): void {
     refused(why);
-    remove(transfer); // its place is free now, whenever its connection ends
+    remove(transfer); // the slot is free now, even if the connection takes longer to end
     transfer.cut();
   }
 
@@ -66,32 +66,32 @@ export function createTransfers({ clock, limits, refused }: Parts) {
     if (own?.size === 0) owners.delete(transfer.owner);
   }
 
-  /** Of whoever has most places, and at least two more than the one who asks. */
-  function toMakeRoom(owner: string): Running | undefined {
+  /** The slowest transfer of the owner that has most, if that owner has at least two more than `owner`. */
+  function transferToCut(owner: string): Running | undefined {
     let most: Set<Running> | undefined;
     for (const own of owners.values()) if (!most || own.size > most.size) most = own;
     const mine = owners.get(owner)?.size ?? 0;
     return most && most.size > mine + 1 ? slowest(most) : undefined;
   }
 
-  function look(): void {
-    cancelLook = undefined;
+  function cutSlowTransfers(): void {
+    cancelCheck = undefined;
     const now = clock.now();
     for (const transfer of running) {
-      if (now - transfer.since < MEASURED_OVER * 1000) continue;
-      if (rate(transfer) * 1_000_000 < SLOWEST) cut(transfer, 'slow');
+      if (now - transfer.since < MEASURED_OVER_MS * 1000) continue;
+      if (rate(transfer) * 1_000_000 < SLOWEST_BYTES_PER_SECOND) cut(transfer, 'slow');
       else Object.assign(transfer, { bytes: 0, since: now });
     }
     arm();
   }
   function arm(): void {
-    if (running.size > 0) cancelLook ??= clock.after(MEASURED_OVER / 3, look);
+    if (running.size > 0) cancelCheck ??= clock.after(MEASURED_OVER_MS / 3, cutSlowTransfers);
   }
 
   return {
     /**
-     * A place for a transfer; `cutOff` ends it when it is too slow, or when its place is needed. Throws SlowDown when all
-     * places are taken by others who have no more than the owner.
+     * Admits a transfer; `cutOff` is called when it is too slow, or when its slot goes to another owner. Throws SlowDown
+     * when all slots are taken and no owner has at least two more than this one.
      */
     admit(owner: string, key: string, cutOff: () => void): Transfer {
       const own = owners.get(owner);
@@ -99,7 +99,7 @@ export function createTransfers({ clock, limits, refused }: Parts) {
       const slow = sameKey.length >= limits.perKey ? slowest(sameKey) : undefined;
       if (slow) cut(slow, 'key');
       if (running.size >= limits.total) {
-        const other = toMakeRoom(owner);
+        const other = transferToCut(owner);
         if (!other) {
           refused('total');
           throw new S3Error('SlowDown', 'Please reduce your request rate.', SLOW_DOWN);
@@ -117,8 +117,8 @@ export function createTransfers({ clock, limits, refused }: Parts) {
         end() {
           remove(transfer);
           if (running.size > 0) return;
-          cancelLook?.();
-          cancelLook = undefined;
+          cancelCheck?.();
+          cancelCheck = undefined;
         },
       };
     },

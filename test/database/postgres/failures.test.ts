@@ -11,10 +11,10 @@ const all = 'SELECT developer_id AS id FROM developers ORDER BY developer_id';
 const unavailable = { code: 'DATABASE_UNAVAILABLE' };
 
 /** Like the service's, but a few of its seconds are milliseconds. */
-const BOUNDS = { statement: 2_000, lock: 60, silence: 300 };
+const BOUNDS = { statementMs: 2_000, lockMs: 60, silenceMs: 300 };
 
 async function open(t: Test, url: string) {
-  const database = await openPostgres({ url, nowMicros: 0, bounds: BOUNDS, patienceMs: 1_000 });
+  const database = await openPostgres({ url, nowMicros: 0, bounds: BOUNDS, longestWaitMs: 1_000 });
   t.teardown(() => database.close());
   const ids = async (): Promise<string[]> => (await database.read.all<{ id: string }>(all)).map(({ id }) => id);
   return { database, ids };
@@ -127,7 +127,7 @@ void t.test('a transaction that others are in the way of', { ...skip }, async (t
     await rival.query('BEGIN');
     await rival.query("SELECT * FROM devices WHERE device_id = '3' FOR UPDATE");
     const done = database.transact((unit) => unit.run(insert, 'by 3'), '3');
-    await pause(BOUNDS.lock * 1.5);
+    await pause(BOUNDS.lockMs * 1.5);
     await rival.query('COMMIT');
     await done;
     t.ok((await ids()).includes('by 3'));

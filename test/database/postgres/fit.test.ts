@@ -187,7 +187,7 @@ void t.test('a start waits for its database', { ...skip }, async (t) => {
 
 void t.test('what heals gives a machine up that has gone without a word', { ...skip }, async (t) => {
   const way = await createSlowWay(t, await createDatabase(t));
-  const bounds = { ...SHORT, silence: 300 };
+  const bounds = { ...SHORT, silenceMs: 300 };
   const database = await openPostgres({ url: way.url, nowMicros: 0, bounds });
   t.same(await database.prompt.get('SELECT 1 AS one'), { one: 1 });
   way.goSilent();

@@ -7,10 +7,6 @@ import { openPostgres } from '../../../src/platform/database/postgres/open-postg
 import { createDatabase, createEmptyDatabase, NO_POSTGRES } from '../../postgres/databases.ts';
 
 const skip = NO_POSTGRES && { skip: NO_POSTGRES };
-const FOLDERS = ['sqlite', 'postgres'].map(
-  (dialect) => `${import.meta.dirname}/../../../src/platform/database/${dialect}/migrations`,
-);
-
 async function ask(t: Test, url: string, ...texts: string[]): Promise<unknown[]> {
   const client = new Client({ connectionString: url });
   await client.connect();
@@ -21,7 +17,9 @@ async function ask(t: Test, url: string, ...texts: string[]): Promise<unknown[]>
 }
 
 t.test('every migration is there for both databases, under one number and name', async (t) => {
-  const [sqlite = [], postgres = []] = FOLDERS.map((folder) => readMigrations(folder).map(({ name }) => name));
+  const [sqlite = [], postgres = []] = (['sqlite', 'postgres'] as const).map((kind) =>
+    readMigrations(kind).map(({ name }) => name),
+  );
   t.same(postgres, sqlite);
 });
 
@@ -48,7 +46,7 @@ void t.test('opening a database', { ...skip }, async (t) => {
     const applied = rows as { name: string; at: string }[];
     t.same(
       applied.map(({ name }) => name),
-      readMigrations(FOLDERS[1] as string).map(({ name }) => name),
+      readMigrations('postgres').map(({ name }) => name),
     );
     t.equal(new Set(applied.map(({ at }) => at)).size, 1, 'one of them has made all');
     t.match(await examinePostgres(url), {

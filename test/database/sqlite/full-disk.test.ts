@@ -78,7 +78,7 @@ t.test(
     );
     t.match((await tenant.event()).data.transaction, { transactionId: command.transactionId, status: 'succeeded' });
     const loud = lines.filter((line) => JSON.parse(line).level >= 50);
-    t.match(loud, [/cannot be used.*disk is full|disk is full.*cannot be used/], 'one line of the log');
+    t.match(loud, [/unavailable.*disk is full|disk is full.*unavailable/], 'one line of the log');
     t.equal(loud.length, 1);
   },
 );

@@ -1,15 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import {
-  closeSync,
-  copyFileSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  statSync,
-  truncateSync,
-  writeFileSync,
-  writeSync,
-} from 'node:fs';
+import { closeSync, copyFileSync, openSync, readFileSync, statSync, truncateSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
 import Sqlite from 'better-sqlite3';
@@ -56,11 +46,11 @@ t.test('a migration that fails leaves nothing behind', async (t) => {
 });
 
 t.test('migrations are numbered without gaps', async (t) => {
-  const folder = t.testdir();
-  mkdirSync(join(folder, 'm'));
-  writeFileSync(join(folder, 'm', '0001-one.sql'), '');
-  writeFileSync(join(folder, 'm', '0003-three.sql'), '');
-  t.throws(() => readMigrations(join(folder, 'm')), /0003-three\.sql does not continue the numbering at 2/);
+  const folder = t.testdir({
+    sqlite: { migrations: { '0001-one.sql': '' } },
+    migrations: { '0003-three.sql': '' },
+  });
+  t.throws(() => readMigrations('sqlite', folder), /0003-three\.sql does not continue the numbering at 2/);
 });
 
 t.test('a database that is damaged where it begins, or cut short, is refused', async (t) => {

@@ -129,7 +129,7 @@ for (const [what, content, message] of [
   ['an archive without a manifest', zip('classes.dex', VALID), 'it has no AndroidManifest.xml'],
   ['a manifest with another checksum', zip('AndroidManifest.xml', VALID, { checksum: 1 }), /is damaged/],
   ['a manifest packed in another way', zip('AndroidManifest.xml', VALID, { method: 12 }), /in an unknown way/],
-  ['a manifest of text', zip('AndroidManifest.xml', Buffer.from('<manifest/>')), /no compiled XML/],
+  ['a manifest of text', zip('AndroidManifest.xml', Buffer.from('<manifest/>')), /not compiled XML/],
   ['a manifest that grows without end', zip('AndroidManifest.xml', Buffer.alloc(9 * 1024 * 1024)), /too large/],
   [
     'a manifest whose versionName is a resource',

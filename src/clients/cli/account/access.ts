@@ -11,48 +11,54 @@ import { toFailure } from '../show/failure.ts';
 import type { Terminal } from '../show/terminal.ts';
 import { DEFAULT_PROFILE, type Profile, readProfiles } from './credentials.ts';
 
-const PROFILE = { profile: { value: 'NAME', text: 'what lapel login stored under this name (LAPEL_PROFILE)' } };
+const PROFILE = { profile: { value: 'NAME', text: 'the profile to use, as stored by lapel login (LAPEL_PROFILE)' } };
 
-/** The options of every command that speaks for an application. */
+/** The options of every command that acts for an application. */
 export const APPLICATION_OPTIONS = {
-  application: { value: 'ID', text: 'the application (LAPEL_APPLICATION)' },
+  application: { value: 'ID', text: 'the applicationId (LAPEL_APPLICATION)' },
   secret: {
     value: 'S',
-    text: 'its secret; better in LAPEL_APPLICATION_SECRET, which others on the machine do not see',
+    text: 'the secret of the application; better in LAPEL_APPLICATION_SECRET, because other users of the machine see options',
   },
-  'secret-stdin': { text: 'its secret is the first line of standard input' },
-  url: { value: 'URL', text: 'the REST API (LAPEL_URL; http://127.0.0.1:8080)' },
+  'secret-stdin': { text: 'read the secret from the first line of standard input' },
+  url: { value: 'URL', text: 'URL of the REST API (LAPEL_URL; http://127.0.0.1:8080)' },
   ...PROFILE,
 } satisfies Options;
 
 /** The options of every command of administration. */
 export const ADMIN_OPTIONS = {
-  'admin-url': { value: 'URL', text: 'administration (LAPEL_ADMIN_URL; http://127.0.0.1:8081)' },
+  'admin-url': { value: 'URL', text: 'URL of administration (LAPEL_ADMIN_URL; http://127.0.0.1:8081)' },
   token: { value: 'TOKEN', text: 'the administrator token; better in LAPEL_ADMIN_TOKEN' },
-  'token-stdin': { text: 'the administrator token is the first line of standard input' },
-  'data-dir': { value: 'FOLDER', text: 'the data folder of the service, which has the token (LAPEL_DATA_DIR, ./data)' },
+  'token-stdin': { text: 'read the administrator token from the first line of standard input' },
+  'data-dir': {
+    value: 'FOLDER',
+    text: 'the data folder of the service, which holds the token (LAPEL_DATA_DIR, ./data)',
+  },
   ...PROFILE,
 } satisfies Options;
 
 const APPLICATION_URL = 'http://127.0.0.1:8080';
 const ADMIN_URL = 'http://127.0.0.1:8081';
 
-/** The REST API, for an application. */
+/** The REST API, used in the name of an application. */
 export interface Application {
   applicationId: string;
   baseUrl: string;
-  /** Carries out calls of the client; `what` is what fails when they fail: `start the distribution`. Throws a Failure. */
+  /**
+   * Makes calls with the client. `what` names the action for error messages: `start the distribution`. Throws a
+   * Failure.
+   */
   call<Result>(what: string, use: (lapel: LapelClient) => Promise<Result>): Promise<Result>;
 }
 
 /** The administration API. */
 export interface Administration {
   baseUrl: string;
-  /** Of every request. */
+  /** Headers of every request. */
   headers: { authorization: string; 'user-agent': string };
-  /** Sends one request and answers its body; undefined without one. Throws a Failure. */
+  /** Sends a request and returns the body of its answer; undefined without a body. Throws a Failure. */
   request(what: string, request: Omit<Request, 'headers' | 'repeatable'>): Promise<unknown>;
-  /** The same; also the query of the next page, where there is one. */
+  /** Like `request`, but also returns the query of the next page, when there is one. */
   page(what: string, request: Omit<Request, 'headers' | 'repeatable'>): ReturnType<ReturnType<typeof createTransport>>;
 }
 
@@ -64,7 +70,7 @@ async function firstLineOf(stdin: Terminal['stdin'], option: string): Promise<st
   throw new UsageError(option, 'standard input has no first line');
 }
 
-/** A secret: on the command line, on standard input, in the environment; `given` says of which options. */
+/** Reads a secret from an option, from standard input, from the environment (`fallback`), or by asking the person. */
 export async function readSecret(
   given: Given,
   { option, fallback, question }: { option: string; fallback?: string | undefined; question: string },
@@ -79,8 +85,8 @@ export async function readSecret(
 }
 
 /**
- * The profile that a command is for. What is named on the command line wins over the environment, which then is not
- * looked at; without any name it is `default`, which need not be there. Throws a UsageError.
+ * Finds the profile of a command. A profile named on the command line takes precedence over the environment variables,
+ * which are then ignored. Without a name it is `default`, which need not exist. Throws a UsageError.
  */
 async function findProfile(given: Given, terminal: Terminal): Promise<{ profile: Profile; env: Terminal['env'] }> {
   const named = given.text('profile');
@@ -94,7 +100,7 @@ async function findProfile(given: Given, terminal: Terminal): Promise<{ profile:
   return { profile: profile ?? {}, env: named === undefined ? terminal.env : {} };
 }
 
-/** Speaks for an application, with access tokens that last as long as the command. Throws a UsageError. */
+/** Opens the REST API for an application, with access tokens that live as long as the command. Throws a UsageError. */
 export async function openApplication(given: Given, terminal: Terminal): Promise<Application> {
   const { profile, env } = await findProfile(given, terminal);
   const stored = profile.application;
@@ -103,7 +109,7 @@ export async function openApplication(given: Given, terminal: Terminal): Promise
     throw new UsageError('--application', 'is needed (or LAPEL_APPLICATION, or lapel login)');
   }
   const baseUrl = readUrl('url', given.text('url') ?? (env['LAPEL_URL'] || stored?.url || APPLICATION_URL));
-  // A secret that was stored goes to the service that it is of, and to no other.
+  // A stored secret is sent only to the service that it was stored for.
   const isStored = stored?.applicationId === applicationId && stored.url === baseUrl;
   const fallback = env['LAPEL_APPLICATION_SECRET'] || (isStored ? stored.secret : undefined);
   const question = `Secret of ${applicationId} (is not shown): `;
@@ -140,7 +146,7 @@ const faultOf = (error: unknown, folder: string): string => {
   return code === 'ENOENT' ? `there is no ${join(folder, 'admin-token')}` : message;
 };
 
-/** Speaks for the administrator. Throws a UsageError. */
+/** Opens administration with the administrator token. Throws a UsageError. */
 export async function openAdministration(given: Given, terminal: Terminal): Promise<Administration> {
   const { profile, env } = await findProfile(given, terminal);
   const stored = profile.administration;

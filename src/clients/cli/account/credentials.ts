@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { Failure } from '../show/failure.ts';
 import type { Terminal } from '../show/terminal.ts';
 
-/** Who a profile speaks for, at which service: an application, an administrator, or both. */
+/** The stored accounts of a profile: an application, an administrator, or both. */
 export interface Profile {
   application?: { url: string; applicationId: string; secret: string };
   administration?: { url: string; token: string };
@@ -16,7 +16,7 @@ export function credentialsFile({ env, home }: Terminal): string {
   return join(env['XDG_CONFIG_HOME'] || join(home, '.config'), 'lapel', 'credentials.json');
 }
 
-/** All profiles by name; none when there is no file yet. Throws a Failure. */
+/** Reads all profiles by name; empty when the file does not exist yet. Throws a Failure. */
 export async function readProfiles(terminal: Terminal): Promise<Map<string, Profile>> {
   const file = credentialsFile(terminal);
   let text: string;
@@ -31,7 +31,7 @@ export async function readProfiles(terminal: Terminal): Promise<Map<string, Prof
     return new Map(Object.entries(profiles));
   } catch (error) {
     const advice = ['remove it, and run lapel login again'];
-    throw new Failure(`${file} is not what lapel login writes`, { advice, cause: error });
+    throw new Failure(`${file} was not written by lapel login`, { advice, cause: error });
   }
 }
 
@@ -44,7 +44,7 @@ export async function writeProfiles(terminal: Terminal, profiles: ReadonlyMap<st
     await writeFile(unfinished, `${JSON.stringify({ profiles: Object.fromEntries(profiles) }, null, 2)}\n`, {
       mode: 0o600,
     });
-    await chmod(unfinished, 0o600); // one that was left over keeps its mode
+    await chmod(unfinished, 0o600); // a left-over file would keep its old mode
     await rename(unfinished, file);
   } catch (error) {
     throw new Failure(`cannot write ${file}: ${(error as Error).message}`, { cause: error });

@@ -7,21 +7,24 @@ import type { Terminal } from '../show/terminal.ts';
 import { ADMIN_OPTIONS, APPLICATION_OPTIONS, connectAdministration, connectApplication, readSecret } from './access.ts';
 import { credentialsFile, DEFAULT_PROFILE, type Profile, readProfiles, writeProfiles } from './credentials.ts';
 
-const NAME = { value: 'NAME', text: `what to call it (${DEFAULT_PROFILE}, which all commands use that name no other)` };
+const NAME = { value: 'NAME', text: `name of the profile (${DEFAULT_PROFILE}, which commands use without --profile)` };
 const { application, secret, url } = APPLICATION_OPTIONS;
 const OPTIONS = {
   application,
   secret,
   'secret-stdin': APPLICATION_OPTIONS['secret-stdin'],
   url,
-  admin: { text: 'an administrator logs in, not an application' },
+  admin: { text: 'log in as the administrator instead of an application' },
   'admin-url': ADMIN_OPTIONS['admin-url'],
   token: ADMIN_OPTIONS.token,
   'token-stdin': ADMIN_OPTIONS['token-stdin'],
   profile: NAME,
 } satisfies Options;
 
-/** From the command line, the environment, or the person; `fallback` is what a person says with Enter alone. */
+/**
+ * Reads a value from an option, the environment or the person; `fallback` is the answer when the person presses Enter
+ * only.
+ */
 async function inquire(
   {
     given,
@@ -72,9 +75,9 @@ async function askForAdministration(given: Given, terminal: Terminal): Promise<R
 
 export const login: Command = {
   name: 'login',
-  summary: 'Tries and remembers who you are: an application and its secret, or the administrator',
-  about: `Asks for what is not given; a secret is best typed in, or comes on standard input. What was tried and found good is
-kept in $XDG_CONFIG_HOME/lapel/credentials.json (else ~/.config/lapel/credentials.json), which only you can read. A profile
+  summary: 'Checks and stores your account: an application and its secret, or the administrator token',
+  about: `Asks for missing values; it is best to type a secret in, or to send it on standard input. Valid credentials are
+stored in $XDG_CONFIG_HOME/lapel/credentials.json (else ~/.config/lapel/credentials.json), which only you can read. A profile
 can have both, an application and the administrator. A secret is only sent to the service that it was stored for.`,
   options: OPTIONS,
   examples: [
@@ -101,8 +104,11 @@ can have both, an application and the administrator. A secret is only sent to th
 
 export const logout: Command = {
   name: 'logout',
-  summary: 'Forgets what lapel login remembered; the secret itself stays good',
-  options: { profile: { value: 'NAME', text: `which profile (${DEFAULT_PROFILE})` }, all: { text: 'all profiles' } },
+  summary: 'Removes a profile that lapel login stored; the secret itself stays valid',
+  options: {
+    profile: { value: 'NAME', text: `the profile to remove (${DEFAULT_PROFILE})` },
+    all: { text: 'remove all profiles' },
+  },
   examples: ['lapel logout', 'lapel logout --profile production', 'lapel logout --all'],
   async run(given, terminal) {
     const all = await readProfiles(terminal);
@@ -111,13 +117,13 @@ export const logout: Command = {
     if (!given.flag('all') && !all.has(name)) throw new UsageError('--profile', `there is no profile "${name}"`);
     for (const one of names) all.delete(one);
     const file = await writeProfiles(terminal, all);
-    return { json: { ok: true, forgotten: names }, text: `Forgotten: ${names.join(', ') || 'nothing'} (${file})\n` };
+    return { json: { ok: true, forgotten: names }, text: `Removed: ${names.join(', ') || 'nothing'} (${file})\n` };
   },
 };
 
 export const profiles: Command = {
   name: 'profiles',
-  summary: 'Shows what lapel login remembered, without secrets',
+  summary: 'Shows the profiles that lapel login stored, without secrets',
   options: {},
   examples: ['lapel profiles'],
   async run(_given, terminal) {
@@ -137,7 +143,7 @@ export const profiles: Command = {
           { head: 'ADMINISTRATION', cell: (row) => row.adminUrl },
         ],
         rows,
-        'There are none: lapel login',
+        'There are none; add one with lapel login',
       ),
     };
   },

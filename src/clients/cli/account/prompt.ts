@@ -3,7 +3,10 @@ import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import { Failure } from '../show/failure.ts';
 
-/** Asks on a terminal. What is typed for a `hidden` one is not shown. Throws a Failure when the input ends without an answer. */
+/**
+ * Asks on a terminal. The answer to a `hidden` question is not shown. Throws a Failure when the input ends without an
+ * answer.
+ */
 export function createPrompt(
   { input, output }: { input: NodeJS.ReadableStream; output: NodeJS.WritableStream },
   interrupt: () => void,
@@ -12,7 +15,7 @@ export function createPrompt(
     output.write(question);
     const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
     const reader = createInterface({ input, output: hidden ? silent : output, terminal: true, historySize: 0 });
-    reader.on('SIGINT', interrupt); // a terminal that is read key by key sends no signal
+    reader.on('SIGINT', interrupt); // a terminal in raw mode sends no signal
     try {
       const [line] = (await Promise.race([
         once(reader, 'line'),

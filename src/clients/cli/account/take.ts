@@ -1,4 +1,4 @@
-/** The first rows of a list, or all. */
+/** Takes the first rows of a list, or all of them. */
 export async function take<Row>(rows: AsyncIterable<Row>, limit?: number): Promise<Row[]> {
   const taken: Row[] = [];
   if (limit === 0) return taken;

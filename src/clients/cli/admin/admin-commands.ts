@@ -16,17 +16,17 @@ import type { Field, Resource, Row, Verb } from './admin-resource.ts';
 import { RESOURCES } from './admin-resources.ts';
 
 const NAMES: Options = {
-  package: { value: 'NAME', text: 'its package; by default the one in the APK file' },
-  version: { value: 'V', text: 'its version; by default the one in the APK file' },
+  package: { value: 'NAME', text: 'the package; by default the one named in the APK file' },
+  version: { value: 'V', text: 'the version; by default the one named in the APK file' },
 };
-const DEVELOPER = { developer: { value: 'ID', text: 'of which developer' } } satisfies Options;
+const DEVELOPER = { developer: { value: 'ID', text: 'the developer' } } satisfies Options;
 const PAGE = 1000;
 
 const parametersOf = (path: string): string[] => [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
 const fill = (path: string, values: Readonly<Record<string, string | undefined>>): string =>
   path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(values[name] ?? ''));
 
-/** Fields as options, and `--no-` for those that can be null. */
+/** Makes options of fields; a field that can be null also gets an option with `--no-`. */
 function optionsOf(fields: Readonly<Record<string, Field>>): Options {
   const pairs = Object.entries(fields).flatMap(([name, field]) => [
     [name, field] as const,
@@ -61,10 +61,10 @@ interface Call {
   administration: Administration;
   terminal: Terminal;
   path: string;
-  /** What fails when it fails. */
+  /** The action, for error messages. */
   what: string;
   body: Record<string, unknown> | undefined;
-  /** What arguments say of the query. */
+  /** Parameters of the query that come from arguments. */
   asked: Record<string, string | undefined>;
 }
 
@@ -82,7 +82,7 @@ const queryOf = ({
   ),
 });
 
-/** The first rows: each page says where the next one begins. */
+/** Lists the first rows; each page says where the next one begins. */
 async function listFirst(parts: Call): Promise<Outcome> {
   const { resource, verb, given, administration, path, what } = parts;
   const key = verb.list ?? '';
@@ -127,7 +127,7 @@ async function upload({ resource, verb, given, administration, terminal, body }:
   names.package ??= manifest?.package;
   names.version ??= manifest?.versionName ?? undefined;
   for (const [name, value] of Object.entries(names)) {
-    if (value === undefined) throw new UsageError(`--${name}`, `is needed: ${file.name} does not say it`);
+    if (value === undefined) throw new UsageError(`--${name}`, `is needed: ${file.name} does not contain it`);
   }
   const label = `${names.package} ${names.version}`;
   const registering = { method: 'PUT', path: fill(verb.registerPath ?? '', names), body };
@@ -153,7 +153,7 @@ async function call(parts: Call): Promise<Outcome> {
   return { json: { ok: true, ...record }, text };
 }
 
-/** `[NAME]` is optional. */
+/** An argument in brackets, `[NAME]`, is optional. */
 const argumentOf = (word: string): Argument =>
   word.startsWith('[') ? { name: word.slice(1, -1), optional: true } : { name: word };
 
@@ -169,7 +169,7 @@ function commandOf(resource: Resource, verb: Verb): Command {
     ...verb.flags,
     ...verb.query,
     ...(verb.first !== undefined && {
-      limit: { value: 'N', text: `how many at most (${verb.first === Infinity ? 'all' : verb.first})` },
+      limit: { value: 'N', text: `show at most so many rows (${verb.first === Infinity ? 'all' : verb.first})` },
     }),
     ...(isUpload && NAMES),
     ...ADMIN_OPTIONS,
@@ -223,5 +223,5 @@ function commandOf(resource: Resource, verb: Verb): Command {
 const FROM_TABLE = RESOURCES.flatMap((resource) => resource.verbs.map((verb) => commandOf(resource, verb)));
 const last = FROM_TABLE.findLastIndex(({ name }) => name.startsWith('admin device '));
 
-/** All of `lapel admin`. */
+/** All commands of `lapel admin`. */
 export const ADMIN_COMMANDS: readonly Command[] = FROM_TABLE.toSpliced(last + 1, 0, adminDeviceImport);

@@ -6,46 +6,47 @@ export type Row = Readonly<Record<string, unknown>>;
 /** An option that becomes a field of the body. */
 export interface Field extends Option {
   field: string;
-  /** `number`: of a whole number; `json`: of a file with JSON (`-`: standard input). */
+  /** `number`: a whole number; `json`: the content of a JSON file (`-` is standard input). */
   kind?: 'number' | 'json';
-  /** What `--no-OPTION` does, which sends null. */
+  /** The help text of `--no-OPTION`, which sends null. */
   none?: string;
 }
 
 /** An operation of the administration API as a command. */
 export interface Verb {
-  /** Empty: the command has the name of the resource alone. */
+  /** Empty when the command has the name of the resource alone. */
   verb: string;
   summary: string;
   about?: string;
   method: string;
   path: string;
   /**
-   * The arguments of the command, in their order, each with the `{parameter}` of the path or the field of the body (of a
-   * GET: the parameter of the query) that it is; one in brackets may be left out. A parameter that is not among them is the option `--developer`.
+   * The arguments of the command in order, each with the parameter that it sets: a `{parameter}` of the path, a field
+   * of the body, or for GET a parameter of the query. An argument in brackets is optional. The developerId of a path is
+   * the option `--developer` when it is not among the arguments.
    */
   arguments?: Readonly<Record<string, string>>;
-  /** `list`: all pages of it; `upload`: the file is sent to the URL that comes back; without: one request. */
+  /** `list`: fetches all pages; `upload`: sends the file to the URL of the answer; otherwise one request is made. */
   kind?: 'list' | 'upload';
   fields?: Readonly<Record<string, Field>>;
-  /** Options without a value; one that is given is `true` in the query. */
+  /** Options without a value; a given one becomes `true` in the query. */
   flags?: Readonly<Record<string, Option>>;
   /** Options that become parameters of the query, each with the name of its parameter. */
   query?: Readonly<Record<string, Option & { parameter: string }>>;
-  /** A list that can be very long: so many rows from its beginning, unless `--limit` says otherwise. */
+  /** For lists that can be very long: the number of rows without `--limit`. */
   first?: number;
-  /** What is sent whatever the options. */
+  /** Fields of the body that are always sent. */
   body?: Row;
-  /** Where the rows of a list are; and its columns, where they are not the resource's. */
+  /** The member of the answer with the rows of a list; and the columns, when they differ from those of the resource. */
   list?: string;
   columns?: readonly Column<Row>[];
-  /** The list has no pages. */
+  /** The list is answered whole, without pages. */
   whole?: true;
-  /** A path that is PUT first, with the fields: what an upload registers. */
+  /** The path of a PUT before an upload, which registers the version with its fields. */
   registerPath?: string;
-  /** What people see after it, in the past tense. */
+  /** The text of success, in the past tense. */
   done?: string;
-  /** What people see besides the answer. */
+  /** An additional text for people. */
   note?: string;
   examples: readonly string[];
 }
@@ -60,4 +61,4 @@ export const column = (head: string, field: string): Column<Row> => ({ head, cel
 export const flexible = (head: string, field: string): Column<Row> => ({ ...column(head, field), flexible: true });
 export const date = (head: string, field: string): Column<Row> => ({ head, cell: (row) => timeText(row[field]) });
 
-export const SHOWN_ONCE = 'It is shown here and never again.';
+export const SHOWN_ONCE = 'It is shown only now, and never again.';

@@ -18,18 +18,18 @@ const TEXTS: Verb['fields'] = {
     field: 'displayName',
     value: 'TEXT',
     text: 'display name of the package',
-    none: 'the package has no display name any more',
+    none: 'remove the display name of the package',
   },
   description: {
     field: 'description',
     value: 'TEXT',
     text: 'description of the version',
-    none: 'the version has no description any more',
+    none: 'remove the description of the version',
   },
 };
 const VERSION = { PACKAGE: 'package', VERSION: 'version' };
 
-/** What the service itself distributes: system packages and firmware have the same operations. */
+/** System packages and firmware, both distributed by the service itself, have the same operations. */
 const software = (
   resource: string,
   { thing, path, list, example, file }: Record<'thing' | 'path' | 'list' | 'example' | 'file', string>,
@@ -39,7 +39,7 @@ const software = (
   verbs: [
     {
       verb: 'list',
-      summary: `${thing} and versions`,
+      summary: `Lists ${thing} with their versions`,
       method: 'GET',
       path,
       kind: 'list',
@@ -48,7 +48,7 @@ const software = (
     },
     {
       verb: 'put',
-      summary: 'Registers a version, or changes its texts',
+      summary: 'Registers a version, or changes its display name and description',
       method: 'PUT',
       path: `${path}/{package}/versions/{version}`,
       arguments: VERSION,
@@ -60,7 +60,7 @@ const software = (
     },
     {
       verb: 'delete',
-      summary: 'Removes a version and its file',
+      summary: 'Deletes a version and its file',
       method: 'DELETE',
       path: `${path}/{package}/versions/{version}`,
       arguments: VERSION,
@@ -86,8 +86,8 @@ const LIMIT: Field = {
   kind: 'number',
   text: 'contracted number of devices',
 };
-const NAME: Field = { field: 'name', value: 'TEXT', text: 'its name, for people' };
-/** All of `lapel admin` but the import of devices: a resource a row, a verb a row. */
+const NAME: Field = { field: 'name', value: 'TEXT', text: 'a name for people' };
+/** All commands of `lapel admin` except the import of devices: a row for each resource, with a row for each verb. */
 export const RESOURCES: readonly Resource[] = [
   {
     resource: 'developer',
@@ -95,7 +95,7 @@ export const RESOURCES: readonly Resource[] = [
     verbs: [
       {
         verb: 'create',
-        summary: 'A new developer; without a device limit there is no contract',
+        summary: 'Creates a developer; without a device limit there is no contract',
         method: 'POST',
         path: '/admin/v1/developers',
         arguments: { '[DEVELOPER]': 'developerId' },
@@ -104,7 +104,7 @@ export const RESOURCES: readonly Resource[] = [
       },
       {
         verb: 'list',
-        summary: 'All developers',
+        summary: 'Lists all developers',
         method: 'GET',
         path: '/admin/v1/developers',
         kind: 'list',
@@ -113,7 +113,7 @@ export const RESOURCES: readonly Resource[] = [
       },
       {
         verb: 'show',
-        summary: 'One developer and the contract',
+        summary: 'Shows a developer with its contract and usage',
         method: 'GET',
         path: '/admin/v1/developers/{developerId}',
         arguments: { DEVELOPER: 'developerId' },
@@ -127,7 +127,7 @@ export const RESOURCES: readonly Resource[] = [
         arguments: { DEVELOPER: 'developerId' },
         fields: {
           name: NAME,
-          'device-limit': { ...LIMIT, none: 'ends the contract: activated devices stay, no more are activated' },
+          'device-limit': { ...LIMIT, none: 'end the contract: activated devices stay, but none can be activated' },
         },
         examples: [
           'lapel admin developer update acme --device-limit 500',
@@ -136,7 +136,7 @@ export const RESOURCES: readonly Resource[] = [
       },
       {
         verb: 'delete',
-        summary: 'Deletes a developer without applications, devices and packages',
+        summary: 'Deletes a developer who has no applications, devices and packages',
         method: 'DELETE',
         path: '/admin/v1/developers/{developerId}',
         arguments: { DEVELOPER: 'developerId' },
@@ -157,17 +157,17 @@ export const RESOURCES: readonly Resource[] = [
     verbs: [
       {
         verb: 'create',
-        summary: 'A new application of a developer, with its secret',
+        summary: 'Creates an application of a developer, and shows its secret',
         method: 'POST',
         path: '/admin/v1/developers/{developerId}/applications',
         arguments: { '[APPLICATION]': 'applicationId' },
         fields: { name: NAME },
-        note: 'The secret is shown here and never again: lapel login remembers it.',
+        note: 'The secret is shown only now, and never again; lapel login stores it.',
         examples: ['lapel admin application create patrol --developer acme --name Patrol'],
       },
       {
         verb: 'list',
-        summary: 'Applications of all developers, or of one; times are in UTC',
+        summary: 'Lists the applications of all developers, or of one; times are in UTC',
         method: 'GET',
         path: '/admin/v1/applications',
         kind: 'list',
@@ -178,7 +178,7 @@ export const RESOURCES: readonly Resource[] = [
       },
       {
         verb: 'show',
-        summary: 'One application: its settings, the age of its key, how many devices are activated',
+        summary: 'Shows an application: its settings, the age of its key, its number of activated devices',
         method: 'GET',
         path: '/admin/v1/applications/{applicationId}',
         arguments: { APPLICATION: 'applicationId' },
@@ -186,8 +186,8 @@ export const RESOURCES: readonly Resource[] = [
       },
       {
         verb: 'secret',
-        summary: 'Replaces the secret of an application; the old one stops at once',
-        about: 'Access tokens that were issued with the old one live on until they expire, an hour at most.',
+        summary: 'Replaces the secret of an application; the old one becomes invalid at once',
+        about: 'Access tokens that were issued for the old secret become invalid, too.',
         method: 'POST',
         path: '/admin/v1/applications/{applicationId}/secret',
         arguments: { APPLICATION: 'applicationId' },
@@ -196,7 +196,7 @@ export const RESOURCES: readonly Resource[] = [
       },
       {
         verb: 'delete',
-        summary: 'Deletes an application without activated devices, and stops its tokens',
+        summary: 'Deletes an application without activated devices; its tokens become invalid',
         method: 'DELETE',
         path: '/admin/v1/applications/{applicationId}',
         arguments: { APPLICATION: 'applicationId' },
@@ -209,14 +209,14 @@ export const RESOURCES: readonly Resource[] = [
   TRANSACTIONS,
   PACKAGES,
   software('system-package', {
-    thing: 'System packages',
+    thing: 'system packages',
     path: '/admin/v1/system-packages',
     list: 'systemPackages',
     example: 'com.lapel.launcher 2.0.0',
     file: 'launcher-2.0.0.apk',
   }),
   software('firmware', {
-    thing: 'Firmware',
+    thing: 'firmware packages',
     path: '/admin/v1/firmware',
     list: 'firmwareVersions',
     example: 'com.lapel.firmware 9.2.0',
@@ -240,7 +240,7 @@ export const RESOURCES: readonly Resource[] = [
     verbs: [
       {
         verb: 'list',
-        summary: 'Uploads whose file says something else than was registered',
+        summary: 'Lists uploads whose file differs from its registration',
         method: 'GET',
         path: '/admin/v1/binary-warnings',
         kind: 'list',

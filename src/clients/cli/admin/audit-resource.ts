@@ -3,7 +3,7 @@ import { column, date, type Resource } from './admin-resource.ts';
 const whoOf = ({ kind, name }: { kind: string; name: string | null }): string =>
   name === null ? kind : `${kind} ${name}`;
 
-/** Who changed what. */
+/** The audit log. */
 export const AUDIT: Resource = {
   resource: 'audit',
   columns: [
@@ -16,23 +16,27 @@ export const AUDIT: Resource = {
   verbs: [
     {
       verb: 'list',
-      summary: 'Who changed what, the newest first; times are in UTC',
+      summary: 'Lists who changed what, the newest first; times are in UTC',
       about:
-        'Every change through administration, and what applications change of their own things. Commands to devices are transactions, and not among them. Entries are kept for 400 days.',
+        'The audit log has every change through administration, and the changes that applications make to their settings, keys, packages, versions and distributions. Commands to devices are recorded as transactions instead. Entries are kept for 400 days.',
       method: 'GET',
       path: '/admin/v1/audit',
       kind: 'list',
       list: 'entries',
       first: 100,
       query: {
-        since: { parameter: 'since', value: 'TIME', text: 'from this moment on, in UTC: 2026-11-20T08:30:00Z' },
-        until: { parameter: 'until', value: 'TIME', text: 'before this moment' },
+        since: {
+          parameter: 'since',
+          value: 'TIME',
+          text: 'only changes from this time on, in UTC: 2026-11-20T08:30:00Z',
+        },
+        until: { parameter: 'until', value: 'TIME', text: 'only changes before this time' },
         actor: {
           parameter: 'actor',
           value: 'WHO',
-          text: 'session, token, command line, application, service; or a name',
+          text: 'only changes by this kind of caller (session, token, command line, application, service), or by this name',
         },
-        resource: { parameter: 'resource', value: 'PATH', text: 'what the path begins with' },
+        resource: { parameter: 'resource', value: 'PATH', text: 'only changes of paths that begin with this' },
       },
       examples: [
         'lapel admin audit list',

@@ -5,14 +5,14 @@ import { TRANSACTION_COLUMNS } from './fleet-resources.ts';
 const CREDENTIAL: Field = {
   field: 'credential',
   value: 'C',
-  text: 'its credential, 32 characters or more; without, the service makes one',
+  text: 'credential of 32 characters or more; by default the service generates one',
 };
 const HARDWARE: Field = {
   field: 'hardwareProperties',
   value: 'FILE',
   kind: 'json',
   file: true,
-  text: 'file with its hardware properties as JSON (- is standard input)',
+  text: 'file with the hardware properties as JSON (- is standard input)',
 };
 
 export const DEVICES: Resource = {
@@ -32,12 +32,12 @@ export const DEVICES: Resource = {
   verbs: [
     {
       verb: 'register',
-      summary: 'A new device of a developer, with its credential',
+      summary: 'Registers a device of a developer, and shows its credential',
       method: 'POST',
       path: '/admin/v1/developers/{developerId}/devices',
       arguments: { DEVICE: 'deviceId' },
       fields: { hardware: HARDWARE, credential: CREDENTIAL },
-      note: 'The credential, which is the MQTT password of the device, is shown here and never again.',
+      note: 'The credential is the MQTT password of the device. It is shown only now, and never again.',
       examples: [
         'lapel admin device register 490154203237518 --developer acme',
         'lapel admin device register 490154203237518 --developer acme --hardware camera.json',
@@ -45,8 +45,8 @@ export const DEVICES: Resource = {
     },
     {
       verb: 'list',
-      summary: 'Devices of all developers, by filters; times are in UTC',
-      about: 'Times are lengths: 7d, 12h, 30m, 45s.',
+      summary: 'Lists devices of all developers, with filters; times are in UTC',
+      about: 'A DURATION is a number with a unit: 7d, 12h, 30m, 45s.',
       method: 'GET',
       path: '/admin/v1/devices',
       kind: 'list',
@@ -55,15 +55,31 @@ export const DEVICES: Resource = {
       query: {
         developer: { parameter: 'developerId', value: 'ID', text: 'only devices of this developer' },
         application: { parameter: 'applicationId', value: 'ID', text: 'only devices that are activated for it' },
-        prefix: { parameter: 'prefix', value: 'DIGITS', text: 'only devices whose identifier begins so' },
-        activation: { parameter: 'activation', value: 'STATE', text: 'activated, activating or deactivated' },
-        connected: { parameter: 'connected', value: 'true|false', text: 'only devices that are connected, or are not' },
+        prefix: { parameter: 'prefix', value: 'DIGITS', text: 'only devices whose deviceId begins with these digits' },
+        activation: {
+          parameter: 'activation',
+          value: 'STATE',
+          text: 'only devices in this state: activated, activating or deactivated',
+        },
+        connected: {
+          parameter: 'connected',
+          value: 'true|false',
+          text: 'only connected devices, or only disconnected ones',
+        },
         firmware: { parameter: 'firmware', value: 'V', text: 'only devices that reported this firmware version' },
-        package: { parameter: 'package', value: 'NAME', text: 'only devices that have this package' },
-        version: { parameter: 'version', value: 'V', text: 'of this version' },
+        package: { parameter: 'package', value: 'NAME', text: 'only devices with this package installed' },
+        version: { parameter: 'version', value: 'V', text: 'with --package: only devices with this version installed' },
         'battery-below': { parameter: 'batteryBelow', value: 'PERCENT', text: 'only devices whose battery is lower' },
-        'not-seen-for': { parameter: 'notSeenFor', value: 'TIME', text: 'only devices not heard of for so long' },
-        sort: { parameter: 'sort', value: 'ORDER', text: 'deviceId, lastSeen or -lastSeen' },
+        'not-seen-for': {
+          parameter: 'notSeenFor',
+          value: 'DURATION',
+          text: 'only devices that were not seen for so long',
+        },
+        sort: {
+          parameter: 'sort',
+          value: 'ORDER',
+          text: 'sort by deviceId, lastSeen, or -lastSeen for the newest first',
+        },
       },
       examples: [
         'lapel admin device list --not-seen-for 7d',
@@ -72,7 +88,7 @@ export const DEVICES: Resource = {
     },
     {
       verb: 'show',
-      summary: 'One device, and where it is activated',
+      summary: 'Shows a device and its activation',
       method: 'GET',
       path: '/admin/v1/devices/{deviceId}',
       arguments: { DEVICE: 'deviceId' },
@@ -80,7 +96,7 @@ export const DEVICES: Resource = {
     },
     {
       verb: 'status',
-      summary: 'What a device last reported, and what is installed on it',
+      summary: 'Shows the last reported status of a device, and its installed software',
       method: 'GET',
       path: '/admin/v1/devices/{deviceId}/status',
       arguments: { DEVICE: 'deviceId' },
@@ -88,7 +104,7 @@ export const DEVICES: Resource = {
     },
     {
       verb: 'connection',
-      summary: 'The connection and the session of a device',
+      summary: 'Shows the connection and the session of a device',
       method: 'GET',
       path: '/admin/v1/devices/{deviceId}/connection',
       arguments: { DEVICE: 'deviceId' },
@@ -96,7 +112,7 @@ export const DEVICES: Resource = {
     },
     {
       verb: 'transactions',
-      summary: 'The transactions of a device for all applications, the newest first; or its queue',
+      summary: 'Lists the transactions of a device of all applications, the newest first; or its queue',
       method: 'GET',
       path: '/admin/v1/devices/{deviceId}/transactions',
       arguments: { DEVICE: 'deviceId' },
@@ -104,12 +120,14 @@ export const DEVICES: Resource = {
       list: 'transactions',
       columns: TRANSACTION_COLUMNS,
       first: 100,
-      query: { unfinished: { parameter: 'unfinished', text: 'only what it has not answered, in order' } },
+      query: {
+        unfinished: { parameter: 'unfinished', text: 'only unfinished transactions, in the order of delivery' },
+      },
       examples: ['lapel admin device transactions 490154203237518 --unfinished'],
     },
     {
       verb: 'disconnect',
-      summary: 'Closes the connection of a device, which may come back at once',
+      summary: 'Closes the connection of a device, which may reconnect at once',
       method: 'DELETE',
       path: '/admin/v1/devices/{deviceId}/connection',
       arguments: { DEVICE: 'deviceId' },
@@ -123,8 +141,8 @@ export const DEVICES: Resource = {
       path: '/admin/v1/devices/{deviceId}',
       arguments: { DEVICE: 'deviceId' },
       fields: {
-        hardware: { ...HARDWARE, none: 'the device has no hardware properties any more' },
-        developer: { field: 'developerId', value: 'ID', text: 'the developer whose it is from now on' },
+        hardware: { ...HARDWARE, none: 'remove the hardware properties of the device' },
+        developer: { field: 'developerId', value: 'ID', text: 'move the device to this developer' },
       },
       examples: [
         'lapel admin device update 490154203237518 --hardware camera.json',
@@ -133,19 +151,19 @@ export const DEVICES: Resource = {
     },
     {
       verb: 'delete',
-      summary: 'Removes a device that is not activated; or, by force, any',
+      summary: 'Deletes a device that is not activated; with --force any device',
       about:
-        'With --force an application that has it activated is told that it was deactivated, and what was cancelled.',
+        'With --force the application for which the device is activated gets webhooks for the deactivation and for each cancelled transaction.',
       method: 'DELETE',
       path: '/admin/v1/devices/{deviceId}',
       arguments: { DEVICE: 'deviceId' },
-      flags: { force: { text: 'also a device that is activated: what is unfinished ends' } },
+      flags: { force: { text: 'delete an activated device, too, and cancel its unfinished transactions' } },
       done: 'deleted',
       examples: ['lapel admin device delete 490154203237518', 'lapel admin device delete 490154203237518 --force'],
     },
     {
       verb: 'block',
-      summary: 'Closes the connection of a device and lets it connect no more; what it is told to do waits',
+      summary: 'Closes the connection of a device and refuses new ones; its commands stay in the queue',
       method: 'PATCH',
       path: '/admin/v1/devices/{deviceId}',
       arguments: { DEVICE: 'deviceId' },
@@ -154,7 +172,7 @@ export const DEVICES: Resource = {
     },
     {
       verb: 'unblock',
-      summary: 'Lets a device that was blocked connect again',
+      summary: 'Lets a blocked device connect again',
       method: 'PATCH',
       path: '/admin/v1/devices/{deviceId}',
       arguments: { DEVICE: 'deviceId' },
@@ -163,8 +181,8 @@ export const DEVICES: Resource = {
     },
     {
       verb: 'credential',
-      summary: 'Replaces the credential of a device; the old one stops at once, its connection is closed',
-      about: 'Client certificates of the device stop too, but for the one whose fingerprint is named.',
+      summary: 'Replaces the credential of a device, and closes its connection',
+      about: 'Client certificates of the device become invalid, too, except the one that --certificate names.',
       method: 'POST',
       path: '/admin/v1/devices/{deviceId}/credential',
       arguments: { DEVICE: 'deviceId' },
@@ -173,7 +191,7 @@ export const DEVICES: Resource = {
         certificate: {
           field: 'certificateFingerprint',
           value: 'SHA256',
-          text: 'fingerprint of the client certificate that it may log in with from now on; without, with none',
+          text: 'fingerprint of the only client certificate that the device may log in with from now on; by default none',
         },
       },
       note: SHOWN_ONCE,

@@ -2,30 +2,30 @@ import { column, date, type Resource } from './admin-resource.ts';
 
 const BY = 'firmware, battery, version, package, developer, application, activation';
 
-/** The whole fleet. */
+/** The figures of the whole fleet. */
 export const FLEET: Resource = {
   resource: 'fleet',
   columns: [column('VALUE', 'value'), column('DEVICES', 'devices')],
   verbs: [
     {
       verb: 'summary',
-      summary: 'How many devices there are, what waits, and what fails',
-      about: 'Figures are looked for every ten seconds at most; times are in UTC.',
+      summary: 'Counts devices, waiting commands and webhooks, and failures',
+      about: 'Figures are computed at most every ten seconds; times are in UTC.',
       method: 'GET',
       path: '/admin/v1/fleet/summary',
       examples: ['lapel admin fleet summary', 'lapel admin fleet summary --json | jq .devices'],
     },
     {
       verb: 'breakdown',
-      summary: 'How many devices have what',
-      about: `By ${BY}. A value that is left out is of devices that have none.`,
+      summary: 'Counts devices by a property',
+      about: `BY is one of ${BY}. The row without a value counts the devices that have none.`,
       method: 'GET',
       path: '/admin/v1/fleet/breakdown',
       arguments: { BY: 'by' },
       kind: 'list',
       list: 'groups',
       whole: true,
-      query: { package: { parameter: 'package', value: 'NAME', text: 'of which package the versions are counted' } },
+      query: { package: { parameter: 'package', value: 'NAME', text: 'the package whose versions are counted' } },
       examples: [
         'lapel admin fleet breakdown firmware',
         'lapel admin fleet breakdown version --package com.example.camera',
@@ -33,8 +33,9 @@ export const FLEET: Resource = {
     },
     {
       verb: 'history',
-      summary: 'The figures over the last 30 days at most; times are in UTC',
-      about: 'By ten seconds at the finest, after two hours by the minute, after two days by ten minutes.',
+      summary: 'Lists the figures of at most the last 30 days; times are in UTC',
+      about:
+        'There is a row for every ten seconds of the last two hours, for every minute of the last two days, and for every ten minutes before that.',
       method: 'GET',
       path: '/admin/v1/fleet/history',
       kind: 'list',
@@ -53,7 +54,7 @@ export const FLEET: Resource = {
         column('LATE MS', 'loopP99Ms'),
       ],
       arguments: { SINCE: 'since' },
-      query: { step: { parameter: 'step', value: 'SECONDS', text: 'between two rows at least' } },
+      query: { step: { parameter: 'step', value: 'SECONDS', text: 'show at most one row in so many seconds' } },
       examples: ['lapel admin fleet history 2026-11-20T08:00:00Z --step 600'],
     },
   ],

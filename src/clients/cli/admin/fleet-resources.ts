@@ -17,28 +17,35 @@ export const TRANSACTION_COLUMNS: readonly Column<Row>[] = [
   { head: 'ERROR', cell: ({ error, warning }) => codeOf(error) ?? codeOf(warning), flexible: true },
 ];
 
-/** What devices are told to do, of all developers. */
+/** The transactions of all developers. */
 export const TRANSACTIONS: Resource = {
   resource: 'transaction',
   columns: TRANSACTION_COLUMNS,
   verbs: [
     {
       verb: 'list',
-      summary: 'Transactions of all developers, the newest first; unfinished ones the oldest first',
-      about: 'Times are lengths: 7d, 12h, 30m, 45s.',
+      summary: 'Lists transactions of all developers, the newest first; with --unfinished the oldest first',
+      about: 'A DURATION is a number with a unit: 7d, 12h, 30m, 45s.',
       method: 'GET',
       path: '/admin/v1/transactions',
       kind: 'list',
       list: 'transactions',
       first: 100,
       query: {
-        unfinished: { parameter: 'unfinished', text: 'only what devices have not answered, the oldest first' },
-        'older-than': { parameter: 'olderThan', value: 'TIME', text: 'only those that were made so long ago' },
-        warning: { parameter: 'warning', text: 'only unfinished ones that their device will not answer' },
-        status: { parameter: 'status', value: 'STATE', text: 'only those in this state' },
-        operation: { parameter: 'operation', value: 'NAME', text: 'only this operation, as setWifi' },
-        application: { parameter: 'applicationId', value: 'ID', text: 'only those of this application' },
-        device: { parameter: 'deviceId', value: 'DEVICE', text: 'only those of this device' },
+        unfinished: { parameter: 'unfinished', text: 'only unfinished transactions, the oldest first' },
+        'older-than': { parameter: 'olderThan', value: 'DURATION', text: 'only transactions older than this' },
+        warning: {
+          parameter: 'warning',
+          text: 'only unfinished transactions that the firmware of the device is too old for',
+        },
+        status: { parameter: 'status', value: 'STATE', text: 'only transactions in this state' },
+        operation: {
+          parameter: 'operation',
+          value: 'NAME',
+          text: 'only transactions of this operation, for example setWifi',
+        },
+        application: { parameter: 'applicationId', value: 'ID', text: 'only transactions of this application' },
+        device: { parameter: 'deviceId', value: 'DEVICE', text: 'only transactions of this device' },
       },
       examples: [
         'lapel admin transaction list --unfinished --older-than 1h',
@@ -47,7 +54,7 @@ export const TRANSACTIONS: Resource = {
     },
     {
       verb: 'show',
-      summary: 'One transaction, what its device is told, and its webhook; without passwords',
+      summary: 'Shows a transaction, its command and its webhook, without passwords',
       method: 'GET',
       path: '/admin/v1/transactions/{transactionId}',
       arguments: { TRANSACTION: 'transactionId' },
@@ -55,7 +62,7 @@ export const TRANSACTIONS: Resource = {
     },
     {
       verb: 'cancel',
-      summary: 'Cancels an unfinished transaction; its application is told',
+      summary: 'Cancels an unfinished transaction; the application gets a webhook',
       method: 'DELETE',
       path: '/admin/v1/transactions/{transactionId}',
       arguments: { TRANSACTION: 'transactionId' },
@@ -64,8 +71,8 @@ export const TRANSACTIONS: Resource = {
     },
     {
       verb: 'cancel-many',
-      summary: 'Cancels the transactions of a list, each by itself',
-      about: "Their numbers, out of the list of them in JSON: jq '[.transactions[].transactionId]'.",
+      summary: 'Cancels several transactions, each independently of the others',
+      about: "The file is made from lapel admin transaction list --json with jq '[.transactions[].transactionId]'.",
       method: 'POST',
       path: '/admin/v1/transactions/cancel',
       fields: {
@@ -74,7 +81,7 @@ export const TRANSACTIONS: Resource = {
           value: 'FILE',
           kind: 'json',
           file: true,
-          text: 'file with their numbers as a JSON array, 1000 at most (- is standard input)',
+          text: 'file with a JSON array of at most 1000 transactionIds (- is standard input)',
         },
       },
       examples: ['lapel admin transaction cancel-many --transactions stuck.json'],
@@ -98,7 +105,7 @@ const VERSION_COLUMNS: readonly Column<Row>[] = [
   flexible('WARNING', 'warning'),
 ];
 
-/** Packages of all developers and of the service, and who has them. */
+/** Packages of all developers and of the service, and the devices that have them. */
 export const PACKAGES: Resource = {
   resource: 'package',
   columns: [
@@ -113,7 +120,7 @@ export const PACKAGES: Resource = {
   verbs: [
     {
       verb: 'list',
-      summary: 'Packages of all developers and of the service',
+      summary: 'Lists the packages of all developers and of the service',
       method: 'GET',
       path: '/admin/v1/packages',
       kind: 'list',
@@ -127,7 +134,7 @@ export const PACKAGES: Resource = {
     },
     {
       verb: 'show',
-      summary: 'One package: whose it is, and its newest version',
+      summary: 'Shows a package with its developer and newest version',
       method: 'GET',
       path: '/admin/v1/packages/{package}',
       arguments: { PACKAGE: 'package' },
@@ -136,7 +143,7 @@ export const PACKAGES: Resource = {
     },
     {
       verb: 'versions',
-      summary: 'The versions of a package: files, and how many devices have, wait for, failed at each',
+      summary: 'Lists the versions of a package with their files and numbers of devices',
       method: 'GET',
       path: '/admin/v1/packages/{package}/versions',
       arguments: { PACKAGE: 'package' },
@@ -149,7 +156,7 @@ export const PACKAGES: Resource = {
     },
     {
       verb: 'installations',
-      summary: 'The devices that have a version, wait for it, or failed at it',
+      summary: 'Lists the devices that have a version installed, wait for it, or failed to install it',
       method: 'GET',
       path: '/admin/v1/packages/{package}/versions/{version}/installations',
       arguments: { PACKAGE: 'package', VERSION: 'version' },
@@ -164,22 +171,22 @@ export const PACKAGES: Resource = {
       first: ALL,
       query: {
         line: LINE,
-        state: { parameter: 'state', value: 'STATE', text: 'only installed, waiting or failed ones' },
+        state: { parameter: 'state', value: 'STATE', text: 'only devices in this state: installed, waiting or failed' },
       },
       examples: ['lapel admin package installations com.example.camera 1.1.0 --state failed'],
     },
   ],
 };
 
-/** By its identifier or name. */
+/** The search by identifier or name. */
 export const SEARCH: Resource = {
   resource: 'search',
   columns: [column('KIND', 'kind'), column('ID', 'id'), column('OF', 'parent')],
   verbs: [
     {
       verb: '',
-      summary: 'Looks for a device, transaction, delivery, application, developer or package',
-      about: 'By the beginning of a device’s identifier, a number, a delivery’s identifier, or a part of a name.',
+      summary: 'Searches devices, transactions, deliveries, applications, developers and packages',
+      about: 'TEXT is the beginning of a deviceId, a transactionId, a deliveryId, or a part of a name.',
       method: 'GET',
       path: '/admin/v1/search',
       arguments: { TEXT: 'q' },
@@ -191,7 +198,7 @@ export const SEARCH: Resource = {
   ],
 };
 
-/** As in effect; what is secret is not shown. */
+/** The settings in effect, without secrets. */
 export const SETTINGS: Resource = {
   resource: 'setting',
   columns: [
@@ -203,7 +210,7 @@ export const SETTINGS: Resource = {
   verbs: [
     {
       verb: 'list',
-      summary: 'The settings of the service as in effect',
+      summary: 'Lists the settings of the service in effect',
       method: 'GET',
       path: '/admin/v1/settings',
       kind: 'list',

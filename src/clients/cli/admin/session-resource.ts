@@ -1,6 +1,6 @@
 import { column, date, type Resource } from './admin-resource.ts';
 
-/** Who is logged in to the console. */
+/** The sessions of the console. */
 export const SESSION: Resource = {
   resource: 'session',
   columns: [
@@ -12,7 +12,7 @@ export const SESSION: Resource = {
   verbs: [
     {
       verb: 'list',
-      summary: 'Who is logged in to the console',
+      summary: 'Lists the sessions of the console',
       method: 'GET',
       path: '/admin/v1/sessions',
       kind: 'list',

@@ -2,7 +2,7 @@ import { column, date, flexible, type Resource } from './admin-resource.ts';
 
 const STATES = 'pending, delivered, exhausted or gone';
 
-/** Where webhooks go. */
+/** The receivers of webhooks. */
 export const RECEIVERS: Resource = {
   resource: 'receiver',
   columns: [
@@ -17,19 +17,21 @@ export const RECEIVERS: Resource = {
   verbs: [
     {
       verb: 'list',
-      summary: 'Where webhooks go, and how it does there; times are in UTC',
+      summary: 'Lists the receivers of webhooks and their states; times are in UTC',
       method: 'GET',
       path: '/admin/v1/receivers',
       kind: 'list',
       list: 'receivers',
       first: 1000,
-      query: { state: { parameter: 'state', value: 'STATE', text: 'healthy, slow or failing: only those' } },
+      query: {
+        state: { parameter: 'state', value: 'STATE', text: 'only receivers in this state: healthy, slow or failing' },
+      },
       examples: ['lapel admin receiver list --state failing'],
     },
   ],
 };
 
-/** Webhooks of all applications. */
+/** The webhook deliveries of all applications. */
 export const DELIVERIES: Resource = {
   resource: 'delivery',
   columns: [
@@ -45,20 +47,28 @@ export const DELIVERIES: Resource = {
   verbs: [
     {
       verb: 'list',
-      summary: 'Webhooks of all applications, the newest first; times are in UTC',
+      summary: 'Lists webhook deliveries of all applications, the newest first; times are in UTC',
       method: 'GET',
       path: '/admin/v1/deliveries',
       kind: 'list',
       list: 'deliveries',
       first: 100,
       query: {
-        application: { parameter: 'applicationId', value: 'ID', text: 'of this application only' },
-        device: { parameter: 'deviceId', value: 'DEVICE', text: 'about this device only' },
-        transaction: { parameter: 'transactionId', value: 'N', text: 'the one that told the end of this transaction' },
-        status: { parameter: 'status', value: 'S', text: `${STATES}: only those` },
-        setting: { parameter: 'setting', value: 'S', text: 'to this setting only' },
-        since: { parameter: 'since', value: 'TIME', text: 'made from this moment on, in UTC: 2026-11-20T08:30:00Z' },
-        until: { parameter: 'until', value: 'TIME', text: 'made before this moment' },
+        application: { parameter: 'applicationId', value: 'ID', text: 'only deliveries of this application' },
+        device: { parameter: 'deviceId', value: 'DEVICE', text: 'only deliveries about this device' },
+        transaction: {
+          parameter: 'transactionId',
+          value: 'N',
+          text: 'only the delivery that reported the end of this transaction',
+        },
+        status: { parameter: 'status', value: 'S', text: `only deliveries in this state: ${STATES}` },
+        setting: { parameter: 'setting', value: 'S', text: 'only deliveries to the URL of this setting' },
+        since: {
+          parameter: 'since',
+          value: 'TIME',
+          text: 'only deliveries created from this time on, in UTC: 2026-11-20T08:30:00Z',
+        },
+        until: { parameter: 'until', value: 'TIME', text: 'only deliveries created before this time' },
       },
       examples: [
         'lapel admin delivery list --status exhausted',
@@ -67,7 +77,7 @@ export const DELIVERIES: Resource = {
     },
     {
       verb: 'show',
-      summary: 'One webhook: what is sent, and what came of its failed attempts',
+      summary: 'Shows a delivery with its body and the results of its failed attempts',
       method: 'GET',
       path: '/admin/v1/applications/{applicationId}/deliveries/{deliveryId}',
       arguments: { APPLICATION: 'applicationId', DELIVERY: 'deliveryId' },
@@ -75,7 +85,7 @@ export const DELIVERIES: Resource = {
     },
     {
       verb: 'redeliver',
-      summary: 'Sends a webhook again, whatever became of it',
+      summary: 'Sends a delivery again, whatever its state',
       method: 'POST',
       path: '/admin/v1/applications/{applicationId}/deliveries/{deliveryId}/redeliver',
       arguments: { APPLICATION: 'applicationId', DELIVERY: 'deliveryId' },
@@ -84,15 +94,19 @@ export const DELIVERIES: Resource = {
     },
     {
       verb: 'redeliver-range',
-      summary: 'Sends webhooks of an application again: what was given up, unless a state is named',
+      summary: 'Sends deliveries of an application again: those given up, or those of --status',
       method: 'POST',
       path: '/admin/v1/applications/{applicationId}/deliveries/redeliver',
       arguments: { APPLICATION: 'applicationId' },
       fields: {
-        since: { field: 'since', value: 'TIME', text: 'made from this moment on, in UTC: 2026-11-20T08:30:00Z' },
-        until: { field: 'until', value: 'TIME', text: 'made before this moment' },
-        status: { field: 'status', value: 'S', text: `${STATES}: only those` },
-        setting: { field: 'setting', value: 'S', text: 'to this setting only' },
+        since: {
+          field: 'since',
+          value: 'TIME',
+          text: 'only deliveries created from this time on, in UTC: 2026-11-20T08:30:00Z',
+        },
+        until: { field: 'until', value: 'TIME', text: 'only deliveries created before this time' },
+        status: { field: 'status', value: 'S', text: `only deliveries in this state: ${STATES}` },
+        setting: { field: 'setting', value: 'S', text: 'only deliveries to the URL of this setting' },
       },
       examples: [
         'lapel admin delivery redeliver-range patrol --since 2026-11-20T08:00:00Z --until 2026-11-20T12:00:00Z',

@@ -13,10 +13,14 @@ type Wifi = Operations['setWifi']['input']['body'];
 type Apn = Operations['setApn']['input']['body'];
 
 const LIST_OPTIONS = (thing: string): Options => ({
-  file: { value: 'FILE', file: true, text: `all ${thing}, a JSON array as in the REST API (- is standard input)` },
-  none: { text: `the device shall know no ${thing}` },
+  file: {
+    value: 'FILE',
+    file: true,
+    text: `file with all ${thing} as a JSON array, as in the REST API (- is standard input)`,
+  },
+  none: { text: `remove all ${thing} from the device` },
 });
-// The fields of an APN entry; the interface has three that are numbers.
+// The fields of an APN entry, of which three are numbers.
 const APN_NUMBERS = ['authType', 'bearer', 'bearerBitmask'];
 // biome-ignore format: a list of words
 export const APN_FIELDS: readonly string[] = [
@@ -25,12 +29,12 @@ export const APN_FIELDS: readonly string[] = [
   ...APN_NUMBERS,
 ];
 
-/** A list for a device: from a file, none, or one entry of options. */
+/** Reads a list for a device: from a file, an empty one, or one entry from options. */
 async function entries(given: Given, terminal: Terminal, one: () => object | null): Promise<unknown> {
   const file = given.text('file');
   const entry = one();
   const ways = [file !== undefined, given.flag('none'), entry !== null].filter(Boolean).length;
-  if (ways !== 1) throw new UsageError('--file', 'give either it, or --none, or one entry by its options');
+  if (ways !== 1) throw new UsageError('--file', 'give either --file, or --none, or the options of one entry');
   if (file !== undefined) return readJson('--file', file, terminal);
   return entry === null ? [] : [entry];
 }
@@ -75,15 +79,15 @@ const PEERS = (result: Record<string, unknown>) =>
     Array.isArray(result['devices']) ? (result['devices'] as Peer[]) : [],
     'The device sees no Bluetooth device.',
   );
-const OLD_FIRMWARE = `Devices with firmware older than 9.001.0 take the command and never answer: then the transaction says FIRMWARE_TOO_OLD, and
-is to be cancelled.`;
+const OLD_FIRMWARE = `Devices with firmware older than 9.001.0 accept the command but never answer. Their transaction shows the warning
+FIRMWARE_TOO_OLD; cancel it.`;
 const bluetooth = { type: 'bluetooth' } as const;
 
 const ROWS: readonly TransactionRow[] = [
   {
     name: 'activate',
-    summary: 'Activates a device for the application (op 5)',
-    options: { 'client-id': { value: 'ID', text: 'its clientId; without, the service makes one' } },
+    summary: 'Activates a device for the application',
+    options: { 'client-id': { value: 'ID', text: 'clientId of the device; by default the service generates one' } },
     examples: ['lapel device activate 490154203237518', 'lapel device activate 490154203237518 --client-id glasses-7'],
     prepare(given, { deviceId }) {
       const clientId = given.text('client-id');
@@ -92,7 +96,7 @@ const ROWS: readonly TransactionRow[] = [
   },
   {
     name: 'deactivate',
-    summary: 'Deactivates a device, and cancels its other transactions (op 6)',
+    summary: 'Deactivates a device, and cancels its other transactions',
     examples: ['lapel device deactivate 490154203237518'],
     prepare:
       (_given, { deviceId }) =>
@@ -101,16 +105,16 @@ const ROWS: readonly TransactionRow[] = [
   },
   {
     name: 'wifi',
-    summary: 'Sets all Wi-Fi networks that a device shall know (op 11)',
+    summary: 'Sets all Wi-Fi networks of a device',
     about:
-      'What it knew before is replaced. Several networks come from a file: [{ "ssid", "password", "security" }, ...].',
+      'The networks that it had before are replaced. To set several networks, use a file: [{ "ssid", "password", "security" }, ...].',
     options: {
-      ssid: { value: 'NAME', text: 'the network' },
-      password: { value: 'P', text: 'its password' },
+      ssid: { value: 'NAME', text: 'name of the network' },
+      password: { value: 'P', text: 'password of the network' },
       security: {
         value: 'S',
         choices: ['OPEN', 'WEP', 'WPA2', 'WPA3', 'WPA2_WPA3'],
-        text: 'WPA2 with a password, else OPEN, unless told',
+        text: 'security of the network; by default WPA2 with a password, else OPEN',
       },
       ...LIST_OPTIONS('Wi-Fi networks'),
     },
@@ -125,8 +129,9 @@ const ROWS: readonly TransactionRow[] = [
   },
   {
     name: 'apn',
-    summary: 'Sets all access point names that a device shall have (op 10)',
-    about: 'What it had before is replaced. Several come from a file: [{ "name", "apn", ... }, ...].',
+    summary: 'Sets all access point names of a device',
+    about:
+      'The entries that it had before are replaced. To set several entries, use a file: [{ "name", "apn", ... }, ...].',
     options: {
       ...Object.fromEntries(
         APN_FIELDS.map((field) => [kebab(field), { value: 'V', text: `${field} of the access point name` }]),
@@ -201,8 +206,8 @@ const ROWS: readonly TransactionRow[] = [
   },
   {
     name: 'install',
-    summary: 'Installs a distributed version on a device (op 28)',
-    about: 'To upload a file and install it in one go: lapel app upload FILE.apk --install DEVICE',
+    summary: 'Installs a distributed version on a device',
+    about: 'One command uploads a file and installs it: lapel app upload FILE.apk --install DEVICE',
     arguments: [{ name: 'PACKAGE' }, { name: 'VERSION' }],
     examples: ['lapel device install 490154203237518 com.example.camera 1.1.0'],
     prepare: (_given, { deviceId, rest: [name = '', version = ''] }) => {
@@ -212,7 +217,7 @@ const ROWS: readonly TransactionRow[] = [
   },
   {
     name: 'firmware update',
-    summary: 'Updates the firmware of a device to a version of the list',
+    summary: 'Updates the firmware of a device to a version from the list of firmware',
     arguments: [{ name: 'PACKAGE' }, { name: 'VERSION' }],
     examples: ['lapel device firmware update 490154203237518 com.lapel.firmware 9.2.0'],
     prepare: (_given, { deviceId, rest: [name = '', version = ''] }) => {
@@ -230,7 +235,7 @@ const cancel: Command = {
   examples: ['lapel device cancel 490154203237518 17'],
   async run(given, terminal) {
     const [deviceId = '', text = ''] = given.positionals;
-    if (!/^[1-9]\d{0,15}$/.test(text)) throw new UsageError('TRANSACTION', `"${text}" is no transactionId`);
+    if (!/^[1-9]\d{0,15}$/.test(text)) throw new UsageError('TRANSACTION', `"${text}" is not a transactionId`);
     const transactionId = Number(text);
     const application = await openApplication(given, terminal);
     await application.call(`cancel transaction ${text}`, (lapel) =>
@@ -240,5 +245,5 @@ const cancel: Command = {
   },
 };
 
-/** What a device shall do: each makes a transaction, or ends one. */
+/** The commands to devices: each creates a transaction, or cancels one. */
 export const DEVICE_COMMANDS: readonly Command[] = [...ROWS.map(transactionCommand), cancel];

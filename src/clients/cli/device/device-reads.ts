@@ -30,13 +30,12 @@ const STATUS_COLUMNS: readonly Column<Status>[] = [
   { head: 'NETWORK', cell: (status) => networkText(status) || null, flexible: true },
 ];
 
-const LIMIT = { value: 'N', text: 'no more rows than that' };
+const LIMIT = { value: 'N', text: 'show at most so many rows' };
 
-/** Op 8. */
 export const deviceList: Command = {
   name: 'device list',
-  summary: 'The devices of the application, and what they last reported (op 8)',
-  options: { limit: LIMIT, connected: { text: 'those that are connected now only' }, ...APPLICATION_OPTIONS },
+  summary: 'Lists the devices of the application with their last reported status',
+  options: { limit: LIMIT, connected: { text: 'only devices that are connected now' }, ...APPLICATION_OPTIONS },
   examples: ['lapel device list', 'lapel device list --connected', 'lapel device list --json | jq .devices[].deviceId'],
   async run(given, terminal) {
     const text = given.text('limit');
@@ -51,7 +50,7 @@ export const deviceList: Command = {
     });
     return {
       json: { ok: true, devices, total: devices.length },
-      text: table(STATUS_COLUMNS, devices, 'There is none: lapel device activate DEVICE'),
+      text: table(STATUS_COLUMNS, devices, 'There are none; activate one with lapel device activate DEVICE'),
     };
   },
 };
@@ -60,7 +59,7 @@ async function* onlyConnected(statuses: AsyncIterable<Status>): AsyncGenerator<S
   for await (const status of statuses) if (status.connected) yield status;
 }
 
-/** What is not allowed before a device is activated is left out of what is shown. */
+/** Answers null for a call that is refused because the device is not activated: its part of the output is left out. */
 async function unlessRefused<Result>(asked: Promise<Result>): Promise<Result | null> {
   try {
     return await asked;
@@ -70,11 +69,11 @@ async function unlessRefused<Result>(asked: Promise<Result>): Promise<Result | n
   }
 }
 
-/** Ops 4, 7 and 9 of one device. */
+/** Shows a device: the activation status, the status and the hardware properties in one. */
 export const deviceShow: Command = {
   name: 'device show',
   arguments: [{ name: 'DEVICE' }],
-  summary: 'One device: activation, state, software and hardware (ops 4, 7, 9)',
+  summary: 'Shows a device: activation, status, software and hardware',
   options: APPLICATION_OPTIONS,
   examples: ['lapel device show 490154203237518', 'lapel device show 490154203237518 --json | jq .status.battery'],
   async run(given, terminal) {
@@ -111,11 +110,11 @@ export const deviceShow: Command = {
   },
 };
 
-/** The firmware of a device, and op 29: what it could be updated to. */
+/** Shows the firmware of a device, and the versions that it could be updated to. */
 export const deviceFirmware: Command = {
   name: 'device firmware show',
   arguments: [{ name: 'DEVICE' }],
-  summary: 'The firmware of a device, and all that can be distributed (op 29)',
+  summary: 'Shows the firmware of a device, and the versions that it can be updated to',
   options: APPLICATION_OPTIONS,
   examples: ['lapel device firmware show 490154203237518'],
   async run(given, terminal) {
@@ -142,7 +141,7 @@ const TRANSACTION_COLUMNS: readonly Column<TransactionRecord>[] = [
   { head: 'DETAIL', cell: (record) => transactionDetail(record), flexible: true },
 ];
 
-/** Why it failed, what it has to say, or how far it is. */
+/** The error, the warning, the progress or the result of a transaction. */
 export function transactionDetail({ error, warning, progress, status, result }: TransactionRecord): string {
   if (error) return `${error.code}: ${error.message}`;
   if (warning) return `${warning.code}: ${warning.message}`;
@@ -159,11 +158,11 @@ export const OPERATION_NAMES =
 export const deviceTransactions: Command = {
   name: 'device transactions',
   arguments: [{ name: 'DEVICE' }, { name: 'TRANSACTION', optional: true }],
-  summary: 'What a device was told, newest first; or one transaction in full',
+  summary: 'Lists the transactions of a device, the newest first; or shows one in full',
   options: {
-    status: { value: 'S', choices: TRANSACTION_STATES, text: 'those in this state only' },
-    operation: { value: 'O', choices: OPERATION_NAMES, text: 'those of this operation only' },
-    limit: { ...LIMIT, text: 'no more rows than that (20; 0: all)' },
+    status: { value: 'S', choices: TRANSACTION_STATES, text: 'only transactions in this state' },
+    operation: { value: 'O', choices: OPERATION_NAMES, text: 'only transactions of this operation' },
+    limit: { ...LIMIT, text: 'show at most so many rows (20; 0: all)' },
     ...APPLICATION_OPTIONS,
   },
   examples: [
@@ -175,7 +174,7 @@ export const deviceTransactions: Command = {
     const [deviceId = '', one] = given.positionals;
     const application = await openApplication(given, terminal);
     if (one !== undefined) {
-      if (!/^[1-9]\d{0,15}$/.test(one)) throw new UsageError('TRANSACTION', `"${one}" is no transactionId`);
+      if (!/^[1-9]\d{0,15}$/.test(one)) throw new UsageError('TRANSACTION', `"${one}" is not a transactionId`);
       const record = await application.call(`read transaction ${one}`, (lapel) =>
         lapel.readTransaction({ deviceId, transactionId: Number(one) }),
       );
@@ -193,7 +192,7 @@ export const deviceTransactions: Command = {
     );
     return {
       json: { ok: true, transactions, total: transactions.length },
-      text: table(TRANSACTION_COLUMNS, transactions, 'There is none.'),
+      text: table(TRANSACTION_COLUMNS, transactions, 'There are none.'),
     };
   },
 };

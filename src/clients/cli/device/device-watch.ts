@@ -13,15 +13,15 @@ import { isFinished } from './follow-transactions.ts';
 import type { TransactionRecord } from './transaction-command.ts';
 
 const OPTIONS = {
-  interval: { value: 'SECONDS', text: 'how often to look (1)' },
-  timeout: { value: 'SECONDS', text: 'end after that, with exit code 0 (without: until Ctrl-C)' },
+  interval: { value: 'SECONDS', text: 'seconds between two requests (1)' },
+  timeout: { value: 'SECONDS', text: 'stop after so many seconds with exit code 0 (by default Ctrl-C stops it)' },
   ...APPLICATION_OPTIONS,
 } satisfies Options;
-// The newest that are looked at; older ones that are still open are looked at one by one.
+// The newest transactions are read in one list; older ones that are not finished are read one by one.
 const NEWEST = 50;
 const FAILURES_IN_A_ROW = 30;
 
-/** What of a state is worth a line when it changes. */
+/** The parts of a status whose changes are shown, one line each. */
 const FACTS: Readonly<Record<string, (status: Status) => string | null>> = {
   connected: ({ connected }) => (connected ? 'connected' : 'disconnected'),
   firmware: ({ firmwareVersion }) => firmwareVersion,
@@ -85,8 +85,8 @@ export const deviceWatch: Command = {
   name: 'device watch',
   arguments: [{ name: 'DEVICE' }],
   summary: 'Follows the state and the transactions of a device until Ctrl-C',
-  about: `At first: its state, and its unfinished transactions. Then each change. --json prints an object a line, of type
-"status" or "transaction". Nothing is set up for it and nothing is changed: it looks, again and again.`,
+  about: `Shows the status and the unfinished transactions of the device, then each change. --json prints one object per line, of
+type "status" or "transaction". The command only reads, by repeated requests.`,
   options: OPTIONS,
   examples: [
     'lapel device watch 490154203237518',

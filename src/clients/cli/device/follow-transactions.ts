@@ -6,16 +6,16 @@ import type { Screen, Terminal } from '../show/terminal.ts';
 
 type TransactionRecord = Operations['readTransaction']['answer'];
 
-/** A transaction of one device, as far as it is known. */
+/** The known state of a transaction of one device. */
 export interface Followed {
   deviceId: string;
-  /** Null: the service refused to begin it. */
+  /** Null when the service refused to create it. */
   transactionId: number | null;
-  /** The transaction's, or `refused`. */
+  /** The status of the transaction, or `refused`. */
   status: string;
   progress: number | null;
   error: { code: string; message: string } | null;
-  /** The whole record, once it was read. */
+  /** The whole transaction, after it was read. */
   record?: TransactionRecord;
 }
 
@@ -23,7 +23,8 @@ const FINISHED = new Set(['succeeded', 'failed', 'cancelled', 'refused']);
 export const isFinished = ({ status }: { status: string }): boolean => FINISHED.has(status);
 
 const PARALLEL = 8;
-// Milliseconds. Many devices are asked about less often: no more than 50 questions a second.
+// Milliseconds between two rounds. Many devices are asked about less often, so that there are at most 50 requests a
+// second.
 const SHORTEST_PAUSE = 250;
 const LONGEST_PAUSE = 3000;
 const PER_DEVICE = 20;
@@ -34,12 +35,12 @@ export async function inParallel<Item>(items: readonly Item[], task: (item: Item
   const worker = async (): Promise<void> => {
     for (const item of queue) await task(item);
   };
-  // All come to their end, also when one fails: nothing goes on behind the caller's back.
+  // All workers come to their end, also when one fails, so that no request is made after the return.
   const ends = await Promise.allSettled(Array.from({ length: PARALLEL }, worker));
   for (const end of ends) if (end.status === 'rejected') throw end.reason;
 }
 
-/** A state in words: `queued: waits for the device`. */
+/** A state in words, such as `queued: waits for the device`. */
 export function stateText({ status, progress, error }: Pick<Followed, 'status' | 'progress' | 'error'>): string {
   if (error) return `${status}: ${error.code} ${error.message}`;
   if (status === 'queued') return 'queued: waits for the device';
@@ -50,13 +51,13 @@ interface Parts {
   application: Application;
   screen: Screen;
   terminal: Terminal;
-  /** Milliseconds; null: until the end. */
+  /** Milliseconds; null to wait until the end. */
   timeout: number | null;
 }
 
 /**
- * Follows transactions to their end, or for `timeout` milliseconds, or until it is interrupted; what is shown is each
- * change of each device. The service may be away for about a minute. Throws a Failure.
+ * Follows transactions to their end, or for `timeout` milliseconds, or until it is interrupted, and shows each change.
+ * The service may be unreachable for about a minute. Throws a Failure.
  */
 export async function followTransactions(
   followed: readonly Followed[],
@@ -84,10 +85,11 @@ export async function followTransactions(
       const { warning } = one.record ?? {};
       if (warning && !warned.has(one)) {
         warned.add(one);
-        screen.line(`note: ${one.deviceId} will not answer: ${warning.code} ${warning.message}`);
+        screen.line(`warning: ${one.deviceId} will not answer: ${warning.code} ${warning.message}`);
         screen.line(`  lapel device cancel ${one.deviceId} ${one.transactionId}`);
       }
-      // On a terminal the percents move in the lines that change; elsewhere every tenth would still be too much.
+      // A terminal shows the progress in lines that it overwrites. Elsewhere only changes of the status are printed,
+      // because a line for every tenth percent would be too much.
       const state = one.error ? stateText(one) : one.status;
       if (one.transactionId === null || last.get(one) === state) continue;
       last.set(one, state);

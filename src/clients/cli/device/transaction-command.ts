@@ -13,32 +13,32 @@ import { type Followed, followTransactions, isFinished, stateText } from './foll
 export type TransactionRecord = Operations['readTransaction']['answer'];
 type Ordered = (lapel: LapelClient) => Promise<{ transactionId: number }>;
 
-/** An operation of a device as a command: what is ordered is a transaction, whose end may be waited for. */
+/** An operation of a device as a command: it creates a transaction and may wait for its end. */
 export interface TransactionRow {
-  /** `wifi`: what follows `lapel device`. */
+  /** The words after `lapel device`, such as `wifi`. */
   name: string;
   summary: string;
   about?: string;
   arguments?: readonly Argument[];
   options?: Options;
   examples: readonly string[];
-  /** Reads the command line; throws a UsageError before anything is sent. */
+  /** Reads the command line. Throws a UsageError before anything is sent. */
   prepare(
     given: Given,
     device: { deviceId: string; rest: readonly string[] },
     terminal: Terminal,
   ): Ordered | Promise<Ordered>;
-  /** What the device answered, for people. */
+  /** Shows the result of the device for people. */
   show?: (result: Record<string, unknown>) => Text;
 }
 
 const WAIT_OPTIONS = {
-  wait: { text: 'follow the transaction to its end (without: on a terminal yes, in scripts no)' },
-  'no-wait': { text: 'only order it, and print its transactionId' },
-  timeout: { value: 'SECONDS', text: 'wait no longer than that; the transaction goes on' },
+  wait: { text: 'wait for the end of the transaction (default on a terminal, but not in scripts)' },
+  'no-wait': { text: 'only create the transaction, and print its transactionId' },
+  timeout: { value: 'SECONDS', text: 'wait at most so many seconds; the transaction goes on' },
 } satisfies Options;
 
-/** Milliseconds to wait; null: to the end; undefined: not at all. */
+/** Milliseconds to wait; null to wait until the end; undefined not to wait. */
 function readWait(given: Given, { stderr }: Terminal): number | null | undefined {
   const seconds = given.text('timeout');
   if (given.flag('no-wait')) {
@@ -50,7 +50,7 @@ function readWait(given: Given, { stderr }: Terminal): number | null | undefined
   return given.flag('wait') || stderr.isTTY === true ? null : undefined;
 }
 
-/** What became of it: exit code 1 when it was waited for and did not succeed. */
+/** The outcome of a transaction: exit code 1 when it was waited for and did not succeed. */
 function outcomeOf(one: Followed, show: TransactionRow['show']): Outcome {
   const { deviceId, transactionId, status, record } = one;
   const json = { ok: status === 'succeeded', transactionId, ...record };

@@ -15,15 +15,23 @@ import { openImportOutput } from './import-output.ts';
 
 const TYPES: Readonly<Record<string, string>> = { ndjson: 'application/x-ndjson', csv: 'text/csv' };
 const OPTIONS = {
-  developer: { value: 'ID', text: 'of which developer the devices are' },
-  output: { value: 'FILE', file: true, text: 'gets the credentials (mode 0600); a run that broke off goes on from it' },
-  format: { value: 'F', choices: Object.keys(TYPES), text: 'of FILE; without, by its ending' },
+  developer: { value: 'ID', text: 'the developer of the devices' },
+  output: {
+    value: 'FILE',
+    file: true,
+    text: 'file for the credentials (mode 0600); an interrupted import continues from it',
+  },
+  format: {
+    value: 'F',
+    choices: Object.keys(TYPES),
+    text: 'format of FILE; by default taken from the ending of its name',
+  },
   ...ADMIN_OPTIONS,
 } satisfies Options;
 const FAULTS_IN_JSON = 100;
 const EXISTS = 'device already exists.';
 const EXISTS_ADVICE =
-  'devices that exist keep their credential; those of an earlier run are passed over with the --output of that run';
+  'existing devices keep their credential; name the --output of an earlier import to skip its devices';
 const REDRAW_MILLISECONDS = 100;
 const PLAIN_MILLISECONDS = 5000;
 
@@ -33,15 +41,15 @@ function formatOf(path: string, given: Given): string {
   const ending = path.split('.').at(-1)?.toLowerCase() ?? '';
   if (ending === 'csv') return 'csv';
   if (ending === 'ndjson' || ending === 'jsonl') return 'ndjson';
-  throw new UsageError('--format', `is needed: the name ${path} does not say whether it is ndjson or csv`);
+  throw new UsageError('--format', `is needed: the name ${path} does not end in .ndjson, .jsonl or .csv`);
 }
 
-/** The input, how long it is, and how far it was read. */
+/** Opens the input; also gives its size and the number of bytes read. */
 async function openInput(path: string, { stdin }: Terminal) {
   if (path === '-') return { body: stdin as Readable, size: null, bytesRead: () => 0 };
   try {
     const stats = await stat(path);
-    if (stats.isDirectory()) throw new Error('is no file');
+    if (stats.isDirectory()) throw new Error('is not a file');
     const body = createReadStream(path);
     return { body, size: stats.isFile() ? stats.size : null, bytesRead: () => body.bytesRead };
   } catch (error) {
@@ -50,7 +58,7 @@ async function openInput(path: string, { stdin }: Terminal) {
   }
 }
 
-/** Shows how far it is: a line that changes on a terminal, a line now and then elsewhere. */
+/** Shows the progress: a changing line on a terminal, otherwise a line now and then. */
 function createMeter(screen: Screen, { now }: Terminal, share: () => number | null) {
   const began = now();
   let drawn = began;
@@ -72,7 +80,10 @@ function createMeter(screen: Screen, { now }: Terminal, share: () => number | nu
   };
 }
 
-/** `devices.csv:17: deviceId: String should match ... (string_pattern_mismatch)`, a line for each fault. */
+/**
+ * The lines of a failure, one for each fault: `devices.csv:17: deviceId: String should match ...
+ * (string_pattern_mismatch)`.
+ */
 function faultLines(name: string, { line, deviceId, error }: Fault): string[] {
   const place = `${name}:${line}`;
   const details = error.details ?? [];
@@ -83,15 +94,15 @@ function faultLines(name: string, { line, deviceId, error }: Fault): string[] {
 export const adminDeviceImport: Command = {
   name: 'admin device import',
   arguments: [{ name: 'FILE', file: true }],
-  summary: 'Registers many devices of a developer from a file: NDJSON or CSV',
-  about: `A line is a device. NDJSON: {"deviceId": "490154203237518", "hardwareProperties": {...}, "credential": "..."}; CSV names its
-fields in the first line: deviceId,hardwareProperties.model.name,hardwareProperties.macAddressWifi,... All but deviceId may
-be left out. FILE may be - for standard input. The credentials (MQTT passwords) are made here, 256 random bits each, and are
-in the output before they are sent; in the end it has a line {"deviceId", "credential"} for each device that is registered.
+  summary: 'Registers many devices of a developer from an NDJSON or CSV file',
+  about: `Each line is a device. NDJSON: {"deviceId": "490154203237518", "hardwareProperties": {...}, "credential": "..."}; CSV names
+its fields in the first line: deviceId,hardwareProperties.model.name,hardwareProperties.macAddressWifi,... Only deviceId is
+required. FILE may be - for standard input. The command generates the credentials (MQTT passwords), 256 random bits each, and
+writes them to the output before it sends them; a finished output has a line {"deviceId", "credential"} for each registered device.
 
-A line that fails harms no other: it is told with its number, and the exit code is 1. Whatever ends the run (Ctrl-C, the
-connection, the machine): run the same command again. Lines that are done are skipped, lines of unknown fate are sent again
-with the same credential. So are lines that failed and were mended meanwhile, and lines that are new in the file.`,
+A faulty line does not affect others: it is reported with its number, and the exit code is 1. After an interruption of any kind
+(Ctrl-C, the connection, the machine) run the same command again. It skips finished lines, and sends lines without an answer
+again with the same credential. It also sends lines that failed and were corrected, and lines that are new in the file.`,
   options: OPTIONS,
   examples: [
     'lapel admin device import devices.csv --developer acme --output credentials.ndjson',
@@ -104,7 +115,7 @@ with the same credential. So are lines that failed and were mended meanwhile, an
     if (developerId === undefined) throw new UsageError('--developer', 'is needed');
     const outputPath = given.text('output');
     if (outputPath === undefined) {
-      throw new UsageError('--output', 'is needed: it gets the credentials, which are shown nowhere else');
+      throw new UsageError('--output', 'is needed for the credentials, which are shown nowhere else');
     }
     const read = readerOf(TYPES[formatOf(path, given)])!;
     const administration = await openAdministration(given, terminal);
@@ -112,7 +123,7 @@ with the same credential. So are lines that failed and were mended meanwhile, an
     const output = await openImportOutput(outputPath, developerId);
     const screen = createScreen(terminal.stderr);
     if (output.registeredBefore > 0)
-      screen.line(`going on: ${outputPath} has ${count(output.registeredBefore)} devices that are registered`);
+      screen.line(`continuing: ${outputPath} has ${count(output.registeredBefore)} registered devices`);
     const { size } = input;
     const meter = createMeter(screen, terminal, () => (size ? input.bytesRead() / size : null));
     const name = path === '-' ? 'standard input' : path;
@@ -135,21 +146,21 @@ with the same credential. So are lines that failed and were mended meanwhile, an
         },
       });
     } catch (error) {
-      await output.flush().catch(() => undefined); // what cannot be written has been said already
+      await output.flush().catch(() => undefined); // a failed write was already reported
       await output.close();
-      screen.line(`stopped; run the same command again to go on: ${outputPath} has what is done`);
+      screen.line(`stopped; run the same command again to continue: ${outputPath} has the finished devices`);
       throw error;
     } finally {
       screen.show([]);
       input.body.destroy();
     }
     const { lines, registered, skipped, refused } = counts;
-    const summary = `${count(registered)} registered, ${count(skipped)} were done before, ${count(refused)} failed`;
+    const summary = `${count(registered)} registered, ${count(skipped)} skipped, ${count(refused)} failed`;
     if (terminal.interrupted.aborted) {
       await output.close();
       throw new Interrupted(
         `Stopped: ${summary}.`,
-        `Run the same command again to go on; what is done is in ${outputPath}.`,
+        `Run the same command again to continue; the finished devices are in ${outputPath}.`,
       );
     }
     await output.finish();
@@ -159,7 +170,7 @@ with the same credential. So are lines that failed and were mended meanwhile, an
       json: { ok: refused === 0, lines, registered, skipped, failed: refused, output: outputPath, seconds, errors },
       text: `${count(lines)} lines in ${duration(1000 * seconds)}: ${summary}. Credentials: ${outputPath}\n`,
       ...(refused > 0 && {
-        problem: `${count(refused)} of ${count(lines)} lines failed; mend them and run it again${advice}`,
+        problem: `${count(refused)} of ${count(lines)} lines failed; correct them and run the command again${advice}`,
       }),
     };
   },

@@ -8,26 +8,26 @@ import type { ImportOutput, Row, Written } from './import-output.ts';
 import { type LineAnswer, openImportRequest } from './import-request.ts';
 
 export interface Counts {
-  /** All that were read, blank ones not. */
+  /** All lines that were read, except blank ones. */
   lines: number;
   registered: number;
-  /** Of devices that an earlier run registered. */
+  /** Lines of devices that an earlier run registered. */
   skipped: number;
   refused: number;
 }
 
-/** A line that failed: in the words of the service, or of the file's grammar. */
+/** A line that failed, with the error of the service or of the file format. */
 export interface Fault {
   line: number;
   deviceId: string | null;
   error: NonNullable<LineAnswer['error']>;
 }
 
-/** A line that is to be sent, or was. */
+/** A line that was sent, or is about to be. */
 interface Sent {
   line: number;
   deviceId: string | null;
-  /** In the output; null for what is no device identifier: the service says so. */
+  /** The row in the output; null for an invalid deviceId, which the service refuses. */
   row: number | null;
   content: string;
 }
@@ -44,19 +44,19 @@ interface Parts {
 }
 
 const DEVICE_ID = /^\d{15}$/;
-/** Lines that go to the disk together. */
+/** Lines that are written to the disk together. */
 const BATCH = 200;
-// Lines without an answer at most. The service answers 200 at a time: with fewer than that it would wait for ever.
+// The most lines without an answer. The service answers 200 at a time, so with a smaller number it would wait for ever.
 const WINDOW = 1000;
-/** Lines of one request: short enough for proxies that limit its time. */
+/** Lines of one request. A longer request could exceed the time limits of proxies. */
 const REQUEST = 20_000;
 const ATTEMPTS = 6;
 const FIRST_PAUSE_MILLISECONDS = 500;
 
 /**
- * Sends what was read, in an order that survives everything: a device is on the disk before it is sent, and what became of
- * it is noted after. A connection that breaks is opened anew, and what has no answer is sent again. Ends early, in good
- * order, when it is interrupted. Throws a Failure.
+ * Imports the lines so that an interruption at any moment loses nothing: a device is written to the disk before it is
+ * sent, and its result is written after the answer. When the connection breaks, a new one is opened, and lines without
+ * an answer are sent again. Ends early without loss when it is interrupted. Throws a Failure.
  */
 export async function importDevices(parts: Parts): Promise<Counts> {
   const { administration, developerId, output, terminal, screen, onProgress, onFault } = parts;
@@ -64,13 +64,14 @@ export async function importDevices(parts: Parts): Promise<Counts> {
   const counts: Counts = { lines: 0, registered: 0, skipped: 0, refused: 0 };
   const unanswered: Sent[] = [];
   const source = batches(parts, counts);
-  // The next lines, read ahead: what was not taken when a request ended must not get lost.
+  // The next batch, read ahead. It is kept between requests, so that a batch that a request did not take is not lost.
   interface Ahead {
     value?: IteratorResult<Sent[], void>;
     error?: unknown;
   }
   let ahead: Ahead | undefined;
-  // Whoever waits does so for this: a race of promises that live as long as the import would keep all lines in memory.
+  // Waiting is done with one promise at a time. A race of promises that live as long as the import would keep all lines
+  // in memory.
   let wake = (): void => {};
   const change = (): Promise<void> =>
     new Promise((resolve) => {
@@ -106,7 +107,7 @@ export async function importDevices(parts: Parts): Promise<Counts> {
     }
   }
 
-  /** Whether it came to an end: with answers to all that it sent. */
+  /** Makes one request. Rejects when the request ended without answers to all lines that it sent. */
   async function oneRequest(): Promise<void> {
     using request = openImportRequest(administration, developerId);
     let ended = false;
@@ -171,7 +172,7 @@ export async function importDevices(parts: Parts): Promise<Counts> {
   return counts;
 }
 
-/** Reads lines, gives each device a credential, puts them on the disk, and hands out what is to be sent. */
+/** Reads lines, gives each device a credential, writes the devices to the disk, and yields the lines to send. */
 async function* batches({ lines, output, onFault, onProgress }: Parts, counts: Counts): AsyncGenerator<Sent[]> {
   let batch: { line: number; value: unknown; row: Row | Written | null }[] = [];
 
@@ -206,7 +207,7 @@ async function* batches({ lines, output, onFault, onProgress }: Parts, counts: C
         onProgress(counts);
         continue;
       }
-      // A credential of the file's own is taken as it is, also when it changed since.
+      // A credential in the input is used as it is, also when it has changed since the last run.
       const own = typeof credential === 'string' ? credential : undefined;
       const isKnown = known && (own === undefined || own === known.credential);
       batch.push({ line, value, row: isKnown ? known : { deviceId, credential: own ?? randomIds.secret() } });

@@ -3,17 +3,17 @@ import { createInterface } from 'node:readline';
 import { UsageError } from '../line/usage-error.ts';
 import { Failure } from '../show/failure.ts';
 
-/** A device and the credential that it gets: a row of the output. */
+/** A device and its new credential: a row of the output. */
 export interface Row {
   deviceId: string;
   credential: string;
 }
-/** What an unfinished output says first. While it does, its rows are what was sent, or was about to be. */
+/** The first line of an unfinished output. Rows after it were sent, or were about to be sent. */
 interface Head {
   unfinished: string;
   developerId: string;
 }
-/** Rows are counted from 1: all up to this one are answered. */
+/** All rows up to this number, counted from 1, are answered. */
 interface Answered {
   answered: number;
 }
@@ -23,32 +23,38 @@ interface Fate {
 }
 type Line = Row | Head | Answered | Fate;
 
-/** A row that is in the file: to be sent. */
+/** A row that is in the file, and may be sent. */
 export interface Written extends Row {
   row: number;
 }
 
-const UNFINISHED = 'run lapel admin device import again with the same file: it goes on from here';
+const UNFINISHED = 'run lapel admin device import again with the same file to continue';
 const text = (line: Line): string => `${JSON.stringify(line)}\n`;
 
-/** What was found in an output of before. Only this grows with it: 100,000 devices take a few megabytes. */
+/**
+ * The content of an earlier output. It is the only thing in memory that grows with the output: 100,000 devices take a
+ * few megabytes.
+ */
 interface Found {
   rows: number;
   answered: number;
-  /** Devices that are registered; as numbers they take a quarter of the memory. */
+  /** The registered devices. Stored as numbers they take a quarter of the memory. */
   registered: Set<number>;
-  /** Sent, and the answer never came, or was a refusal: to be sent again, with the same credential. */
+  /** Devices that were sent, but got no answer or a refusal: they are sent again with the same credential. */
   open: Map<number, Written>;
   refused: Set<number>;
   isFinished: boolean;
-  /** Bytes of whole lines: what follows was cut off in the middle. */
+  /** Bytes of complete lines; the rest was cut off in the middle of a line. */
   size: number;
 }
 
 const isRow = (line: Line): line is Row =>
   typeof (line as Row).deviceId === 'string' && typeof (line as Row).credential === 'string';
 
-/** The lines, and where each ends; `whole`: with its line feed. Half a line at the end is left out. */
+/**
+ * Reads the lines with the position of their ends; `whole` is false for a last line without line feed. An incomplete
+ * JSON text at the end is left out.
+ */
 async function* linesOf(path: string): AsyncGenerator<{ line: Line; end: number; whole: boolean }> {
   await using file = await open(path);
   let end = 0;
@@ -63,7 +69,7 @@ async function* linesOf(path: string): AsyncGenerator<{ line: Line; end: number;
       if (!whole) return;
     }
     if (typeof line !== 'object' || line === null)
-      throw new UsageError('--output', `${path} is no output of an import`);
+      throw new UsageError('--output', `${path} is not the output of an import`);
     yield { line: line as Line, end, whole };
   }
 }
@@ -93,7 +99,7 @@ async function look(path: string, developerId: string): Promise<Found> {
     if ('unfinished' in line) {
       found.isFinished = false;
       if (line.developerId !== developerId) {
-        throw new UsageError('--output', `${path} is of an import for the developer ${line.developerId}`);
+        throw new UsageError('--output', `${path} belongs to an import for the developer ${line.developerId}`);
       }
     } else if ('answered' in line) {
       found.answered = line.answered;
@@ -103,7 +109,7 @@ async function look(path: string, developerId: string): Promise<Found> {
       found.rows += 1;
       if (found.isFinished) found.registered.add(Number(line.deviceId));
       else waiting.set(found.rows, { ...line, row: found.rows });
-    } else throw new UsageError('--output', `${path} is no output of an import`);
+    } else throw new UsageError('--output', `${path} is not the output of an import`);
     found.size = end;
   }
   for (const written of [...waiting.values(), ...refused.values()]) {
@@ -118,15 +124,15 @@ async function look(path: string, developerId: string): Promise<Found> {
 export type ImportOutput = Awaited<ReturnType<typeof openImportOutput>>;
 
 /**
- * The file that gets the credentials of an import, and that a run which broke off goes on from: each device is in it, on
- * the disk, before it is sent. When all is done it holds one line of `{ deviceId, credential }` for each device that is
- * registered. Only its owner may read it. Throws a UsageError, and a Failure when it cannot be written.
+ * Opens the file for the credentials of an import, from which an interrupted import continues. Each device is in the
+ * file, on the disk, before it is sent. A finished file has one line of `{ deviceId, credential }` for each registered
+ * device. Only its owner may read it. Throws a UsageError, and a Failure when it cannot be written.
  */
 export async function openImportOutput(path: string, developerId: string) {
   const head = text({ unfinished: UNFINISHED, developerId });
   const exists = await stat(path).then(
     (stats) => {
-      if (!stats.isFile()) throw new UsageError('--output', `${path} is no file`);
+      if (!stats.isFile()) throw new UsageError('--output', `${path} is not a file`);
       return stats.size > 0;
     },
     () => false,
@@ -154,12 +160,12 @@ export async function openImportOutput(path: string, developerId: string) {
   }
   let position = (await file.stat()).size;
   let last = Promise.resolve();
-  /** One after the other: after one that failed nothing is written, so that the file has no hole. */
+  /** Writes one text after the other. After a failure nothing more is written, so that the file has no gap. */
   function append(content: string): Promise<void> {
     last = last.then(async () => {
       const bytes = Buffer.from(content);
       try {
-        // A disk that gets full takes a part, and then nothing.
+        // A disk that becomes full may take a part of the bytes.
         for (let done = 0; done < bytes.length; ) {
           done += (await file.write(bytes, done, bytes.length - done, position + done)).bytesWritten;
         }
@@ -175,20 +181,20 @@ export async function openImportOutput(path: string, developerId: string) {
 
   let { rows, answered } = found;
   let noted = answered;
-  // Answers come in the order of sending; rows of before are sent again in between.
+  // New rows are answered in the order of sending, but rows of earlier runs are sent again in between.
   const early = new Set<number>();
   let marks = '';
 
   return {
     path,
-    /** How many devices an earlier run registered. */
+    /** The number of devices that an earlier run registered. */
     registeredBefore: found.registered.size,
-    /** What an earlier run knows of a device. */
+    /** The state of a device from an earlier run. */
     find(deviceId: string): 'registered' | Written | undefined {
       const device = Number(deviceId);
       return found.registered.has(device) ? 'registered' : found.open.get(device);
     },
-    /** Puts new devices on the disk, so that they may be sent. */
+    /** Writes new devices to the disk, so that they may be sent. */
     async write(devices: readonly Row[]): Promise<Written[]> {
       if (devices.length === 0) return [];
       const written = devices.map((device) => {
@@ -199,7 +205,7 @@ export async function openImportOutput(path: string, developerId: string) {
       await file.datasync();
       return written;
     },
-    /** Takes down what became of a row. */
+    /** Notes the result of a row, to be written by `flush`. */
     settle(row: number, isRegistered: boolean): void {
       if (row <= found.rows || !isRegistered) marks += text({ row, registered: isRegistered });
       if (isRegistered) found.refused.delete(row);
@@ -208,16 +214,16 @@ export async function openImportOutput(path: string, developerId: string) {
       early.add(row);
       while (early.delete(answered + 1)) answered += 1;
     },
-    /** Writes what was taken down. What is not written is sent again next time, which does no harm. */
+    /** Writes the noted results. Rows without a written result are sent again by the next run, which does no harm. */
     async flush(): Promise<void> {
-      if (answered > noted) marks += text({ answered }); // after the refusals: the rest of them is registered
+      if (answered > noted) marks += text({ answered }); // after the refusals, because all other rows up to this one count as registered
       if (marks === '') return;
       noted = answered;
       const content = marks;
       marks = '';
       await append(content);
     },
-    /** Everything is answered: leaves the devices that are registered, and nothing else. */
+    /** Finishes the file when all rows are answered: it then has the registered devices only. */
     async finish(): Promise<void> {
       await file.close();
       await copy(path, '', (row) => !found.refused.has(row), '');
@@ -226,7 +232,7 @@ export async function openImportOutput(path: string, developerId: string) {
   };
 }
 
-/** Replaces a file by its rows, as far as they are wanted, between a beginning and an end. */
+/** Replaces a file by the wanted ones of its rows, between a first and a last text. */
 async function copy(path: string, head: string, wanted: (row: number) => boolean, tail: string): Promise<void> {
   const unfinished = `${path}.new`;
   await using target = await open(unfinished, 'w', 0o600);

@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import { LapelError } from '../../client/lapel-error.ts';
 import type { Administration } from '../account/access.ts';
 
-/** What the service answers to a line. */
+/** The answer of the service to one line. */
 export interface LineAnswer {
   deviceId?: string;
   error?: { message?: string; reason?: string; details?: { loc: string[]; msg: string; type: string }[] };
@@ -16,9 +16,9 @@ const NDJSON = 'application/x-ndjson';
 const SILENCE_MILLISECONDS = 120_000;
 
 /**
- * One request of an import, which sends lines and gets an answer for each, in their order, at the same time. `send` ends
- * when the connection takes more; `answers` ends with the request, and throws a LapelError when the service refuses all of
- * it, and the network's error when the connection breaks.
+ * One request of an import, which sends lines and receives their answers, in the same order, at the same time. `send`
+ * resolves when the connection takes more. `answers` ends with the request; it throws a LapelError when the service
+ * refuses the whole request, and the network's error when the connection breaks.
  */
 export function openImportRequest({ baseUrl, headers: own }: Administration, developerId: string) {
   const path = `/admin/v1/developers/${encodeURIComponent(developerId)}/devices/import`;
@@ -30,10 +30,10 @@ export function openImportRequest({ baseUrl, headers: own }: Administration, dev
     agent: false,
   });
   request.setNoDelay(true);
-  request.setTimeout(SILENCE_MILLISECONDS, () => request.destroy(new Error('it went silent')));
+  request.setTimeout(SILENCE_MILLISECONDS, () => request.destroy(new Error('the service has not answered for 120 s')));
   const response = once(request, 'response').then(([answer]) => answer as IncomingMessage);
   response.catch(() => undefined);
-  request.on('error', () => undefined); // whoever reads the answers gets it
+  request.on('error', () => undefined); // the reader of the answers gets the error
 
   async function* answers(): AsyncGenerator<LineAnswer> {
     const answer = await response;
@@ -52,10 +52,10 @@ export function openImportRequest({ baseUrl, headers: own }: Administration, dev
     broken.catch(() => undefined);
     const lines = createInterface({ input: answer });
     answer.on('error', () => lines.close());
-    lines.on('error', () => undefined); // the same once more, which nobody may be listening to by then
+    lines.on('error', () => undefined); // the same error again, when the reader may be gone
     for await (const line of lines) {
       const parsed = parse(line);
-      // Half a line is what a connection that broke leaves.
+      // A broken connection may leave an incomplete last line.
       if (parsed !== undefined) yield parsed as LineAnswer;
     }
     await broken;

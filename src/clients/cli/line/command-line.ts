@@ -6,12 +6,15 @@ import { UsageError } from './usage-error.ts';
 export interface Given {
   flag(name: string): boolean;
   text(name: string): string | undefined;
-  /** In the order of the command line; also `--install A B C`. */
+  /** The values in the order of the command line; also those of `--install A B C`. */
   list(name: string): string[];
   positionals: string[];
 }
 
-/** Secrets may begin with a hyphen: what follows an option with a value is its value, unless it is an option itself. */
+/**
+ * Joins options with their values. Secrets may begin with a hyphen, so the argument after an option with a value is its
+ * value, unless it is an option of the command.
+ */
 export function joinValues(args: readonly string[], options: Options): string[] {
   const isOption = (text: string): boolean =>
     text === '-h' || text === '--' || Object.keys(options).some((name) => `--${name}` === text.split('=')[0]);
@@ -26,7 +29,7 @@ export function joinValues(args: readonly string[], options: Options): string[] 
   return joined;
 }
 
-/** The fault of an argument list, with the option that was probably meant. */
+/** The error for a faulty argument, with the option that was probably meant. */
 function faultOf(error: Error, options: Options): UsageError {
   const option = /--?[\w-]+/.exec(error.message)?.[0] ?? 'arguments';
   if ((error as NodeJS.ErrnoException).code !== 'ERR_PARSE_ARGS_UNKNOWN_OPTION')
@@ -34,7 +37,7 @@ function faultOf(error: Error, options: Options): UsageError {
   const meant = nearest(option.replace(/^-+/, ''), Object.keys(options));
   return new UsageError(
     option,
-    `is no option of this command${meant === undefined ? '' : `; did you mean --${meant}?`}`,
+    `is not an option of this command${meant === undefined ? '' : `; did you mean --${meant}?`}`,
   );
 }
 
@@ -92,10 +95,13 @@ function oneOf(name: string, value: string, choices: readonly string[] | undefin
   if (!choices || choices.includes(value)) return value;
   const meant = nearest(value, choices);
   const hint = meant === undefined ? '' : `; did you mean ${meant}?`;
-  throw new UsageError(name, `"${value}" is none of ${choices.join(', ')}${hint}`);
+  throw new UsageError(name, `"${value}" is not one of ${choices.join(', ')}${hint}`);
 }
 
-/** Holds the positionals of a command against its arguments: each has to be there, and no more. Throws a UsageError. */
+/**
+ * Checks the positionals of a command against its arguments: none may be missing, and none be left over. Throws a
+ * UsageError.
+ */
 export function checkPositionals(positionals: readonly string[], names: readonly Argument[]): void {
   const missing = names[positionals.length];
   if (missing !== undefined && !missing.optional) {
@@ -110,23 +116,23 @@ export function checkPositionals(positionals: readonly string[], names: readonly
   }
 }
 
-/** The base address in an option. Throws a UsageError. */
+/** Reads a base URL from an option. Throws a UsageError. */
 export function readUrl(option: string, text: string): string {
   if (!/^https?:\/\/[^/?#][^?#]*$/.test(text) || !URL.canParse(text)) {
-    throw new UsageError(`--${option}`, `"${text}" is no http or https URL`);
+    throw new UsageError(`--${option}`, `"${text}" is not an http or https URL`);
   }
   return text.replace(/\/+$/, '');
 }
 
-/** A whole number in an option. Throws a UsageError. */
+/** Reads a whole number from an option. Throws a UsageError. */
 export function readWhole(option: string, text: string): number {
   if (!/^\d{1,16}$/.test(text) || !Number.isSafeInteger(Number(text)))
-    throw new UsageError(`--${option}`, `"${text}" is no whole number`);
+    throw new UsageError(`--${option}`, `"${text}" is not a whole number`);
   return Number(text);
 }
 
-/** A number of seconds in an option. Throws a UsageError. */
+/** Reads a number of seconds from an option. Throws a UsageError. */
 export function readSeconds(option: string, text: string): number {
-  if (!/^\d{1,8}(\.\d+)?$/.test(text)) throw new UsageError(`--${option}`, `"${text}" is no number of seconds`);
+  if (!/^\d{1,8}(\.\d+)?$/.test(text)) throw new UsageError(`--${option}`, `"${text}" is not a number of seconds`);
   return Number(text);
 }

@@ -4,19 +4,19 @@ import { padEnd } from '../show/text-width.ts';
 import type { Given } from './command-line.ts';
 import { type Argument, COMMON, type Option, type Options } from './options.ts';
 
-/** What came of a command. */
+/** The result of a command. */
 export interface Outcome {
-  /** For scripts; undefined: the command has written it already, line by line. */
+  /** The JSON output; undefined when the command has already written it line by line. */
   json: object | undefined;
-  /** For people. */
+  /** The output for people. */
   text: Text;
-  /** What went wrong, after all: exit code 1. */
+  /** A problem that makes the exit code 1, although the command ran to its end. */
   problem?: string;
 }
 
-/** A command: its words for `--help`, and what it does. Throws UsageError, Failure and Interrupted. */
+/** A command: its texts for `--help`, and its function. Throws UsageError, Failure and Interrupted. */
 export interface Command {
-  /** `app upload` */
+  /** The words of the command, such as `app upload`. */
   name: string;
   arguments?: readonly Argument[];
   /** One line. */
@@ -24,12 +24,12 @@ export interface Command {
   about?: string;
   options: Options;
   examples: readonly string[];
-  /** It ends in good order when it is interrupted; others just end. */
+  /** True when the command itself ends cleanly on an interruption; other commands are just abandoned. */
   endsItself?: boolean;
   run(given: Given, terminal: Terminal): Promise<Outcome>;
 }
 
-/** What a group of commands is about. */
+/** A group of commands. */
 export interface Group {
   name: string;
   about: string;
@@ -38,9 +38,9 @@ export interface Group {
 
 const WIDTH = 26;
 const LINE = 120;
-export const EXIT_CODES = 'Exit codes: 0 good; 1 something failed; 2 a wrong command line; 130 interrupted (Ctrl-C).';
+export const EXIT_CODES = 'Exit codes: 0 success; 1 failure; 2 wrong command line; 130 interrupted (Ctrl-C).';
 
-/** A text in lines of at most so many columns. */
+/** Wraps a text into lines of at most `width` columns. */
 function wrap(text: string, width: number): string[] {
   const lines = [''];
   for (const word of text.split(' ')) {
@@ -51,7 +51,7 @@ function wrap(text: string, width: number): string[] {
   return lines;
 }
 
-/** A head and what it is about, beside it or, when the head is long, below. */
+/** A row of help: the description is beside the head, or below it when the head is long. */
 function row(head: string, text: string): string {
   const [first = '', ...more] = wrap(text, LINE - WIDTH - 3);
   const rest = more.map((line) => `  ${' '.repeat(WIDTH)} ${line}\n`).join('');
@@ -63,7 +63,7 @@ function row(head: string, text: string): string {
 const spelling = (name: string, { value }: Option): string =>
   `${name === 'help' ? '-h, ' : ''}--${name}${value === undefined ? '' : ` ${value}`}`;
 
-/** The lines of a help text about options. */
+/** The option rows of a help text. */
 export function optionsHelp(options: Options): string {
   return Object.entries({ ...options, ...COMMON })
     .map(([name, option]: [string, Option]) => {
@@ -73,7 +73,7 @@ export function optionsHelp(options: Options): string {
     .join('');
 }
 
-/** `device show DEVICE [options]` */
+/** The usage line, such as `device show DEVICE [options]`. */
 function usageOf({ name, arguments: names = [] }: Command): string {
   const words = names.map((argument) => (argument.optional ? `[${argument.name}]` : argument.name));
   return [name, ...words, '[options]'].join(' ');
@@ -92,7 +92,7 @@ export function commandHelp(command: Command): string {
   return parts.join('\n');
 }
 
-/** What there is below `lapel app` or `lapel admin device`. */
+/** The help of a group, such as `lapel app` or `lapel admin device`. */
 export function groupHelp({ name, about, commands }: Group): string {
   const usages = commands.map((command) => usageOf(command).replace(' [options]', ''));
   const width = Math.min(48, Math.max(...usages.map((usage) => usage.length)));

@@ -6,7 +6,7 @@ const SHELLS = ['bash', 'zsh'];
 
 type Shape = Pick<Command, 'name' | 'options' | 'arguments'>;
 
-/** What may follow where: words of commands below a beginning, options and arguments of a whole command. */
+/** The words that can follow each beginning of a command, and the commands with their options and arguments. */
 interface Table {
   words: Map<string, string[]>;
   commands: readonly Shape[];
@@ -29,11 +29,11 @@ function tableOf(commands: readonly Shape[]): Table {
 const optionsOf = ({ options }: Shape): [string, Option][] => Object.entries({ ...options, ...COMMON });
 const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
-/** What may stand as the value of an option, or as an argument, as a word of the scripts: `@file`, or a list. */
+/** The possible values of an option or argument, as the scripts spell them: `@file`, or a list. */
 const valuesOf = ({ choices, file }: Pick<Argument, 'choices' | 'file'>): string =>
   file ? '@file' : (choices ?? []).join(' ');
 
-/** The cases that both scripts have: of a command, its options, the values of each, and its arguments. */
+/** The `case` branches that both scripts share: for each command its options, their values, and its arguments. */
 function cases({ words, commands }: Table): string {
   const beginnings = [...words].map(
     ([beginning, next]) => `    ${quote(beginning)}) words=${quote(next.join(' '))} ;;`,
@@ -61,20 +61,23 @@ ${places.join('\n')}
 ${whole.join('\n')}`.replaceAll(/\n +case "\$(?:before|count)" in\n\n +esac/g, '');
 }
 
-/** Options that are followed by a value, of any command: it is no argument. */
+/** The options of all commands that are followed by a value, which must not be counted as an argument. */
 const valued = ({ commands }: Table): string => {
   const names = commands.flatMap((command) => optionsOf(command).filter(([, { value }]) => value !== undefined));
   return [...new Set(names.map(([name]) => `--${name}`))].join('|');
 };
 
-/** A path of the command line is known when it begins a command. */
+/** The beginnings of commands, which the scripts recognize as paths. */
 const known = ({ words, commands }: Table): string =>
   [...new Set([...words.keys(), ...commands.map(({ name }) => name)])]
     .filter((path) => path !== '')
     .map(quote)
     .join('|');
 
-/** The loop over the words before the current one: how far they are a path, and how many arguments follow it. */
+/**
+ * The shell loop over the words before the current one: it finds the path of the command and counts the arguments after
+ * it.
+ */
 const walk = (
   table: Table,
   { words, path, from, until }: Record<'words' | 'path' | 'from' | 'until', string>,
@@ -144,7 +147,7 @@ if [[ $funcstack[1] == _lapel ]]; then _lapel "$@"; else compdef _lapel lapel; f
 `;
 }
 
-/** `all` is asked for when it runs: this command is one of them. */
+/** Makes the command; `all` is called only when it runs, because this command is one of them. */
 export const completionOf = (all: () => readonly Command[]): Command => ({
   name: 'completion',
   arguments: [{ name: 'SHELL', choices: SHELLS }],

@@ -1,6 +1,6 @@
-/** The person pressed Ctrl-C while a command ran that had something to say about it. Exit code 130. */
+/** Ctrl-C was pressed while a command ran that has something to say about it. Exit code 130. */
 export class Interrupted extends Error {
-  /** What goes on without the command, and how to go on with it. */
+  /** What goes on without the command, and how to continue. */
   readonly lines: readonly string[];
 
   constructor(...lines: readonly string[]) {

@@ -1,4 +1,4 @@
-/** Insertions, deletions, replacements and swaps of neighbours between two words. */
+/** The edit distance of two words: insertions, deletions, replacements and swaps of neighbours. */
 function distance(from: string, to: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: to.length + 1 }, (_, index) => index);
@@ -16,7 +16,10 @@ function distance(from: string, to: string): number {
   return last[to.length]!;
 }
 
-/** The word that was probably meant: the beginning of one alone, or one that is at most a third wrong. */
+/**
+ * The word that was probably meant: the only one that begins with `word`, or the closest one of which at most a third
+ * differs.
+ */
 export function nearest(word: string, words: readonly string[]): string | undefined {
   const begun = words.filter((one) => word.length > 1 && one.startsWith(word));
   if (begun.length === 1) return begun[0];

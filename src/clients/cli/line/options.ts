@@ -1,32 +1,32 @@
-/** An option of a command: without `value` a flag; `many` may be given again and again. */
+/** An option of a command. Without `value` it is a flag; with `many` it may be repeated. */
 export interface Option {
   value?: string;
   many?: boolean;
-  /** Positionals of this form that follow a `many` option belong to it. */
+  /** Positionals that follow a `many` option and match this belong to it. */
   greedy?: RegExp;
-  /** One of these, and nothing else. */
+  /** The only permitted values. */
   choices?: readonly string[];
-  /** Names a file. */
+  /** The value is the name of a file. */
   file?: boolean;
   text: string;
 }
 export type Options = Readonly<Record<string, Option>>;
 
-/** What follows the name of a command. */
+/** An argument after the name of a command. */
 export interface Argument {
   name: string;
   optional?: boolean;
-  /** One of these, and nothing else. */
+  /** The only permitted values. */
   choices?: readonly string[];
-  /** Names a file. */
+  /** The argument is the name of a file. */
   file?: boolean;
 }
 
 /** The option of a field: `deviceEvent` is `--device-event`. */
 export const kebab = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
-/** Every command has these. */
+/** The options that every command has. */
 export const COMMON = {
-  json: { text: 'standard output carries JSON and nothing else' },
-  help: { text: 'this text' },
+  json: { text: 'print JSON only on standard output' },
+  help: { text: 'show this text' },
 } satisfies Options;

@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers';
 import type { Terminal } from '../show/terminal.ts';
 import { UsageError } from './usage-error.ts';
 
-/** JSON in a file, or on standard input (`-`). Throws a UsageError. */
+/** Reads JSON from a file, or from standard input (`-`). Throws a UsageError. */
 export async function readJson(option: string, path: string, { stdin }: Terminal): Promise<unknown> {
   let content: string;
   try {
@@ -15,6 +15,6 @@ export async function readJson(option: string, path: string, { stdin }: Terminal
   try {
     return JSON.parse(content) as unknown;
   } catch (error) {
-    throw new UsageError(option, `${path} is no JSON: ${(error as Error).message}`);
+    throw new UsageError(option, `${path} is not valid JSON: ${(error as Error).message}`);
   }
 }

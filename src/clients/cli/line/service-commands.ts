@@ -3,7 +3,7 @@ import { readArguments } from './command-line.ts';
 import type { Options } from './options.ts';
 import { UsageError } from './usage-error.ts';
 
-/** A command that is no client: it acts on the settings and the data folder of this machine. `main.ts` carries it out. */
+/** A command that is not a client: it works on the settings and the data folder of this machine. `main.ts` runs it. */
 interface ServiceCommand {
   /** One line. */
   summary: string;
@@ -23,16 +23,16 @@ function settingsHelp(): string {
   return `Settings of lapel serve (option, environment variable, default):\n\n${rows.join('\n')}\n`;
 }
 
-const DOCTOR_HELP = `Looks at the settings and the data folder, and changes nothing; with a service on the folder or without one.
+const DOCTOR_HELP = `Checks the settings and the database without changing anything. The service may be running or not.
 
-  lapel doctor                        what a start looks at
-  lapel doctor --check-database       reads the whole database too, in one go: a service on the folder is slower meanwhile
-  lapel doctor --data-dir DIR         any setting of lapel serve may be given
+  lapel doctor                        checks the same things as a start of the service
+  lapel doctor --check-database       also checks the whole database; a running service is slower meanwhile
+  lapel doctor --data-dir DIR         accepts every setting of lapel serve as an option
 
-Exit codes: 0 all is well, 1 something is damaged, 78 a setting is wrong.
+Exit codes: 0 no problem found, 1 database damaged or unusable, 78 a setting is wrong.
 `;
 
-/** By their names, in the order of the overview. */
+/** The commands by name, in the order of the overview. */
 export const SERVICE_COMMANDS = {
   serve: {
     summary: 'Starts the service; lapel serve --help shows all settings',
@@ -40,18 +40,18 @@ export const SERVICE_COMMANDS = {
     help: settingsHelp,
   },
   doctor: {
-    summary: 'Looks at the settings and the data folder, and reads the database whole with --check-database',
-    options: { ...SETTING_OPTIONS, 'check-database': { text: 'reads the whole database' } },
+    summary: 'Checks the settings and the database; with --check-database all of it',
+    options: { ...SETTING_OPTIONS, 'check-database': { text: 'check the whole database' } },
     help: () => DOCTOR_HELP,
   },
 } satisfies Record<string, ServiceCommand>;
 
-/** What the command line of one of them says: the settings by the names of their options, and its flags. Throws a UsageError. */
+/** Reads the command line of such a command: the settings by their option names, and its flags. Throws a UsageError. */
 export function readServiceCommand(name: keyof typeof SERVICE_COMMANDS, args: readonly string[]) {
   const given = readArguments(args, SERVICE_COMMANDS[name].options);
   const [surplus] = given.positionals;
-  if (surplus !== undefined) throw new UsageError(surplus, 'is no setting');
-  if (given.flag('json')) throw new UsageError('--json', 'is no setting');
+  if (surplus !== undefined) throw new UsageError(surplus, 'is not a setting');
+  if (given.flag('json')) throw new UsageError('--json', 'is not a setting');
   const settings = Object.fromEntries(Object.keys(SETTING_OPTIONS).map((option) => [option, given.text(option)]));
   return { settings, flag: given.flag };
 }

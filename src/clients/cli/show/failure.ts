@@ -2,7 +2,7 @@ import { LapelError } from '../../client/lapel-error.ts';
 import { ADVICE } from './advice.ts';
 import { oneLine } from './plain-text.ts';
 
-/** What an API said about a request that it refused. */
+/** The error answer of an API. */
 export interface Refusal {
   status: number;
   /** The `message` or `reason` of the answer. */
@@ -13,19 +13,19 @@ export interface Refusal {
 
 interface Circumstances {
   refusal?: Refusal;
-  /** What the caller can do about it, a line each. */
+  /** Lines of advice for the caller. */
   advice?: readonly string[];
-  /** May pass by itself: nobody answers, or the service is at its limit. */
+  /** True when a retry may succeed: nobody answers, or the service is at its limit. */
   passing?: boolean;
   cause?: unknown;
 }
 
-/** Something went wrong while a command ran: in words that name it. Exit code 1. */
+/** A command failed; the message names what failed. Exit code 1. */
 export class Failure extends Error {
   readonly refusal: Refusal | undefined;
   readonly advice: readonly string[];
   readonly passing: boolean;
-  /** What had been done by then, for `--json`. */
+  /** The steps that were done before the failure, for `--json`. */
   done: object = {};
 
   constructor(message: string, { refusal, advice = [], passing = false, cause }: Circumstances = {}) {
@@ -38,7 +38,7 @@ export class Failure extends Error {
 
 const TOKEN_REQUEST = 'POST /api/v1/authenticate';
 
-/** Why nobody answered: the error of the network below the one that fetch throws. */
+/** The reason why nobody answered: the network error behind the error of fetch. */
 export function networkReason(error: unknown): string {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : (error as Error);
   const first = cause instanceof AggregateError ? (cause.errors[0] as Error | undefined) : cause;
@@ -46,8 +46,8 @@ export function networkReason(error: unknown): string {
 }
 
 /**
- * What a client threw, as a Failure: `what` failed at `baseUrl`, which `option` says. Errors that are not of the client
- * stay what they are.
+ * Converts an error of a client into a Failure: the action `what` failed at `baseUrl`, which is set by `option`. Other
+ * errors are returned unchanged.
  */
 export function toFailure(error: unknown, at: { what: string; baseUrl: string; option: string }): unknown {
   const { what, baseUrl, option } = at;
@@ -69,18 +69,20 @@ export function toFailure(error: unknown, at: { what: string; baseUrl: string; o
   return new Failure(`cannot ${what}: nobody answers at ${baseUrl}: ${networkReason(error)}`, {
     cause: error,
     passing: true,
-    advice: [`is the service running there? --${option} says where it is`],
+    advice: [`is the service running there? set its address with --${option}`],
   });
 }
 
-/** For people: what failed, each faulty field, and what to do. */
+/** The failure for people: the message, each faulty field, and the advice. */
 export function failureText({ message, refusal, advice }: Failure): string {
   const faults = (refusal?.details ?? []).map(({ loc, msg, type }) => `  ${loc.join('.')}: ${msg} (${type})`);
-  const request = refusal?.requestId ? [`  the service's log line has the request id ${refusal.requestId}`] : [];
+  const request = refusal?.requestId
+    ? [`  the log of the service has details under the request id ${refusal.requestId}`]
+    : [];
   return [oneLine(message), ...faults.map(oneLine), ...advice.map((line) => `  ${line}`), ...request].join('\n');
 }
 
-/** For scripts. */
+/** The failure for scripts. */
 export function failureBody({ message, refusal, done }: Failure): object {
   return { ok: false, ...done, error: { message, ...refusal } };
 }

@@ -1,7 +1,7 @@
 import { type Look, lookOf, render, type Text } from './look.ts';
 import { createScreen, type Screen, type Terminal } from './terminal.ts';
 
-/** What a command says while it runs: a JSON object a line for scripts, words for people. */
+/** Reports the events of a running command: one JSON object per line for scripts, text for people. */
 export interface Teller {
   look: Look;
   screen: Screen;
@@ -10,7 +10,8 @@ export interface Teller {
 
 export function createTeller(json: boolean, { stdout, stderr, env }: Terminal): Teller {
   const look = lookOf(stdout, env);
-  // On a terminal both streams are one: then what changes and what stays must not write over each other.
+  // On a terminal both streams write to the same screen, so permanent lines must go through the screen with its
+  // changing lines.
   const shared = stdout.isTTY === true && stderr.isTTY === true;
   const screen = createScreen(stderr);
   return {

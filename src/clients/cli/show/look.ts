@@ -3,17 +3,17 @@ import type { Stream, Terminal } from './terminal.ts';
 
 export type Colour = 'green' | 'red' | 'yellow' | 'cyan' | 'dim' | 'bold';
 
-/** How something is shown: how wide it may be, and whether in colours. */
+/** How a text is shown: its width and its colours. */
 export interface Look {
-  /** Columns; null where nobody looks: then nothing is cut. */
+  /** Columns; null when the output is not a terminal, so that nothing is cut. */
   width: number | null;
   paint(colour: Colour | undefined, text: string): string;
 }
 
-/** A text that depends on how it is shown. */
+/** A text that may depend on the width and colours. */
 export type Text = string | ((look: Look) => string);
 
-/** Colours are for terminals, unless the environment says NO_COLOR (https://no-color.org) or that it is a dumb one. */
+/** Colours are used on terminals, unless the environment has NO_COLOR (https://no-color.org) or TERM=dumb. */
 export function lookOf(stream: Stream, env: Terminal['env']): Look {
   const live = stream.isTTY === true;
   const colourful = live && !env['NO_COLOR'] && env['TERM'] !== 'dumb';
@@ -41,5 +41,5 @@ const COLOURS: Readonly<Record<string, Colour>> = {
   no: 'dim',
   deactivated: 'dim',
 };
-/** The colour of a state, by its word. */
+/** The colour of a state. */
 export const colourOf = (state: string): Colour | undefined => COLOURS[state];

@@ -2,37 +2,37 @@ import { type Colour, colourOf, type Look } from './look.ts';
 import { oneLine } from './plain-text.ts';
 import { cut, padEnd, widthOf } from './text-width.ts';
 
-/** A column: its head, and what a row has there. */
+/** A column: its head, and the cell of each row. */
 export interface Column<Row> {
   head: string;
   cell(row: Row): string | number | null | undefined;
-  /** May be cut to fit a terminal: texts, never what one would copy. */
+  /** True when the cells may be cut to fit a terminal; used for texts, but never for values that people copy. */
   flexible?: boolean;
-  /** Its words are states, which have colours. */
+  /** True when the cells are states, which have colours. */
   state?: boolean;
 }
 
 const GAP = 2;
-// A column that is cut further says nothing.
+// Columns are not cut below this width: the rest would be useless.
 const NARROWEST = 8;
 
-/** A field of a JSON body in words; nothing for null. */
+/** A field of a JSON body as text; empty for null. */
 export function fieldText(value: unknown): string {
   if (value === null || value === undefined) return '';
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** `2026-11-20 18:30:00` of a local date-time; nothing for null. */
+/** A local date-time as `2026-11-20 18:30:00`; empty for null. */
 export const timeText = (value: unknown): string => fieldText(value).slice(0, 19).replace('T', ' ');
 
-/** Takes from the widest flexible columns what does not fit. */
+/** Narrows the widest flexible columns until the row fits. */
 function fit(widths: number[], flexible: readonly boolean[], room: number): number[] {
   const fitted = [...widths];
   const total = (): number => fitted.reduce((sum, width) => sum + width, GAP * (fitted.length - 1));
   while (total() > room) {
     const candidates = fitted.map((width, index) => (flexible[index] ? width : 0));
     const widest = Math.max(...candidates);
-    if (widest <= NARROWEST) break; // it wraps, then
+    if (widest <= NARROWEST) break; // the row will wrap
     const second = Math.max(NARROWEST, ...candidates.filter((width) => width < widest));
     fitted[candidates.indexOf(widest)] = Math.max(second, widest - (total() - room), NARROWEST);
     if (second === widest) break;
@@ -40,7 +40,10 @@ function fit(widths: number[], flexible: readonly boolean[], room: number): numb
   return fitted;
 }
 
-/** A table for people: columns as wide as they need and the terminal allows, `none` when there are no rows. */
+/**
+ * A table for people: columns are as wide as they need and the terminal allows; the text `none` replaces a table
+ * without rows.
+ */
 export function table<Row>(
   columns: readonly Column<Row>[],
   rows: readonly Row[],
@@ -69,7 +72,7 @@ export function table<Row>(
   };
 }
 
-/** A record for people: a line for each field that is set. */
+/** A record for people: a line for each field that has a value. */
 export function recordText(record: object): (look: Look) => string {
   const entries = (Object.entries(record) as [string, unknown][]).filter(
     ([, value]) => value !== null && value !== undefined,

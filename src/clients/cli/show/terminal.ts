@@ -8,33 +8,33 @@ export interface Stream {
   rows?: number;
 }
 
-/** All that a command has of its surroundings. */
+/** The environment of a command. */
 export interface Terminal {
   env: Readonly<Record<string, string | undefined>>;
-  /** The folder of the person, where settings are when the environment does not say. */
+  /** The home folder of the person, for settings when the environment names no other folder. */
   home: string;
   stdin: NodeJS.ReadableStream;
-  /** Results, and nothing else. */
+  /** For results only. */
   stdout: Stream;
-  /** What is going on, and errors. */
+  /** For progress and errors. */
   stderr: Stream;
-  /** Asks the person, when there is one: what is typed is not shown when it is `hidden`. */
+  /** Asks the person; null when there is none. With `hidden` the answer is not shown. */
   ask: ((question: string, how: { hidden: boolean }) => Promise<string>) | null;
   /** Aborted by SIGINT. */
   interrupted: AbortSignal;
-  /** Milliseconds of any clock that only goes forward. */
+  /** Milliseconds of a clock that never goes back. */
   now(): number;
   /** Resolves after some milliseconds, and keeps the process alive until then; rejects when `signal` is aborted. */
   pause(milliseconds: number, signal?: AbortSignal): Promise<void>;
 }
 
-/** The last lines of a terminal, which change: progress. A stream that is no terminal never gets them. */
+/** The last lines of a terminal, which change to show progress. Other streams never get these lines. */
 export interface Screen {
-  /** Whether somebody watches. */
+  /** True when the stream is a terminal. */
   readonly live: boolean;
-  /** A line that stays. */
+  /** Prints a permanent line. */
   line(text: string): void;
-  /** Replaces the lines that change; none removes them. */
+  /** Replaces the changing lines; an empty list removes them. */
   show(lines: readonly string[]): void;
 }
 
@@ -44,7 +44,7 @@ export function createScreen(stream: Stream): Screen {
   const live = stream.isTTY === true;
   let shown: string[] = [];
   const erase = (): string => (shown.length === 0 ? '' : `${ESC}${shown.length}A\r${ESC}J`);
-  // A line that wraps would make two, and the next one would erase the wrong lines.
+  // Lines are cut to the width: a wrapped line would take two rows, and erasing would hit the wrong ones.
   const fit = (line: string): string => cut(line, (stream.columns ?? 80) - 1);
 
   return {

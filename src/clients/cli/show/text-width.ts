@@ -2,12 +2,12 @@ import stringWidth from 'string-width';
 
 const graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
 
-/** Columns of a terminal that a text takes: two for wide characters and emoji, none for colours. */
+/** The width of a text in columns of a terminal: two for wide characters and emoji, none for colour codes. */
 export const widthOf = (text: string): number => stringWidth(text);
 
 export const padEnd = (text: string, width: number): string => text + ' '.repeat(Math.max(0, width - widthOf(text)));
 
-/** The text, or as much of its beginning as fits, and an ellipsis; never half a character. */
+/** Cuts a text to a width, with an ellipsis; it never splits a character. */
 export function cut(text: string, width: number): string {
   if (widthOf(text) <= width) return text;
   let kept = '';

@@ -6,11 +6,11 @@ import { type Column, table, timeText } from '../show/table.ts';
 
 const OPTIONS = {
   ...APPLICATION_OPTIONS,
-  package: { value: 'NAME', text: 'this package only' },
-  latest: { text: 'the newest version of each package only' },
+  package: { value: 'NAME', text: 'only this package' },
+  latest: { text: 'only the newest version of each package' },
 } as const;
 
-/** A version, and whose it is: the developer's, or part of what the service distributes by default. */
+/** A version with its owner: the developer, or the service. */
 type Row = Operations['listAvailable']['answer']['userPackages'][number] & { kind: string };
 
 const COLUMNS: readonly Column<Row>[] = [
@@ -22,10 +22,10 @@ const COLUMNS: readonly Column<Row>[] = [
   { head: 'DESCRIPTION', cell: (row) => row.description ?? row.displayName ?? '', flexible: true },
 ];
 
-/** Op 24. */
+/** Lists the software that can be installed (op 24). */
 export const appList: Command = {
   name: 'app list',
-  summary: 'The software that an application can distribute and install',
+  summary: 'Lists the software that an application can distribute and install',
   options: OPTIONS,
   examples: ['lapel app list', 'lapel app list --application patrol --package com.example.camera --latest'],
   async run(given, terminal) {
@@ -34,7 +34,7 @@ export const appList: Command = {
     const query = { ...(name !== undefined && { package: name }), ...(given.flag('latest') && { mode: 'latest' }) };
     const { own, system } = await application.call('list the software', async (lapel) => ({
       own: await take(lapel.each('listAvailable', { query })),
-      // Of these there are few, on every page the same.
+      // The system packages are few, and the same on every page.
       system: (await lapel.listAvailable({ query: { ...query, limit: 1 } as object })).systemPackages,
     }));
     const rows = [
@@ -43,7 +43,7 @@ export const appList: Command = {
     ];
     return {
       json: { ok: true, userPackages: own, systemPackages: system, total: own.length },
-      text: table(COLUMNS, rows, 'There is no software yet: lapel app upload FILE.apk'),
+      text: table(COLUMNS, rows, 'There is no software yet; upload some with lapel app upload FILE.apk'),
     };
   },
 };

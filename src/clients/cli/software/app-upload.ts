@@ -16,25 +16,27 @@ const DEVICE_ID = /^\d{15}$/;
 
 const OPTIONS = {
   ...APPLICATION_OPTIONS,
-  version: { value: 'V', text: 'register it as this version instead of the one in the file' },
-  replace: { text: 'replace the file of a version that is distributed without asking' },
+  version: { value: 'V', text: 'register this version instead of the one in the file' },
+  replace: { text: 'replace the file of a distributed version without asking' },
   'no-distribute': { text: 'do not start the distribution' },
   install: {
     value: 'DEVICE',
     many: true,
     greedy: DEVICE_ID,
-    text: 'install it there, and follow that to its end; also several: A B C',
+    text: 'install it on this device, and wait for the end; several devices: A B C',
   },
-  timeout: { value: 'SECONDS', text: 'follow no longer than that (without: until the end); the installation goes on' },
+  timeout: {
+    value: 'SECONDS',
+    text: 'wait at most so many seconds for the installations, which go on (default: until their end)',
+  },
 } as const;
 
-/** What the errors of devices mean for who uploads (contract, section 2). */
+/** The meaning of the devices' error codes for the person who uploads (contract, section 2). */
 const MEANINGS: Readonly<Record<string, string>> = {
-  VERSION_NAME_MISMATCH:
-    'VERSION_NAME_MISMATCH: it is installed all the same; register a file under the version that it names',
+  VERSION_NAME_MISMATCH: 'VERSION_NAME_MISMATCH: installed anyway; register a file under the version that it contains',
   VERSION_CODE_NOT_HIGHER:
     'VERSION_CODE_NOT_HIGHER: not installed; build it with a version code above that of the installed one',
-  PACKAGE_NAME_MISMATCH: 'PACKAGE_NAME_MISMATCH: not installed; the file is of another package',
+  PACKAGE_NAME_MISMATCH: 'PACKAGE_NAME_MISMATCH: not installed; the file belongs to another package',
   DOWNLOAD_FAILED: 'DOWNLOAD_FAILED: not installed; run the command again when the device has a better connection',
   STORAGE_FULL: 'STORAGE_FULL: not installed; free storage on the device, then run the command again',
   BINARY_DELETED: 'BINARY_DELETED: the file was removed meanwhile; run the command again',
@@ -45,10 +47,10 @@ interface Wanted {
   path: string;
   version: string | undefined;
   distribute: boolean;
-  /** A file that devices get already is replaced without a question. */
+  /** Replace a distributed file without a question. */
   replace: boolean;
   devices: string[];
-  /** Milliseconds. */
+  /** Milliseconds; null to wait until the end. */
   timeout: number | null;
 }
 
@@ -56,10 +58,13 @@ function readWanted(given: Given): Wanted {
   const [path = ''] = given.positionals;
   const devices = [...new Set(given.list('install').flatMap((text) => text.split(',')))];
   const odd = devices.find((deviceId) => !DEVICE_ID.test(deviceId));
-  if (odd !== undefined) throw new UsageError('--install', `"${odd}" is no device identifier (15 digits)`);
+  if (odd !== undefined) throw new UsageError('--install', `"${odd}" is not a deviceId (15 digits)`);
   const distribute = !given.flag('no-distribute');
   if (devices.length > 0 && !distribute) {
-    throw new UsageError('--no-distribute', 'makes no sense with --install: only what is distributed is installed');
+    throw new UsageError(
+      '--no-distribute',
+      'makes no sense with --install: only distributed versions can be installed',
+    );
   }
   const seconds = given.text('timeout');
   if (seconds !== undefined && devices.length === 0) throw new UsageError('--timeout', 'needs --install');
@@ -72,12 +77,12 @@ function withoutRecord({ deviceId, transactionId, status, progress, error }: Fol
   return { deviceId, transactionId, status, progress, error };
 }
 
-/** All that was done by now: the object of `--json`. */
+/** Everything done so far: the object of `--json`. */
 interface Report {
   file: { name: string; size: number; package: string; versionName: string | null; versionCode: number };
   package: string;
   version: string;
-  /** Whether there was a file of this version before. */
+  /** Whether the version had a file before. */
   replaced?: boolean;
   uploaded: boolean;
   distribution: 'started' | 'already started' | 'not started';
@@ -91,14 +96,17 @@ interface Parts {
   terminal: Terminal;
 }
 
-/** Op 23, the upload, op 26, op 28 on the devices; `begin` gets the report that grows. */
+/**
+ * 1. Registers the version (op 23). 2. Uploads the file. 3. Starts the distribution (op 26). 4. Installs on the devices
+ * (op 28). `begin` gets the report, which grows meanwhile.
+ */
 async function upload(
   { application, wanted, screen, terminal }: Parts,
   begin: (report: Report) => void,
 ): Promise<Report> {
   await using file = await openLocalFile(wanted.path);
   const manifest = await identify(file);
-  if (!manifest) throw new UsageError(wanted.path, 'is no APK file');
+  if (!manifest) throw new UsageError(wanted.path, 'is not an APK file');
   const version = wanted.version ?? manifest.versionName;
   if (version === null) throw new UsageError('--version', 'is needed: the file has no version name');
   const name = manifest.package;
@@ -114,7 +122,9 @@ async function upload(
   const { versionName, versionCode } = manifest;
   screen.line(`${file.name}: ${name} ${versionName ?? '?'} (version code ${versionCode}), ${byteSize(file.size)}`);
   if (versionName !== version) {
-    screen.line(`note: registered as ${version}, the file says ${versionName}: devices report VERSION_NAME_MISMATCH`);
+    screen.line(
+      `note: registered as ${version}, but the file contains ${versionName}: devices will report VERSION_NAME_MISMATCH`,
+    );
   }
 
   const body = { package: name, version, fileSize: file.size };
@@ -122,7 +132,7 @@ async function upload(
   report.replaced = registered.appFileExists;
   if (report.replaced) {
     await mayReplace(application, { package: name, version }, { wanted, terminal });
-    screen.line('note: this version has a file already, which is replaced');
+    screen.line('note: the existing file of this version is replaced');
   }
   await uploadFile(file, { url: String(registered.urlList[0]?.uploadUrl), screen, terminal });
   report.uploaded = true;
@@ -137,27 +147,30 @@ async function upload(
   await followTransactions(installations, { application, screen, terminal, timeout: wanted.timeout });
   report.installations = installations.map(withoutRecord);
   if (terminal.interrupted.aborted) {
-    throw new Interrupted('What was ordered goes on without this command: lapel device transactions DEVICE');
+    throw new Interrupted('The installations go on without this command: lapel device transactions DEVICE');
   }
   return report;
 }
 
-/** Asks a person whether the file of a distributed version is to be replaced; a script has said so by calling. Throws Failure. */
+/**
+ * Asks whether to replace the file of a distributed version. Scripts are not asked. Throws a Failure when the answer is
+ * no.
+ */
 async function mayReplace(
   application: Application,
   software: { package: string; version: string },
   { wanted, terminal: { ask } }: Pick<Parts, 'wanted' | 'terminal'>,
 ): Promise<void> {
   if (wanted.replace || ask === null) return;
-  const what = `look at the distribution of ${software.package} ${software.version}`;
+  const what = `read the distribution of ${software.package} ${software.version}`;
   const { distributable } = await application.call(what, (lapel) => lapel.readDistribution(software));
   if (!distributable) return;
-  const question = `${software.package} ${software.version} is distributed: devices that install it from now on get the new file. Replace it? [y/N] `;
+  const question = `${software.package} ${software.version} is being distributed. If you replace its file, later installations get the new one. Replace it? [y/N] `;
   const answer = await ask(question, { hidden: false });
-  if (!/^y(es)?$/i.test(answer.trim())) throw new Failure('not replaced: nothing was uploaded');
+  if (!/^y(es)?$/i.test(answer.trim())) throw new Failure('not replaced; nothing was uploaded');
 }
 
-/** Op 26; one that was started before is as good. */
+/** Starts the distribution (op 26); one that was already started is fine, too. */
 async function startDistribution(
   application: Application,
   software: { package: string; version: string },
@@ -190,8 +203,8 @@ function outcomeOf(report: Report): Outcome {
   const names = bad.map(({ deviceId, status, error }) => `${deviceId} (${error?.code ?? status})`).join(', ');
   const meanings = new Set(bad.map(({ error }) => MEANINGS[error?.code ?? '']).filter((text) => text !== undefined));
   if (!bad.every(isFinished))
-    meanings.add('what is not finished goes on without this command: the device gets it when it comes');
-  const lines = [`${bad.length} of ${installations.length} not installed as ordered: ${names}`, ...meanings];
+    meanings.add('unfinished installations go on without this command: an offline device gets them when it connects');
+  const lines = [`${bad.length} of ${installations.length} did not succeed: ${names}`, ...meanings];
   return { ...outcome, problem: lines.join('\n  ') };
 }
 
@@ -199,9 +212,9 @@ export const appUpload: Command = {
   name: 'app upload',
   arguments: [{ name: 'FILE.apk', file: true }],
   summary: 'Uploads an APK file, distributes it, and installs it on devices',
-  about: `Package and version are read from the file. What is not registered yet is registered, the file is uploaded, and the
-distribution is started; a file that this version has already is replaced, on a terminal after a question where it is distributed. Ctrl-C
-stops following; an installation goes on, and a device that is offline gets it when it comes.`,
+  about: `Reads package and version from the file, registers them if necessary, uploads the file and starts the distribution.
+An existing file of the version is replaced; on a terminal the command asks first if the version is being distributed. Ctrl-C
+ends only the waiting: installations go on, and an offline device gets them when it connects.`,
   options: OPTIONS,
   examples: [
     'lapel app upload camera-1.1.0.apk',

@@ -3,7 +3,7 @@ import { type Followed, inParallel, stateText } from '../device/follow-transacti
 import { Failure } from '../show/failure.ts';
 import type { Screen } from '../show/terminal.ts';
 
-/** Op 28 on each of the devices; one that refuses holds up no other. */
+/** Begins the installation on each device (op 28); a refusal for one device does not affect the others. */
 export async function beginInstallations(
   deviceIds: readonly string[],
   software: { package: string; version: string },

@@ -6,7 +6,10 @@ import { readApk } from '../../../platform/apk/read-apk.ts';
 import { UsageError } from '../line/usage-error.ts';
 import { Failure } from '../show/failure.ts';
 
-/** A file that is open: what is looked at and what is uploaded are the same, whatever happens to its name meanwhile. */
+/**
+ * An open file. It is read through one handle, so that the checked and the uploaded bytes are the same, even when the
+ * name is given to another file meanwhile.
+ */
 export interface LocalFile extends AsyncDisposable {
   name: string;
   /** Bytes. */
@@ -26,12 +29,12 @@ export async function openLocalFile(path: string): Promise<LocalFile> {
   const stats = await handle.stat();
   if (!stats.isFile()) {
     await handle.close();
-    throw new UsageError(path, 'is no file');
+    throw new UsageError(path, 'is not a file');
   }
   return { name: basename(path), size: stats.size, handle, [Symbol.asyncDispose]: () => handle.close() };
 }
 
-/** What an APK file says that it is; null when it is none. */
+/** Reads the manifest of an APK file; null when the file is not an APK file. */
 export async function identify({ size, handle }: LocalFile): Promise<ApkManifest | null> {
   try {
     return await readApk({

@@ -8,17 +8,17 @@ import { UsageError } from '../line/usage-error.ts';
 import { recordText, table, timeText } from '../show/table.ts';
 
 const NAME: Options = {
-  'display-name': { value: 'TEXT', text: 'its name, for people' },
-  'no-display-name': { text: 'it has no display name any more' },
+  'display-name': { value: 'TEXT', text: 'display name of the package' },
+  'no-display-name': { text: 'remove the display name' },
 };
 const DESCRIPTION: Options = {
-  description: { value: 'TEXT', text: 'what is new in it' },
-  'no-description': { text: 'it has no description any more' },
+  description: { value: 'TEXT', text: 'description of the version' },
+  'no-description': { text: 'remove the description' },
 };
 const PACKAGE = ['PACKAGE'];
 const VERSION = ['PACKAGE', 'VERSION'];
 
-/** A text that may be taken away: undefined when nothing is said about it. */
+/** Reads a text option that may also be cleared (null); undefined when neither is given. */
 function textOf(given: Given, name: string): string | null | undefined {
   const text = given.text(name);
   if (!given.flag(`no-${name}`)) return text;
@@ -33,39 +33,39 @@ function textNeeded(given: Given, name: string): string | null {
 const optional = (field: string, text: string | null | undefined): Record<string, string> =>
   typeof text === 'string' ? { [field]: text } : {};
 
-/** One operation on packages or versions (ops 12 to 27). */
+/** An operation on packages or versions (ops 12 to 27). */
 interface Row {
   name: string;
   summary: string;
   arguments: readonly string[];
   options?: Options;
   example: string;
-  /** What people see when there is no answer to show, in the past tense. */
+  /** The text of success for an operation without an answer, in the past tense. */
   done?: string;
   run(lapel: LapelClient, names: { package: string; version: string }, given: Given): Promise<object | undefined>;
 }
 
 // biome-ignore format: a table is read by its rows
 const ROWS: readonly Row[] = [
-  { name: 'package create', summary: 'Registers a package (op 13)', arguments: PACKAGE, options: { 'display-name': NAME['display-name']! }, example: "com.example.camera --display-name 'Camera'",
+  { name: 'package create', summary: 'Registers a package', arguments: PACKAGE, options: { 'display-name': NAME['display-name']! }, example: "com.example.camera --display-name 'Camera'",
     run: (lapel, { package: name }, given) => lapel.registerPackage({ body: { package: name, ...optional('displayName', given.text('display-name')) } }) },
-  { name: 'package update', summary: 'Changes or removes its display name (op 14)', arguments: PACKAGE, options: NAME, example: 'com.example.camera --no-display-name',
+  { name: 'package update', summary: 'Changes or removes the display name of a package', arguments: PACKAGE, options: NAME, example: 'com.example.camera --no-display-name',
     run: (lapel, { package: name }, given) => lapel.updatePackage({ package: name, body: { displayName: textNeeded(given, 'display-name') } }) },
-  { name: 'package delete', summary: 'Deletes a package without versions (op 15)', arguments: PACKAGE, example: 'com.example.camera', done: 'deleted',
+  { name: 'package delete', summary: 'Deletes a package that has no versions', arguments: PACKAGE, example: 'com.example.camera', done: 'deleted',
     run: (lapel, { package: name }) => lapel.removePackage({ package: name }) },
-  { name: 'version create', summary: 'Registers a version (op 17)', arguments: VERSION, options: { description: DESCRIPTION['description']! }, example: "com.example.camera 1.1.0 --description 'steadier picture'",
+  { name: 'version create', summary: 'Registers a version', arguments: VERSION, options: { description: DESCRIPTION['description']! }, example: "com.example.camera 1.1.0 --description 'steadier picture'",
     run: (lapel, { package: name, version }, given) => lapel.registerVersion({ package: name, body: { version, ...optional('description', given.text('description')) } }) },
-  { name: 'version update', summary: 'Changes or removes its description (op 18)', arguments: VERSION, options: DESCRIPTION, example: 'com.example.camera 1.1.0 --no-description',
+  { name: 'version update', summary: 'Changes or removes the description of a version', arguments: VERSION, options: DESCRIPTION, example: 'com.example.camera 1.1.0 --no-description',
     run: (lapel, names, given) => lapel.updateVersion({ ...names, body: { description: textNeeded(given, 'description') } }) },
-  { name: 'version delete', summary: 'Deletes a version without file and distribution (op 19)', arguments: VERSION, example: 'com.example.camera 1.1.0', done: 'deleted',
+  { name: 'version delete', summary: 'Deletes a version that has no file and no distribution', arguments: VERSION, example: 'com.example.camera 1.1.0', done: 'deleted',
     run: (lapel, names) => lapel.removeVersion(names) },
-  { name: 'version show', summary: 'Whether it has a file, and is distributed (ops 20, 25)', arguments: VERSION, example: 'com.example.camera 1.1.0',
+  { name: 'version show', summary: 'Shows whether a version has a file, and whether it is distributed', arguments: VERSION, example: 'com.example.camera 1.1.0',
     run: async (lapel, names) => ({ ...(await lapel.readBinary(names)), ...(await lapel.readDistribution(names)) }) },
-  { name: 'version remove-file', summary: 'Deletes its file (op 21)', arguments: VERSION, example: 'com.example.camera 1.1.0', done: 'file deleted',
+  { name: 'version remove-file', summary: 'Deletes the file of a version', arguments: VERSION, example: 'com.example.camera 1.1.0', done: 'file deleted',
     run: (lapel, names) => lapel.removeBinary(names) },
-  { name: 'version distribute', summary: 'Starts its distribution: devices may install it (op 26)', arguments: VERSION, example: 'com.example.camera 1.1.0',
+  { name: 'version distribute', summary: 'Starts the distribution of a version, so that devices can install it', arguments: VERSION, example: 'com.example.camera 1.1.0',
     run: (lapel, names) => lapel.startDistribution(names) },
-  { name: 'version stop', summary: 'Stops its distribution; what is installed stays (op 27)', arguments: VERSION, example: 'com.example.camera 1.1.0', done: 'distribution stopped',
+  { name: 'version stop', summary: 'Stops the distribution of a version; devices that have it keep it', arguments: VERSION, example: 'com.example.camera 1.1.0', done: 'distribution stopped',
     run: (lapel, names) => lapel.stopDistribution(names) },
 ];
 
@@ -89,7 +89,7 @@ const commandOf = (row: Row): Command => ({
 
 const packageList: Command = {
   name: 'package list',
-  summary: 'The packages of the developer (op 12)',
+  summary: 'Lists the packages of the developer',
   options: APPLICATION_OPTIONS,
   examples: ['lapel package list'],
   async run(given, terminal) {
@@ -100,7 +100,7 @@ const packageList: Command = {
       { head: 'UPDATED', cell: (row: (typeof packages)[number]) => timeText(row.updateDate) },
       { head: 'NAME', cell: (row: (typeof packages)[number]) => row.displayName, flexible: true },
     ];
-    const none = 'There is none: lapel app upload FILE.apk';
+    const none = 'There are none; upload one with lapel app upload FILE.apk';
     return { json: { ok: true, packages, total: packages.length }, text: table(columns, packages, none) };
   },
 };
@@ -108,7 +108,7 @@ const packageList: Command = {
 const versionList: Command = {
   name: 'version list',
   arguments: [{ name: 'PACKAGE' }],
-  summary: 'The versions of a package, newest first (op 16)',
+  summary: 'Lists the versions of a package, the newest first',
   options: APPLICATION_OPTIONS,
   examples: ['lapel version list com.example.camera'],
   async run(given, terminal) {
@@ -122,7 +122,7 @@ const versionList: Command = {
       { head: 'UPDATED', cell: (row: (typeof versions)[number]) => timeText(row.updateDate) },
       { head: 'DESCRIPTION', cell: (row: (typeof versions)[number]) => row.description, flexible: true },
     ];
-    return { json: { ok: true, versions, total: versions.length }, text: table(columns, versions, 'There is none.') };
+    return { json: { ok: true, versions, total: versions.length }, text: table(columns, versions, 'There are none.') };
   },
 };
 

@@ -11,7 +11,8 @@ import type { Screen, Terminal } from '../show/terminal.ts';
 import type { LocalFile } from './local-file.ts';
 
 const APK = 'application/vnd.android.package-archive';
-// Stores that know nothing of 100-continue say nothing: then the body goes out all the same (RFC 9110 10.1.1).
+// Milliseconds. Stores without support for 100-continue do not answer it, so after this time the body is sent anyway
+// (RFC 9110 10.1.1).
 const CONTINUE_MILLISECONDS = 1000;
 const SILENCE_MILLISECONDS = 60_000;
 const REDRAW_MILLISECONDS = 100;
@@ -26,8 +27,8 @@ async function refused(response: IncomingMessage): Promise<Failure> {
     refusal: { status, reason: words, details: [], requestId: null },
     advice: [
       status < 500
-        ? 'the URL was made for this upload only: run the command again for a fresh one'
-        : 'the log of the service (or of its object store) says more; run the command again later',
+        ? 'the URL was made for this upload only; run the command again to get a new one'
+        : 'the log of the service (or of its object store) has details; run the command again later',
     ],
   });
 }
@@ -39,8 +40,8 @@ async function send(request: ClientRequest, file: LocalFile, meter: Transform): 
 }
 
 /**
- * Op 22's PUT: streams a file to a presigned URL, which is shown to nobody, and shows how far it is. The store may refuse
- * before anything is sent. Throws a Failure.
+ * Streams a file to a presigned URL (the PUT of op 22) and shows the progress. The URL is never shown. The store may
+ * refuse before anything is sent. Throws a Failure.
  */
 export async function uploadFile(
   file: LocalFile,
@@ -60,7 +61,7 @@ export async function uploadFile(
       done(null, chunk);
     },
     flush(done) {
-      done(sent === file.size ? null : new Failure(`cannot upload ${file.name}: it changed while it was read`));
+      done(sent === file.size ? null : new Failure(`cannot upload ${file.name}: the file changed while it was read`));
     },
   });
   if (!screen.live) screen.line(`uploading ${byteSize(file.size)} to ${origin}`);
@@ -73,7 +74,9 @@ export async function uploadFile(
     signal: interrupted,
   });
   request.setNoDelay(true);
-  request.setTimeout(SILENCE_MILLISECONDS, () => request.destroy(new Error('it went silent')));
+  request.setTimeout(SILENCE_MILLISECONDS, () =>
+    request.destroy(new Error('the object store has not answered for 60 s')),
+  );
   request.flushHeaders();
   const answered = once(request, 'response').then(([response]) => response as IncomingMessage);
   const waiting = new AbortController();
@@ -87,7 +90,7 @@ export async function uploadFile(
   } catch (error) {
     if (interrupted.aborted) throw new Interrupted('Nothing was uploaded: run the command again.');
     if (error instanceof Failure) throw error;
-    const advice = ['run the command again: it starts the upload anew'];
+    const advice = ['run the command again to start the upload again'];
     const message = `cannot upload the file to ${origin}: ${(error as Error).message}`;
     throw new Failure(message, { cause: error, advice });
   } finally {

@@ -1,4 +1,4 @@
-import type { Operations } from '../../client/operations.ts';
+import { type Operations, URL_SETTINGS } from '../../client/operations.ts';
 import { APPLICATION_OPTIONS, openApplication } from '../account/access.ts';
 import type { Command } from '../line/command.ts';
 import { kebab, type Options } from '../line/options.ts';
@@ -7,43 +7,36 @@ import { recordText } from '../show/table.ts';
 
 type Update = Operations['updateSettings']['input']['body'];
 
-/** The settings of op 2, and what goes there. */
-const SETTINGS = {
-  deviceEvent: 'results of transactions, and events of devices',
-  callEvent: 'events of calls',
-  callFileSendEvent: 'what became of recordings',
-  callRecGetMultiPresignedUrl: 'is asked for upload URLs of recordings',
-  fileUploadEvent: 'what became of files that devices upload',
-  fileUploadGetUrl: 'is asked for upload URLs of files',
-} as const;
-type Setting = keyof typeof SETTINGS;
+type Setting = keyof typeof URL_SETTINGS;
 
-const NAMES = Object.keys(SETTINGS) as Setting[];
+const NAMES = Object.keys(URL_SETTINGS) as Setting[];
 const URLS: Options = Object.fromEntries(
   NAMES.flatMap((name) => [
-    [kebab(name), { value: 'URL', text: SETTINGS[name] }],
-    [`no-${kebab(name)}`, { text: `removes ${name}` }],
+    [kebab(name), { value: 'URL', text: `${URL_SETTINGS[name]}` }],
+    [`no-${kebab(name)}`, { text: `remove ${name}` }],
   ]),
 );
 
 const show: Command = {
   name: 'settings show',
-  summary: 'Where webhooks of the application go, and its authenticationKey (op 1)',
+  summary: 'Shows the webhook URLs of the application, and its authenticationKey',
   options: APPLICATION_OPTIONS,
   examples: ['lapel settings show', 'lapel settings show --json | jq -r .settings.authenticationKey'],
   async run(given, terminal) {
     const application = await openApplication(given, terminal);
     const settings = await application.call('read the settings', (lapel) => lapel.readSettings());
     const shown = { ...Object.fromEntries(NAMES.map((name) => [name, '-'])), ...settings };
-    const hint = settings.authenticationKey ? '' : 'No authenticationKey yet: lapel settings key\n';
+    const hint = settings.authenticationKey
+      ? ''
+      : 'There is no authenticationKey yet; issue one with lapel settings key\n';
     return { json: { ok: true, settings }, text: (look) => recordText(shown)(look) + hint };
   },
 };
 
 const set: Command = {
   name: 'settings set',
-  summary: 'Changes where webhooks go; --no-... removes a setting (op 2)',
-  about: 'A setting that is not named stays as it is.',
+  summary: 'Changes the webhook URLs of the application; --no-NAME removes one',
+  about: 'Other settings stay unchanged.',
   options: { ...URLS, ...APPLICATION_OPTIONS },
   examples: [
     'lapel settings set --device-event https://example.com/lapel',
@@ -68,16 +61,19 @@ const set: Command = {
 
 const key: Command = {
   name: 'settings key',
-  summary: 'Issues the authenticationKey that signs webhooks; one that there was stops at once (op 3)',
+  summary: 'Issues the authenticationKey that signs webhooks; an old one signs along for 24 hours',
   about:
-    'Receivers that verify with the old key refuse every webhook from then on: to read the key, take lapel settings show.',
-  options: { replace: { text: 'replace the key that there is' }, ...APPLICATION_OPTIONS },
+    'For 24 hours webhooks also carry a signature with the old key, so that receivers can change over. To read the current key, use lapel settings show.',
+  options: { replace: { text: 'replace the existing key' }, ...APPLICATION_OPTIONS },
   examples: ['lapel settings key', 'lapel settings key --replace'],
   async run(given, terminal) {
     const application = await openApplication(given, terminal);
     const { authenticationKey: old } = await application.call('read the settings', (lapel) => lapel.readSettings());
     if (old !== undefined && !given.flag('replace')) {
-      throw new UsageError('--replace', 'is needed: there is a key (lapel settings show), which would stop at once');
+      throw new UsageError(
+        '--replace',
+        'is needed: there is a key already (lapel settings show), which will be replaced',
+      );
     }
     const { authenticationKey } = await application.call('issue the key', (lapel) => lapel.issueKey());
     return { json: { ok: true, authenticationKey }, text: `${authenticationKey}\n` };

@@ -1,4 +1,4 @@
-import type { Operations } from '../../client/operations.ts';
+import { type Operations, WEBHOOK_SETTINGS } from '../../client/operations.ts';
 import { APPLICATION_OPTIONS, openApplication } from '../account/access.ts';
 import { take } from '../account/take.ts';
 import type { Command } from '../line/command.ts';
@@ -10,12 +10,10 @@ export type Delivery = Operations['listDeliveries']['answer']['deliveries'][numb
 type Delivered = Operations['readDelivery']['answer'];
 type Range = Operations['redeliverRange']['input']['body'];
 
-/** The settings that events go to. */
-export const EVENT_SETTINGS = ['deviceEvent', 'callEvent', 'callFileSendEvent', 'fileUploadEvent'] as const;
-export type EventSetting = (typeof EVENT_SETTINGS)[number];
+export type WebhookSetting = (typeof WEBHOOK_SETTINGS)[number];
 const STATUSES = ['pending', 'delivered', 'exhausted', 'gone'];
-const STATUS = { value: 'S', choices: STATUSES, text: 'those in this state only' };
-const SETTING = { value: 'S', choices: EVENT_SETTINGS, text: 'those to this setting only' };
+const STATUS = { value: 'S', choices: STATUSES, text: 'only deliveries in this state' };
+const SETTING = { value: 'S', choices: WEBHOOK_SETTINGS, text: 'only deliveries to the URL of this setting' };
 
 const COLUMNS: readonly Column<Delivery>[] = [
   { head: 'DELIVERY', cell: ({ deliveryId }) => deliveryId },
@@ -39,11 +37,11 @@ const ATTEMPTS: readonly Column<Delivered['failedAttempts'][number]>[] = [
 
 const deliveries: Command = {
   name: 'webhook deliveries',
-  summary: 'What became of each webhook, newest first',
+  summary: 'Lists the deliveries of webhooks with their states, the newest first',
   options: {
     status: STATUS,
     setting: SETTING,
-    limit: { value: 'N', text: 'no more rows than that (20; 0: all)' },
+    limit: { value: 'N', text: 'show at most so many rows (20; 0: all)' },
     ...APPLICATION_OPTIONS,
   },
   examples: ['lapel webhook deliveries', 'lapel webhook deliveries --status exhausted --limit 0'],
@@ -59,14 +57,14 @@ const deliveries: Command = {
     const rows = await application.call('list the deliveries', (lapel) =>
       take(lapel.each('listDeliveries', { query }), limit),
     );
-    return { json: { ok: true, deliveries: rows, total: rows.length }, text: table(COLUMNS, rows, 'There is none.') };
+    return { json: { ok: true, deliveries: rows, total: rows.length }, text: table(COLUMNS, rows, 'There are none.') };
   },
 };
 
 const show: Command = {
   name: 'webhook show',
   arguments: [{ name: 'DELIVERY' }],
-  summary: 'One webhook: what is sent, and what came of its failed attempts; times are in UTC',
+  summary: 'Shows a delivery with its body and the results of its failed attempts; times are in UTC',
   options: APPLICATION_OPTIONS,
   examples: ['lapel webhook show msg_01a1febf1ef712cc23793580c1b6dbbc'],
   async run(given, terminal) {
@@ -82,12 +80,13 @@ const show: Command = {
 const redeliver: Command = {
   name: 'webhook redeliver',
   arguments: [{ name: 'DELIVERY', optional: true }],
-  summary: 'Sends a webhook again; or all that were not delivered, in a range of time',
-  about: `Without DELIVERY: all that were made from --since (inclusive) to --until (exclusive), local date-times as the service
-shows them, and that are exhausted, gone or wait for another attempt, unless --status says otherwise.`,
+  summary: 'Sends a delivery again, or all undelivered ones of a range of time',
+  about: `Without DELIVERY, the command sends all deliveries again that were created from --since (inclusive) to --until
+(exclusive) and are exhausted, gone or waiting for another attempt; --status selects another state. Times are local date-times,
+as the service shows them.`,
   options: {
-    since: { value: 'TIME', text: '2026-11-20T09:30:00.000000, or a beginning of it' },
-    until: { value: 'TIME', text: 'the same' },
+    since: { value: 'TIME', text: 'from this time on: 2026-11-20T09:30:00.000000, or a beginning of it' },
+    until: { value: 'TIME', text: 'before this time, in the same form' },
     status: STATUS,
     setting: SETTING,
     ...APPLICATION_OPTIONS,
@@ -106,7 +105,7 @@ shows them, and that are exhausted, gone or wait for another attempt, unless --s
       range[name] = name === 'since' || name === 'until' ? readTime(name, text) : text;
     }
     if (deliveryId === undefined && range['since'] === undefined) {
-      throw new UsageError('DELIVERY', 'is needed, or --since: which webhooks to send again');
+      throw new UsageError('DELIVERY', 'is needed, or --since, to say which webhooks to send again');
     }
     const application = await openApplication(given, terminal);
     if (deliveryId !== undefined) {
@@ -121,26 +120,26 @@ shows them, and that are exhausted, gone or wait for another attempt, unless --s
 };
 
 const FULL_TIME = '0000-01-01T00:00:00.000000';
-/** A local date-time, or its beginning: filled up with noughts. */
+/** Completes the beginning of a local date-time with zeros. */
 function readTime(option: string, text: string): string {
   const full = text.replace(' ', 'T') + FULL_TIME.slice(text.length);
   if (/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}$/.test(full)) return full;
-  throw new UsageError(`--${option}`, `"${text}" is no time such as 2026-11-20 or 2026-11-20T09:30`);
+  throw new UsageError(`--${option}`, `"${text}" is not a time such as 2026-11-20 or 2026-11-20T09:30`);
 }
 
 const test: Command = {
   name: 'webhook test',
-  arguments: [{ name: 'SETTING', choices: EVENT_SETTINGS }],
+  arguments: [{ name: 'SETTING', choices: WEBHOOK_SETTINGS }],
   summary: 'Sends a test event to the URL of a setting',
   options: APPLICATION_OPTIONS,
   examples: ['lapel webhook test deviceEvent'],
   async run(given, terminal) {
-    const setting = given.positionals[0] as EventSetting;
+    const setting = given.positionals[0] as WebhookSetting;
     const application = await openApplication(given, terminal);
     const { deliveryId } = await application.call('send a test event', (lapel) =>
       lapel.sendTestEvent({ body: { setting } }),
     );
-    const text = `sent as ${deliveryId}; what becomes of it: lapel webhook deliveries --limit 1\n`;
+    const text = `sent as ${deliveryId}; see its state with lapel webhook deliveries --limit 1\n`;
     return { json: { ok: true, deliveryId }, text };
   },
 };

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { WEBHOOK_SETTINGS } from '../../client/operations.ts';
 import { verifyWebhook, type WebhookEvent } from '../../client/verify-webhook.ts';
 import { APPLICATION_OPTIONS, type Application, openApplication } from '../account/access.ts';
 import type { Command } from '../line/command.ts';
@@ -13,30 +14,31 @@ import { colourOf, type Look } from '../show/look.ts';
 import { oneLine } from '../show/plain-text.ts';
 import { fieldText } from '../show/table.ts';
 import type { Screen, Terminal } from '../show/terminal.ts';
-import { EVENT_SETTINGS, type EventSetting } from './webhook-commands.ts';
+import type { WebhookSetting } from './webhook-commands.ts';
 
 const ALL = 'all';
 const OPTIONS = {
   set: {
     value: 'SETTING',
     many: true,
-    greedy: new RegExp(`^(${[...EVENT_SETTINGS, ALL].join('|')})$`),
-    choices: [...EVENT_SETTINGS, ALL],
-    text: 'send these here while it runs, and where they went before when it ends',
+    greedy: new RegExp(`^(${[...WEBHOOK_SETTINGS, ALL].join('|')})$`),
+    choices: [...WEBHOOK_SETTINGS, ALL],
+    text: 'send the webhooks of this setting here while the command runs, then restore its URL',
   },
-  port: { value: 'N', text: 'where to listen (any free port)' },
-  host: { value: 'ADDRESS', text: 'on which address (127.0.0.1)' },
-  'public-url': { value: 'URL', text: 'how the service reaches this receiver, if by another address (a tunnel)' },
-  full: { text: 'print the whole of each event' },
-  timeout: { value: 'SECONDS', text: 'end after that, with exit code 0 (without: until Ctrl-C)' },
+  port: { value: 'N', text: 'port to listen on (any free port)' },
+  host: { value: 'ADDRESS', text: 'address to listen on (127.0.0.1)' },
+  'public-url': { value: 'URL', text: 'URL at which the service reaches this receiver, for example a tunnel' },
+  full: { text: 'print each event in full' },
+  timeout: { value: 'SECONDS', text: 'stop after so many seconds with exit code 0 (by default Ctrl-C stops it)' },
   ...APPLICATION_OPTIONS,
 } satisfies Options;
 const LARGEST_BODY = 1024 * 1024;
-// A test event that did not come by then does not come: the next attempt is after 5 s and more.
+// Milliseconds to wait for a test event. One that has not arrived by then will not arrive soon: the next attempt is
+// made after 5 s or more.
 const TEST_MILLISECONDS = 3000;
 const SEEN_KEPT = 1000;
 
-/** What happened, in a few words. */
+/** An event in a few words. */
 function summaryOf({ type, data }: WebhookEvent): string {
   if ('transaction' in data) {
     const { transactionId, operation, error, result } = data.transaction;
@@ -74,7 +76,7 @@ async function bodyOf(request: IncomingMessage): Promise<Buffer | null> {
   return Buffer.concat(chunks);
 }
 
-/** Takes webhooks, verifies them, and tells of each. The key is read again when a signature does not fit it any more. */
+/** Receives webhooks, verifies them, and reports each. The key is read again when a signature no longer matches it. */
 function createReceiver(
   application: Application,
   { authenticationKey, teller, full }: { authenticationKey: string; teller: Teller; full: boolean },
@@ -123,8 +125,8 @@ function createReceiver(
   return { server, arrived: arrived.promise };
 }
 
-/** Points settings here; what it gives points them back, those that still point here. */
-async function pointSettings(application: Application, settings: readonly EventSetting[], url: string) {
+/** Sets the URL of settings to this receiver. The result restores those that still have this URL. */
+async function pointSettings(application: Application, settings: readonly WebhookSetting[], url: string) {
   const before = await application.call('read the settings', (lapel) => lapel.readSettings());
   const body = Object.fromEntries(settings.map((setting) => [setting, url]));
   await application.call('change the settings', (lapel) => lapel.updateSettings({ body }));
@@ -133,7 +135,7 @@ async function pointSettings(application: Application, settings: readonly EventS
     old,
     async restore(): Promise<void> {
       const now = await application.call('read the settings', (lapel) => lapel.readSettings());
-      const ours = Object.entries(old).filter(([setting]) => now[setting as EventSetting] === url);
+      const ours = Object.entries(old).filter(([setting]) => now[setting as WebhookSetting] === url);
       if (ours.length === 0) return;
       await application.call('restore the settings', (lapel) =>
         lapel.updateSettings({ body: Object.fromEntries(ours) }),
@@ -142,29 +144,31 @@ async function pointSettings(application: Application, settings: readonly EventS
   };
 }
 
-/** Which settings point here, when none was asked to; or how one does. */
-function sentHere(current: Partial<Record<EventSetting, string>>, url: string): string {
-  const { href } = new URL(url); // a slash at the end or none is the same
-  const here = EVENT_SETTINGS.filter((setting) => current[setting] && new URL(current[setting]).href === href);
-  if (here.length > 0) return `sent here: ${here.join(', ')}`;
-  return `nothing is sent here yet: lapel settings set --device-event ${url}, or --set deviceEvent`;
+/** Tells which settings already have the URL of this receiver, or how to set one. */
+function sentHere(current: Partial<Record<WebhookSetting, string>>, url: string): string {
+  const { href } = new URL(url); // with or without a slash at the end
+  const here = WEBHOOK_SETTINGS.filter((setting) => current[setting] && new URL(current[setting]).href === href);
+  if (here.length > 0) return `settings with this URL: ${here.join(', ')}`;
+  return `no setting has this URL yet: use --set deviceEvent, or lapel settings set --device-event ${url}`;
 }
 
-/** Says what to do by hand when the service does not let it. */
+/** Restores the settings. When the service refuses, it tells how to do that by hand. */
 async function putBack({ old, restore }: Awaited<ReturnType<typeof pointSettings>>, screen: Screen): Promise<void> {
   try {
     await restore();
-    screen.line('the settings are as they were');
+    screen.line('the settings were restored');
   } catch (error) {
     const options = Object.entries(old).map(([setting, url]) =>
       url === null ? `--no-${kebab(setting)}` : `--${kebab(setting)} ${url}`,
     );
-    screen.line(`the settings still point here; to put them back: lapel settings set ${options.join(' ')}`);
+    screen.line(
+      `the settings still have the URL of this receiver; to restore them: lapel settings set ${options.join(' ')}`,
+    );
     throw error;
   }
 }
 
-/** Why a test event did not come: in the words of the delivery log. */
+/** Sends a test event. When it does not arrive, reports the reason from the delivery log. */
 async function tryOut(
   application: Application,
   {
@@ -172,7 +176,7 @@ async function tryOut(
     arrived,
     teller,
     terminal,
-  }: { setting: EventSetting; arrived: Promise<void>; teller: Teller; terminal: Terminal },
+  }: { setting: WebhookSetting; arrived: Promise<void>; teller: Teller; terminal: Terminal },
 ): Promise<void> {
   const { deliveryId } = await application.call('send a test event', (lapel) =>
     lapel.sendTestEvent({ body: { setting } }),
@@ -188,15 +192,18 @@ async function tryOut(
   );
   const reason = deliveries.find((delivery) => delivery.deliveryId === deliveryId)?.lastError ?? 'no attempt yet';
   teller.screen.line(`The test event did not arrive: ${oneLine(reason)}`);
-  teller.screen.line('  A service sends nothing to this machine or a private network, unless it was started with');
-  teller.screen.line('  LAPEL_WEBHOOK_ALLOW_PRIVATE=true; a service elsewhere needs a tunnel and --public-url.');
+  teller.screen.line('  The service sends webhooks to this machine or a private network only if it was started with');
+  teller.screen.line(
+    '  LAPEL_WEBHOOK_ALLOW_PRIVATE=true. A service on another machine needs a tunnel and --public-url.',
+  );
 }
 
 export const webhookListen: Command = {
   name: 'webhook listen',
-  summary: 'A receiver for development: verifies webhooks, and shows them',
-  about: `Verifies each signature with the application's authenticationKey and answers 204, or 401 when it does not fit. With --set
-the settings point here while it runs, and a test event shows whether webhooks come through. --json prints an object a line.`,
+  summary: 'Receives webhooks for development: verifies and shows them',
+  about: `Verifies each signature with the application's authenticationKey and answers 204, or 401 when it does not match. With
+--set the settings get the URL of this receiver while it runs, and a test event shows whether webhooks arrive. --json prints
+one object per line.`,
   options: OPTIONS,
   examples: [
     'lapel webhook listen --set deviceEvent',
@@ -208,7 +215,7 @@ the settings point here while it runs, and a test event shows whether webhooks c
     const port = readWhole('port', given.text('port') ?? '0');
     const host = given.text('host') ?? '127.0.0.1';
     const named = given.list('set');
-    const settings = named.includes(ALL) ? EVENT_SETTINGS : (named as EventSetting[]);
+    const settings = named.includes(ALL) ? WEBHOOK_SETTINGS : (named as WebhookSetting[]);
     const limit = given.text('timeout');
     const publicUrl = given.text('public-url');
     const application = await openApplication(given, terminal);
@@ -234,7 +241,7 @@ the settings point here while it runs, and a test event shows whether webhooks c
       if (settings.length > 0) {
         pointed = await pointSettings(application, settings, url);
         for (const [setting, old] of Object.entries(pointed.old)) {
-          screen.line(`${setting} points here until the end (before: ${old ?? 'nowhere'})`);
+          screen.line(`${setting} has this URL until the command ends (before: ${old ?? 'none'})`);
         }
         await tryOut(application, { setting: settings[0]!, arrived, teller, terminal });
       } else screen.line(sentHere(current, url));

@@ -1,19 +1,22 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { DomainError } from '../../../errors.ts';
 
-/** What only a script can send, and of another origin only with leave. */
+/** A header that only scripts can send, and scripts of another origin only with permission (CORS). */
 export const PAGE_HEADER = 'x-lapel-console';
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
 const forged = (): DomainError => new DomainError('CONSOLE_REQUEST_FORGED');
 
-/** Whether browsers hold an origin for safe from whoever is on the way: they keep `Secure` cookies of it, and say where a request is from. */
+/**
+ * Whether browsers treat an origin as safe from interception: then they keep `Secure` cookies for it and send
+ * `Sec-Fetch-Site`.
+ */
 const isTrustworthy = (origin: URL): boolean =>
   origin.protocol === 'https:' || LOOPBACK.test(origin.hostname) || origin.hostname.endsWith('.localhost');
 
 /**
- * Refuses what a browser sends with a session without the console having asked for it: a cookie goes along with the
- * requests of every page of the same host, whatever its port. Throws CONSOLE_REQUEST_FORGED.
+ * Refuses a request with a session that the console did not send itself: browsers add the cookie to requests of every
+ * page of the same host, whatever its port. Throws CONSOLE_REQUEST_FORGED.
  */
 export function checkOwnRead(headers: IncomingHttpHeaders): void {
   const site = headers['sec-fetch-site'];
@@ -21,9 +24,10 @@ export function checkOwnRead(headers: IncomingHttpHeaders): void {
 }
 
 /**
- * The same for what changes something: it must be a script's, of a page of this host and port (a proxy passes `Host` on, or
- * says `X-Forwarded-Host`: pages of others can set neither), and its browser must say that it is of the same origin, where
- * it says such things. Answers whether the connection is one that keeps `Secure` cookies. Throws CONSOLE_REQUEST_FORGED.
+ * Refuses a change that the console did not send itself. The request must come from a script of a page of this host and
+ * port (a proxy passes `Host` on, or sends `X-Forwarded-Host`; pages of others can set neither). Browsers that send
+ * `Sec-Fetch-Site` must say that it is of the same origin. Returns whether browsers keep `Secure` cookies for this
+ * connection. Throws CONSOLE_REQUEST_FORGED.
  */
 export function checkOwnChange(headers: IncomingHttpHeaders): { secure: boolean } {
   checkOwnRead(headers);

@@ -6,17 +6,17 @@ export interface ConsoleSession {
   createdAt: number;
   lastUsedAt: number;
   expiresAt: number;
-  /** Of the browser, or of the proxy before the service. */
+  /** The address of the browser, or of the proxy in front of the service. */
   address: string;
 }
 
 const COLUMNS = `session_id AS "sessionId", created_at AS "createdAt", last_used_at AS "lastUsedAt",
   expires_at AS "expiresAt", address`;
 
-/** What makes a session good. */
+/** The hashes that a session is checked by. */
 export interface Proof {
   secretHash: Buffer;
-  /** Of the administrator token that is good now. */
+  /** The hash of the current administrator token. */
   administrator: Buffer;
 }
 
@@ -34,7 +34,7 @@ export async function insertSession(sql: Sql, session: ConsoleSession & Proof): 
   );
 }
 
-/** The session of a secret, whether or not its time is over. */
+/** Finds the session of a secret, expired or not. */
 export const findSession = (sql: Sql, { secretHash, administrator }: Proof): Promise<ConsoleSession | undefined> =>
   sql.get(
     `SELECT ${COLUMNS} FROM console_sessions WHERE secret_hash = ? AND administrator = ?`,
@@ -42,7 +42,7 @@ export const findSession = (sql: Sql, { secretHash, administrator }: Proof): Pro
     administrator,
   );
 
-/** The same by its name. */
+/** Finds the session by its sessionId, expired or not. */
 export const findSessionById = (
   sql: Sql,
   sessionId: string,
@@ -54,7 +54,7 @@ export const findSessionById = (
     administrator,
   );
 
-/** Those that are still good at `now` when they were used since `usedSince`; who was used last comes first. */
+/** Lists the sessions that have not expired at `now` and were used since `usedSince`, the last used one first. */
 export const listSessions = (
   sql: Sql,
   administrator: Buffer,
@@ -68,7 +68,7 @@ export const listSessions = (
     usedSince,
   );
 
-/** Says that a session was used; never back in time. */
+/** Stores the time of the last use of a session; an earlier time than the stored one is ignored. */
 export async function saveUse(sql: Sql, sessionId: string, at: number): Promise<void> {
   await sql.run(
     'UPDATE console_sessions SET last_used_at = ? WHERE session_id = ? AND last_used_at < ?',
@@ -78,11 +78,11 @@ export async function saveUse(sql: Sql, sessionId: string, at: number): Promise<
   );
 }
 
-/** False when there is none. */
+/** Returns false when there is no such session. */
 export const deleteSession = async (sql: Sql, sessionId: string): Promise<boolean> =>
   (await sql.run('DELETE FROM console_sessions WHERE session_id = ?', sessionId)) > 0;
 
-/** Removes what is beyond the sessions that were used last, of which `kept` are left. */
+/** Deletes all sessions except the `kept` ones that were used last. Returns their number. */
 export const deleteLeastUsed = (sql: Sql, kept: number): Promise<number> =>
   sql.run(
     `DELETE FROM console_sessions WHERE session_id NOT IN
@@ -90,7 +90,7 @@ export const deleteLeastUsed = (sql: Sql, kept: number): Promise<number> =>
     kept,
   );
 
-/** Sessions that were not used after `before`, the oldest first. */
+/** Finds sessions that were last used before `before`, the oldest first. */
 export const findUnused = (
   sql: Sql,
   before: number,
@@ -103,6 +103,6 @@ export const findUnused = (
     limit,
   );
 
-/** Removes one if it was not used since; answers how many went. */
+/** Deletes a session if it was not used since `before`. Returns the number of deleted rows. */
 export const deleteUnused = (sql: Sql, sessionId: string, before: number): Promise<number> =>
   sql.run('DELETE FROM console_sessions WHERE session_id = ? AND last_used_at < ?', sessionId, before);

@@ -2,10 +2,13 @@ import { ROWS_PER_LOOK, type Sweep } from '../../../platform/database/sweep.ts';
 import { deleteUnused, findUnused } from './session-repository.ts';
 import { SESSION_IDLE } from './sessions.ts';
 
-/** Sessions that are over: one that is too old, or of a former token, is not used any more either. */
+/**
+ * Deletes ended sessions. A session that is too old, or was opened with a former token, is no longer used either, so
+ * the time of the last use finds them all.
+ */
 export const sessionSweep = (): Sweep<{ sessionId: string }> => ({
   kind: 'console_sessions',
-  keptFor: SESSION_IDLE,
+  keptForMicros: SESSION_IDLE,
   async *find(sql, before) {
     for (let left = true; left; ) {
       const found = await findUnused(sql, before, ROWS_PER_LOOK);

@@ -20,15 +20,15 @@ import {
 
 // Microseconds.
 const MINUTE = 60_000_000;
-/** A session lives so long at most. */
+/** The longest life of a session. */
 export const SESSION_LIFETIME = 12 * 60 * MINUTE;
-/** It ends when it is not used for so long. */
+/** A session ends when it is not used for this long. */
 export const SESSION_IDLE = 30 * MINUTE;
-/** How exactly its last use is known: it is written so often at most. */
+/** The last use of a session is stored at most this often. */
 const USE_GRAIN = MINUTE;
-/** Sessions at a time; one more ends the one that was not used for longest. */
+/** The most simultaneous sessions; a further one ends the session that was not used for longest. */
 export const MOST_SESSIONS = 100;
-/** Wrong tokens of one address in a minute, on each node, that are told to be wrong; further ones are told to wait. */
+/** Wrong tokens of one address in a minute, on each node, that are answered as wrong; further ones are answered 429. */
 export const LOGIN_TRIES = 5;
 
 interface Parts {
@@ -43,15 +43,18 @@ export type ConsoleSessions = ReturnType<typeof createConsoleSessions>;
 const slowHash = promisify(scrypt) as (secret: string, salt: string, length: number) => Promise<Buffer>;
 
 /**
- * The sessions of the console of administration: opened with the administrator token, good on all nodes, and until they
- * are ended, not used, too old, or the token is another one. They are looked up each time, so what ends one ends it at once.
+ * The sessions of the console of administration. They are opened with the administrator token and valid on all nodes. A
+ * session ends when it is ended by somebody, unused or too old, or when the token changes. It is looked up for each
+ * request, so it ends at once.
  */
 export function createConsoleSessions({ database, clock, ids, administratorToken }: Parts) {
   const wanted = hashSecret(administratorToken);
   const tries = createTokenBuckets({ clock, perSecond: LOGIN_TRIES / 60, size: LOGIN_TRIES });
   const watching = new Set<(sessionId: string) => void>();
   let hashing: Promise<Buffer> | undefined;
-  /** Stands for the administrator token in the database; slow, because people may have thought of it. */
+  /**
+   * The hash of the administrator token in the database. It is a slow hash, because people may have chosen the token.
+   */
   function administrator(): Promise<Buffer> {
     hashing ??= slowHash(administratorToken, 'lapel console sessions', 16);
     return hashing;
@@ -60,7 +63,7 @@ export function createConsoleSessions({ database, clock, ids, administratorToken
   const idleUntil = ({ lastUsedAt, expiresAt }: ConsoleSession): number =>
     Math.min(expiresAt, lastUsedAt + SESSION_IDLE);
 
-  /** A session that is good, and used now; undefined for any other. */
+  /** Marks a valid session as used now; undefined when the session is not valid. */
   async function use(session: ConsoleSession | undefined): Promise<ConsoleSession | undefined> {
     const now = clock.now();
     if (!session || idleUntil(session) <= now) return undefined;
@@ -70,8 +73,8 @@ export function createConsoleSessions({ database, clock, ids, administratorToken
   }
 
   /**
-   * Throws ADMIN_TOKEN_INVALID, or RATE_LIMITED for an address that has sent too many that were wrong. The token is judged
-   * first: whoever has the right one is let in, whatever others send from the same address.
+   * Throws ADMIN_TOKEN_INVALID, or RATE_LIMITED for an address that has sent too many wrong tokens. The token is
+   * checked first, so the right one is accepted whatever others send from the same address.
    */
   function checkToken(token: string, address: string): void {
     if (timingSafeEqual(hashSecret(token), wanted)) return;
@@ -80,7 +83,7 @@ export function createConsoleSessions({ database, clock, ids, administratorToken
     throw new DomainError('ADMIN_TOKEN_INVALID');
   }
 
-  /** The session of a secret, which is in use now; undefined when it is not good. */
+  /** Finds the session of a secret and marks it as used; undefined when it is not valid. */
   async function look(secret: string): Promise<ConsoleSession | undefined> {
     const proof = { secretHash: hashSecret(secret), administrator: await administrator() };
     return use(await findSession(database.read, proof));
@@ -89,7 +92,7 @@ export function createConsoleSessions({ database, clock, ids, administratorToken
   return {
     idleUntil,
 
-    /** Opens a session for who has the token. Throws ADMIN_TOKEN_INVALID and RATE_LIMITED. */
+    /** Opens a session for the holder of the token. Throws ADMIN_TOKEN_INVALID and RATE_LIMITED. */
     async open(token: string, address: string): Promise<{ sessionId: string; secret: string }> {
       checkToken(token, address);
       const secret = ids.secret();
@@ -112,19 +115,19 @@ export function createConsoleSessions({ database, clock, ids, administratorToken
 
     look,
 
-    /** The same. Throws SESSION_ENDED. */
+    /** Like `look`, but throws SESSION_ENDED when the session is not valid. */
     async find(secret: string): Promise<ConsoleSession> {
       const session = await look(secret);
       if (!session) throw new DomainError('SESSION_ENDED');
       return session;
     },
 
-    /** True while a session is good, which is in use now: what is open for it asks from time to time. */
+    /** Marks a session as used; false when it is no longer valid. Open streams call this from time to time. */
     async keep(sessionId: string): Promise<boolean> {
       return (await use(await findSessionById(database.read, sessionId, await administrator()))) !== undefined;
     },
 
-    /** Those that are good; who was used last comes first. */
+    /** Lists the valid sessions, the last used one first. */
     list: async (): Promise<ConsoleSession[]> =>
       listSessions(database.read, await administrator(), {
         now: clock.now(),
@@ -141,7 +144,7 @@ export function createConsoleSessions({ database, clock, ids, administratorToken
       });
     },
 
-    /** Tells of sessions that are ended here; the returned function stops that. */
+    /** Calls `tell` for each session that is ended on this node; the returned function stops that. */
     onEnd(tell: (sessionId: string) => void): () => void {
       watching.add(tell);
       return () => watching.delete(tell);

@@ -1,4 +1,4 @@
-// Starts the packaged UI on /docs. Everything is asked of the place that this page came from, by whatever address.
+// Starts Swagger UI on /docs. All requests go to the address that this page was loaded from, whichever that is.
 const here = new URL('.', location.href).href.replace(/\/$/, '');
 
 for (const place of document.querySelectorAll('[data-base]')) place.textContent = here;
@@ -8,7 +8,10 @@ const shade = () => document.documentElement.classList.toggle('dark-mode', dark.
 dark.addEventListener('change', shade);
 shade();
 
-/** The UI shows the parameters of a path nameless in an operation that an address opened, so each operation gets its own. */
+/**
+ * Copies the parameters of each path into its operations: Swagger UI shows parameters of a path without names in an
+ * operation that was opened by its address.
+ */
 function ownParameters({ paths, components }) {
   const found = (parameter) => (parameter.$ref ? components.parameters[parameter.$ref.split('/').at(-1)] : parameter);
   const typed = (schema) => (schema.$ref ? components.schemas[schema.$ref.split('/').at(-1)] : schema);
@@ -27,11 +30,12 @@ async function start() {
   const spec = await answer.json();
   spec.servers = [{ url: here, description: 'This service' }];
   spec.components.securitySchemes.applicationToken.flows.clientCredentials.tokenUrl = `${here}/api/v1/authenticate`;
-  // One way to authorize: for the other, which only the token endpoint has, the browser asks by itself.
+  // Only one way to authorize is shown. The other one is for the token endpoint only, and there the browser asks for
+  // the secret itself.
   delete spec.components.securitySchemes.applicationSecret;
   spec.paths['/api/v1/authenticate'].post.security = [];
   ownParameters(spec);
-  // The page has said it already, above.
+  // The page already has this title above.
   spec.info.title = '';
   document.getElementById('reference').replaceChildren();
   const ui = globalThis.SwaggerUIBundle({
@@ -45,7 +49,7 @@ async function start() {
     filter: true,
     tryItOutEnabled: true,
     persistAuthorization: false,
-    // By default a badge of another host.
+    // By default Swagger UI shows a badge from another host.
     validatorUrl: null,
     layout: 'BaseLayout',
     onComplete: () => document.documentElement.setAttribute('data-ready', ''),

@@ -4,7 +4,7 @@ import type { SqlValue } from '../sql.ts';
 import { type Bound, statementOf, storable } from './statements.ts';
 import { ConnectionLost, endsConnection, isReadOnly } from './trouble.ts';
 
-// Object identifiers of types (pg_type): int8 and numeric arrive as text. Nothing here exceeds 2^53.
+// Object identifiers of types (pg_type). int8 and numeric arrive as text; no value here exceeds 2^53, so they become numbers.
 const INT8 = 20;
 const NUMERIC = 1700;
 const TYPES = {
@@ -12,31 +12,31 @@ const TYPES = {
     oid === INT8 || oid === NUMERIC ? Number : types.getTypeParser(oid, format as 'text'),
 } as typeof types;
 
-/** What a connection is for; milliseconds. */
+/** The purpose of a connection, and its time limits in milliseconds. */
 export interface Bounds {
-  /** It cannot write. */
+  /** The connection cannot write. */
   readOnly?: boolean;
-  /** Its statements find what they look for by an index, and take few rows. */
+  /** Its statements find their rows by an index, and take few rows. */
   byIndex?: boolean;
-  /** A statement is planned once, whatever its values: that takes as long as carrying it out. */
+  /** Each statement is planned once, regardless of its values, because planning takes as long as running it. */
   keepsPlans?: boolean;
-  /** For a statement on the server. */
-  statement: number;
-  /** For a lock that another transaction holds. */
-  lock: number;
-  /** Without any answer to what was asked, after which the connection is given up: its server, or the way there, hangs. */
-  silence: number;
+  /** Limit of a statement on the server; 0 for none. */
+  statementMs: number;
+  /** Limit of the wait for a lock that another transaction holds. */
+  lockMs: number;
+  /** Limit of the time without any answer to pending statements; then the server or the network hangs, and the connection is given up. */
+  silenceMs: number;
 }
 
-/** For what others wait for. */
-export const SHORT: Bounds = { byIndex: true, statement: 4_000, lock: 500, silence: 4_000 };
+/** For statements that callers wait for. */
+export const SHORT: Bounds = { byIndex: true, statementMs: 4_000, lockMs: 500, silenceMs: 4_000 };
 
-// A plan that was made while tables were empty reads whole tables, and stays until somebody analyzes them. Every statement
-// that others wait for finds its rows by an index, so that is asked for; what looks at many rows is planned as usual.
+// A plan that was made while tables were empty reads whole tables, and stays until they are analyzed. Statements that
+// callers wait for all find their rows by an index, so these settings demand one; queries over many rows are planned as usual.
 const BY_INDEX = { enable_seqscan: 'off', enable_bitmapscan: 'off', enable_hashjoin: 'off', enable_mergejoin: 'off' };
 
-// What a database, a role or a pooler could set otherwise, and the service could not do with: a command would stand still for
-// ever, a connection that rests would be ended.
+// A database, a role or a pooler could set these otherwise; a command could then hang for ever, or an idle connection be
+// closed. So each connection sets them itself.
 const PINNED = {
   default_transaction_isolation: 'read committed',
   default_transaction_deferrable: 'off',
@@ -45,15 +45,15 @@ const PINNED = {
   idle_session_timeout: '0',
 };
 
-// As a statement: a pooler passes none on that stands in the start of a connection. A version that lacks one does without.
+// It is a statement, because a pooler does not pass on parameters of the connection's start. Settings that a version lacks are skipped.
 const PIN = `SELECT set_config(name, value, false) FROM unnest($1::text[], $2::text[]) AS given (name, value)
   JOIN (SELECT name FROM pg_settings) AS known USING (name)`;
 
-async function pin(client: Client, { byIndex, keepsPlans, readOnly, statement, lock }: Bounds): Promise<void> {
+async function pin(client: Client, { byIndex, keepsPlans, readOnly, statementMs, lockMs }: Bounds): Promise<void> {
   const settings = {
-    statement_timeout: String(statement),
-    lock_timeout: String(lock),
-    idle_in_transaction_session_timeout: String(IDLE_IN_TRANSACTION),
+    statement_timeout: String(statementMs),
+    lock_timeout: String(lockMs),
+    idle_in_transaction_session_timeout: String(IDLE_IN_TRANSACTION_MS),
     jit: 'off',
     ...(byIndex && BY_INDEX),
     ...(keepsPlans && { plan_cache_mode: 'force_generic_plan' }),
@@ -61,35 +61,37 @@ async function pin(client: Client, { byIndex, keepsPlans, readOnly, statement, l
     default_transaction_read_only: readOnly ? 'on' : 'off',
   };
   const values = [Object.keys(settings), Object.values(settings)];
-  const wanted: QueryConfig & { query_timeout: number } = { text: PIN, values, query_timeout: CONNECT }; // not in its types
+  // `query_timeout` is missing in the library's types.
+  const wanted: QueryConfig & { query_timeout: number } = { text: PIN, values, query_timeout: CONNECT_MS };
   await client.query(wanted);
 }
 
-const CONNECT = 3_000;
-/** A process that is frozen in a transaction holds its locks; others wait for no longer than this. */
-const IDLE_IN_TRANSACTION = 1_000;
-const LOOK = 250;
-/** Until a connection that is ended has its end. */
-const GOODBYE = 1_000;
-/** Of a connection that rests. */
-const KEEP_ALIVE = 5_000;
+const CONNECT_MS = 3_000;
+/** A process that is frozen in a transaction holds its locks; the server ends the transaction after this time. */
+const IDLE_IN_TRANSACTION_MS = 1_000;
+/** Time between two checks for silence. */
+const CHECK_MS = 250;
+/** Time that a connection has to close in order. */
+const CLOSE_MS = 1_000;
+/** Idle time before TCP probes the connection. */
+const KEEP_ALIVE_MS = 5_000;
 
 export interface Connection {
-  /** Rejects with ConnectionLost, or what PostgreSQL says. What is asked in one turn goes out together, and is answered in order. */
+  /** Rejects with ConnectionLost, or with the server's error. Statements of one turn are sent together, and answered in order. */
   query(text: string, ...values: Bound[]): Promise<QueryResult>;
-  /** What is asked meanwhile is written to the socket at once. */
+  /** Writes all statements that `ask` issues to the socket at once. */
   together(ask: () => void): void;
-  /** Statements in one text, without parameters and unprepared. */
+  /** Runs a text of one or more statements, without parameters, and without preparing them. */
   script(text: string): Promise<QueryResult>;
   alive(): boolean;
-  /** The server's process, as it was told at the start. */
+  /** The server process's identifier, as the server stated it at the start. */
   process(): number;
-  /** Gives it up: nothing that was asked is answered any more. */
+  /** Gives the connection up: pending statements reject. */
   destroy(cause: Error): void;
   end(): Promise<void>;
 }
 
-/** Opens a connection. Rejects after some seconds at most. `onLost` is told once, unless it was ended. */
+/** Opens a connection. Rejects after some seconds at most. `onLost` is called once, except after `end`. */
 export async function openConnection(
   url: string,
   bounds: Bounds,
@@ -100,15 +102,15 @@ export async function openConnection(
     application_name: 'lapel',
     pipeline: true,
     keepAlive: true,
-    keepAliveInitialDelayMillis: KEEP_ALIVE,
-    connectionTimeoutMillis: CONNECT,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
+    connectionTimeoutMillis: CONNECT_MS,
     types: TYPES,
   });
   let alive = true;
   let ended = false;
   let unanswered = 0;
   let silentSince = 0;
-  let silentLooks = 0;
+  let silentChecks = 0;
   let timer: NodeJS.Timeout | undefined;
 
   function lost(cause: unknown): void {
@@ -118,7 +120,7 @@ export async function openConnection(
     if (!ended) onLost(cause);
   }
 
-  // Not in its types; TLS puts another one in its place while it connects.
+  // The stream is missing in the library's types. It is read each time, because TLS replaces it during the connect.
   const stream = (): Duplex => (client as unknown as { connection: { stream: Duplex } }).connection.stream;
 
   function destroy(cause: Error): void {
@@ -126,18 +128,18 @@ export async function openConnection(
     stream().destroy(cause);
   }
 
-  // Two looks: after a long turn of the event loop the answers may lie there, unread.
-  function look(): void {
-    const isSilent = unanswered > 0 && performance.now() - silentSince > bounds.silence;
-    silentLooks = isSilent ? silentLooks + 1 : 0;
-    if (silentLooks > 1) destroy(new Error(`the database has not answered for ${bounds.silence} ms`));
+  // Silence must be seen twice, because after a long turn of the event loop the answers may have arrived, still unread.
+  function checkSilence(): void {
+    const isSilent = unanswered > 0 && performance.now() - silentSince > bounds.silenceMs;
+    silentChecks = isSilent ? silentChecks + 1 : 0;
+    if (silentChecks > 1) destroy(new Error(`the database has not answered for ${bounds.silenceMs} ms`));
   }
 
   client.on('error', lost);
   client.on('end', () => lost(new Error('the connection was closed')));
   await client.connect();
   await pin(client, bounds);
-  timer = setInterval(look, LOOK).unref();
+  timer = setInterval(checkSilence, CHECK_MS).unref();
 
   function asked(): void {
     if (unanswered === 0) silentSince = performance.now();
@@ -157,7 +159,7 @@ export async function openConnection(
         answered();
         if (!cause) return resolve(result);
         if (endsConnection(cause) && !(isReadOnly(cause) && bounds.readOnly)) destroy(cause);
-        Object.assign(cause, { statement: config.text }); // for the log; values are never in it
+        Object.assign(cause, { statement: config.text }); // for the log; the text contains no values
         reject(alive ? cause : new ConnectionLost(cause));
       });
     });
@@ -176,13 +178,13 @@ export async function openConnection(
     },
     script: (text) => send({ text }),
     alive: () => alive,
-    process: () => (client as unknown as { processID: number }).processID, // not in its types
+    process: () => (client as unknown as { processID: number }).processID, // missing in the library's types
     destroy,
     async end() {
       ended = true;
       clearInterval(timer);
-      // A server that has gone without a word does not say goodbye either.
-      const late = setTimeout(() => stream().destroy(), GOODBYE);
+      // A server that hangs does not close its side either.
+      const late = setTimeout(() => stream().destroy(), CLOSE_MS);
       if (alive) await client.end();
       clearTimeout(late);
       alive = false;

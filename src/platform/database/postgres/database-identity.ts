@@ -1,5 +1,5 @@
 import {
-  FAR_AHEAD,
+  FAR_AHEAD_MICROS,
   FIRST_MICROS,
   floorOf,
   HIGHEST_FLOOR,
@@ -11,54 +11,57 @@ import {
 import type { Connection } from './connection.ts';
 import { ConnectionLost } from './trouble.ts';
 
-/** Which database this is. */
-export interface Place {
-  /** The cluster of databases, its timeline, and the database in it: another one after a restore or a promotion. */
+/** The database that a connection has reached. */
+export interface DatabaseIdentity {
+  /** Identifiers of the server's data, of its timeline, and of the database in it: they change with a restore or a promotion. */
   place: string;
-  /** When its server was started. */
+  /** The time at which the server was started. */
   since: string;
-  /** How far its log is on the disk; lower than before: it is an earlier moment of the same place. 0 where nobody tells. */
+  /** The position in the server's log that is on the disk. If it is lower than before, the database was set back. 0 if the server hides it. */
   log: number;
 }
 
-/** What has happened to a database since it was looked at; undefined: nothing that numbers would have to be raised for. */
-export function changeOf(before: Place, at: Place): 'other_database' | 'server_start' | undefined {
+/** The change of a database since it was last examined; undefined when its numbers need not be raised. */
+export function changeOf(
+  before: DatabaseIdentity,
+  at: DatabaseIdentity,
+): 'other_database' | 'server_start' | undefined {
   if (at.place !== before.place || at.log < before.log) return 'other_database';
   return at.since === before.since ? undefined : 'server_start';
 }
 
 const SINCE = `(SELECT oid::text FROM pg_database WHERE datname = current_database()) AS oid,
   extract(epoch FROM pg_postmaster_start_time())::text AS since`;
-// The timeline that is being written, which the last checkpoint need not know yet.
-const WHOLE = `SELECT (SELECT system_identifier::text FROM pg_control_system()) AS system,
+// The timeline that is being written is asked for; the one of the last checkpoint may be out of date.
+const FULL = `SELECT (SELECT system_identifier::text FROM pg_control_system()) AS system,
   substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AS timeline,
   pg_wal_lsn_diff(pg_current_wal_flush_lsn(), '0/0')::float8 AS log, ${SINCE}`;
-const REST = `SELECT '' AS system, '' AS timeline, 0::float8 AS log, ${SINCE}`;
+const REDUCED = `SELECT '' AS system, '' AS timeline, 0::float8 AS log, ${SINCE}`;
 
 type Ask = <Row>(text: string) => Promise<Row[]>;
 
-/** Where a connection has led to. A server that keeps some of it to itself says less: the time of its start at least. */
-export async function readPlace(ask: Ask): Promise<Place> {
+/** Asks a connection which database it has reached. If the server hides some of it, at least the database and its start are known. */
+export async function readIdentity(ask: Ask): Promise<DatabaseIdentity> {
   type Row = { system: string; timeline: string; log: number; oid: string; since: string };
-  const [row] = await ask<Row>(WHOLE).catch((cause: unknown) => {
+  const [row] = await ask<Row>(FULL).catch((cause: unknown) => {
     if (cause instanceof ConnectionLost) throw cause;
-    return ask<Row>(REST);
+    return ask<Row>(REDUCED);
   });
   if (!row) throw new Error('the database does not say which one it is');
   return { place: `${row.system}/${row.timeline}/${row.oid}`, since: row.since, log: row.log };
 }
 
-export const placeThrough = (connection: Connection): Promise<Place> =>
-  readPlace(async <Row>(text: string) => (await connection.query(text)).rows as Row[]);
+export const identityThrough = (connection: Connection): Promise<DatabaseIdentity> =>
+  readIdentity(async <Row>(text: string) => (await connection.query(text)).rows as Row[]);
 
-/** Of who raises numbers: one after another, so that none sets back what another one has raised. */
+/** The advisory lock under which numbers are raised, so that no node sets back what another has raised. */
 const LOCK = 0x1a9e2;
 
-// See raisedFrom; by the later of the two clocks. Nothing else is written to a sequence than by nextval, whose numbers in the
-// moment between the look and the setting are far less than the step.
+// See raisedFrom; the later of the two clocks counts. Only nextval also changes the sequences, and the numbers that it gives
+// out between the reading and the setting are far fewer than the step.
 const RAISE = `SELECT sequencename::text AS name,
     setval(format('%I.%I', schemaname, sequencename)::regclass, GREATEST(last, floor) +
-      CASE WHEN last > floor + ${FAR_AHEAD} THEN ${LONG_STEP} ELSE ${STEP} END) AS to
+      CASE WHEN last > floor + ${FAR_AHEAD_MICROS} THEN ${LONG_STEP} ELSE ${STEP} END) AS to
   FROM (SELECT schemaname, sequencename, COALESCE(last_value, 0) AS last,
       LEAST(${HIGHEST_FLOOR}, GREATEST(CAST(? AS BIGINT),
         (extract(epoch FROM clock_timestamp()) * 1000000)::bigint - ${FIRST_MICROS})) AS floor
@@ -69,21 +72,21 @@ const KEEP = `INSERT INTO lives (one, life_id, place, begun_at) VALUES (1, ?, ?,
 
 interface Beginning extends NewLife {
   connection: Connection;
-  at: Place;
-  /** Undefined: the process has just started. */
-  before?: Place | undefined;
+  at: DatabaseIdentity;
+  /** Undefined when the process has just started. */
+  before?: DatabaseIdentity | undefined;
 }
 
-/** `former`: where the database was at the last start of anybody; '' when that was not kept. */
-const reasonOf = (former: string, at: Place, before: Place | undefined): Raised['reason'] => {
+/** `former`: the database's place at the last start of any node; '' when it was not recorded. */
+const reasonOf = (former: string, at: DatabaseIdentity, before: DatabaseIdentity | undefined): Raised['reason'] => {
   if (before) return changeOf(before, at) ?? 'server_start';
   return former !== '' && former !== at.place ? 'other_database' : 'start';
 };
 
 /**
- * A start, or a connection to another database than before: the numbers go on above all that were ever given out of this
- * database, or of one that it is a copy or an earlier moment of. Answers what was raised; undefined for a new database, out of
- * which nothing was given.
+ * Begins a life, at a start or when the service has reached another database than before: numbers go on above all that were
+ * given out by this database, or by the one that it is a copy or an earlier state of. Returns the raise; undefined for a new
+ * database, which has given out none.
  */
 export async function beginLife(beginning: Beginning): Promise<Raised | undefined> {
   const { connection, at, lifeId, nowMicros, before } = beginning;
@@ -107,9 +110,9 @@ export async function beginLife(beginning: Beginning): Promise<Raised | undefine
   }
 }
 
-/** What the next start would find. Changes nothing. */
+/** Returns the reason with which the next start would raise the numbers. Changes nothing. */
 export async function judgeLife(connection: Connection): Promise<Raised['reason']> {
   const { rows } = await connection.query('SELECT place FROM lives');
   const [former] = rows as { place: string }[];
-  return reasonOf(former?.place ?? '', await placeThrough(connection), undefined);
+  return reasonOf(former?.place ?? '', await identityThrough(connection), undefined);
 }

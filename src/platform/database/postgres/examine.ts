@@ -7,13 +7,13 @@ import { checkSettings } from './server-check.ts';
 interface Examined {
   /** `PostgreSQL 15.13 at db.example:5432/lapel`. */
   name: string;
-  /** Undefined when it cannot be looked at. */
+  /** Undefined when the database cannot be reached. */
   bytes: number | undefined;
-  /** Migrations that the next start makes. */
+  /** The number of migrations that the next start will apply. */
   missing: number;
-  /** What is wrong, for people; empty when it can be used. */
+  /** The faults, in words for people; empty when the database can be used. */
   faults: string[];
-  /** What else somebody should know. */
+  /** Further notes for the operator. */
   notes: string[];
 }
 
@@ -28,7 +28,7 @@ async function notesOn(connection: Connection): Promise<string[]> {
       ];
 }
 
-/** Looks at the database of a PostgreSQL server as a start does, and changes nothing. */
+/** Examines a PostgreSQL database with the checks of a start, without changing anything. */
 export async function examinePostgres(url: string): Promise<Examined> {
   const examined: Examined = {
     name: `PostgreSQL at ${placeOf(url)}`,
@@ -38,7 +38,7 @@ export async function examinePostgres(url: string): Promise<Examined> {
     notes: [],
   };
   try {
-    const open = (host: string) => openConnection(host, { ...SHORT, readOnly: true }, () => undefined); // whoever asks is told
+    const open = (host: string) => openConnection(host, { ...SHORT, readOnly: true }, () => undefined); // a loss rejects the pending query
     const connection = await atHosts(url)(open);
     try {
       await checkSettings(connection);

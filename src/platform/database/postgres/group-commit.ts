@@ -5,43 +5,48 @@ import type { Link } from './link.ts';
 import { createTransaction, FateUnknown, type Transaction } from './transaction.ts';
 import { ConnectionLost, isOvertaken, isPassing, told } from './trouble.ts';
 
-// A transaction that others were in the way of is run so often, after a random pause of so many milliseconds at most.
+// A transaction that met a lock or a conflict is tried so often, after a random pause of at most this many milliseconds.
 const TRIES = 4;
-const LONGEST_PAUSE = 30;
+const LONGEST_PAUSE_MS = 30;
 
-/** Units of one device in one transaction: they run one after another, and the transaction is as long as the longest row of them. */
+/** The most units of one device in one transaction: they run one after another, so the longest row of them sets its duration. */
 const PER_DEVICE = 4;
 
-/** Devices whose rows somebody else has locked in this moment. */
+/** Finds the devices whose rows another transaction has locked at this moment. */
 const BUSY_DEVICES = `SELECT device_id FROM devices WHERE device_id = ANY(?) AND device_id NOT IN
   (SELECT device_id FROM devices WHERE device_id = ANY(?) FOR NO KEY UPDATE SKIP LOCKED)`;
 
-/** Units without a key that have a transaction of their own before those with a key get their turn again. */
+/** The most units with a transaction of their own in one turn, so that units with a key are not delayed for long. */
 const ALONE_PER_TURN = 16;
 
 interface Options extends Pick<QueueOptions, 'ownerOf'> {
   link: Link;
   identities: ReadonlyMap<string, string>;
-  /** `failed`: a transaction could not be made. */
+  /** `failed`: the transaction could not be committed. */
   observe(commit: { seconds: number; committed: number; rolledBack: number; failed: boolean }): void;
   onEffectError(cause: unknown): void;
 }
 
 /**
- * Group commit on one connection, in turns that repeat while anything waits. Units that name their device share one
- * transaction: their devices' rows are locked by one statement, then they run side by side, those of one device one after
- * another; units that nobody waits for follow in the same transaction, one after another. A unit that throws before it has
- * written is refused alone. When one fails later, all is taken back: the others run together once more, and it has a
- * transaction of its own. So has every unit without a key that somebody waits for: it takes its locks by itself, and would
- * do so out of order beside others. A transaction that others were in the way of is run again; so is one whose
- * connection was lost before its COMMIT was sent. Afterwards its fate is unknown, and its units are told that.
+ * Group commit on one connection, in turns that repeat while units wait.
+ *
+ * 1. Units with a device's key share one transaction: one statement locks their devices' rows, then the units run
+ *    concurrently, those of one device one after another. Units that nobody waits for follow in the same transaction.
+ * 2. A unit that throws before it has written is rejected alone. When one fails later, the transaction is rolled back: the
+ *    others run together again, and the failing unit gets a transaction of its own.
+ * 3. Units without a key that somebody waits for get a transaction each, because they take their locks in an order of their
+ *    own, which must not be mixed with others'.
+ *
+ * A transaction that met another one's lock or conflict is run again, and so is one whose connection was lost before its
+ * COMMIT was sent. When it was lost after that, nobody knows whether it was committed, and its units are rejected with
+ * FateUnknown.
  */
 export function createPostgresGroupCommit({ link, identities, observe, onEffectError, ownerOf }: Options) {
   const effects = createEffects(onEffectError);
-  /** How often units had a transaction of their own. */
+  /** How often a unit has been tried in a transaction of its own. */
   const tries = new WeakMap<Waiting, number>();
 
-  /** Runs the units in one transaction, and commits; what is left to be run again otherwise, with what was wrong. */
+  /** Runs the units in one transaction and commits. After a failure, returns its cause and the units at fault; no unit is settled then. */
   async function attempt(units: readonly Waiting[]): Promise<{ cause: unknown; atFault: Waiting[] } | undefined> {
     const started = performance.now();
     const seen = (committed: number, rolledBack: number, failed: boolean): void =>
@@ -50,7 +55,7 @@ export function createPostgresGroupCommit({ link, identities, observe, onEffectE
     try {
       transaction = createTransaction({ connection: await link.ready(), effects, identities });
     } catch (cause) {
-      return { cause, atFault: [] }; // all is being closed
+      return { cause, atFault: [] }; // the database is being closed
     }
     try {
       const isWhole = await runAll(transaction, units);
@@ -68,7 +73,7 @@ export function createPostgresGroupCommit({ link, identities, observe, onEffectE
     return undefined;
   }
 
-  /** False when the transaction has to be taken back. */
+  /** Runs all units. Returns false when the transaction must be rolled back. */
   async function runAll(transaction: Transaction, units: readonly Waiting[]): Promise<boolean> {
     const chains = Map.groupBy(
       units.filter(({ key }) => key !== undefined),
@@ -83,25 +88,25 @@ export function createPostgresGroupCommit({ link, identities, observe, onEffectE
     return !ended.includes(false) && (await inOrder(units.filter(({ key }) => key === undefined)));
   }
 
-  /** Another try can help. */
+  /** Whether another try may succeed. */
   const isWorthTrying = (cause: unknown): boolean =>
     isPassing(cause) || isOvertaken(cause) || (cause instanceof ConnectionLost && !(cause instanceof FateUnknown));
 
-  /** Settles a unit in a transaction of its own; false when it is to be tried again, after others had their turn. */
+  /** Runs a unit in a transaction of its own. Returns false when it is to be tried again, after other units had their turn. */
   async function alone(unit: Waiting): Promise<boolean> {
     const failed = await attempt([unit]);
     if (!failed) return true;
     const made = (tries.get(unit) ?? 0) + 1;
     tries.set(unit, made);
     if (isWorthTrying(failed.cause) && made < TRIES) {
-      await sleep(Math.random() * LONGEST_PAUSE);
+      await sleep(Math.random() * LONGEST_PAUSE_MS);
       return false;
     }
     unit.reject(told(failed.cause));
     return true;
   }
 
-  /** Those of the units whose device somebody else has locked. */
+  /** The units whose device is locked by another transaction. */
   async function busyOf(units: readonly Waiting[]): Promise<Waiting[]> {
     const keys = units.flatMap(({ key }) => key ?? []);
     const answer = await link
@@ -112,7 +117,7 @@ export function createPostgresGroupCommit({ link, identities, observe, onEffectE
     return units.filter(({ key }) => key !== undefined && busy.has(key));
   }
 
-  /** Settles the units in as few transactions as it takes; answers those that want one of their own. */
+  /** Settles the units in as few transactions as possible; returns those that need a transaction of their own. */
   async function together(batch: readonly Waiting[]): Promise<Waiting[]> {
     const lonely: Waiting[] = [];
     let units = batch;

@@ -2,15 +2,15 @@ import { atHosts } from '../../../runtime/database-hosts.ts';
 import { type Bounds, type Connection, openConnection } from './connection.ts';
 import { ConnectionLost } from './trouble.ts';
 
-// Milliseconds between attempts to connect; doubled each time.
-const FIRST_PAUSE = 25;
-const LONGEST_PAUSE = 1_000;
+// Milliseconds between attempts to connect; doubled after each failure.
+const FIRST_PAUSE_MS = 25;
+const LONGEST_PAUSE_MS = 1_000;
 
 interface Options {
   url: string;
-  /** Runs on each connection before it is used; what it throws is as if there were none. `another`: to the same host. */
+  /** Runs on each connection before it is used; an error counts as a failed attempt. `another` opens a second connection to the same host. */
   prepare(connection: Connection, bounds: Bounds, another: () => Promise<Connection>): Promise<void>;
-  /** A connection was lost, or could not be had: told once until all are there again. */
+  /** `onAway` is called once when a connection is lost or cannot be opened, `onBack` when all are open again. */
   onAway(cause: unknown): void;
   onBack(): void;
 }
@@ -18,7 +18,7 @@ interface Options {
 export type Links = ReturnType<typeof createLinks>;
 export type Link = ReturnType<Links['link']>;
 
-/** Connections to one database that are opened again when they are lost: one attempt at a time, however many are wanted. */
+/** Keeps connections to one database open. Lost ones are opened again, with one attempt at a time, however many are needed. */
 export function createLinks({ url, prepare, onAway, onBack }: Options) {
   const closing = new AbortController();
   const ends: (() => Promise<void>)[] = [];
@@ -58,12 +58,12 @@ export function createLinks({ url, prepare, onAway, onBack }: Options) {
       pause = 0;
       return connection;
     } catch (cause) {
-      pause = Math.min(Math.max(FIRST_PAUSE, pause * 2), LONGEST_PAUSE);
+      pause = Math.min(Math.max(FIRST_PAUSE_MS, pause * 2), LONGEST_PAUSE_MS);
       throw cause;
     }
   }
 
-  /** In its turn: a server that comes back is not met by all at once. */
+  /** Connects one after another, so that a server that comes back is not overrun. */
   function connect(bounds: Bounds, onLost: (cause: unknown) => void): Promise<Connection> {
     const opened = turn.then(() => attempt(bounds, onLost));
     turn = opened.catch(() => undefined);
@@ -71,10 +71,10 @@ export function createLinks({ url, prepare, onAway, onBack }: Options) {
   }
 
   return {
-    /** One attempt, for the start. Rejects with what is wrong. */
+    /** Makes one attempt, for the start. Rejects with its error. */
     once: (bounds: Bounds): Promise<Connection> => connect(bounds, () => undefined),
 
-    /** One connection, from its first use on. */
+    /** Keeps one connection open, from its first use on. */
     link(bounds: Bounds) {
       const self = {};
       let current: Connection | undefined;
@@ -114,7 +114,7 @@ export function createLinks({ url, prepare, onAway, onBack }: Options) {
         opening ??= reconnect().finally(() => {
           opening = undefined;
         });
-        opening.catch(() => undefined); // whoever waits for it is told
+        opening.catch(() => undefined); // those who await it get the error
         return opening;
       }
 
@@ -125,16 +125,16 @@ export function createLinks({ url, prepare, onAway, onBack }: Options) {
       }
 
       return {
-        /** The connection, when there is one; it can be lost at any time. */
+        /** The connection, if it is open; it can be lost at any time. */
         current: (): Connection | undefined => (current?.alive() ? current : undefined),
-        /** Waits until there is one. Rejects with ConnectionLost when all is closed. */
+        /** Waits until the connection is open. Rejects with ConnectionLost after `close`. */
         ready: (): Promise<Connection> => (current?.alive() ? Promise.resolve(current) : begin()),
-        /** Milliseconds for which there has been none; 0 when there is nothing to say against it. */
+        /** Milliseconds since the connection was lost or could not be opened; 0 while nothing is known to be wrong. */
         awayFor: (): number => (awaySince === undefined ? 0 : performance.now() - awaySince),
       };
     },
 
-    /** All of them are lost, and made again. */
+    /** Drops all connections; they are opened again. */
     renew(cause: Error): void {
       for (const cut of cuts) cut(cause);
     },

@@ -1,45 +1,42 @@
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MIGRATIONS_TABLE, type Migration, missingFrom, readMigrations } from '../migration-files.ts';
 import type { Connection } from './connection.ts';
 
-const FOLDER = join(import.meta.dirname, 'migrations');
-
-/** Of the advisory lock around migrations: one node of several makes them. Any number that no other program has. */
+/** The advisory lock under which one node of several applies migrations. Any number that no other program uses will do. */
 const LOCK = 0x1a9e1;
-/** Milliseconds between two tries to get it. Who waits for it in a statement would hold up an index that is made beside others. */
-const BETWEEN = 250;
+/** Milliseconds between two attempts to get the lock. To wait in a statement would block CREATE INDEX CONCURRENTLY on another node. */
+const BETWEEN_TRIES_MS = 250;
 
-/** The first line of a migration for large tables: each statement by itself, so that nobody else waits for all of them. */
+/** The first line of a migration of large tables: each statement is committed by itself, so that locks are held briefly. */
 const APART = '-- Each statement is a commit of its own.';
 
-/** What a database still lacks. Throws as `missingFrom` does. */
+/** The migrations that were not applied yet. Throws as `missingFrom` does. */
 export async function missingMigrations(
   connection: Connection,
-  migrations: readonly Migration[] = readMigrations(FOLDER),
+  migrations: readonly Migration[] = readMigrations('postgres'),
 ): Promise<Migration[]> {
   const { rows } = await connection.query('SELECT number, name, sha256 FROM migrations ORDER BY number');
   return missingFrom(rows as Migration[], migrations);
 }
 
 /**
- * Brings the database to the newest version: each missing migration in one commit with its record, or, on large tables, in
- * commits of its statements; by one node at a time.
- * Refuses as above. Afterwards the tables are analyzed, unless they are new: of an empty table that it knows nothing of
- * PostgreSQL thinks as of a small one, of one that it knows to be empty it makes plans that read it from end to end.
+ * Brings the database to the newest version: each missing migration in one commit with its record, or, for large tables, in
+ * a commit per statement. One node at a time does it. Throws as `missingFrom` does. Afterwards the tables are analyzed,
+ * unless they are new: without statistics PostgreSQL assumes that an empty table has some rows, but when it knows that a
+ * table is empty, it makes plans that read the whole table.
  */
 export async function migrate(
   connection: Connection,
   nowMicros: number,
-  migrations = readMigrations(FOLDER),
+  migrations = readMigrations('postgres'),
 ): Promise<void> {
   await lock(connection);
   try {
     await connection.script(MIGRATIONS_TABLE);
     const missing = await missingMigrations(connection, migrations);
     for (const migration of missing)
-      if (migration.text.startsWith(APART)) await makeApart(connection, migration, nowMicros);
-      else await makeInOne(connection, migration, nowMicros);
+      if (migration.text.startsWith(APART)) await applyByStatement(connection, migration, nowMicros);
+      else await applyInOneCommit(connection, migration, nowMicros);
     if (missing.length > 0 && missing.length < migrations.length) await connection.script('ANALYZE');
   } finally {
     await connection.query('SELECT pg_advisory_unlock(?)', LOCK);
@@ -50,7 +47,7 @@ async function lock(connection: Connection): Promise<void> {
   for (;;) {
     const { rows } = await connection.query('SELECT pg_try_advisory_lock(?) AS mine', LOCK);
     if ((rows[0] as { mine: boolean }).mine) return;
-    await sleep(BETWEEN);
+    await sleep(BETWEEN_TRIES_MS);
   }
 }
 
@@ -63,7 +60,7 @@ const record = (connection: Connection, { number, name, sha256 }: Migration, now
     nowMicros,
   );
 
-async function makeInOne(connection: Connection, migration: Migration, nowMicros: number): Promise<void> {
+async function applyInOneCommit(connection: Connection, migration: Migration, nowMicros: number): Promise<void> {
   await connection.script('BEGIN');
   try {
     await connection.script(migration.text);
@@ -76,10 +73,10 @@ async function makeInOne(connection: Connection, migration: Migration, nowMicros
 }
 
 /**
- * Statements that say `IF NOT EXISTS`: after a crash between two of them all are made again. An index that was not made to
- * its end is there and not valid; it goes first.
+ * Applies a migration statement by statement. Each says `IF NOT EXISTS`, so after a crash between two of them all can run
+ * again. An index whose creation was interrupted exists but is invalid; it is dropped first.
  */
-async function makeApart(connection: Connection, migration: Migration, nowMicros: number): Promise<void> {
+async function applyByStatement(connection: Connection, migration: Migration, nowMicros: number): Promise<void> {
   const { rows } = await connection.query(
     `SELECT c.relname AS name FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
      WHERE NOT i.indisvalid AND c.relnamespace = current_schema()::regnamespace`,

@@ -5,7 +5,7 @@ import type { Database, Transact } from '../sql.ts';
 import type { QueueOptions } from '../unit-queue.ts';
 import type { Bounds, Connection } from './connection.ts';
 import { SHORT } from './connection.ts';
-import { beginLife, changeOf, type Place, placeThrough, readPlace } from './database-identity.ts';
+import { beginLife, changeOf, type DatabaseIdentity, identityThrough, readIdentity } from './database-identity.ts';
 import { createPostgresGroupCommit } from './group-commit.ts';
 import { createLinks, type Link } from './link.ts';
 import { migrate } from './migrations.ts';
@@ -13,48 +13,48 @@ import { createReading } from './reading.ts';
 import { checkPooler, checkSettings } from './server-check.ts';
 import { isAwayAtStart } from './trouble.ts';
 import { Unfit } from './unfit-server.ts';
-import { createPatience } from './wait-bound.ts';
+import { createWaitBound } from './wait-bound.ts';
 
 export interface PostgresOptions {
   /** `postgres://user:password@host:port/database?sslmode=...` */
   url: string;
   nowMicros: number;
-  /** A new life of the database begins. Without it nothing may be given out of it, and no number is raised. */
+  /** Begins a new life of the database. Without it, no number is raised, and none may be given out. */
   newLife?(): NewLife;
-  /** Numbers go on higher than where they were: at the start, and whenever the database is another one than before. */
+  /** Called when numbers were raised: at the start, and when the service has reached another database than before. */
   onRaised?(raised: Raised): void;
   onCommit?(commit: { seconds: number; committed: number; rolledBack: number }): void;
   onEffectError?(cause: unknown): void;
-  /** The database cannot be reached, told once; and that it is there again. */
+  /** `onAway` is called once when the database becomes unavailable, `onBack` when it is available again. */
   onAway?(cause: unknown): void;
   onBack?(): void;
-  /** Of what others wait for, and of what heals. */
+  /** Limits of the connections for callers and for recovery between nodes. */
   bounds?: Bounds;
-  /** Milliseconds that a start waits for a database that does not answer; none unless told. */
+  /** Milliseconds that a start waits for a database that does not answer; 0 by default. */
   waitMs?: number;
-  /** Milliseconds after which they are told that the database is away. */
-  patienceMs?: number;
-  /** The developer of a device, where that is known. */
+  /** Milliseconds after which a caller who waits gets DATABASE_UNAVAILABLE. */
+  longestWaitMs?: number;
+  /** Returns the developer of a device, if it is known. */
   ownerOf?: QueueOptions['ownerOf'];
 }
 
-/** Connections that only read. */
+/** The number of connections for reading. */
 const READERS = 4;
 
-// Milliseconds. A server that has gone without a word is given up after them, so none is longer than somebody could wait.
-/** For what looks at many rows. */
-const LONG: Bounds = { statement: 30_000, lock: 500, silence: 33_000 };
-/** For what heals: it looks at pages of rows. */
-const PROMPT: Bounds = { statement: 5_000, lock: 500, silence: 5_000 };
-/** For migrations, which take as long as their tables are large. */
-const MIGRATING: Bounds = { statement: 0, lock: 60_000, silence: Number.POSITIVE_INFINITY };
+// A server that stops answering is given up after `silenceMs`, so it must be a time that its users can wait.
+/** For queries over many rows. */
+const LONG: Bounds = { statementMs: 30_000, lockMs: 500, silenceMs: 33_000 };
+/** For recovery between nodes, which reads pages of rows. */
+const PROMPT: Bounds = { statementMs: 5_000, lockMs: 500, silenceMs: 5_000 };
+/** For migrations, whose duration depends on the size of the tables. */
+const MIGRATING: Bounds = { statementMs: 0, lockMs: 60_000, silenceMs: Number.POSITIVE_INFINITY };
 
 const rethrow = (cause: unknown): never => {
   throw cause;
 };
 
-/** The identity column of each table that has one. */
-async function readIdentities(connection: Connection): Promise<Map<string, string>> {
+/** The identity column (GENERATED AS IDENTITY) of each table that has one. */
+async function readIdentityColumns(connection: Connection): Promise<Map<string, string>> {
   const { rows } = await connection.query(
     `SELECT c.relname::text AS "table", a.attname::text AS "column" FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
      WHERE a.attidentity <> '' AND c.relnamespace = current_schema()::regnamespace`,
@@ -63,23 +63,23 @@ async function readIdentities(connection: Connection): Promise<Map<string, strin
 }
 
 /**
- * Opens (and migrates) the database of a PostgreSQL server, which other nodes may use too. Rejects with a clear message when
- * it must not be used, or does not answer. Later it can go and come back: meanwhile whoever asks is told
- * DATABASE_UNAVAILABLE within 5 s.
+ * Opens (and migrates) a PostgreSQL database, which other nodes may use too. Rejects with a clear message when it must not
+ * be used, or does not answer. Later it may become unavailable and come back: callers then get DATABASE_UNAVAILABLE within
+ * 5 s.
  */
 export async function openPostgres(options: PostgresOptions): Promise<Database> {
-  const { url, nowMicros, onCommit, onEffectError = rethrow, bounds = SHORT, patienceMs } = options;
+  const { url, nowMicros, onCommit, onEffectError = rethrow, bounds = SHORT, longestWaitMs } = options;
   const prompt = options.bounds ?? PROMPT;
   const { onAway = () => undefined, onBack = () => undefined } = options;
-  /** Where the writing connection was last; undefined before the start, and where no number is given out. */
-  let known: Place | undefined;
+  /** The database that the writing connection last reached; undefined before the start, and if no numbers are given out. */
+  let known: DatabaseIdentity | undefined;
 
   async function begin(connection: Connection, newLife: () => NewLife): Promise<void> {
-    const at = await placeThrough(connection);
+    const at = await identityThrough(connection);
     const before = known;
     const isSame = before !== undefined && changeOf(before, at) === undefined;
     const raised = isSame ? undefined : await beginLife({ connection, at, before, ...newLife() });
-    known = at; // now: one that was not raised is looked at again
+    known = at; // only now: if the raise fails, the next connection tries it again
     if (raised) options.onRaised?.(raised);
   }
 
@@ -90,13 +90,13 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
       await checkSettings(connection);
       if (!isChecked) await checkPooler(connection, open);
       isChecked = true;
-      // Before the first number is given out there: the connection may have led to another database than before.
+      // The connection may have reached another database, so numbers are raised before the first one is given out.
       if (known && options.newLife && !readOnly) await begin(connection, options.newLife);
     },
     onAway,
     onBack,
   });
-  /** A database that is about to start, or to take over, is waited for; one that refuses is not. */
+  /** Waits at the start for a database that is not there yet, or is still a standby; an error that will not pass is thrown at once. */
   async function connectAtStart(): Promise<Connection> {
     const giveUp = performance.now() + (options.waitMs ?? 0);
     for (let waits = false; ; waits = true) {
@@ -115,7 +115,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
     const first = await connectAtStart();
     await migrate(first, nowMicros);
     if (options.newLife) await begin(first, options.newLife);
-    identities = await readIdentities(first);
+    identities = await readIdentityColumns(first);
     await first.end();
   } catch (cause) {
     await links.close();
@@ -128,15 +128,18 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
   const readers = Array.from({ length: READERS }, () => links.link({ ...bounds, readOnly: true }));
   const apart = links.link({ ...LONG, readOnly: true });
   const healer = links.link({ ...prompt, readOnly: true });
-  /** For what nobody waits for. */
+  /** For units that nobody waits for. */
   const background = links.link({ ...bounds, keepsPlans: true });
   await Promise.all([writer, ...readers].map((link) => link.ready()));
 
-  const longest = patienceMs === undefined ? {} : { longest: patienceMs };
-  const writing = createPatience({ awayFor: writer.awayFor, ...longest });
-  const reading = createPatience({ awayFor: () => Math.min(...readers.map((link) => link.awayFor())), ...longest });
-  const lasting = createPatience({ awayFor: apart.awayFor, longest: LONG.silence });
-  const healing = createPatience({ awayFor: healer.awayFor, longest: prompt.silence });
+  const longest = longestWaitMs === undefined ? {} : { longestMs: longestWaitMs };
+  const writing = createWaitBound({ awayForMs: writer.awayFor, ...longest });
+  const reading = createWaitBound({
+    awayForMs: () => Math.min(...readers.map((link) => link.awayFor())),
+    ...longest,
+  });
+  const lasting = createWaitBound({ awayForMs: apart.awayFor, longestMs: LONG.silenceMs });
+  const healing = createWaitBound({ awayForMs: healer.awayFor, longestMs: prompt.silenceMs });
   const read = createReading(readers, reading);
   const aside = createReading([apart], lasting);
   const queueOn = (link: Link) =>
@@ -149,12 +152,12 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
     });
   const group = queueOn(writer);
   const later = queueOn(background);
-  /** For those who wait; a unit that nobody waits for any more is not run. */
+  /** Bounds the wait of callers. A unit whose caller has already been rejected is not run. */
   const bounded = (transact: Transact): Transact => {
     return (work, key) =>
-      writing.bounded((given) =>
+      writing.bounded((isGivenUp) =>
         transact((unit) => {
-          if (given()) throw new DomainError('DATABASE_UNAVAILABLE');
+          if (isGivenUp()) throw new DomainError('DATABASE_UNAVAILABLE');
           return work(unit);
         }, key),
       );
@@ -181,8 +184,8 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
     async seenAt(ask) {
       const before = known;
       if (!before) return;
-      const at = await readPlace(ask);
-      if (changeOf(before, at)) links.renew(new Error('another connection has led to another database than this one'));
+      const at = await readIdentity(ask);
+      if (changeOf(before, at)) links.renew(new Error('another connection has reached another database than this one'));
       else if (known === before) known = at;
     },
     async healthy() {
@@ -191,12 +194,12 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
     },
     async close() {
       const queues = [later, group];
-      const waiting = [writing, reading, lasting, healing];
+      const waitBounds = [writing, reading, lasting, healing];
       if (writer.current()) for (const queue of queues) await queue.close();
-      for (const patience of waiting) patience.end('the database is being closed');
+      for (const waitBound of waitBounds) waitBound.end('the database is being closed');
       await links.close();
       for (const queue of queues) await queue.close();
-      for (const patience of waiting) patience.close();
+      for (const waitBound of waitBounds) waitBound.close();
     },
   };
 }

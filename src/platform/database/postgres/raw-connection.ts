@@ -1,40 +1,40 @@
 import pg from 'pg';
 import { atHosts } from '../../../runtime/database-hosts.ts';
 
-/** What may be bound to a parameter here. */
+/** The values that can be bound to a parameter here. */
 type RawValue = string | number | null | readonly string[] | readonly number[];
 
-/** A connection of one's own, outside of the units of work: for what must not wait for them, and for LISTEN. */
+/** A connection outside of the units of work: for LISTEN, and for statements that must not wait behind units. */
 export interface RawConnection {
-  /** The rows of one statement with `$1`, `$2`, ... Rejects when the connection is lost, or there is no answer in time. */
+  /** Returns the rows of one statement with `$1`, `$2`, ... Rejects when the connection is lost, or the answer does not come in time. */
   query<Row>(text: string, ...values: RawValue[]): Promise<Row[]>;
-  /** Ends it at once; statements under way reject. */
+  /** Cuts the connection at once; running statements reject. */
   close(): void;
 }
 
 export interface RawOptions {
-  /** As `application_name`, where an administrator looks who is connected. */
+  /** The `application_name`, by which an administrator recognizes the connection. */
   name: string;
-  /** Milliseconds that anybody waits: for the connection, and for the answer to a statement. A server that hangs is lost. */
+  /** The longest wait in milliseconds: for the connection, and for each answer. After that the connection is cut. */
   boundMs: number;
   onNotification?(payload: string): void;
-  /** Called once, when it has ended by itself or by `close`. */
+  /** Called once when the connection has ended, by itself or by `close`. */
   onEnd(): void;
 }
 
-/** Makes such a connection; rejects when there is none in time. */
+/** Opens such a connection; rejects when that takes too long. */
 export type OpenRaw = (options: RawOptions) => Promise<RawConnection>;
 
 const INT8 = 20;
-const KEEP_ALIVE = 5_000;
+const KEEP_ALIVE_MS = 5_000;
 
-/** bigint as a number, which it is everywhere here; all else as pg reads it. */
+/** bigint becomes a number, as everywhere in the service; other types are parsed by pg. */
 const types = {
   getTypeParser: ((id: number, format: 'text') =>
     id === INT8 ? Number : pg.types.getTypeParser(id, format)) as typeof pg.types.getTypeParser,
 };
 
-/** Connections to the database of a URL; of several hosts to the one that can be written. */
+/** Opens connections to the database of a URL; of several hosts, to the one that can be written. */
 export const rawConnections = (url: string): OpenRaw => {
   const atAny = atHosts(url);
   return (options) => atAny((host) => openAt(host, options));
@@ -46,11 +46,11 @@ async function openAt(url: string, { name, boundMs, onNotification, onEnd }: Raw
     application_name: name,
     connectionTimeoutMillis: boundMs,
     keepAlive: true,
-    keepAliveInitialDelayMillis: KEEP_ALIVE,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
     types,
   });
   const cut = (): void => void client.connection.stream.destroy();
-  client.on('error', () => undefined); // its end is told, and the statements under way have it
+  client.on('error', () => undefined); // the 'end' event and the running statements report it
   client.on('notification', ({ payload = '' }) => onNotification?.(payload));
   try {
     await client.connect();

@@ -12,14 +12,14 @@ interface Found {
   standby: boolean;
 }
 
-const LOOK = `SELECT current_setting('server_version_num')::int AS version, current_setting('synchronous_commit') AS commits,
+const SETTINGS = `SELECT current_setting('server_version_num')::int AS version, current_setting('synchronous_commit') AS commits,
   current_setting('fsync') AS fsync, current_setting('full_page_writes') AS whole,
   current_setting('synchronous_standby_names') AS standbys, current_setting('default_transaction_isolation') AS isolation,
   current_setting('server_encoding') AS encoding, pg_is_in_recovery() AS standby`;
 
 const OLDEST = 140_000;
 
-/** What the promises rest on, each with what is said of another value; the first that does not hold counts. */
+/** The settings that the service's promises depend on, each with the error for another value; the first broken rule is reported. */
 const RULES: readonly [holds: (found: Found) => boolean, said: (found: Found) => string][] = [
   [
     ({ version }) => version >= OLDEST,
@@ -51,11 +51,11 @@ const RULES: readonly [holds: (found: Found) => boolean, said: (found: Found) =>
 ];
 
 /**
- * Holds a connection against what the promises rest on; it pins what a connection may choose, so a role or a database that
- * says otherwise changes nothing. Throws Unfit.
+ * Checks the settings that the service's promises depend on. Settings that a connection may choose were already set by it
+ * (see `pin`), so a role or a database cannot override them. Throws Unfit.
  */
 export async function checkSettings(connection: Connection): Promise<void> {
-  const { rows } = await connection.script(LOOK); // unprepared, as long as nobody knows which pooler there is
+  const { rows } = await connection.script(SETTINGS); // unprepared, because the kind of pooler is not known yet
   const [found] = rows as [Found];
   if (found.standby) throw new Error('this is a standby: it cannot be written');
   const broken = RULES.find(([holds]) => !holds(found));
@@ -68,8 +68,9 @@ async function servedBy(connection: Connection): Promise<number> {
 }
 
 /**
- * A pooler between this and the server shows by another process than the one that the connection was told. It must keep
- * one of the server's connections for each of ours: two of ours that are served by the same one cannot be. Throws Unfit.
+ * Refuses a pooler that shares its connections. A pooler shows by the server process, which differs from the one that was
+ * stated at the start. It must keep one server connection for each of ours; if two of ours are served by the same process,
+ * it does not. Throws Unfit.
  */
 export async function checkPooler(connection: Connection, open: () => Promise<Connection>): Promise<void> {
   if (connection.process() === (await servedBy(connection))) return;

@@ -1,21 +1,21 @@
 import { type ParameterType, setTypesOf } from '../set-form.ts';
 import { type Bound, PARAMETER } from './statements.ts';
 
-/** A statement over arrays: one array for each parameter of the single form, as long as there are calls. */
+/** A statement over arrays: each parameter of the single statement becomes an array with one value per call. */
 export interface SetForm {
   text: string;
-  /** Rows say whose they are in their last column, which is taken off; else there is one for each call, in order. */
+  /** Whether each row ends with the number of its call, which is removed; otherwise there is one row per call, in order. */
   numbered: boolean;
-  /** The parameters that say what is changed: two calls that change the same are no set. */
+  /** The parameters that identify the changed row: two calls with equal values must not be in one set. */
   identity: readonly number[];
 }
 
-/** The last column of what a set answers. */
+/** The last column of a set's rows: the number of the call. */
 export const NUMBER = 'number_in_set';
 
 const forms = new Map<string, SetForm | undefined>();
 
-/** `given_1` and so on, instead of the parameters; and which of them a column must equal behind a place in the text. */
+/** Replaces the parameters by `given_1` and so on; returns also those that a column must equal, behind the position `from`. */
 function named(text: string, from: number): { text: string; equalled: number[] } {
   let number = 0;
   const equalled: number[] = [];
@@ -59,7 +59,7 @@ function makeForm(single: string, types: readonly ParameterType[]): SetForm {
   return { text: `${whole.slice(0, at)} FROM ${given}${whole.slice(at)}${back}`, numbered: true, identity: equalled };
 }
 
-/** The set form of a statement, where one was declared. */
+/** The set form of a statement, if one was declared. */
 export function setFormOf(single: string): SetForm | undefined {
   if (forms.has(single)) return forms.get(single);
   const types = setTypesOf(single.replace(/ RETURNING \w+ AS inserted_identity$/, ''));
@@ -69,7 +69,7 @@ export function setFormOf(single: string): SetForm | undefined {
 }
 
 /**
- * The values of some calls, in as few sets as it takes: what one set would change twice comes in another one, after it.
+ * Divides calls into as few sets as possible, so that no set changes a row twice. Calls for the same row keep their order.
  */
 export function inDistinctSets<Call extends { values: readonly Bound[] }>(
   form: SetForm,

@@ -1,21 +1,21 @@
 import type { SqlValue } from '../sql.ts';
 
-/** What is bound to a statement of PostgreSQL; arrays only for what this room says itself. */
+/** A value bound to a PostgreSQL statement; arrays are used only inside this folder. */
 export type Bound = SqlValue | readonly SqlValue[];
 
 interface Statement {
-  /** Of the prepared statement; the same for the same text. */
+  /** The name of the prepared statement; equal for equal texts. */
   name: string;
   text: string;
-  /** It changes nothing, though it may lock. */
+  /** Whether the statement changes nothing; it may lock rows. */
   reads: boolean;
 }
 
-// Text of a literal is left as it is: no `?` in it is a parameter.
+// Literals are matched too, so that a `?` inside one is not taken for a parameter.
 export const PARAMETER = /'(?:[^']|'')*'|\?/g;
 const READS = /^\s*(SELECT|VALUES|SHOW)\b/i;
 
-/** The texts of the service as PostgreSQL takes them: `?` becomes `$1`, `$2` and so on. There are as many as the code has. */
+/** The statements by text, with `$1`, `$2` and so on for `?`. Their number is bounded by the code, since texts contain no values. */
 const statements = new Map<string, Statement>();
 
 export function statementOf(text: string): Statement {
@@ -33,7 +33,7 @@ export function statementOf(text: string): Statement {
   return found;
 }
 
-/** U+0000 is no character of text in PostgreSQL: it becomes U+FFFD, as what cannot be read does everywhere. */
+/** PostgreSQL cannot store U+0000 in a text, so it becomes U+FFFD, as undecodable bytes do everywhere. */
 const storableText = (value: string): string => (value.includes('\0') ? value.replaceAll('\0', '\u{FFFD}') : value);
 
 /** An array in PostgreSQL's text form (manual, 8.15.6). */
@@ -48,7 +48,7 @@ function arrayText(values: readonly SqlValue[]): string {
   return `{${items.join(',')}}`;
 }
 
-/** A value as it goes to the server. */
+/** The value in the form that is sent to the server. */
 export function storable(value: Bound): SqlValue {
   if (typeof value === 'string') return storableText(value);
   return typeof value === 'object' && value !== null && !Buffer.isBuffer(value) ? arrayText(value) : value;

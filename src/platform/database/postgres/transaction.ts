@@ -10,17 +10,17 @@ import { type Answer, createTurns } from './turn.ts';
 export interface Ran {
   unit: Waiting;
   outcome: { value: unknown } | { cause: unknown } | undefined;
-  /** What it has written can be taken back with the whole transaction only. */
+  /** Whether it has written: its changes can then only be rolled back with the whole transaction. */
   wrote: boolean;
-  /** One of its statements has failed, and with it the whole transaction. */
+  /** Whether one of its statements has failed, and so the whole transaction. */
   broke: boolean;
   onCommit: (() => void)[];
 }
 
-/** What a statement is answered with when the transaction has failed already: its unit is not at fault. */
+/** The error of a statement after the transaction has already failed: its unit is not at fault. */
 class Aborted extends Error {}
 
-/** COMMIT was sent, and no answer came: nobody knows whether it was made. */
+/** COMMIT was sent but not answered, so it is unknown whether the transaction was committed. */
 export class FateUnknown extends ConnectionLost {}
 
 const LOCK_DEVICES = 'SELECT device_id FROM devices WHERE device_id = ANY(?) ORDER BY device_id FOR NO KEY UPDATE';
@@ -33,12 +33,12 @@ interface Parts {
 }
 
 /**
- * One transaction of one connection, for one unit of work or several. Its statements are answered in order: what is asked
- * before BEGIN is answered is already in it.
+ * One transaction on one connection, for one or several units of work. The server answers statements in order, so they can
+ * be sent before BEGIN is answered.
  */
 export function createTransaction({ connection, effects, identities }: Parts) {
   const ran: Ran[] = [];
-  let onRollback: { of: Ran; effect: () => void }[] = []; // of all units, in the order in which they came
+  let onRollback: { of: Ran; effect: () => void }[] = []; // of all units, in the order of registration
   const inTurns = createTurns(connection);
   let broken: unknown;
 
@@ -50,7 +50,7 @@ export function createTransaction({ connection, effects, identities }: Parts) {
       return answer;
     } catch (cause) {
       broken ??= cause;
-      // What is answered after the first error says only that there was one; all of a set have the same one.
+      // After the first error the server rejects all further statements; the statements of one set share the same error.
       if (broken !== cause) throw new Aborted('the transaction has failed already', { cause: broken });
       one.broke = true;
       throw cause;
@@ -78,7 +78,7 @@ export function createTransaction({ connection, effects, identities }: Parts) {
     onRollback: (effect) => onRollback.push({ of: one, effect }),
   });
 
-  /** What a unit has changed in memory is undone at once, latest first. */
+  /** Undoes the changes in memory of a unit, or of all units, at once and the latest first. */
   function undo(one?: Ran): void {
     effects.undo(onRollback.filter(({ of }) => one === undefined || of === one).map(({ effect }) => effect));
     onRollback = one === undefined ? [] : onRollback.filter(({ of }) => of !== one);
@@ -87,7 +87,7 @@ export function createTransaction({ connection, effects, identities }: Parts) {
   return {
     ran,
 
-    /** Begins, with the rows of these devices locked in one order. Not waited for: what follows is answered after it. */
+    /** Begins the transaction and locks the rows of these devices in one order. Not awaited: later statements are answered after it. */
     begin(keys: readonly string[]): void {
       const noticed = (cause: unknown): void => {
         broken ??= cause;
@@ -96,7 +96,7 @@ export function createTransaction({ connection, effects, identities }: Parts) {
       if (keys.length > 0) inTurns(LOCK_DEVICES, [keys]).catch(noticed);
     },
 
-    /** Runs a unit; never rejects. False when it failed in a way that the whole transaction has to be taken back for. */
+    /** Runs a unit; never rejects. Returns false when the whole transaction must be rolled back. */
     async run(unit: Waiting): Promise<boolean> {
       const one: Ran = { unit, outcome: undefined, wrote: false, broke: false, onCommit: [] };
       ran.push(one);
@@ -111,15 +111,15 @@ export function createTransaction({ connection, effects, identities }: Parts) {
       return broken === undefined;
     },
 
-    /** Why the transaction cannot be committed: what a statement said, or undefined. */
+    /** The error that keeps the transaction from being committed, or undefined. */
     broken: (): unknown => broken,
 
-    /** True when the unit is why it cannot be committed. */
+    /** Whether this unit keeps the transaction from being committed. */
     isAtFault: (one: Ran): boolean =>
       one.broke ||
       (one.wrote && one.outcome !== undefined && 'cause' in one.outcome && !(one.outcome.cause instanceof Aborted)),
 
-    /** Rejects with FateUnknown when no answer came. After an error COMMIT answers that it was a ROLLBACK. */
+    /** Commits. Rejects with FateUnknown when no answer came. After a failed statement the server answers COMMIT with ROLLBACK. */
     async commit(): Promise<void> {
       const { command } = await connection.query('COMMIT').catch((cause: unknown) => {
         throw cause instanceof ConnectionLost ? new FateUnknown(cause) : cause;
@@ -127,13 +127,13 @@ export function createTransaction({ connection, effects, identities }: Parts) {
       if (command !== 'COMMIT') throw new Error(`COMMIT was answered with ${command}`, { cause: broken });
     },
 
-    /** Takes everything back, in the database and in memory. A connection that is lost has done its part. */
+    /** Rolls back, in the database and in memory. On a lost connection the server rolls back by itself. */
     async rollback(): Promise<void> {
       undo();
       if (connection.alive()) await connection.query('ROLLBACK').catch(() => undefined);
     },
 
-    /** After the commit: what the units have left for it in order, then the answers. How many of them failed. */
+    /** After the commit: runs the units' effects in order, then settles the units. Returns how many of them failed. */
     settle(): number {
       let failed = 0;
       for (const { onCommit } of ran) effects.run(onCommit);

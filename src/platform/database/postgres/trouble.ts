@@ -2,30 +2,30 @@ import { DatabaseError } from 'pg';
 import { DomainError } from '../../../errors.ts';
 import { Unfit } from './unfit-server.ts';
 
-// SQLSTATE (PostgreSQL, appendix A). What another try can mend: serialization_failure, deadlock_detected, lock_not_available.
+// SQLSTATE (PostgreSQL, appendix A). Errors that may not recur: serialization_failure, deadlock_detected, lock_not_available.
 const PASSING = new Set(['40001', '40P01', '55P03']);
-// What no statement is at fault for: the connection (08), the operator (57: shutdown, restart, a statement that took too
+// Errors that no statement causes: of the connection (08), the operator (57: shutdown, restart, a statement that took too
 // long), resources such as disk and memory (53), the system (58), a standby that cannot be written (25006), a transaction
-// that was left alone for too long (25P03).
+// that was idle for too long (25P03).
 const AWAY = /^(08|53|57|58)|^25006$|^25P0[34]$/;
 
 const codeOf = (cause: unknown): string =>
   cause instanceof DatabaseError ? (cause.code ?? '') : ((cause as { sqlstate?: string } | undefined)?.sqlstate ?? '');
 
-/** Another transaction was in the way: the same again can succeed. */
+/** Another transaction was in the way; another try may succeed. */
 export const isPassing = (cause: unknown): boolean => PASSING.has(codeOf(cause));
 
-/** It would have been the second of what there can be one of, or belongs to what has just gone: seen when it is run again. */
+/** Another transaction inserted the same key first, or deleted the referenced row; the unit sees it when it runs again. */
 export const isOvertaken = (cause: unknown): boolean => codeOf(cause) === '23505' || codeOf(cause) === '23503';
 
-/** Somebody wants to write where that cannot be done: on a connection that only reads, or at a server that is a standby. */
+/** A write was refused, on a connection that only reads, or because the server is a standby. */
 export const isReadOnly = (cause: unknown): boolean => codeOf(cause) === '25006';
 
-/** The connection that said so is of no use any more: another one may be. */
+/** The connection cannot be used after this error; a new one may work. */
 export const endsConnection = (cause: unknown): boolean =>
   cause instanceof DatabaseError && (cause.severity === 'FATAL' || cause.severity === 'PANIC' || isReadOnly(cause));
 
-/** The connection has gone. Whether what was asked last was done, nobody knows. */
+/** The connection was lost. It is unknown whether its last statements were carried out. */
 export class ConnectionLost extends Error {
   constructor(cause: unknown) {
     super('the connection to the database was lost', { cause });
@@ -33,13 +33,13 @@ export class ConnectionLost extends Error {
   }
 }
 
-/** What callers are told of an error: it is their business only when a statement of theirs is at fault. */
+/** The error for callers: DATABASE_UNAVAILABLE, unless their own statement is at fault. */
 export function told(cause: unknown): unknown {
   const isAway = cause instanceof ConnectionLost || AWAY.test(codeOf(cause)) || isPassing(cause);
   return isAway ? new DomainError('DATABASE_UNAVAILABLE', { cause }) : cause;
 }
 
-/** Nobody is there yet, or not the one that can be written; what the server itself refuses does not pass. */
+/** No server answers yet, or only one that cannot be written, so waiting may help; a refusal by the server's settings does not pass. */
 export const isAwayAtStart = (cause: unknown): boolean => {
   const code = codeOf(cause);
   return code === '' ? !(cause instanceof Unfit) : AWAY.test(code);

@@ -3,10 +3,10 @@ import type { Connection } from './connection.ts';
 import { inDistinctSets, NUMBER, type SetForm, setFormOf } from './sets.ts';
 import type { Bound } from './statements.ts';
 
-/** What a statement answers. */
+/** The result of a statement. */
 export interface Answer {
   rows: Record<string, unknown>[];
-  /** How many rows it read or changed. */
+  /** The number of rows that were read or changed. */
   count: number;
 }
 
@@ -17,7 +17,7 @@ interface Call {
   reject(cause: unknown): void;
 }
 
-/** Gives each call the rows that are its own. */
+/** Gives each call of a set its own rows. */
 function share(form: SetForm, calls: readonly Call[], rows: Record<string, unknown>[]): void {
   const answers = calls.map((): Answer => ({ rows: [], count: 0 }));
   if (!form.numbered && rows.length !== calls.length) {
@@ -35,9 +35,9 @@ function share(form: SetForm, calls: readonly Call[], rows: Record<string, unkno
 }
 
 /**
- * Statements of units that run side by side. All that are issued in one turn go out together, at its end: those with the
- * same text as one statement over arrays, where it has a set form, the others one behind the other. What one unit issues in
- * one turn is therefore carried out in no certain order: it waits for what must come before.
+ * Sends the statements of units that run concurrently. All statements of one turn are sent together, at its end: those with
+ * the same text as one statement over arrays, if it has a set form, the others one after another. The order within a turn
+ * is therefore not guaranteed; a unit awaits statements that must come first.
  */
 export function createTurns(connection: Connection) {
   let calls: Call[] = [];
@@ -78,7 +78,7 @@ export function createTurns(connection: Connection) {
 
   return (text: string, values: Bound[]): Promise<Answer> =>
     new Promise((resolve, reject) => {
-      // Behind everything that comes of the answers of this turn: process.nextTick waits for all that is already resolved.
+      // process.nextTick runs after all promises that are already resolved, so the statements that follow from this turn's answers are included.
       if (calls.length === 0) process.nextTick(send);
       calls.push({ text, values, resolve, reject });
     });

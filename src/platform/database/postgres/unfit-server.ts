@@ -1,2 +1,2 @@
-/** A server that answers, and that must not be used as it is: for people. */
+/** The server answers, but must not be used with its settings; the message is for people. */
 export class Unfit extends Error {}

@@ -1,45 +1,45 @@
 import { DomainError } from '../../../errors.ts';
 
-// Milliseconds: with them an answer is there within 5 s, whatever hangs. They are about the database, not the domain, so
-// they are no business of the injected clock.
-const LONGEST = 4_500;
-const LOOK = 200;
-/** Who comes when the database has been away for so long is told at once: nothing piles up behind it. */
-const LONGEST_AWAY = 2_000;
+// Milliseconds. With these, callers are answered within 5 s, whatever hangs. The database sets them and not the domain, so
+// the injected clock does not apply.
+const LONGEST_MS = 4_500;
+const CHECK_MS = 200;
+/** Once the database has been away for this long, new callers are rejected at once, so that they do not pile up. */
+const LONGEST_AWAY_MS = 2_000;
 
-export type Patience = ReturnType<typeof createPatience>;
+export type WaitBound = ReturnType<typeof createWaitBound>;
 
-/** Bounds how long anybody waits for the database. */
-export function createPatience({ awayFor, longest = LONGEST }: { awayFor(): number; longest?: number }) {
+/** Bounds how long a caller waits for the database. */
+export function createWaitBound({ awayForMs, longestMs = LONGEST_MS }: { awayForMs(): number; longestMs?: number }) {
   const waiting = new Set<{ since: number; giveUp(why: string): void }>();
 
   const timer = setInterval(() => {
-    const since = performance.now() - longest;
+    const since = performance.now() - longestMs;
     for (const one of waiting) {
-      if (one.since > since) break; // in the order in which they came
-      one.giveUp(`no answer for ${longest} ms`);
+      if (one.since > since) break; // they are in order of their beginning
+      one.giveUp(`no answer for ${longestMs} ms`);
     }
-  }, LOOK).unref();
+  }, CHECK_MS).unref();
 
   return {
     /**
-     * What `work` answers, or DATABASE_UNAVAILABLE after some seconds; `given` then says that nobody waits any more, and
-     * whether it is done is not known.
+     * Returns the result of `work`, or rejects with DATABASE_UNAVAILABLE after the limit; `isGivenUp` then returns true,
+     * and it is unknown whether the work will still be done.
      */
-    bounded<Result>(work: (given: () => boolean) => Promise<Result>): Promise<Result> {
-      if (awayFor() > LONGEST_AWAY) return Promise.reject(new DomainError('DATABASE_UNAVAILABLE'));
+    bounded<Result>(work: (isGivenUp: () => boolean) => Promise<Result>): Promise<Result> {
+      if (awayForMs() > LONGEST_AWAY_MS) return Promise.reject(new DomainError('DATABASE_UNAVAILABLE'));
       return new Promise<Result>((resolve, reject) => {
-        let given = false;
+        let isGivenUp = false;
         const one = {
           since: performance.now(),
           giveUp(why: string): void {
-            given = true;
+            isGivenUp = true;
             waiting.delete(one);
             reject(new DomainError('DATABASE_UNAVAILABLE', { cause: new Error(why) }));
           },
         };
         waiting.add(one);
-        work(() => given).then(
+        work(() => isGivenUp).then(
           (value) => {
             waiting.delete(one);
             resolve(value);
@@ -52,7 +52,7 @@ export function createPatience({ awayFor, longest = LONGEST }: { awayFor(): numb
       });
     },
 
-    /** Nobody waits any longer. */
+    /** Rejects all waiting callers. */
     end(why: string): void {
       for (const one of waiting) one.giveUp(why);
     },

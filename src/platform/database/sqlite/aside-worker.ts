@@ -1,4 +1,4 @@
-// The thread of `aside`: answers questions on a connection that cannot write.
+// The thread behind `aside`: it runs queries on a connection that cannot write.
 import { parentPort, workerData } from 'node:worker_threads';
 import Sqlite from 'better-sqlite3';
 import type { SqlValue } from '../sql.ts';
@@ -11,7 +11,7 @@ export interface Question {
   values: SqlValue[];
 }
 export type Answer = { id: number } & ({ result: unknown } | { error: string; code: string | undefined });
-/** Said once, before the first answer: from here on the thread may be ended. */
+/** Posted once, before the first answer: from then on the thread may be terminated. */
 export type Opened = 'open';
 
 if (!parentPort) throw new Error('this module is a worker');

@@ -2,8 +2,8 @@ import { Worker } from 'node:worker_threads';
 import type { Sql, SqlValue } from '../sql.ts';
 import type { Answer, Opened, Question } from './aside-worker.ts';
 
-/** Milliseconds without a question after which the thread ends; its memory is worth more than the time to start it. */
-const IDLE = 5_000;
+/** Milliseconds without a query after which the thread ends, because its memory is worth more than the time to start it. */
+const IDLE_MS = 5_000;
 
 interface Waiting {
   resolve(value: unknown): void;
@@ -11,8 +11,8 @@ interface Waiting {
 }
 
 /**
- * Reads on a thread of their own, with a connection of their own: for what looks at many rows and is not waited for by a
- * caller. The event loop goes on meanwhile. The thread begins with the first question.
+ * Reads on a thread and a connection of their own, so that the event loop goes on meanwhile: for queries over many rows
+ * that no caller waits for. The thread starts with the first query.
  */
 export function createAside(file: string) {
   let worker: Worker | undefined;
@@ -21,7 +21,7 @@ export function createAside(file: string) {
   let idle: NodeJS.Timeout | undefined;
   const waiting = new Map<number, Waiting>();
 
-  /** A thread that is ended while it loads SQLite would abort the whole process. */
+  /** Ends the thread after it has opened: to terminate it while it loads SQLite would abort the whole process. */
   async function end(): Promise<void> {
     const ending = worker;
     worker = undefined;
@@ -52,10 +52,10 @@ export function createAside(file: string) {
       waiting.delete(id);
       if ('error' in answer) one?.reject(Object.assign(new Error(answer.error), { code: answer.code }));
       else one?.resolve(answer.result);
-      // One that is being ended holds the process until it has: a last answer of it must not let the process go before.
+      // A thread that is being ended must keep the process alive until it has ended, so its last answer must not unref it.
       if (waiting.size > 0 || worker !== started) return;
       started.unref();
-      idle = setTimeout(() => void end(), IDLE).unref();
+      idle = setTimeout(() => void end(), IDLE_MS).unref();
     });
     started.on('error', fail);
     started.on('exit', () => fail(new Error('the reading thread ended')));

@@ -1,20 +1,20 @@
 import type { Sql, SqlValue } from '../sql.ts';
 
-/** A b-tree of the file, and how it is walked along its key. */
+/** A b-tree of the file, and the columns along which it is read. */
 interface Tree {
-  /** For people: `table transactions`. */
+  /** Its name for people, such as `table transactions`. */
   what: string;
   from: string;
-  /** What its rows have in common. */
+  /** The condition that all of its rows meet: that of a partial index, or `1 = 1`. */
   where: string;
-  /** Null: it has no key that can be followed, and is read in one piece. */
+  /** The columns of its order; null when no order can be followed, so that it is read in one piece. */
   key: string[] | null;
-  /** Columns whose values are read. */
+  /** The columns whose values are read. */
   columns: string[];
 }
 
 interface Sizes {
-  /** Rows up to which a table is checked in one piece, by SQLite itself. */
+  /** Tables with at most this many rows are checked in one piece, by SQLite's own check. */
   wholeUpTo?: number;
   rowsPerPiece?: number;
 }
@@ -23,13 +23,13 @@ const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
 const UNREADABLE = /^SQLITE_(CORRUPT|NOTADB|IOERR)/;
 
-/** A fault of the file, and where. */
+/** The file is damaged; the message says where. */
 export class DamageError extends Error {}
 
 /**
- * Reads everything in a database file, and yields after each piece: a small table, or some rows of a large one or of one of
- * its indexes. Each piece is a transaction of its own, so a check that takes hours never keeps the write-ahead log from
- * being emptied. Throws a DamageError at the first thing that cannot be read.
+ * Reads the whole database file, and yields after each piece: a small table, or some rows of a large table or of one of its
+ * indexes. Each piece is a transaction of its own, so a check that takes hours never prevents the write-ahead log from
+ * being emptied. Throws a DamageError at the first piece that cannot be read.
  */
 export async function* checkPieces(sql: Sql, { wholeUpTo = 20_000, rowsPerPiece = 2_000 }: Sizes = {}) {
   const tables = await sql.all<{ name: string; wr: number }>(
@@ -85,7 +85,7 @@ async function treesOf(sql: Sql, table: string, withoutRowid: boolean): Promise<
       'SELECT name, "desc" FROM pragma_index_xinfo(?) WHERE key = 1 ORDER BY seqno',
       name,
     );
-    // Comparing several columns at once needs them all there, and all in one direction.
+    // Rows can only be compared by several columns at once if none is null and all have the same direction.
     const names = parts.map((part) => part.name ?? '');
     const follows = parts.every(({ desc }, at) => desc === 0 && required.has(names[at] ?? ''));
     trees.push({
@@ -107,7 +107,7 @@ async function* walk(sql: Sql, { what, from, where, key, columns }: Tree, rows: 
   }
   const names = key.map((name) => (name === 'rowid' ? name : quoted(name))).join(', ');
   const marks = key.map(() => '?').join(', ');
-  // The length of a text is known when all of it was read.
+  // SQLite knows the length of a text only after reading all of it.
   const all = columns.map((name) => `total(length(${quoted(name)}))`).join(' + ');
   let after: SqlValue[] = [];
   for (;;) {

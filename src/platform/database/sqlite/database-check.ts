@@ -4,15 +4,15 @@ import type { Log } from '../../../runtime/log.ts';
 import type { Sql } from '../sql.ts';
 import { checkPieces, DamageError } from './check-pieces.ts';
 
-// Milliseconds. First those connect who were connected before.
-const DELAY = 5_000;
-// A piece is followed by a pause of three times what it took: of a slow disk the check takes a quarter, and the rest is for
-// what has to be read now. It is about the disk's time, not the domain's, so it is no business of the injected clock.
+// Milliseconds before the check begins, so that the devices of before can connect first.
+const DELAY_MS = 5_000;
+// After each piece comes a pause of three times its duration, so that the check takes a quarter of a slow disk and leaves
+// the rest to other reads. The disk sets this time and not the domain, so the injected clock does not apply.
 const PAUSE_FACTOR = 3;
-const SHORTEST_PAUSE = 5;
+const SHORTEST_PAUSE_MS = 5;
 
 interface Parts {
-  /** On a thread of its own. */
+  /** A reader on a thread of its own. */
   sql: Sql;
   clock: Pick<Clock, 'after'>;
   log: Log;
@@ -21,8 +21,8 @@ interface Parts {
 }
 
 /**
- * Reads the whole database once after the start, however large it is, at an even pace that nobody feels: so a file whose
- * pages were damaged while nobody looked is found, and not first by a caller. Opening has checked its head and schema.
+ * Reads the whole database once after the start, at a pace that does not slow down other work. Pages that were damaged
+ * unnoticed are so found before a caller meets them. Opening has already checked the file's header and schema.
  */
 export function createDatabaseCheck({ sql, clock, log, metrics, sizes }: Parts) {
   const stopping = new AbortController();
@@ -54,7 +54,7 @@ export function createDatabaseCheck({ sql, clock, log, metrics, sizes }: Parts) 
       for await (const _ of checkPieces(sql, sizes)) {
         pieces += 1;
         if (signal.aborted) return;
-        await pause(Math.max(SHORTEST_PAUSE, (performance.now() - before) * PAUSE_FACTOR));
+        await pause(Math.max(SHORTEST_PAUSE_MS, (performance.now() - before) * PAUSE_FACTOR));
         if (signal.aborted) return;
         before = performance.now();
       }
@@ -74,20 +74,20 @@ export function createDatabaseCheck({ sql, clock, log, metrics, sizes }: Parts) 
   }
 
   say('checking');
-  const cancel = clock.after(DELAY, () => {
+  const cancel = clock.after(DELAY_MS, () => {
     running = check();
   });
 
   return {
-    /** What is wrong with the file, for people; undefined while nothing was found. */
+    /** The damage that was found, in words for people; undefined while none was found. */
     trouble: (): string | undefined => (damage === undefined ? undefined : `is damaged (${damage}); restore a backup`),
 
-    /** Resolves when no check is under way. */
+    /** Resolves when no check is running. */
     idle: async (): Promise<void> => running,
 
     async [Symbol.asyncDispose](): Promise<void> {
       cancel();
-      stopping.abort(); // what is being read ends with the thread that reads it
+      stopping.abort(); // a query that is running ends with its thread
     },
   };
 }

@@ -5,30 +5,30 @@ import { judgeLife } from './life.ts';
 import { missingMigrations } from './migrations.ts';
 import { checkStart } from './start-check.ts';
 
-/** Faults that are named at most. */
-const MOST = 20;
+/** The most faults that are listed. */
+const MOST_FAULTS = 20;
 
 interface Examined {
   /** Undefined when there is no database yet. */
   bytes: number | undefined;
-  /** Migrations that the next start makes. */
+  /** The number of migrations that the next start will apply. */
   missing: number;
-  /** What is wrong, for people; empty when it is sound. */
+  /** The faults of the database, in words for people; empty when it is sound. */
   faults: string[];
-  /** What else somebody should know. */
+  /** Further notes for the operator. */
   notes: string[];
 }
 
-/** Every page, and all entries of all indexes. */
+/** Reads every page, and all entries of all indexes; returns the faults. */
 function readWhole(connection: Sqlite.Database): string[] {
   const faults = (what: string | number): string[] =>
     (connection.pragma(`integrity_check(${what})`) as { integrity_check: string }[])
       .map((row) => row.integrity_check)
       .filter((text) => text !== 'ok');
   try {
-    return faults(MOST);
+    return faults(MOST_FAULTS);
   } catch (error) {
-    // A page that is none ends the check without a word of where it is: that is asked table by table.
+    // An unreadable page ends the check without saying where it is, so each table is then checked by itself.
     const tables = connection.prepare(`SELECT name FROM sqlite_schema WHERE type = 'table'`).pluck().all() as string[];
     const named = tables.flatMap((name) => {
       try {
@@ -37,7 +37,7 @@ function readWhole(connection: Sqlite.Database): string[] {
         return [`table ${name}: ${(cause as Error).message}`];
       }
     });
-    return named.length > 0 ? named.slice(0, MOST) : [(error as Error).message];
+    return named.length > 0 ? named.slice(0, MOST_FAULTS) : [(error as Error).message];
   }
 }
 
@@ -54,8 +54,8 @@ function notesOn(connection: Sqlite.Database, folder: string): string[] {
 }
 
 /**
- * Looks at the database of a data folder and changes nothing, also while a service uses it: what the start looks at, and when
- * `whole` is true every page, with all entries of all indexes, in one go.
+ * Examines the database of a data folder, without changing anything; a service may be using it meanwhile. It makes the
+ * checks of a start, and when `whole` is true it also reads every page, with all entries of all indexes, at once.
  */
 export function examineDatabase(folder: string, { whole }: { whole: boolean }): Examined {
   const file = join(folder, 'lapel.db');

@@ -3,8 +3,8 @@ import Sqlite from 'better-sqlite3';
 import { DomainError } from '../../../errors.ts';
 
 /**
- * Takes the data folder for this process; the returned function gives it back. The lock is the operating system's, on a
- * file of its own, so it ends with the process however that ends. Throws DATA_FOLDER_IN_USE when another one has it.
+ * Locks the data folder for this process; the returned function unlocks it. It is a lock of the operating system on a file
+ * of its own, so it ends with the process, even in a crash. Throws DATA_FOLDER_IN_USE when another process holds it.
  */
 export function lockFolder(folder: string): () => void {
   const connection = new Sqlite(join(folder, 'lock.db'), { timeout: 0 });

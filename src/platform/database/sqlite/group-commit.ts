@@ -4,7 +4,7 @@ import { createEffects } from '../effects.ts';
 import type { UnitOfWork } from '../sql.ts';
 import { createUnitQueue, type QueueOptions, UNITS_PER_COMMIT, type Waiting } from '../unit-queue.ts';
 import { createStatements } from './statements.ts';
-import { isOfGround, unavailable } from './trouble.ts';
+import { isStorageFault, unavailable } from './trouble.ts';
 
 interface Done extends Waiting {
   outcome: { value: unknown } | { cause: unknown };
@@ -13,29 +13,29 @@ interface Done extends Waiting {
 }
 
 /**
- * Milliseconds of processor time for which the units of a commit may run: everybody shares the event loop with them. They may take as long as
- * the disk does for the commit itself, or there would be more waiting than work.
+ * Milliseconds of processor time for which the units of one commit may run, since everything else shares their event loop.
+ * They may run as long as the disk takes for the commit, up to `most`; with less, more time would go to the disk than to units.
  */
-const RUN_MILLISECONDS = { least: 4, most: 8 };
-/** And so many units at least. */
+const RUN_MS = { least: 4, most: 8 };
+/** The fewest units that a commit takes, however slow they are. */
 const FEWEST = 16;
-/** One commit of so many is measured; and what that counts. */
+/** One commit of so many is measured, and counts with this weight in the moving average. */
 const MEASURED = 4;
 const WEIGHT = 0.2;
 
-/** How many units a commit takes, by how long they and the disk took before. */
+/** Decides how many units a commit takes, from the time that units and the disk took before. */
 function createBatchSize() {
   let unitMs = 0.05;
   let diskMs = 0;
   let commits = 0;
   return {
-    /** To ask for processor time costs some: one commit of a few is measured. */
+    /** Whether to measure this commit: reading the processor time has a cost, so only some are measured. */
     measures(): boolean {
       commits += 1;
       return commits % MEASURED === 0;
     },
     most(): number {
-      const runMs = Math.min(RUN_MILLISECONDS.most, Math.max(RUN_MILLISECONDS.least, diskMs));
+      const runMs = Math.min(RUN_MS.most, Math.max(RUN_MS.least, diskMs));
       return Math.max(FEWEST, Math.min(UNITS_PER_COMMIT, Math.floor(runMs / unitMs)));
     },
     took(units: number, runMs: number, commitMs: number): void {
@@ -48,28 +48,32 @@ function createBatchSize() {
 interface Options extends Pick<QueueOptions, 'ownerOf'> {
   connection: SqliteDatabase.Database;
   observe(commit: { seconds: number; committed: number; rolledBack: number }): void;
-  /** A commit as a whole could not be made. */
+  /** Called when a whole commit failed. */
   onFailed(cause: unknown): void;
   onEffectError(cause: unknown): void;
 }
 
-/** How the last of them failed, if it did. */
+/** The error of the last unit, if it failed. */
 const failureOf = (done: Done[]): { cause: unknown } | undefined => {
   const outcome = done.at(-1)?.outcome;
   return outcome && 'cause' in outcome ? outcome : undefined;
 };
 
 /**
- * Group commit, in three phases that repeat while anything waits. Gather: see createUnitQueue; requests from many sockets
- * share one fsync. Run: BEGIN, then the units, one after another; one that throws before it has changed anything is out of
- * it. When one throws later, all of them are rolled back and run once more, each in a savepoint of its own, so that it is
- * rolled back alone: savepoints cost an eighth of the statements' time, and hardly ever is one needed. Settle: COMMIT, then
- * the units' effects in order, then the answers. A COMMIT that fails rolls all of them back and rejects every one with
- * DATABASE_UNAVAILABLE; so does a statement for which the disk has no room.
+ * Group commit, in phases that repeat while units wait:
+ *
+ * 1. Gather (see createUnitQueue): requests from many sockets share one fsync.
+ * 2. Run: BEGIN, then the units, one after another. A unit that throws before it has changed anything is just left out.
+ *    When one throws later, all are rolled back and run again, each in a savepoint of its own, so that the failing one is
+ *    rolled back alone. Savepoints take an eighth of the statements' time and are hardly ever needed, hence not at first.
+ * 3. Settle: COMMIT, then the units' effects in order, then the answers.
+ *
+ * A COMMIT that fails rolls all units back and rejects each with DATABASE_UNAVAILABLE; so does a statement that fails for
+ * lack of disk space.
  */
 export function createGroupCommit({ connection, observe, onFailed, onEffectError, ownerOf }: Options) {
   const size = createBatchSize();
-  let changed = false; // by the unit that runs
+  let changed = false; // whether the running unit has changed the database
   const sql = createStatements(connection, {
     changed: () => {
       changed = true;
@@ -105,17 +109,17 @@ export function createGroupCommit({ connection, observe, onFailed, onEffectError
         release.run();
       }
       undo(onRollback);
-      if (isOfGround(cause)) throw cause; // what others want to write fails as well
+      if (isStorageFault(cause)) throw cause; // the other units' statements would fail as well
       return { ...unit, outcome: { cause }, onCommit: [], onRollback: [] };
     }
   }
 
-  /** Runs the units into `done`; false when one failed whose changes can only be taken back with those of all. */
+  /** Runs the units into `done`. Returns false when a unit failed after it had changed the database, so that all must be rolled back. */
   async function runAll(batch: Waiting[], done: Done[], inSavepoints: boolean): Promise<boolean> {
     begin.run();
     for (const unit of batch) {
       done.push(await runUnit(unit, inSavepoints));
-      // A full disk ends the whole transaction by itself; going on would commit what follows without what went before.
+      // A full disk makes SQLite end the whole transaction; later units would then be committed without the earlier ones.
       if (!connection.inTransaction)
         throw new Error('the database ended the transaction', { cause: failureOf(done)?.cause });
       if (!inSavepoints && changed && failureOf(done)) return false;

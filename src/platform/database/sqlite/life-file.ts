@@ -13,16 +13,16 @@ import { join } from 'node:path';
 import type { RaiseReason } from '../number-floor.ts';
 
 /**
- * Beside the database, so that a file which was exchanged is noticed; it names its own inode and when it was made, so that a
- * copy of the whole folder is noticed too: there both are others. Snapshots of a disk look like the original: nothing rests
- * on this file.
+ * The file beside the database that reveals an exchanged database file: it names the database's current life. It also holds
+ * its own inode and creation time; in a copy of the whole folder both differ. A snapshot of the disk looks like the
+ * original, so the safety of numbers does not depend on this file.
  */
 const NAME = 'life.json';
 
 interface LifeFile {
   lifeId: string;
   inode: string;
-  /** Nanoseconds; some file systems give inodes anew. */
+  /** Creation time in nanoseconds, because some file systems reuse inodes. */
   made: string;
 }
 
@@ -36,11 +36,11 @@ function readLifeFile(folder: string): Partial<LifeFile> | undefined {
   try {
     return JSON.parse(readFileSync(fileOf(folder), 'utf8')) as Partial<LifeFile>;
   } catch {
-    return undefined; // not there, or half of one: it is as good as none
+    return undefined; // the file is missing or incomplete
   }
 }
 
-/** What the folder says of a database whose last life was this one. */
+/** Compares the folder's file with the database, whose last life was `lifeId`. */
 export function judgeFolder(
   folder: string,
   lifeId: string,
@@ -51,7 +51,7 @@ export function judgeFolder(
   return file.inode === inode || file.made === made ? 'start' : 'copied_folder';
 }
 
-/** Says in the folder which life its database is in. */
+/** Writes the current life of the database into the folder's file. */
 export function writeLifeFile(folder: string, lifeId: string): void {
   const made = `${fileOf(folder)}.new`;
   const descriptor = openSync(made, 'w', 0o600);

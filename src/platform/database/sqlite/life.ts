@@ -7,11 +7,11 @@ interface Beginning extends NewLife {
   folder: string;
 }
 
-/** The life that the database was last in: '' for one of before there were lives, undefined when it never began one. */
+/** The last life of the database: '' when it was used before lives were recorded, undefined when it is new. */
 const formerLife = (connection: SqliteDatabase.Database): string | undefined =>
   connection.prepare('SELECT life_id FROM lives').pluck().get() as string | undefined;
 
-/** Every number that SQLite gives out: of each table that counts its rows. */
+/** Raises every sequence of the database (all AUTOINCREMENT tables). Returns the new value of the transactions' sequence. */
 function raiseSequences(connection: SqliteDatabase.Database, nowMicros: number): number {
   const rows = connection
     .prepare(
@@ -32,8 +32,8 @@ function raiseSequences(connection: SqliteDatabase.Database, nowMicros: number):
 }
 
 /**
- * A start: the numbers go on above all that were ever given out of this database, or of one that it is a copy or an earlier
- * moment of. Answers what was raised; undefined for a new database, out of which nothing was given.
+ * Begins a life at the start of the service: numbers go on above all that were given out by this database, or by the one
+ * that it is a copy or an earlier state of. Returns the raise; undefined for a new database, which has given out none.
  */
 export function beginLife({ connection, folder, lifeId, nowMicros }: Beginning): Raised | undefined {
   const former = formerLife(connection);
@@ -51,7 +51,7 @@ export function beginLife({ connection, folder, lifeId, nowMicros }: Beginning):
   return former === undefined ? undefined : { reason, lifeId, to };
 }
 
-/** What the next start would find. Changes nothing. */
+/** Returns the reason with which the next start would raise the numbers. Changes nothing. */
 export function judgeLife(connection: SqliteDatabase.Database, folder: string): ReturnType<typeof judgeFolder> {
   const former = formerLife(connection);
   return former ? judgeFolder(folder, former) : 'start';

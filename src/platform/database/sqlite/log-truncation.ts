@@ -1,18 +1,18 @@
 import { statSync } from 'node:fs';
 import type SqliteDatabase from 'better-sqlite3';
 
-// Milliseconds. It is about the disk, not the domain, so it is no business of the injected clock.
-const QUIET = 5_000;
-const LONGEST = 60_000;
-/** Bytes of a log that is copied home in a few milliseconds; a longer one waits until nobody commits. */
-const SMALL = 8 * 1024 ** 2;
+// Milliseconds. The disk sets these times and not the domain, so the injected clock does not apply.
+const QUIET_MS = 5_000;
+const LONGEST_MS = 60_000;
+/** A log up to this size (bytes) is copied in a few milliseconds; a larger one waits until no commit has come for a while. */
+const SMALL_BYTES = 8 * 1024 ** 2;
 
 interface Parts {
   connection: SqliteDatabase.Database;
-  /** The write-ahead log. */
+  /** The path of the write-ahead log. */
   file: string;
-  /** Milliseconds that the connection waits where another one is in its way. */
-  patienceMs: number;
+  /** The connection's usual `busy_timeout`, in milliseconds. */
+  busyTimeoutMs: number;
   /** True while a transaction is open on the connection. */
   isRunning(): boolean;
   onError(cause: unknown): void;
@@ -20,32 +20,32 @@ interface Parts {
 }
 
 /**
- * Empties the write-ahead log soon after what was written to it: it holds every page as it was, also passwords that were
- * overwritten since. When nothing has been committed for some seconds, or the log is small after a minute, it is copied
- * home and cut to nothing; under steady load SQLite writes over it by itself.
+ * Empties the write-ahead log soon after commits. It holds former states of pages, and so also passwords that were
+ * overwritten since. When no commit has come for some seconds, or when the log is small after a minute, its pages are copied
+ * into the database and the file is truncated; under steady load SQLite itself overwrites it.
  */
 export function createLogTruncation(parts: Parts) {
-  const { connection, file, patienceMs, isRunning, onError, quietMs = QUIET } = parts;
+  const { connection, file, busyTimeoutMs, isRunning, onError, quietMs = QUIET_MS } = parts;
   let timer: NodeJS.Timeout | undefined;
   let firstAt = 0;
   let lastAt = 0;
 
-  /** False while somebody reads what is in the log: that is waited for here, not with the whole process. */
+  /** Empties the log. Returns false while a reader uses it; the timer then tries again, since waiting here would block the process. */
   function empty(): boolean {
     connection.pragma('busy_timeout = 0');
     try {
       return connection.pragma('wal_checkpoint(TRUNCATE)', { simple: true }) === 0;
     } finally {
-      connection.pragma(`busy_timeout = ${patienceMs}`);
+      connection.pragma(`busy_timeout = ${busyTimeoutMs}`);
     }
   }
 
-  function look(): void {
+  function tryToEmpty(): void {
     timer = undefined;
     const now = performance.now();
     const isQuiet = now - lastAt >= quietMs;
     try {
-      const mayWait = !isQuiet && (now - firstAt < LONGEST || statSync(file).size > SMALL);
+      const mayWait = !isQuiet && (now - firstAt < LONGEST_MS || statSync(file).size > SMALL_BYTES);
       if (isRunning() || mayWait || !empty()) arm();
     } catch (cause) {
       onError(cause);
@@ -54,11 +54,11 @@ export function createLogTruncation(parts: Parts) {
   }
 
   function arm(): void {
-    timer ??= setTimeout(look, quietMs).unref();
+    timer ??= setTimeout(tryToEmpty, quietMs).unref();
   }
 
   return {
-    /** Something was committed. */
+    /** Tells of a commit. */
     committed(): void {
       lastAt = performance.now();
       if (timer) return;

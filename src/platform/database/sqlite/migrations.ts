@@ -1,13 +1,10 @@
-import { join } from 'node:path';
 import type SqliteDatabase from 'better-sqlite3';
 import { MIGRATIONS_TABLE, type Migration, missingFrom, readMigrations } from '../migration-files.ts';
 
-const FOLDER = join(import.meta.dirname, 'migrations');
-
-/** What a database still lacks. Throws as `missingFrom` does. */
+/** The migrations that were not applied yet. Throws as `missingFrom` does. */
 export function missingMigrations(
   connection: SqliteDatabase.Database,
-  migrations: readonly Migration[] = readMigrations(FOLDER),
+  migrations: readonly Migration[] = readMigrations('sqlite'),
 ): Migration[] {
   const applied = connection
     .prepare('SELECT number, name, sha256 FROM migrations ORDER BY number')
@@ -15,11 +12,11 @@ export function missingMigrations(
   return missingFrom(applied, migrations);
 }
 
-/** Brings the database to the newest version: each missing migration in one commit with its record. Refuses as above. */
+/** Brings the database to the newest version: each missing migration in one commit with its record. Throws as `missingFrom` does. */
 export function migrate(
   connection: SqliteDatabase.Database,
   nowMicros: number,
-  migrations = readMigrations(FOLDER),
+  migrations = readMigrations('sqlite'),
 ): void {
   connection.exec(MIGRATIONS_TABLE);
   const missing = missingMigrations(connection, migrations);

@@ -12,52 +12,52 @@ import { createLogTruncation } from './log-truncation.ts';
 import { migrate } from './migrations.ts';
 import { checkStart, damaged, isDamage } from './start-check.ts';
 import { createStatements } from './statements.ts';
-import { isOfGround } from './trouble.ts';
+import { isStorageFault } from './trouble.ts';
 import { createWritable } from './writable.ts';
 
 export interface SqliteOptions {
   /** The data folder; it must exist. The files are `lapel.db` (with `-wal` and `-shm`) and `lock.db`. */
   folder: string;
   nowMicros: number;
-  /** A new life of the database begins. Without it nothing may be given out of it, and no number is raised. */
+  /** Begins a new life of the database. Without it, no number is raised, and none may be given out. */
   newLife?(): NewLife;
-  /** Numbers go on higher than where they were. */
+  /** Called when numbers were raised. */
   onRaised?(raised: Raised): void;
   onCommit?(commit: { seconds: number; committed: number; rolledBack: number }): void;
   onEffectError?(cause: unknown): void;
-  /** It cannot be written: told once a minute as long as that lasts; and that it can again. */
+  /** `onAway` is called when the database cannot be written, then once a minute; `onBack` when it can be written again. */
   onAway?(cause: unknown): void;
   onBack?(): void;
   /** Milliseconds without a commit after which the write-ahead log is emptied. */
   quietMs?: number;
-  /** The developer of a device, where that is known. */
+  /** Returns the developer of a device, if it is known. */
   ownerOf?: QueueOptions['ownerOf'];
 }
 
-// name -> the value that must be read back; a build of SQLite that ignores one would break a promise in silence.
+// Each pragma is read back, because a build of SQLite that ignores one would silently break a promise.
 const WRITER_PRAGMAS: Record<string, string | number> = {
   journal_mode: 'wal',
   synchronous: 2, // FULL: a commit is on the disk before anyone is answered
   foreign_keys: 1,
-  secure_delete: 1, // what is deleted is overwritten: parameters of transactions hold passwords
-  wal_autocheckpoint: 8000, // pages: the busy ones are then copied home once, not every few commits
+  secure_delete: 1, // deleted rows are overwritten, because parameters of transactions hold passwords
+  wal_autocheckpoint: 8000, // pages: those that change often are then copied once, not every few commits
 };
 
-// Milliseconds; the default of better-sqlite3. Nobody else writes, so this is for the moment at which a connection opens.
-const PATIENCE = 5_000;
+// Milliseconds; the default of better-sqlite3. No other process writes, so only the opening of a connection can meet a lock.
+const BUSY_TIMEOUT_MS = 5_000;
 
 const rethrow = (cause: unknown): never => {
   throw cause;
 };
 
-/** Changes nothing, but has to be written. */
+/** Changes no value, but makes SQLite write. */
 const WRITE_SOMETHING = 'UPDATE migrations SET applied_at = applied_at WHERE number = 1';
 
 const bytesOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 
 /**
- * Reads what is committed: with the writer's connection while no unit has it, because its cache outlives a commit, and that
- * of any other connection does not.
+ * Reads committed rows. While no unit of work uses the writer's connection, it is preferred: its cache survives a commit,
+ * and that of any other connection does not.
  */
 function createReading({ writer, reader }: { writer: Sqlite.Database; reader: Sqlite.Database }): Sql {
   const apart = createStatements(reader);
@@ -70,7 +70,7 @@ function createReading({ writer, reader }: { writer: Sqlite.Database; reader: Sq
   };
 }
 
-/** Opens (and creates, migrates, looks at) the database: the same time for any size. Throws with a clear message when it must not be used. */
+/** Opens the database: creates, migrates and checks it, in the same time for any size. Throws with a clear message when it must not be used. */
 export function openSqlite(options: SqliteOptions): Database {
   const { folder, nowMicros, onCommit, onEffectError = rethrow, quietMs, ownerOf } = options;
   const { onAway = () => undefined, onBack = () => undefined } = options;
@@ -78,7 +78,7 @@ export function openSqlite(options: SqliteOptions): Database {
   const opened: Sqlite.Database[] = [];
   try {
     const file = join(folder, 'lapel.db');
-    const writer = new Sqlite(file, { timeout: PATIENCE });
+    const writer = new Sqlite(file, { timeout: BUSY_TIMEOUT_MS });
     opened.push(writer);
     for (const [name, value] of Object.entries(WRITER_PRAGMAS)) {
       writer.pragma(`${name} = ${value}`);
@@ -113,12 +113,12 @@ export function openSqlite(options: SqliteOptions): Database {
     const truncation = createLogTruncation({
       connection: writer,
       file: `${file}-wal`,
-      patienceMs: PATIENCE,
+      busyTimeoutMs: BUSY_TIMEOUT_MS,
       isRunning: group.isRunning,
-      onError: (cause) => (isOfGround(cause) ? writable.failed(cause) : onEffectError(cause)),
+      onError: (cause) => (isStorageFault(cause) ? writable.failed(cause) : onEffectError(cause)),
       ...(quietMs !== undefined && { quietMs }),
     });
-    // A process that was killed has left what was in its log.
+    // A process that was killed has left rows in the log.
     if (bytesOf(`${file}-wal`) > 0) truncation.committed();
     return {
       concurrent: false,

@@ -1,6 +1,6 @@
 import type SqliteDatabase from 'better-sqlite3';
 
-/** What SQLite says of a file that is no sound database. */
+/** Whether SQLite's error says that the file is damaged, or not a database. */
 export const isDamage = (cause: unknown): boolean =>
   /^SQLITE_(CORRUPT|NOTADB)/.test((cause as { code?: string } | undefined)?.code ?? '');
 
@@ -8,8 +8,8 @@ export const damaged = (what: string, cause?: unknown): Error =>
   new Error(`the database is damaged (${what}); restore a backup`, { cause });
 
 /**
- * What can be seen of a database without reading all of it, however large it is: its head and schema, whether its end is
- * missing (all of them SQLite looks at by itself), and the first pages of each table. Throws when it must not be used.
+ * Checks as much of a database as is possible without reading all of it: header, schema and a missing end (which SQLite
+ * checks by itself), and the first pages of each table. Throws when the database must not be used.
  */
 export function checkStart(connection: SqliteDatabase.Database): void {
   const tables = connection

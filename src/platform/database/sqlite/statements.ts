@@ -2,8 +2,8 @@ import type SqliteDatabase from 'better-sqlite3';
 import type { SqlValue, UnitOfWork } from '../sql.ts';
 
 /**
- * The `Sql` port over one better-sqlite3 connection, with a cache of prepared statements by text. `changed` is told when
- * one has changed something; with `readOnly` none may.
+ * The `Sql` port over one better-sqlite3 connection, with a cache of prepared statements by text. `changed` is called when a
+ * statement has changed the database; with `readOnly` a statement that would is refused.
  */
 export function createStatements(
   connection: SqliteDatabase.Database,
@@ -37,7 +37,7 @@ export function createStatements(
       if (changes > 0) changed();
       return changes;
     },
-    // Not by RETURNING: SQLite makes a table for its rows each time, which costs as much as the INSERT.
+    // RETURNING is avoided, because SQLite makes a table for its rows each time, which costs as much as the INSERT.
     async insert(text: string, ...values: SqlValue[]) {
       const { lastInsertRowid } = prepare(text).run(...values);
       changed();

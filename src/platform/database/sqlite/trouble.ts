@@ -1,10 +1,10 @@
 import { DomainError } from '../../../errors.ts';
 
-/** What no statement is at fault for: a full disk, one that cannot be read or written, a lock that somebody else has. */
-const GROUND = /^SQLITE_(FULL|IOERR|CANTOPEN|READONLY|NOMEM|BUSY|PROTOCOL)/;
+/** Errors of the storage, not of a statement: a full disk, one that cannot be read or written, a lock of another process. */
+const STORAGE = /^SQLITE_(FULL|IOERR|CANTOPEN|READONLY|NOMEM|BUSY|PROTOCOL)/;
 
-export const isOfGround = (cause: unknown): boolean =>
-  GROUND.test((cause as { code?: string } | undefined)?.code ?? '');
+export const isStorageFault = (cause: unknown): boolean =>
+  STORAGE.test((cause as { code?: string } | undefined)?.code ?? '');
 
-/** What those are told whose commit could not be made: nothing of it was, and later it may. */
+/** The error for the units of a commit that failed: nothing was written, and a later attempt may succeed. */
 export const unavailable = (cause: unknown): DomainError => new DomainError('DATABASE_UNAVAILABLE', { cause });

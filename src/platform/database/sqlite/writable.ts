@@ -2,37 +2,37 @@ import { statfs } from 'node:fs/promises';
 
 const MEBIBYTE = 1024 ** 2;
 /**
- * Bytes that a disk which was full must have again: SQLite writes into what it has left for a while, so that a small commit
- * succeeds where the next one fails.
+ * Bytes that must be free again on a disk that was full. SQLite goes on writing into the space that its files have left,
+ * so a small commit may succeed where the next one fails.
  */
 export const ROOM = 16 * MEBIBYTE;
-// Milliseconds between two lines of the log about the same trouble: about people, so it is the clock of the wall.
-const REMINDED = 60_000;
+// Milliseconds between two log lines about the same fault. They are for people, so real time counts, not the injected clock.
+const REMINDED_MS = 60_000;
 
 interface Parts {
   folder: string;
-  /** Commits something that has to be written. */
+  /** Makes a commit that SQLite has to write. */
   write(): Promise<unknown>;
-  /** Told when it begins, and once a minute as long as it lasts and somebody asks. */
+  /** Called when the fault begins, and once a minute while further commits fail. */
   onAway(cause: unknown): void;
   onBack(): void;
 }
 
-/** Whether the database can be written: not from a commit that failed on, until there is room and one succeeds. */
+/** Tracks whether the database can be written: after a failed commit it cannot, until there is room and a commit succeeds. */
 export function createWritable({ folder, write, onAway, onBack }: Parts) {
   let trouble: unknown;
   let toldAt = Number.NEGATIVE_INFINITY;
 
   return {
-    /** A commit could not be made. */
+    /** Tells of a failed commit. */
     failed(cause: unknown): void {
       trouble = cause;
-      if (performance.now() - toldAt < REMINDED) return;
+      if (performance.now() - toldAt < REMINDED_MS) return;
       toldAt = performance.now();
       onAway(cause);
     },
 
-    /** Rejects while it cannot. Nobody is sent here then, so nobody else would find out that it can again. */
+    /** Rejects while the database cannot be written. The readiness probe then keeps callers away, so this check must try a write itself. */
     async check(): Promise<void> {
       if (trouble === undefined) return;
       const { bavail, bsize } = await statfs(folder);

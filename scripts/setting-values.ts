@@ -1,0 +1,37 @@
+import { readFileSync } from 'node:fs';
+
+interface Property {
+  description?: string;
+  deprecated?: boolean;
+}
+
+const read = (name: string): unknown =>
+  JSON.parse(readFileSync(new URL(`../schemas/${name}.json`, import.meta.url), 'utf8'));
+
+const quoted = (text: string): string => `'${text.replaceAll("'", "\\'")}'`;
+
+/** TypeScript that says which URLs an application can set, as the schemas say it. */
+export function settingValues({ deprecated = false } = {}): string {
+  const { enum: webhooks } = read('common/webhook-setting') as { enum: string[] };
+  const { properties } = read('rest/application-settings-update') as { properties: Record<string, Property> };
+  const names = Object.keys(properties);
+  const lines = names
+    .filter((name) => !properties[name]?.deprecated)
+    .map((name) => `  ${name}: ${quoted(properties[name]?.description ?? '')},`);
+  const old = names.filter((name) => properties[name]?.deprecated);
+  return `/** The settings whose URLs get webhooks; the others are asked for upload URLs. */
+export const WEBHOOK_SETTINGS = [${webhooks.map(quoted).join(', ')}] as const;
+
+/** The settings of an application that hold URLs, with the requests that each URL gets. */
+export const URL_SETTINGS = {
+${lines.join('\n')}
+} as const;
+${
+  deprecated
+    ? `
+/** Settings that still hold URLs, which get no requests any more. */
+export const DEPRECATED_URL_SETTINGS = [${old.map(quoted).join(', ')}] as const;
+`
+    : ''
+}`;
+}

@@ -1,0 +1,115 @@
+import type { RequestKey } from './request-repository.ts';
+
+/** A connection of a device that subscribes its responses. */
+export interface ResponseLink {
+  deviceId: string;
+  /** Writes one response; `acknowledged` runs at most once, at its PUBACK. Returns false when the connection cannot take it. */
+  respond(payload: string, acknowledged: () => void): boolean;
+}
+
+type Answered = RequestKey & { answer: string | null };
+
+interface Connection {
+  readonly link: ResponseLink;
+  /** The number of responses without PUBACK. */
+  written: number;
+  /** By `nameOf`, these responses and those whose PUBACK is not stored yet: they are not written again on this connection. */
+  readonly taken: Set<string>;
+  /** Whether the database may hold answers that were not written on this connection. */
+  backlog: boolean;
+  reading: boolean;
+  open: boolean;
+}
+
+interface Parts {
+  /** Reads up to `limit` stored answers that a device does not have, in order. */
+  read(deviceId: string, limit: number): Promise<Answered[]>;
+  /** Stores that the device has the answer of a request. */
+  done(key: RequestKey): Promise<void>;
+  /** Called when answers could not be read; they are read again at the next connection. */
+  failed(error: unknown): void;
+}
+
+/** The most responses without PUBACK on a connection; further ones wait in the database. */
+export const RESPONSE_WINDOW = 16;
+
+const nameOf = ({ requestId, receivedAt }: RequestKey): string => `${receivedAt} ${requestId}`;
+
+/**
+ * Sends responses to connected devices, with at most RESPONSE_WINDOW of them without PUBACK. All others stay in the database,
+ * the only queue, so that they take no memory. If none wait, an answer is written at once, without being read again. A
+ * connection that ends keeps no state; the next one begins with the stored answers.
+ */
+export function createResponseSender({ read, done, failed }: Parts) {
+  const connections = new Map<string, Connection>();
+
+  function write(connection: Connection, key: RequestKey, text: string): void {
+    const name = nameOf(key);
+    connection.taken.add(name);
+    connection.written += 1;
+    // A response that the connection cannot take still counts: the connection is about to end, or its subscription has ended.
+    connection.link.respond(text, () => {
+      connection.written -= 1;
+      done(key).then(() => connection.taken.delete(name), failed);
+      void pump(connection);
+    });
+  }
+
+  async function pump(connection: Connection): Promise<void> {
+    if (connection.reading) return;
+    connection.reading = true;
+    try {
+      while (connection.open && connection.backlog && connection.written < RESPONSE_WINDOW) {
+        connection.backlog = false; // an answer that comes during the read sets it again
+        const limit = connection.taken.size + RESPONSE_WINDOW;
+        // Answers that are acknowledged during the read must not be sent again, because the read may be older.
+        const before = new Set(connection.taken);
+        const found = await read(connection.link.deviceId, limit);
+        const wanted = found.filter((one) => !before.has(nameOf(one)) && !connection.taken.has(nameOf(one)));
+        const room = connection.open ? RESPONSE_WINDOW - connection.written : 0;
+        if (wanted.length > room || found.length === limit) connection.backlog = true;
+        for (const one of wanted.slice(0, room)) write(connection, one, one.answer ?? '');
+      }
+    } catch (error) {
+      connection.backlog = true;
+      failed(error);
+    } finally {
+      connection.reading = false;
+    }
+  }
+
+  return {
+    /** Begins a connection with all stored answers; the returned function ends it. */
+    open(link: ResponseLink): () => void {
+      const former = connections.get(link.deviceId);
+      if (former) former.open = false;
+      const connection: Connection = {
+        link,
+        written: 0,
+        taken: new Set(),
+        backlog: true,
+        reading: false,
+        open: true,
+      };
+      connections.set(link.deviceId, connection);
+      void pump(connection);
+      return () => {
+        connection.open = false;
+        if (connections.get(link.deviceId) === connection) connections.delete(link.deviceId);
+      };
+    },
+
+    /** Sends the answer of a request, once on a connection; without `text` it is read from the database. */
+    answered(key: RequestKey, text?: string): void {
+      const connection = connections.get(key.deviceId);
+      if (!connection || connection.taken.has(nameOf(key))) return;
+      const isNext = !connection.backlog && !connection.reading && connection.written < RESPONSE_WINDOW;
+      if (text !== undefined && isNext) {
+        write(connection, key, text);
+        return;
+      }
+      connection.backlog = true;
+      void pump(connection);
+    },
+  };
+}

@@ -1,0 +1,35 @@
+import type { UnitOfWork } from '../../platform/database/sql.ts';
+import { toUtc } from '../../runtime/clock.ts';
+import type { Finished, OnFinished } from './settlement.ts';
+import type { FinishedStatus } from './transaction.ts';
+import { transactionBody } from './transaction-body.ts';
+
+/** Writes a webhook in a unit of work. `written` resolves when its statement is through. */
+type RecordEvent = (
+  unit: UnitOfWork,
+  event: {
+    applicationId: string;
+    deviceId: string;
+    transactionId: number;
+    setting: 'deviceEvent';
+    type: `transaction.${FinishedStatus}`;
+    occurredAt: number;
+    data: object;
+  },
+) => { deliveryId: string; written: Promise<void> };
+
+/** Stores the result of a transaction as a webhook of `deviceEvent`, in the commit that ends it. */
+export const createResultEvent =
+  (record: RecordEvent): OnFinished =>
+  (unit, finished: Finished) => {
+    const { transactionId, deviceId, applicationId, status } = finished;
+    return record(unit, {
+      applicationId,
+      deviceId,
+      transactionId,
+      setting: 'deviceEvent',
+      type: `transaction.${status}`,
+      occurredAt: finished.updatedAt,
+      data: { transaction: transactionBody(finished, toUtc) },
+    });
+  };
