@@ -1,5 +1,5 @@
 import type { Database } from '../platform/database/sql.ts';
-import type { Clock } from '../runtime/clock.ts';
+import type { Clock, Micros } from '../runtime/clock.ts';
 import { type Page, pageOf } from '../runtime/page.ts';
 import { createRemembered } from '../runtime/remembered.ts';
 import * as repository from './installations-repository.ts';
@@ -30,7 +30,7 @@ interface SoftwareOfDevice {
   state: State;
   errorCode: string | null;
   /** The time of the report, request or failure, in microseconds. */
-  since: number;
+  since: Micros;
 }
 
 type ByVersion = Map<string, InstallationCounts>;

@@ -2,7 +2,7 @@ import { type FailingReceiver, listFailing } from '../core/webhooks/attempt-repo
 import type { WebhookSetting } from '../platform/contracts/types.ts';
 import { WEBHOOK_SETTINGS } from '../platform/contracts/values.ts';
 import type { Database } from '../platform/database/sql.ts';
-import type { Clock } from '../runtime/clock.ts';
+import type { Clock, Micros } from '../runtime/clock.ts';
 import { pageOf } from '../runtime/page.ts';
 import { countPending, type PendingOf } from './receivers-repository.ts';
 
@@ -25,11 +25,11 @@ export interface ReceiverState extends Name {
   /** `failing`: the last attempt failed. `slow`: a delivery has been due for more than half a minute. */
   state: (typeof RECEIVER_STATES)[number];
   pending: number;
-  oldestDueAt: number | null;
+  oldestDueAt: Micros | null;
   failingSince: number | null;
   lastStatusCode: number | null;
   lastError: string | null;
-  nextAttemptAt: number | null;
+  nextAttemptAt: Micros | null;
 }
 
 interface Parts {
@@ -53,7 +53,7 @@ export function createReceiverStates({ database: { aside }, clock, urls, remembe
   function stateOf(
     name: Name,
     url: string | null,
-    { waiting, failing, now }: { waiting: PendingOf | undefined; failing: FailingReceiver | undefined; now: number },
+    { waiting, failing, now }: { waiting: PendingOf | undefined; failing: FailingReceiver | undefined; now: Micros },
   ): ReceiverState {
     const oldestDueAt = waiting && waiting.firstDueAt <= now ? waiting.firstDueAt : null;
     const isSlow = oldestDueAt !== null && now - oldestDueAt > PACE;

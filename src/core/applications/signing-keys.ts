@@ -1,6 +1,6 @@
 import { type CryptoKey, exportJWK, generateKeyPair, importJWK, type JWK } from 'jose';
 import type { Database } from '../../platform/database/sql.ts';
-import type { Clock } from '../../runtime/clock.ts';
+import type { Clock, Micros } from '../../runtime/clock.ts';
 import type { Ids } from '../../runtime/ids.ts';
 import type { Log } from '../../runtime/log.ts';
 import { planRotation, signingAt } from './key-rotation.ts';
@@ -8,7 +8,7 @@ import * as repository from './signing-key-repository.ts';
 
 interface SigningKey {
   keyId: string;
-  createdAt: number;
+  createdAt: Micros;
   privateKey: CryptoKey;
   publicKey: CryptoKey;
   publicJwk: JWK;
@@ -43,7 +43,7 @@ export function createSigningKeys(parts: { database: Database; clock: Clock; ids
 
   const find = (keyId: string): CryptoKey | undefined => keys.find((key) => key.keyId === keyId)?.publicKey;
 
-  async function make(now: number): Promise<repository.StoredKey> {
+  async function make(now: Micros): Promise<repository.StoredKey> {
     const { privateKey } = await generateKeyPair('ES256', { extractable: true });
     return { keyId: ids.next('key', now), privateJwk: JSON.stringify(await exportJWK(privateKey)), createdAt: now };
   }

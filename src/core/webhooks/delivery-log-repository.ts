@@ -1,5 +1,6 @@
 import { type NewestPage, newestFirst, type PageQuery } from '../../platform/database/newest-first.ts';
 import type { Sql, SqlValue, UnitOfWork } from '../../platform/database/sql.ts';
+import type { Micros } from '../../runtime/clock.ts';
 import { idsFrom } from '../../runtime/ids.ts';
 import type { DeliveryStatus, UrlSetting } from './delivery.ts';
 import { DELIVERY_COLUMNS, type DeliverySummary } from './delivery-record.ts';
@@ -10,8 +11,8 @@ export interface DeliveryListFilter extends DeliveryFilter {
   deviceId?: string;
   transactionId?: number;
   /** Microseconds, rounded to milliseconds: deliveries that were made in [since, until). */
-  since?: number;
-  until?: number;
+  since?: Micros;
+  until?: Micros;
 }
 
 export interface DeliveryFilter {
@@ -23,8 +24,8 @@ export interface DeliveryFilter {
 export interface DueRange extends Omit<DeliveryFilter, 'status'> {
   /** `waiting` means pending after at least one attempt. */
   status: DeliveryStatus | 'waiting';
-  since: number;
-  until: number;
+  since: Micros;
+  until: Micros;
 }
 
 // The condition is written out, as `pending` is below, so that the partial index is used.
@@ -116,7 +117,7 @@ export async function makeDue(
   sql: Sql,
   applicationId: string,
   deliveryId: string,
-  now: number,
+  now: Micros,
 ): Promise<UrlSetting | undefined> {
   const row = await sql.get<{ setting: UrlSetting }>(
     `${MAKE_DUE} WHERE application_id = ? AND delivery_id = ? RETURNING setting`,
@@ -144,7 +145,7 @@ export async function makeRangeDue(
   applicationId: string,
   range: DueRange,
   { after, before }: { after: string; before: string },
-  now: number,
+  now: Micros,
   limit: number,
 ): Promise<{ made: UrlSetting[]; last: string | null }> {
   const { where, values } = condition(applicationId, range);
