@@ -1,6 +1,6 @@
 import { hasSession, subscriptionsOf } from '../core/sessions/session-repository.ts';
 import type { Database } from '../platform/database/sql.ts';
-import type { Micros } from '../runtime/clock.ts';
+import type { Micros } from '../runtime/units.ts';
 
 /** A connection to this node, as the broker knows it. */
 export interface LiveConnection {

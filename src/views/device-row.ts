@@ -1,6 +1,7 @@
 import { DomainError } from '../errors.ts';
 import type { DeviceRow, FleetDeviceQuery } from '../platform/contracts/types.ts';
-import { type Micros, readDuration, toUtc } from '../runtime/clock.ts';
+import { readDuration, toUtc } from '../runtime/clock.ts';
+import type { Micros } from '../runtime/units.ts';
 import type { FleetDevice, FleetQuery } from './devices.ts';
 import type { FleetPlace } from './devices-repository.ts';
 

@@ -1,6 +1,6 @@
 import { IN_LIST, inLists } from '../platform/database/in-lists.ts';
 import type { Sql, SqlValue } from '../platform/database/sql.ts';
-import type { Micros } from '../runtime/clock.ts';
+import type { Micros } from '../runtime/units.ts';
 
 export type FleetOrder = 'deviceId' | 'lastSeen' | '-lastSeen';
 

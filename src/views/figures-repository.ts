@@ -1,7 +1,7 @@
 import { columnOf } from '../core/applications/setting-columns.ts';
 import { WEBHOOK_SETTINGS } from '../platform/contracts/values.ts';
 import type { Sql } from '../platform/database/sql.ts';
-import type { Micros } from '../runtime/clock.ts';
+import type { Micros } from '../runtime/units.ts';
 
 /**
  * A number of waiting rows, with the earliest time among them in microseconds. Functions return undefined when there

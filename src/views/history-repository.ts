@@ -1,6 +1,6 @@
 import type { Sql, UnitOfWork } from '../platform/database/sql.ts';
 import { ROWS_PER_READ } from '../platform/database/sweep.ts';
-import type { Micros } from '../runtime/clock.ts';
+import type { Micros } from '../runtime/units.ts';
 
 /** Figures that one node records for the whole service; times in microseconds. */
 export interface Shared {

@@ -1,9 +1,10 @@
 import { isDatabaseAway } from '../errors.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Database } from '../platform/database/sql.ts';
-import type { Clock, Micros } from '../runtime/clock.ts';
+import type { Clock } from '../runtime/clock.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Remembered } from '../runtime/remembered.ts';
+import type { Micros } from '../runtime/units.ts';
 import { countActivated, countDevices, countDueUpTo, countFailing, countPendingUpTo } from './figures-repository.ts';
 import { insertSample, listPoints, type Own, type Point, type Shared, thin } from './history-repository.ts';
 import { watchLoopDelay } from './loop-delay.ts';

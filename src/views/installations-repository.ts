@@ -1,5 +1,5 @@
 import type { Sql, SqlValue } from '../platform/database/sql.ts';
-import type { Micros } from '../runtime/clock.ts';
+import type { Micros } from '../runtime/units.ts';
 
 /** A package of software or of firmware (`line`). */
 export interface PackageName {

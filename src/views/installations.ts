@@ -1,7 +1,8 @@
 import type { Database } from '../platform/database/sql.ts';
-import type { Clock, Micros } from '../runtime/clock.ts';
+import type { Clock } from '../runtime/clock.ts';
 import { type Page, pageOf } from '../runtime/page.ts';
 import { createRemembered } from '../runtime/remembered.ts';
+import type { Micros } from '../runtime/units.ts';
 import * as repository from './installations-repository.ts';
 
 export type InstalledName = repository.InstalledName;

@@ -1,6 +1,6 @@
 import type { WebhookSetting } from '../platform/contracts/types.ts';
 import type { Sql } from '../platform/database/sql.ts';
-import type { Micros } from '../runtime/clock.ts';
+import type { Micros } from '../runtime/units.ts';
 
 /** The pending deliveries of a receiver; times in microseconds. */
 export interface PendingOf {

@@ -2,8 +2,9 @@ import { type FailingReceiver, listFailing } from '../core/webhooks/attempt-repo
 import type { WebhookSetting } from '../platform/contracts/types.ts';
 import { WEBHOOK_SETTINGS } from '../platform/contracts/values.ts';
 import type { Database } from '../platform/database/sql.ts';
-import type { Clock, Micros } from '../runtime/clock.ts';
+import type { Clock } from '../runtime/clock.ts';
 import { pageOf } from '../runtime/page.ts';
+import type { Micros } from '../runtime/units.ts';
 import { countPending, type PendingOf } from './receivers-repository.ts';
 
 /** Microseconds. When a delivery is due for longer, its receiver is too slow. */

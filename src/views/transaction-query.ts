@@ -1,5 +1,6 @@
 import type { TransactionQuery } from '../platform/contracts/types.ts';
-import { type Micros, readDuration } from '../runtime/clock.ts';
+import { readDuration } from '../runtime/clock.ts';
+import type { Micros } from '../runtime/units.ts';
 import type { OverviewQuery } from './transactions.ts';
 
 /** Converts a query of the API into a query of the view. `now` is in microseconds. */

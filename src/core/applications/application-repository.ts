@@ -1,7 +1,7 @@
 import { containing, ESCAPE } from '../../platform/database/like.ts';
 import type { Lock, Sql, SqlValue } from '../../platform/database/sql.ts';
-import type { Micros } from '../../runtime/clock.ts';
 import { secretMarkOf } from '../../runtime/secret-hash.ts';
+import type { Micros } from '../../runtime/units.ts';
 import { columnOf, SETTING_NAMES, type Settings } from './setting-columns.ts';
 
 const SETTING_COLUMNS = SETTING_NAMES.map((name) => `${columnOf(name)} AS "${name}"`).join(', ');

@@ -1,4 +1,4 @@
-import type { Micros } from '../../runtime/clock.ts';
+import type { Micros } from '../../runtime/units.ts';
 
 const DAY_MICROS = 24 * 3600 * 1_000_000;
 

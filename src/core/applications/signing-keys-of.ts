@@ -1,4 +1,4 @@
-import type { Micros } from '../../runtime/clock.ts';
+import type { Micros } from '../../runtime/units.ts';
 import type { Application } from './application-repository.ts';
 
 /** Microseconds for which a replaced key also signs, beside the new one (contract, section 3). */

@@ -1,8 +1,9 @@
 import { type CryptoKey, exportJWK, generateKeyPair, importJWK, type JWK } from 'jose';
 import type { Database } from '../../platform/database/sql.ts';
-import type { Clock, Micros } from '../../runtime/clock.ts';
+import type { Clock } from '../../runtime/clock.ts';
 import type { Ids } from '../../runtime/ids.ts';
 import type { Log } from '../../runtime/log.ts';
+import type { Micros } from '../../runtime/units.ts';
 import { planRotation, signingAt } from './key-rotation.ts';
 import * as repository from './signing-key-repository.ts';
 

@@ -1,6 +1,6 @@
 import { inSets } from '../../platform/database/set-form.ts';
 import type { Lock, Sql } from '../../platform/database/sql.ts';
-import type { Micros } from '../../runtime/clock.ts';
+import type { Micros } from '../../runtime/units.ts';
 
 type ActivationState = 'deactivated' | 'activating' | 'activated';
 

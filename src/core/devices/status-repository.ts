@@ -1,5 +1,5 @@
 import type { Sql } from '../../platform/database/sql.ts';
-import type { Micros } from '../../runtime/clock.ts';
+import type { Micros } from '../../runtime/units.ts';
 
 /** The last reported value of each field, with the time of its report (microseconds). */
 export type ReportedFields = Record<string, { value: unknown; at: number }>;

@@ -1,6 +1,7 @@
 import type { Fence } from '../../platform/cluster/ownership.ts';
 import type { Database, Sql } from '../../platform/database/sql.ts';
-import type { Clock, Micros } from '../../runtime/clock.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Micros } from '../../runtime/units.ts';
 import type { Watch } from '../../runtime/watch.ts';
 import { saveSoftware } from './installed-repository.ts';
 import { newlyCounted, softwareChange } from './reported.ts';

@@ -1,7 +1,8 @@
 import type { Owner } from '../../platform/cluster/owner-repository.ts';
 import type { DeviceOwnership } from '../../platform/cluster/peers.ts';
 import type { Database, UnitOfWork } from '../../platform/database/sql.ts';
-import type { Clock, Micros } from '../../runtime/clock.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Micros } from '../../runtime/units.ts';
 import type { ConnectionState } from './connection-state.ts';
 import type { Due } from './due.ts';
 

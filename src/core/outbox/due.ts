@@ -1,4 +1,4 @@
-import type { Micros } from '../../runtime/clock.ts';
+import type { Micros } from '../../runtime/units.ts';
 
 /** A row that is due for a device: an unfinished transaction, or the cancel of one that the device may have received. */
 export interface Due {

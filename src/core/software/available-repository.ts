@@ -1,5 +1,5 @@
 import type { Sql } from '../../platform/database/sql.ts';
-import type { Micros } from '../../runtime/clock.ts';
+import type { Micros } from '../../runtime/units.ts';
 import type { Catalogue } from './catalogue.ts';
 
 /** A version with its package, as the lists of available software show it. */

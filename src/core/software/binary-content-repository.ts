@@ -1,5 +1,5 @@
 import type { Sql } from '../../platform/database/sql.ts';
-import type { Micros } from '../../runtime/clock.ts';
+import type { Micros } from '../../runtime/units.ts';
 
 interface BinaryContent {
   binaryId: string;

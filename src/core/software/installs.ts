@@ -1,6 +1,6 @@
 import { DomainError } from '../../errors.ts';
 import type { Database, Sql } from '../../platform/database/sql.ts';
-import type { Micros } from '../../runtime/clock.ts';
+import type { Micros } from '../../runtime/units.ts';
 import { objectKey } from './binary.ts';
 import type { Catalogue } from './catalogue.ts';
 import type { Digests } from './digests.ts';

@@ -1,4 +1,4 @@
-import type { Micros } from '../../runtime/clock.ts';
+import type { Micros } from '../../runtime/units.ts';
 
 /** The operations of an object store that software needs; keys are opaque. Aborting a `signal` ends an operation with an error. */
 export interface ObjectStore {

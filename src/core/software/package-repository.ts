@@ -1,6 +1,6 @@
 import { containing, ESCAPE } from '../../platform/database/like.ts';
 import type { Lock, Sql, UnitOfWork } from '../../platform/database/sql.ts';
-import type { Micros } from '../../runtime/clock.ts';
+import type { Micros } from '../../runtime/units.ts';
 import type { Catalogue } from './catalogue.ts';
 
 export interface Package {

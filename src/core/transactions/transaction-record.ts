@@ -1,4 +1,4 @@
-import type { Micros } from '../../runtime/clock.ts';
+import type { Micros } from '../../runtime/units.ts';
 import type { Operation } from './operations.ts';
 import type { TransactionStatus } from './transaction.ts';
 

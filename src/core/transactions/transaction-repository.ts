@@ -2,7 +2,7 @@ import { type NewestPage, newestFirst, type PageQuery } from '../../platform/dat
 import { inSets } from '../../platform/database/set-form.ts';
 import type { Sql, SqlValue, UnitOfWork } from '../../platform/database/sql.ts';
 import { ROWS_PER_READ } from '../../platform/database/sweep.ts';
-import type { Micros } from '../../runtime/clock.ts';
+import type { Micros } from '../../runtime/units.ts';
 import type { Due } from '../outbox/due.ts';
 import type { Operation } from './operations.ts';
 import { isFinished, type TransactionStatus } from './transaction.ts';

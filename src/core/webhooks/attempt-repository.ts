@@ -1,6 +1,6 @@
 import { inSets } from '../../platform/database/set-form.ts';
 import type { Sql, UnitOfWork } from '../../platform/database/sql.ts';
-import type { Micros } from '../../runtime/clock.ts';
+import type { Micros } from '../../runtime/units.ts';
 import type { DeliveryKey, ReceiverName } from './delivery.ts';
 
 /** An attempt that failed. Times are microseconds. */

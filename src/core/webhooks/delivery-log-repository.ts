@@ -1,7 +1,7 @@
 import { type NewestPage, newestFirst, type PageQuery } from '../../platform/database/newest-first.ts';
 import type { Sql, SqlValue, UnitOfWork } from '../../platform/database/sql.ts';
-import type { Micros } from '../../runtime/clock.ts';
 import { idsFrom } from '../../runtime/ids.ts';
+import type { Micros } from '../../runtime/units.ts';
 import type { DeliveryStatus, UrlSetting } from './delivery.ts';
 import { DELIVERY_COLUMNS, type DeliverySummary } from './delivery-record.ts';
 import { RETRY_DELAY_SECONDS } from './retry-schedule.ts';

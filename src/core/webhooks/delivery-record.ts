@@ -1,5 +1,5 @@
 import type { WebhookSetting } from '../../platform/contracts/types.ts';
-import type { Micros } from '../../runtime/clock.ts';
+import type { Micros } from '../../runtime/units.ts';
 import type { DeliveryStatus } from './delivery.ts';
 
 /** A delivery as lists show it; times are microseconds. */

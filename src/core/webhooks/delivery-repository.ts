@@ -1,6 +1,6 @@
 import { inSets } from '../../platform/database/set-form.ts';
 import type { Sql } from '../../platform/database/sql.ts';
-import type { Micros } from '../../runtime/clock.ts';
+import type { Micros } from '../../runtime/units.ts';
 import type { DeliveryStatus, ReceiverName } from './delivery.ts';
 
 /** The fields of a delivery that an attempt needs. */

@@ -1,4 +1,4 @@
-import type { Micros } from '../../runtime/clock.ts';
+import type { Micros } from '../../runtime/units.ts';
 import type { Kind } from './attempt-slots.ts';
 import type { ReceiverName } from './delivery.ts';
 import type { Delivery } from './delivery-repository.ts';

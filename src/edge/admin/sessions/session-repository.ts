@@ -1,5 +1,5 @@
 import type { Sql } from '../../../platform/database/sql.ts';
-import type { Micros } from '../../../runtime/clock.ts';
+import type { Micros } from '../../../runtime/units.ts';
 
 /** A session of the console of administration; times in microseconds. */
 export interface ConsoleSession {
