@@ -9,7 +9,7 @@ export interface Setting {
   /** Null: the default is computed at start, as the description says. */
   fallback: string | null;
   description: string;
-  /** The value is never shown. */
+  /** True when the value must never be shown. */
   secret?: true;
   /** All nodes at one database must have the same value: a caller would get another answer from another node. */
   shared?: true;
@@ -80,7 +80,7 @@ export const SETTINGS = [
 
 type SettingName = (typeof SETTINGS)[number]['name'];
 
-/** A setting as text. */
+/** A setting with its value as text. */
 export interface GivenSetting {
   name: SettingName;
   /** The given value, else the default; null when there is neither. */
@@ -108,12 +108,12 @@ export interface Config {
     host: string;
     port: number;
     maxConnections: number;
-    /** Null: the broker's own default. */
+    /** Logins per address; null: the default of the broker. */
     addressLogins: number | null;
     loginSeconds: number;
     messageRate: number;
   };
-  /** Null: the listener is off. */
+  /** The TLS listener; null: it is off. */
   mqtts: { host: string; port: number } | null;
   mqttWs: { host: string; port: number } | null;
   /** Paths of files; set when `mqtts` is set, or `mqttWs` uses TLS. */
@@ -125,21 +125,21 @@ export interface Config {
   objects: {
     host: string;
     port: number;
-    /** Of the embedded store only. */
+    /** The bound of the embedded store; other stores have their own. */
     maxConnections: number;
     publicUrl: string | null;
-    /** Null: the embedded store is used. */
+    /** The URL of an external store; null: the embedded store is used. */
     endpoint: string | null;
     region: string;
     bucket: string;
   };
-  /** Null: legacy tokens are refused. */
+  /** The legacy issuer; null: legacy tokens are refused. */
   legacy: { issuer: string; jwksUrl: string; scopeBase: string; audience: string | null } | null;
   reservedPackagePrefix: string;
-  /** For each developer; 0 is no limit. */
+  /** Quotas of each developer; 0 is no limit. */
   quotas: { packages: number; versions: number; storedBytes: number };
   apiRelease: string;
-  /** Requests per second and application; 0 is no limit. */
+  /** Requests per second for each application; 0 is no limit. */
   rateLimit: number;
   tokenRateLimit: number;
   failedLoginLimit: number;
@@ -147,7 +147,7 @@ export interface Config {
   timeZone: string;
   /** Devices that a node hands over per second, at most; 0 hands none over. */
   handOverRate: number;
-  /** Days; 0 keeps the rows for ever. */
+  /** Retention times in days; 0 keeps the rows for ever. */
   retention: { transactions: number; deliveries: number; audit: number };
   allowHttpWebhooks: boolean;
   webhookAllowPrivate: boolean;
@@ -194,14 +194,14 @@ function readLegacy(optional: (name: SettingName) => string | null, publicUrl: s
   return { issuer, jwksUrl, scopeBase, audience };
 }
 
-/** `LAPEL_HTTP_PORT` -> `http-port`. */
+/** The option of a setting: `LAPEL_HTTP_PORT` becomes `http-port`. */
 export const optionName = (setting: string): string =>
   setting.slice('LAPEL_'.length).toLowerCase().replaceAll('_', '-');
 
 interface Source {
-  /** Environment variables. */
+  /** The environment variables. */
   env: Record<string, string | undefined>;
-  /** Command-line options by `optionName`; they win. */
+  /** The options of the command line, by `optionName`; they take precedence over the environment. */
   options?: Record<string, string | undefined>;
   /** The process's limit of open files. */
   openFiles?: number;

@@ -29,7 +29,7 @@ export function boundedFaults(faults: readonly Fault[], most = MOST_FAULTS): Fau
 const shortened = (name: string): string => `${name.slice(0, LONGEST_NAME).toWellFormed()}...`;
 
 interface ErrorRow {
-  /** HTTP status. */
+  /** The HTTP status of the answer. */
   status: number;
   /** Which of the two error bodies of the interface is used: a message, or a reason with details. */
   shape: 'message' | 'reason';
@@ -137,7 +137,7 @@ export class DomainError extends Error {
     this.values = values;
   }
 
-  /** A 400 for faults found outside of a schema. */
+  /** Makes a 400 for faults that were found outside of a schema. */
   static invalid(...details: Fault[]): DomainError {
     return new DomainError('REQUEST_INVALID', { details });
   }
@@ -163,7 +163,7 @@ export function toDomainError(thrown: unknown): DomainError {
 export const isDatabaseAway = (thrown: unknown): boolean =>
   thrown instanceof DomainError && thrown.code === 'DATABASE_UNAVAILABLE';
 
-/** The body of the interface's error answers (Message error or Reason error). */
+/** Makes the body of an error answer of the interface (Message error or Reason error). */
 export function errorBody(error: DomainError): { message: string } | { reason: string; details: Fault[] } {
   return ERRORS[error.code].shape === 'message'
     ? { message: error.message }

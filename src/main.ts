@@ -12,10 +12,10 @@ import { createLog, type Log } from './runtime/log.ts';
 import { ownVersion } from './runtime/version.ts';
 import type { Service } from './service.ts';
 
-/** The exit code of a bad setting or a data folder in use (sysexits' EX_CONFIG). */
+/** The exit code for a bad setting, or a data folder in use (EX_CONFIG of sysexits). */
 const BAD_SETTING = 78;
 const BAD_USAGE = 2;
-/** Something unforeseen (sysexits' EX_SOFTWARE). */
+/** The exit code for an unexpected error (EX_SOFTWARE of sysexits). */
 const FAILED = 70;
 /** The parts of the service bound the time of their own shutdown; together they need less than this. */
 const DRAIN_MILLISECONDS = 10_000;

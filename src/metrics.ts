@@ -176,7 +176,7 @@ export function createMetrics() {
   };
 }
 
-/** The 99th percentile is taken over this many commits. */
+/** The number of latest commits over which the 99th percentile is taken. */
 const RECENT = 500;
 
 /** Counts the commits of a database, and measures their time. */

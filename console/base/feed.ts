@@ -49,7 +49,7 @@ function collect(): void {
   }, DEBOUNCE_MS);
 }
 
-/** Watches a topic. The returned function ends that. */
+/** Watches a topic. The returned function ends the watch. */
 export function watch(topic: string, watcher: Watcher): () => void {
   watchers.set(watcher, topic);
   collect();

@@ -50,7 +50,7 @@ function pair(value: number, large: number, largeName: string, small: number, sm
   return `${Math.floor(value / large)} ${largeName}${rest === 0 ? '' : ` ${rest} ${smallName}`}`;
 }
 
-/** An age in one unit. */
+/** Formats an age in one unit: `3 min ago`. */
 export function ago(milliseconds: number): string {
   if (milliseconds < 2 * SECOND) return 'now';
   if (milliseconds < MINUTE) return `${Math.floor(milliseconds / SECOND)} s ago`;

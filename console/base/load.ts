@@ -24,7 +24,7 @@ interface How {
   every?: number;
 }
 
-/** Milliseconds to wait for an answer. */
+/** Milliseconds to wait for an answer of the service. */
 const ANSWER_TIMEOUT_MS = 60_000;
 
 /**

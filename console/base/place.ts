@@ -17,7 +17,7 @@ export const ROLE: 'operator' | 'application' =
 export type Query = Record<string, string | undefined>;
 
 interface Place {
-  /** Segments after `/console`, decoded. */
+  /** The segments of the address after `/console`, decoded. */
   path: readonly string[];
   query: Readonly<Record<string, string>>;
 }

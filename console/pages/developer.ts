@@ -114,7 +114,7 @@ function usage({ deviceLimit }: Developer, applications: readonly ApplicationRow
   );
 }
 
-/** The usage of a quota. */
+/** Formats the usage of a quota: `3 of 10`. */
 const ofQuota = (used: string, most: string | null): string => (most === null ? used : `${used} of ${most}`);
 
 function OneDeveloper({ developerId }: { developerId: string }) {

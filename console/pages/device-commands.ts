@@ -14,7 +14,7 @@ interface Command {
   name: string;
   about: string;
   method: Method;
-  /** The path after that of the device. */
+  /** The part of the path after that of the device. */
   path: string;
   fields?: Child;
   isBad?: boolean;

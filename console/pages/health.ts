@@ -25,7 +25,7 @@ import { loaded } from '../parts/loaded.ts';
 import { age, badge, card, id, nothing, said } from '../parts/show.ts';
 import { rowsTable } from '../parts/table.ts';
 
-/** Milliseconds between two reads. */
+/** Milliseconds between two requests for the state of the service. */
 const EVERY = 5_000;
 
 /** Parses the text of /metrics into values by name with labels. */

@@ -41,7 +41,7 @@ const OPERATOR: typeof EVERYBODY = {
 };
 const APPLICATION: typeof EVERYBODY = { ...EVERYBODY, '': [devicesPage], settings: [settingsPage] };
 
-/** The page of the current address. */
+/** Finds the page for the current address. */
 export function pageOf(): Child {
   const [first = '', ...others] = place.value.path;
   const show = (ROLE === 'operator' ? OPERATOR : APPLICATION)[first]?.[others.length];

@@ -19,7 +19,7 @@ interface Stage {
   name: string;
   about: Child;
   at: string | null;
-  /** The time since the stage before. */
+  /** The time since the previous stage. */
   gap: string | null;
   state: 'done' | 'now' | 'open' | 'bad' | 'skipped';
 }

@@ -8,7 +8,7 @@ interface Head {
   about?: Child;
   /** Links to the parent pages. */
   trail?: readonly (readonly [href: string, words: string])[];
-  /** The state, beside the title. */
+  /** The state of the shown object, beside the title. */
   state?: Child;
   actions?: Child;
 }

@@ -129,7 +129,7 @@ function Top() {
   );
 }
 
-/** The frame around every page. */
+/** The frame around every page: navigation, search and live state. */
 export function Layout({ page }: { page: Child }) {
   useEffect(() => {
     const leave = (event: KeyboardEvent): void => {

@@ -12,7 +12,7 @@ interface Line {
 
 interface Plot {
   label: string;
-  /** Seconds since the epoch, rising. */
+  /** The times of the values, in seconds since the epoch, in rising order. */
   times: readonly number[];
   /** The first and last time of the axis; unknown times in between stay empty. */
   from: number;

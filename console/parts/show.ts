@@ -69,12 +69,12 @@ export function outside(url: string | null | undefined): VNode {
   return a({ href: url, target: '_blank', rel: 'noreferrer noopener', class: 'wrap' }, visible(url));
 }
 
-/** An entry of a list of facts. */
+/** Makes an entry of a list of facts. */
 export const fact = (name: string, value: Child): VNode => div({ key: name }, dt(null, name), dd(null, value));
 
 interface Card {
   title: string;
-  /** Shown beside the title. */
+  /** Elements beside the title of the card. */
   side?: Child;
   /** True when the content extends to the edges of the card. */
   bare?: boolean;
@@ -89,7 +89,7 @@ export const card = ({ title, side, bare = false }: Card, ...children: Child[]):
 interface Empty {
   title: string;
   text?: string;
-  /** A command to type. */
+  /** A command for the reader to type. */
   command?: string;
 }
 /** Shown instead of an empty list: what is missing, and how to add it. */

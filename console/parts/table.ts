@@ -1,9 +1,9 @@
 import { type Child, span, table, tbody, td, th, thead, tr, type VNode } from '../base/elements.ts';
 
 export interface Column<Row> {
-  /** Empty for a column of actions. */
+  /** The name of the column; empty for a column of actions. */
   name: string;
-  /** An interactive head instead of the name. */
+  /** An interactive head that replaces the name. */
   head?: Child;
   cell(row: Row): Child;
   /** `lead`: identifies the row, also on a phone. `right`: numbers. `short`: never wrapped. */

@@ -32,7 +32,7 @@ const took = ({ createdAt, completedAt }: TransactionRow): Child =>
   completedAt === null ? since(createdAt) : span({ class: 'num' }, gapOf(createdAt, completedAt));
 
 interface Shown {
-  /** Leaves out the device column, in lists of one device. */
+  /** True to leave out the device column, in lists of one device. */
   ofDevice?: boolean;
 }
 

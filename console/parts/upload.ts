@@ -15,7 +15,7 @@ interface Target {
   where(file: File): Promise<string>;
   /** Gets the service's warning about the uploaded file; null when there is none. */
   fault(signal: AbortSignal): Promise<string | null>;
-  /** True when devices already install the current file. */
+  /** True when devices can already install the current file. */
   isDistributed: boolean;
   done(): void;
 }

@@ -52,7 +52,7 @@ interface Given {
   deprecations: Deprecations;
   readiness: Readiness;
   administratorToken: string;
-  /** Where devices connect. */
+  /** Knows the URLs that devices connect to. */
   mqttUrls(): string[];
   /** Answers `/metrics` from a text that is kept for a second. */
   keepsMetrics: boolean;

@@ -45,7 +45,7 @@ export const systemClock: Clock = {
   },
 };
 
-/** The instant in UTC with microseconds and a `Z`: the form of MQTT payloads and webhooks. */
+/** Formats an instant in UTC with microseconds and a `Z`: the form of MQTT payloads and webhooks. */
 export function toUtc(micros: number): string {
   const second = Math.floor(micros / 1_000_000);
   if (second !== lastSecond.at) {
@@ -71,9 +71,9 @@ export function createLocalTimeReader(format: (micros: number) => string): (text
 }
 
 /**
- * Formats instants as ISO 8601 local date-times with microseconds and no offset, `2026-11-20T09:30:00.123456`:
- * the form of REST bodies. Offsets only change on quarter hours, so one look-up serves a quarter of an hour.
- * Throws a RangeError for an unknown time zone.
+ * Returns a function that formats instants as ISO 8601 local date-times with microseconds and no offset,
+ * `2026-11-20T09:30:00.123456`: the form of REST bodies. Offsets only change on quarter hours, so one look-up serves a
+ * quarter of an hour. Throws a RangeError for an unknown time zone.
  */
 export function createLocalTime(timeZone: string): (micros: number) => string {
   const format = new Intl.DateTimeFormat('en-US', { timeZone, timeZoneName: 'longOffset' });

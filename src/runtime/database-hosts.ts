@@ -1,4 +1,4 @@
-/** The parts of `postgres://user:password@host:port,host:port/name?options`. */
+/** Matches `postgres://user:password@host:port,host:port/name?options` and captures its parts. */
 const WHOLE = /^(postgres(?:ql)?:\/\/(?:[^/?#]*@)?)([^@/?#]*)(\/[^/?#]+.*)$/;
 const SESSIONS = 'target_session_attrs';
 /** The values of `target_session_attrs` that are accepted: the service writes in every session. */

@@ -13,7 +13,7 @@ interface Branch<Item> {
   items: { item: Item; cost: number }[];
   /** Number of items at the head of the list that are already taken. */
   taken: number;
-  /** Number of waiting items below it. */
+  /** The number of waiting items below this key. */
   size: number;
   /** The cost that it may still take in this round; a negative balance is a debt that the next turns pay. */
   balance: number;
@@ -85,7 +85,7 @@ export function createFairQueue<Item>() {
       const isAlone = head === branch.tail;
       if (!isAlone && head.balance <= 0) head.balance += QUANTUM;
       if (head.size === 0 && (isAlone || head.balance >= 0)) {
-        removeHead(branch, head); // its debt is paid
+        removeHead(branch, head); // the key has no items, and its debt is paid
         continue;
       }
       if (!isAlone && (head.balance <= 0 || head.size === 0)) {

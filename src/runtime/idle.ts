@@ -8,7 +8,7 @@ export function createIdle(isBusy: () => boolean) {
     /** Resolves when the part is not busy. */
     idle: (): Promise<void> => (isBusy() ? new Promise((resolve) => waiting.push(resolve)) : Promise.resolve()),
 
-    /** True while somebody waits. */
+    /** True while somebody waits for `idle`. */
     awaited: (): boolean => waiting.length > 0,
 
     /** Called at the end of a piece of work: resolves the waiting promises if the part is no longer busy. */
@@ -21,7 +21,7 @@ export function createIdle(isBusy: () => boolean) {
   };
 }
 
-/** The same for a part that counts its pieces of work, and is idle when none is running. */
+/** As createIdle, for a part that counts its pieces of work, and is idle when none is running. */
 export function createWork() {
   let running = 0;
   const { idle, tell } = createIdle(() => running > 0);

@@ -1,12 +1,12 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 
-/** The only source of randomness that ends up in stored data. Tests inject a counting one. */
+/** The only source of randomness for stored data. Tests inject one that counts. */
 export interface Ids {
   /** A new identifier: unique, URL-safe, and (where it matters for index locality) ordered by the time given. */
   next(prefix: string, nowMicros: number): string;
-  /** A secret of `bytes` random bytes (32 unless told), base64url. */
+  /** A secret of `bytes` random bytes (by default 32) as base64url. */
   secret(bytes?: number): string;
-  /** Raw random bytes. */
+  /** Random bytes. */
   bytes(count: number): Buffer;
   /** A random UUID for request ids and token ids. */
   uuid(): string;

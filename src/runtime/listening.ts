@@ -4,7 +4,7 @@ import { DomainError } from '../errors.ts';
 // Connections that wait to be accepted. It is large because all devices may reconnect at the same moment.
 const BACKLOG = 1024;
 
-/** Listens, and answers the port in use; port 0 picks a free one. */
+/** Begins to listen and returns the actual port; port 0 picks a free one. */
 export async function listenOn(server: Server, host: string, port: number): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   server.once('error', reject);

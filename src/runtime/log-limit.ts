@@ -1,4 +1,5 @@
 import type { Clock } from './clock.ts';
+import { createCounts } from './counts.ts';
 
 // A source may log one line in this time.
 const PERIOD_MICROSECONDS = 60_000_000;
@@ -28,14 +29,11 @@ interface Source {
 export function createLogLimit({ clock }: { clock: Pick<Clock, 'now'> }) {
   // Ordered by the times of their last lines.
   const sources = new Map<string, Source>();
-  const counts = new Map<string, number>();
+  const counts = createCounts();
   const others: Source = { key: '', at: Number.NEGATIVE_INFINITY, leftOut: 0, owner: undefined };
 
   function count(owner: string | undefined, by: 1 | -1): void {
-    if (owner === undefined) return;
-    const now = (counts.get(owner) ?? 0) + by;
-    if (now > 0) counts.set(owner, now);
-    else counts.delete(owner);
+    if (owner !== undefined) counts.add(owner, by);
   }
 
   function forgetQuiet(now: number): void {
@@ -47,7 +45,7 @@ export function createLogLimit({ clock }: { clock: Pick<Clock, 'now'> }) {
   }
 
   const isFull = (owner: string | undefined): boolean =>
-    sources.size >= KEPT_SOURCES || (owner !== undefined && (counts.get(owner) ?? 0) >= KEPT_OF_OWNER);
+    sources.size >= KEPT_SOURCES || (owner !== undefined && counts.of(owner) >= KEPT_OF_OWNER);
 
   function sourceOf(key: string, owner: string | undefined, now: number): Source {
     const known = sources.get(key);

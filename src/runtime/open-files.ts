@@ -9,11 +9,11 @@ import type { LogLimit } from './log-limit.ts';
  * the limit of open files.
  */
 interface OpenFileShares {
-  /** For the API, administration, and the embedded object store. */
+  /** The shares of the API, administration, and the embedded object store. */
   http: number;
   admin: number;
   objects: number;
-  /** For devices, over all MQTT listeners. */
+  /** The share of devices, over all MQTT listeners. */
   mqtt: number;
 }
 

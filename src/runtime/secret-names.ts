@@ -1,4 +1,4 @@
-/** Replaces a secret in texts. */
+/** The text that replaces a secret. */
 export const HIDDEN = '••••';
 
 // A name is secret when it contains one of these, whatever its case and the signs between its words: `wifiPassword`,

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import type { Clock } from './clock.ts';
+import { createCounts } from './counts.ts';
 
 interface ConnectionLimits {
   /**
@@ -7,7 +8,7 @@ interface ConnectionLimits {
    * customer has).
    */
   perAddress: number;
-  /** Simultaneous connections from all addresses. */
+  /** The most simultaneous connections from all addresses. */
   total: number;
   /**
    * Milliseconds within which a peer must take some of the data that is written to it. Progress is seen by chunks, so
@@ -38,7 +39,7 @@ interface Connection {
 
 export type SocketBounds = ReturnType<typeof createSocketBounds>;
 
-/** Checks of progress within `stallMs`. */
+/** The number of checks of progress within `stallMs`. */
 const CHECKS = 4;
 
 /**
@@ -50,7 +51,7 @@ const CHECKS = 4;
 export function createSocketBounds({ clock, limits, onBound }: Parts) {
   const { perAddress, total, stallMs } = limits;
   const all = new Map<Socket, Connection>();
-  const counts = new Map<string, number>();
+  const counts = createCounts();
   /** Ordered by the times at which they began to wait for their peers. */
   const waiting = new Set<Connection>();
   let stopChecks: (() => void) | undefined;
@@ -58,9 +59,7 @@ export function createSocketBounds({ clock, limits, onBound }: Parts) {
   function remove(connection: Connection): void {
     if (!all.delete(connection.socket)) return;
     waiting.delete(connection);
-    const left = (counts.get(connection.address) ?? 0) - 1;
-    if (left > 0) counts.set(connection.address, left);
-    else counts.delete(connection.address);
+    counts.add(connection.address, -1);
     if (all.size > 0) return;
     stopChecks?.();
     stopChecks = undefined;
@@ -71,12 +70,6 @@ export function createSocketBounds({ clock, limits, onBound }: Parts) {
       if (address === undefined || connection.address === address) return connection;
     }
     return undefined;
-  }
-
-  function heaviest(): string | undefined {
-    let most: [address: string, count: number] = ['', 0];
-    for (const entry of counts) if (entry[1] > most[1]) most = entry;
-    return most[0];
   }
 
   function cut(connection: Connection): void {
@@ -108,10 +101,12 @@ export function createSocketBounds({ clock, limits, onBound }: Parts) {
     /** Accepts a new connection, which first waits for its peer; returns false when it was refused and destroyed. */
     admit(socket: Socket): boolean {
       const address = addressGroup(socket.remoteAddress);
-      const ownFull = (counts.get(address) ?? 0) >= perAddress;
+      const ownFull = counts.of(address) >= perAddress;
       if (ownFull || all.size >= total) {
         const bound = ownFull ? 'connections_per_address' : 'connections';
-        const oldest = ownFull ? longestWaiting(address) : (longestWaiting(heaviest()) ?? longestWaiting(undefined));
+        const oldest = ownFull
+          ? longestWaiting(address)
+          : (longestWaiting(counts.highest()) ?? longestWaiting(undefined));
         onBound(bound, oldest ? 'cut' : 'refused');
         if (!oldest) {
           socket.destroy();
@@ -122,7 +117,7 @@ export function createSocketBounds({ clock, limits, onBound }: Parts) {
       const connection = { socket, address, taken: 0, since: clock.now() };
       all.set(socket, connection);
       waiting.add(connection);
-      counts.set(address, (counts.get(address) ?? 0) + 1);
+      counts.add(address, 1);
       socket.once('close', () => remove(connection));
       stopChecks ??= clock.after(stallMs / CHECKS, check);
       return true;

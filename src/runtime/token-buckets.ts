@@ -2,7 +2,7 @@ import type { Clock } from './clock.ts';
 
 export interface Take {
   allowed: boolean;
-  /** Whole requests that are left. */
+  /** Whole requests that may be made now. */
   left: number;
   /** Seconds until the request is allowed; 0 when it is allowed now. */
   waitSeconds: number;
@@ -23,7 +23,7 @@ export const BURST_SECONDS = 2;
 interface Limits {
   clock: Clock;
   perSecond: number;
-  /** The capacity of a bucket. */
+  /** The capacity of a bucket; by default two seconds' worth. */
   size?: number;
   /** The number of processes that share the limit: each has an equal part of it. */
   nodes?: () => number;

@@ -7,7 +7,7 @@ export interface SeenMessage {
   payload: string | Buffer;
 }
 
-/** Gets notice of changes, for live views. */
+/** Gets notice of changes and messages, for live views. */
 export interface Watcher {
   transaction(transactionId: number): void;
   device(deviceId: string): void;

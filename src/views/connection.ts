@@ -1,24 +1,24 @@
 import { hasSession, subscriptionsOf } from '../core/sessions/session-repository.ts';
 import type { Database } from '../platform/database/sql.ts';
 
-/** A connection that is here, as the broker knows it. */
+/** A connection to this node, as the broker knows it. */
 export interface LiveConnection {
-  /** Microseconds; null while it logs in. */
+  /** The time of the login in microseconds; null while the device logs in. */
   since: number | null;
   address: string;
   transport: 'mqtt' | 'mqtts' | 'ws' | 'wss';
   keepAliveSeconds: number;
   protocol: '3.1' | '3.1.1' | '5' | null;
-  /** Its session outlives it. */
+  /** True when the session outlives the connection. */
   isPersistent: boolean;
   subscriptions: string[];
 }
 
-/** What is known of a device's connection and session, wherever it is connected. */
+/** The connection and session of a device, on whichever node. */
 export interface ConnectionView {
-  /** Undefined when it has none, or another node has it. */
+  /** The connection to this node; undefined when there is none. */
   live: LiveConnection | undefined;
-  /** The node that it is connected to; null when it is connected nowhere, and where there is one node only. */
+  /** The node that the device is connected to; null when it is not connected, and without a cluster. */
   node: string | null;
   session: { present: boolean; subscriptions: string[] };
 }
@@ -31,7 +31,7 @@ interface Parts {
 
 export type FindConnection = ReturnType<typeof createConnectionView>;
 
-/** What the broker knows of a connection, and what is stored of its session. */
+/** Combines the broker's knowledge of a connection with the stored session. */
 export function createConnectionView({ database: { read }, live, nodeOf }: Parts) {
   return async (deviceId: string): Promise<ConnectionView> => {
     const [node, isStored, stored] = await Promise.all([

@@ -3,14 +3,17 @@ import type { DeliveryDetail } from '../platform/contracts/types.ts';
 import { toUtc } from '../runtime/clock.ts';
 import { deliveryRow } from './delivery-row.ts';
 
-/** What every attempt has in common; what depends on its time, and the signatures, are made anew for each. */
+/**
+ * The headers that all attempts share. Those that depend on the time, and the signatures, are made anew for each
+ * attempt.
+ */
 const headersOf = (deliveryId: string): Record<string, string> => ({
   'content-type': 'application/json',
   'user-agent': 'lapel',
   'webhook-id': deliveryId,
 });
 
-/** A delivery with all that is known of it. */
+/** A delivery with its body, headers and failed attempts. */
 export const deliveryDetail = (delivery: Awaited<ReturnType<DeliveryLog['find']>>): DeliveryDetail => ({
   ...deliveryRow(delivery),
   body: delivery.body,

@@ -1,7 +1,7 @@
 import { DELIVERY_COLUMNS, type DeliverySummary } from '../core/webhooks/delivery-record.ts';
 import type { Sql } from '../platform/database/sql.ts';
 
-/** Undefined when there is none any more. */
+/** Finds the summary of a delivery; undefined when it does not exist any more. */
 export const findDeliverySummary = (
   sql: Sql,
   applicationId: string,
@@ -13,7 +13,7 @@ export const findDeliverySummary = (
     deliveryId,
   );
 
-/** The application of a delivery; undefined when there is none of this id. */
+/** Finds the application of a delivery; undefined when there is no delivery with this id. */
 export async function findApplicationOfDelivery(sql: Sql, deliveryId: string): Promise<string | undefined> {
   const row = await sql.get<{ applicationId: string }>(
     `SELECT application_id AS "applicationId" FROM deliveries

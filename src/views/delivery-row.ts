@@ -2,7 +2,7 @@ import type { DeliverySummary } from '../core/webhooks/delivery-record.ts';
 import type { DeliveryRow } from '../platform/contracts/types.ts';
 import { toUtc } from '../runtime/clock.ts';
 
-/** A delivery as lists of many show it. */
+/** A delivery as a row of lists. */
 export const deliveryRow = (delivery: DeliverySummary): DeliveryRow => ({
   deliveryId: delivery.deliveryId,
   applicationId: delivery.applicationId,

@@ -4,7 +4,7 @@ import { readDuration, toUtc } from '../runtime/clock.ts';
 import type { FleetDevice, FleetQuery } from './devices.ts';
 import type { FleetPlace } from './devices-repository.ts';
 
-/** A device as lists of many, and what follows them, show it. */
+/** A device as a row of lists and of the feed. */
 export const deviceRow = (device: FleetDevice): DeviceRow => ({
   deviceId: device.deviceId,
   developerId: device.developerId,
@@ -18,18 +18,18 @@ export const deviceRow = (device: FleetDevice): DeviceRow => ({
   unfinished: device.unfinished,
 });
 
-/** `[SEEN.]DEVICE`: a place in an order by time needs both. */
+/** The cursor of a device, `[SEEN.]DEVICE`: an order by time needs both parts. */
 export const cursorOf = ({ deviceId, seenAt }: FleetPlace, order: FleetQuery['order']): string =>
   order === 'deviceId' ? deviceId : `${seenAt}.${deviceId}`;
 
 function placeOf(cursor: string, order: FleetQuery['order']): FleetPlace {
   const [deviceId = '', seenAt] = cursor.split('.').reverse();
   if ((seenAt === undefined) === (order === 'deviceId')) return { deviceId, seenAt: Number(seenAt ?? 0) };
-  const msg = 'Input should be what the Link of a page in the same order says';
+  const msg = 'Input should be the cursor from the Link of a page in the same order';
   throw DomainError.invalid({ loc: ['query', 'after'], msg, type: 'string_pattern_mismatch' });
 }
 
-/** What a query asks for. Throws REQUEST_INVALID. */
+/** Converts a query of the API into a query of the view. Throws REQUEST_INVALID. */
 export function readFleetQuery(query: FleetDeviceQuery, now: number): FleetQuery {
   const { connected, firmware, notSeenFor, sort, after, ...rest } = query;
   if (query.version !== undefined && query.package === undefined) {

@@ -3,32 +3,32 @@ import type { Sql, SqlValue } from '../platform/database/sql.ts';
 
 export type FleetOrder = 'deviceId' | 'lastSeen' | '-lastSeen';
 
-/** Which devices; what is left out is no condition. */
+/** The conditions for devices; a missing member is no condition. */
 export interface FleetFilter {
-  /** Digits that a deviceId begins with. */
+  /** The digits at the beginning of a deviceId. */
   prefix?: string;
   developerId?: string;
   applicationId?: string;
   activation?: 'deactivated' | 'activating' | 'activated';
-  /** As last reported; null: none was. */
+  /** The last reported firmware version; null matches devices without a report. */
   firmware?: string | null;
   package?: string;
-  /** Of that package. */
+  /** A version of the package that is asked for. */
   version?: string;
   batteryBelow?: number;
   batteryFrom?: number;
-  /** Microseconds; by what is stored they were not heard of since, or never. */
+  /** Microseconds. Matches devices that, according to the database, were not seen since, or never. */
   seenBefore?: number;
 }
 
-/** A device and its place in an order. */
+/** A device and its position in an order. */
 export interface FleetPlace {
   deviceId: string;
-  /** Microseconds, as stored; 0: never. */
+  /** The time of the last sign of life in microseconds, as stored; 0: never seen. */
   seenAt: number;
 }
 
-/** What is stored of a device for a list of them. Times are microseconds, null where there is none. */
+/** The stored data of a device in a list. Times are microseconds; null where there is none. */
 export interface FleetRow {
   deviceId: string;
   developerId: string;
@@ -43,7 +43,7 @@ export interface FleetRow {
 }
 
 const SEEN_AT = 'COALESCE(p.last_seen_at, 0)';
-/** Behind every digit. */
+/** A character that sorts after every digit. */
 const BEHIND_DIGITS = ':';
 
 const ORDERS: Record<FleetOrder, { by: string; after: string; place(at: FleetPlace): SqlValue[] }> = {
@@ -60,7 +60,7 @@ const ORDERS: Record<FleetOrder, { by: string; after: string; place(at: FleetPla
   },
 };
 
-/** Conditions with their values, and the tables that they need besides. */
+/** The conditions with their values, and the additional tables that they need. */
 function conditions(filter: FleetFilter): {
   joins: string;
   joinValues: SqlValue[];
@@ -96,7 +96,7 @@ function conditions(filter: FleetFilter): {
   return { joins, joinValues, where, values };
 }
 
-/** The next places behind one, in an order. Looks at as many rows as it has to: for a thread of its own. */
+/** Finds the next positions after one, in an order. It may read very many rows, so it runs on a thread of its own. */
 export function fleetPlaces(
   sql: Sql,
   {
@@ -122,7 +122,7 @@ export function fleetPlaces(
   );
 }
 
-/** Those of the devices that a filter lets pass, with their places. */
+/** The positions of the given devices that match a filter. */
 export async function fleetPlacesAmong(
   sql: Sql,
   filter: FleetFilter,
@@ -141,7 +141,7 @@ export async function fleetPlacesAmong(
 
 type Row = Omit<FleetRow, 'blocked'> & { blocked: number };
 
-/** What is stored of these devices, in their order; one that is gone is left out. */
+/** The stored data of the given devices, in their order; a device that no longer exists is left out. */
 export async function fleetRows(sql: Sql, deviceIds: readonly string[]): Promise<FleetRow[]> {
   const found = new Map<string, FleetRow>();
   for (const list of inLists(deviceIds)) {

@@ -1,4 +1,5 @@
 import type { Database } from '../platform/database/sql.ts';
+import { type Page, pageOf } from '../runtime/page.ts';
 import {
   type FleetFilter,
   type FleetOrder,
@@ -9,7 +10,7 @@ import {
   fleetRows,
 } from './devices-repository.ts';
 
-/** A device in a list of many, as it is known now. */
+/** A device in a list, with its current state. */
 export interface FleetDevice extends Omit<FleetRow, 'reportedAt'> {
   connected: boolean;
 }
@@ -23,17 +24,22 @@ export interface FleetQuery extends FleetFilter {
 
 interface Parts {
   database: Pick<Database, 'aside'>;
-  /** When devices were last heard of, in microseconds, where that is newer than the database. */
+  /** The time of the last sign of life in microseconds, when it is newer than the stored one. */
   presence: { newerThanStored(deviceId: string): number | undefined };
-  /** Which of these devices are connected, to whichever node. */
+  /** The connected ones among these devices, on whichever node. */
   connected(deviceIds: readonly string[]): ReadonlySet<string> | Promise<ReadonlySet<string>>;
-  /** All that are connected; undefined when there are more than `most`. */
+  /** All connected devices; undefined when there are more than `most`. */
   connectedIds(most: number): readonly string[] | undefined | Promise<readonly string[] | undefined>;
 }
 
-/** Connected devices up to which a list of them begins with these; above it, one of many devices is connected anyway. */
+/**
+ * The most connected devices for which a list of connected devices begins with them. Above that, many devices are
+ * connected, so a search in order finds them soon.
+ */
 const FEW_CONNECTED = 2_000;
-/** Devices that one page looks at, at most, for what the database does not know; and how many of them at once. */
+/**
+ * The most devices that one page reads to check conditions that the database cannot check, and the number per query.
+ */
 const LOOKED_AT = 20_000;
 const AT_ONCE: Record<FleetOrder, number> = { deviceId: 1_000, lastSeen: 4_000, '-lastSeen': 4_000 };
 
@@ -47,12 +53,13 @@ const ORDERS: Record<FleetOrder, (one: FleetPlace, other: FleetPlace) => number>
 export type Fleet = ReturnType<typeof createFleet>;
 
 /**
- * Devices of everybody, by filters and in an order, page by page. The database is asked on a thread of its own. What it does
- * not know (who is connected, what was heard of in this minute) is judged here, of a bounded number of devices for each page:
- * a page can be shorter than its limit, even empty, and still not the last one.
+ * Lists the devices of all developers, with filters and in an order, page by page. The database is queried on a thread
+ * of its own. Some conditions cannot be checked there: whether a device is connected, and when it was seen within the
+ * last minute. These are checked here, for a bounded number of devices per page. So a page can be shorter than its
+ * limit, even empty, without being the last one.
  */
 export function createFleet({ database: { aside }, presence, connected, connectedIds }: Parts) {
-  /** Those of a batch that pass what the database does not know. */
+  /** The devices of a batch that match the conditions that the database cannot check. */
   async function passing(batch: readonly FleetPlace[], query: FleetQuery): Promise<readonly FleetPlace[]> {
     const { seenBefore } = query;
     const silent =
@@ -64,17 +71,16 @@ export function createFleet({ database: { aside }, presence, connected, connecte
     return silent.filter(({ deviceId }) => isConnected.has(deviceId) === query.connected);
   }
 
-  /** A page of a few devices that are known by name. */
-  async function placesAmong(deviceIds: readonly string[], query: FleetQuery): Promise<Places> {
+  /** A page of the given devices, which are few. */
+  async function placesAmong(deviceIds: readonly string[], query: FleetQuery): Promise<Page<FleetPlace, FleetPlace>> {
     const { order, after, limit } = query;
     const named = deviceIds.filter((deviceId) => query.prefix === undefined || deviceId.startsWith(query.prefix));
     const passed = await passing(await fleetPlacesAmong(aside, query, named), query);
     const sorted = passed.toSorted(ORDERS[order]).filter((place) => !after || ORDERS[order](place, after) > 0);
-    const places = sorted.slice(0, limit);
-    return { places, next: sorted.length > limit ? places.at(-1) : undefined };
+    return pageOf(sorted, limit, (place) => place);
   }
 
-  async function places(query: FleetQuery): Promise<Places> {
+  async function places(query: FleetQuery): Promise<Page<FleetPlace, FleetPlace>> {
     const { order, limit } = query;
     const isJudged = query.connected !== undefined || query.seenBefore !== undefined;
     const size = isJudged ? AT_ONCE[order] : limit + 1;
@@ -83,18 +89,18 @@ export function createFleet({ database: { aside }, presence, connected, connecte
     for (let looked = 0; looked < LOOKED_AT; looked += size) {
       const batch = await fleetPlaces(aside, { filter: query, order, after, limit: size });
       kept.push(...(isJudged ? await passing(batch, query) : batch));
-      if (kept.length > limit) return { places: kept.slice(0, limit), next: kept[limit - 1] };
-      if (batch.length < size) return { places: kept, next: undefined };
+      if (kept.length > limit) return pageOf(kept, limit, (place) => place);
+      if (batch.length < size) return { rows: kept, next: undefined };
       after = batch.at(-1);
     }
-    return { places: kept, next: after };
+    return { rows: kept, next: after };
   }
 
-  /** What is known now of these devices, in their order; one that is gone is left out. */
+  /** The current state of the given devices, in their order; a device that no longer exists is left out. */
   async function find(deviceIds: readonly string[]): Promise<FleetDevice[]> {
     const [rows, isConnected] = await Promise.all([fleetRows(aside, deviceIds), connected(deviceIds)]);
     return rows.map(({ reportedAt, ...row }) => {
-      // As for one device alone: a report is stored before it is acknowledged.
+      // A report counts as a sign of life, as for a single device: it is stored before it is acknowledged.
       const seen = Math.max(presence.newerThanStored(row.deviceId) ?? 0, row.lastSeenAt ?? 0, reportedAt ?? 0);
       return { ...row, connected: isConnected.has(row.deviceId), lastSeenAt: seen === 0 ? null : seen };
     });
@@ -103,16 +109,11 @@ export function createFleet({ database: { aside }, presence, connected, connecte
   return {
     find,
 
-    /** A page, and where the next one begins; undefined behind the last one. */
-    async list(query: FleetQuery): Promise<{ devices: FleetDevice[]; next: FleetPlace | undefined }> {
+    /** Lists a page, with the position where the next one begins; undefined after the last one. */
+    async list(query: FleetQuery): Promise<Page<FleetDevice, FleetPlace>> {
       const few = query.connected === true ? await connectedIds(FEW_CONNECTED) : undefined;
       const page = few ? await placesAmong(few, query) : await places(query);
-      return { devices: await find(page.places.map(({ deviceId }) => deviceId)), next: page.next };
+      return { rows: await find(page.rows.map(({ deviceId }) => deviceId)), next: page.next };
     },
   };
-}
-
-interface Places {
-  places: readonly FleetPlace[];
-  next: FleetPlace | undefined;
 }

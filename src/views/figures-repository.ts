@@ -2,7 +2,10 @@ import { columnOf } from '../core/applications/setting-columns.ts';
 import { WEBHOOK_SETTINGS } from '../platform/contracts/values.ts';
 import type { Sql } from '../platform/database/sql.ts';
 
-/** What waits: how many, and since when the oldest does, in microseconds; undefined when there is more than was looked at. */
+/**
+ * A number of waiting rows, with the earliest time among them in microseconds. Functions return undefined when there
+ * are more rows than they may read.
+ */
 export interface Waiting {
   count: number;
   oldestAt: number | null;
@@ -13,14 +16,14 @@ const countOf = async (sql: Sql, text: string): Promise<number> =>
 
 export const countDevices = (sql: Sql): Promise<number> => countOf(sql, 'SELECT count(*) AS count FROM devices');
 
-/** Kept by application, not counted. */
+/** The sum of the counters of all applications; the devices themselves are not counted. */
 export const countActivated = (sql: Sql): Promise<number> =>
   countOf(sql, 'SELECT SUM(activated) AS count FROM activated_counts');
 
-/** The column of the URL that a receiver has, by its setting. */
+/** SQL that selects the URL column of a receiver by its setting. */
 const URL_COLUMNS = WEBHOOK_SETTINGS.map((setting) => `WHEN '${setting}' THEN a.${columnOf(setting)}`).join(' ');
 
-/** Receivers whose last attempt failed, and that still have a URL. */
+/** Counts receivers whose last attempt failed, and that still have a URL. */
 export const countFailing = (sql: Sql): Promise<number> =>
   countOf(
     sql,
@@ -28,7 +31,7 @@ export const countFailing = (sql: Sql): Promise<number> =>
      WHERE a.deleted_at IS NULL AND CASE f.setting ${URL_COLUMNS} END IS NOT NULL`,
   );
 
-/** What devices must still hear of, looking at no more than `most`. */
+/** Counts the transactions that are due for devices; reads at most `most`. */
 export async function countDueUpTo(sql: Sql, most: number): Promise<Waiting | undefined> {
   const row = await sql.get<Waiting>(
     `SELECT found.count AS count, t.created_at AS "oldestAt" FROM
@@ -40,7 +43,7 @@ export async function countDueUpTo(sql: Sql, most: number): Promise<Waiting | un
   return row && row.count <= most ? row : undefined;
 }
 
-/** Webhooks that are pending, and when the first of them is, or was, due; looking at no more than `most`. */
+/** Counts pending deliveries, with the earliest time at which one is due; reads at most `most`. */
 export async function countPendingUpTo(sql: Sql, most: number): Promise<Waiting | undefined> {
   const row = await sql.get<Waiting>(
     `SELECT count(*) AS count, MIN(next_attempt_at) AS "oldestAt" FROM
@@ -50,7 +53,10 @@ export async function countPendingUpTo(sql: Sql, most: number): Promise<Waiting 
   return row && row.count <= most ? row : undefined;
 }
 
-/** Unfinished transactions, without cancels that are still to be delivered; looks each of them up, `most` at most. */
+/**
+ * Counts unfinished transactions, without finished ones whose cancellation is still to be delivered. It must read each
+ * row, at most `most`.
+ */
 export async function countUnfinishedUpTo(sql: Sql, most: number): Promise<Waiting | undefined> {
   const row = await sql.get<Waiting & { seen: number }>(
     `SELECT count(*) AS seen, COUNT(CASE WHEN completed_at IS NULL THEN 1 END) AS count,
@@ -76,7 +82,7 @@ const GROUPS = {
   activation: 'SELECT activation AS value, count(*) AS devices FROM devices GROUP BY activation',
 } as const;
 
-/** How many devices have what, the largest groups first, and how many devices are in any: index by index. */
+/** Counts devices by a property, the largest groups first; `all` is the number of devices in all groups. */
 export const countGroups = (sql: Sql, by: keyof typeof GROUPS, limit: number): Promise<(Group & { all: number })[]> =>
   sql.all(
     `SELECT value, devices, SUM(devices) OVER () AS "all" FROM (${GROUPS[by]}) AS found
@@ -84,7 +90,7 @@ export const countGroups = (sql: Sql, by: keyof typeof GROUPS, limit: number): P
     limit,
   );
 
-/** The same of the versions of a package. */
+/** Counts devices by the version of a package, in the same way. */
 export const countVersions = (sql: Sql, name: string, limit: number): Promise<(Group & { all: number })[]> =>
   sql.all(
     `SELECT value, devices, SUM(devices) OVER () AS "all" FROM

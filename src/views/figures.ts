@@ -12,7 +12,7 @@ import {
   type Waiting,
 } from './figures-repository.ts';
 
-/** Rows that are counted one by one to tell unfinished transactions from cancels that are still to be delivered. */
+/** The most rows that are read to tell unfinished transactions from cancellations that are still to be delivered. */
 const LOOKED_UP = 100_000;
 const GROUPS = 50;
 const TENS = ['0-9', '10-19', '20-29', '30-39', '40-49', '50-59', '60-69', '70-79', '80-89', '90-100'] as const;
@@ -23,13 +23,13 @@ interface Parts {
   database: Pick<Database, 'aside'>;
   clock: Clock;
   remembered: Remembered;
-  /** Devices that are connected, to whichever node. */
+  /** The number of connected devices, on all nodes. */
   connected(): number | Promise<number>;
-  /** Receivers that fail, and that are slow. */
+  /** The numbers of failing and of slow receivers. */
   receivers(): Promise<{ failing: number; slow: number }>;
 }
 
-/** Times in microseconds. */
+/** The summary of the fleet; times in microseconds. */
 export interface Figures {
   at: number;
   devices: { total: number; activated: number; connected: number };
@@ -41,13 +41,16 @@ export interface Figures {
 interface Breakdown {
   at: number;
   groups: { value: string | null; devices: number }[];
-  /** Devices in none of the groups that are shown; of packages, of which a device has several, those of each. */
+  /**
+   * Devices outside of the listed groups. A device can have several packages, so for packages it counts in each of its
+   * groups.
+   */
   others: number;
 }
 
 export type FleetFigures = ReturnType<typeof createFleetFigures>;
 
-/** Figures of the whole fleet: looked for on a thread of its own, and kept for ten seconds. */
+/** Figures of the whole fleet, computed on a thread of its own and kept for ten seconds. */
 export function createFleetFigures({ database: { aside }, clock, remembered, connected, receivers }: Parts) {
   async function lookAtAll(): Promise<Figures> {
     const at = clock.now();
@@ -91,7 +94,7 @@ export function createFleetFigures({ database: { aside }, clock, remembered, con
     const shown = found.reduce((sum, { devices }) => sum + devices, 0);
     const all = by === 'battery' ? shown : (first?.all ?? 0);
     const groups = found.map(({ value, devices }) => ({ value, devices }));
-    // Of what each device has one at most, those that have none are a group too.
+    // For properties that a device has at most once, the devices without it form a group, too.
     if (by === 'firmware' || by === 'battery' || by === 'application') {
       const without = (await countDevices(aside)) - all;
       if (without > 0) groups.push({ value: null, devices: without });
@@ -102,12 +105,12 @@ export function createFleetFigures({ database: { aside }, clock, remembered, con
   }
 
   return {
-    /** Kept for ten seconds, but for who is connected. */
+    /** Kept for ten seconds, except the number of connected devices. */
     async summary(): Promise<Figures> {
       const { devices, ...figures } = await remembered('summary', lookAtAll);
       return { ...figures, devices: { ...devices, connected: await connected() } };
     },
-    /** `name`: of the package, for versions. */
+    /** `name` is the package, when `by` is `version`. */
     breakdown: (by: By, name?: string): Promise<Breakdown> =>
       remembered(`${by} ${name ?? ''}`, () => groupsOf(by, name)),
   };

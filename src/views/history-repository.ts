@@ -1,7 +1,7 @@
 import type { Sql, UnitOfWork } from '../platform/database/sql.ts';
 import { ROWS_PER_READ } from '../platform/database/sweep.ts';
 
-/** What one of the nodes counts for all, at an end of time; microseconds. */
+/** Figures that one node records for the whole service; times in microseconds. */
 export interface Shared {
   devices: number;
   activated: number;
@@ -11,19 +11,19 @@ export interface Shared {
   failing: number;
 }
 
-/** What each counts of its own. */
+/** Figures that each node records for itself. */
 export interface Own {
   connected: number;
   created: number;
   finished: number;
   failed: number;
   attemptsFailed: number;
-  /** Microseconds. */
+  /** The delay of the event loop in microseconds; null when it was not measured. */
   loopDelay: number | null;
 }
 
 export interface Sample extends Own {
-  /** Microseconds: the beginning of the seconds that it is of. */
+  /** Microseconds: the beginning of the ten seconds of the sample. */
   at: number;
   nodeId: string;
   shared: Shared | null;
@@ -32,7 +32,7 @@ export interface Sample extends Own {
 const COLUMNS = `devices, activated, due, oldest_due, pending, failing, connected, created, finished, failed, attempts_failed,
   loop_delay`;
 
-/** Of ten seconds; what happened in them is added to what is known of them. */
+/** Stores a sample of ten seconds. If there is one already, the counts of events are added to it. */
 export async function insertSample(sql: Sql, { at, nodeId, shared, ...own }: Sample): Promise<void> {
   await sql.run(
     `INSERT INTO fleet_history (step, at, node_id, ${COLUMNS}) VALUES (10, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -56,12 +56,13 @@ export async function insertSample(sql: Sql, { at, nodeId, shared, ...own }: Sam
   );
 }
 
-// Of what waits, and of delays, the most in the time counts; of numbers of devices the mean; of what happened the sum.
+// When rows are combined, the maximum is taken of waiting rows and delays, the mean of numbers of devices, and the sum
+// of events.
 const mean = (column: string): string => `CAST(ROUND(AVG(${column})) AS BIGINT)`;
 const GATHERED = `${mean('devices')}, ${mean('activated')}, MAX(due), MAX(oldest_due), MAX(pending), MAX(failing),
   ${mean('connected')}, SUM(created), SUM(finished), SUM(failed), SUM(attempts_failed), MAX(loop_delay)`;
 
-/** Rows of one step from before a time become rows of a longer one; the time is one at which such a row begins. */
+/** Combines rows older than `before` into rows of a longer step. `before` must be the beginning of such a row. */
 export async function thin(unit: UnitOfWork, from: number, to: number, before: number): Promise<void> {
   await unit.run(
     `INSERT INTO fleet_history (step, at, node_id, ${COLUMNS})
@@ -79,7 +80,7 @@ export async function thin(unit: UnitOfWork, from: number, to: number, before: n
 
 export type Point = Own & { at: number } & { [Name in keyof Shared]: number | null };
 
-/** What all nodes counted from a time on, gathered by so many microseconds, in order. */
+/** The points since a time, over all nodes, combined into steps of `length` microseconds, in order. */
 export const listPoints = (sql: Sql, since: number, length: number): Promise<Point[]> =>
   sql.all<Point>(
     `SELECT begun AS at, MAX(devices) AS devices, MAX(activated) AS activated, MAX(due) AS due,
@@ -97,7 +98,7 @@ export const listPoints = (sql: Sql, since: number, length: number): Promise<Poi
     since,
   );
 
-/** A row, as the sweep names it. */
+/** The key of a stored row, for the sweep. */
 export interface HistoryKey {
   step: number;
   at: number;
@@ -114,7 +115,7 @@ export const findOldSamples = (sql: Sql, before: number): Promise<HistoryKey[]> 
 export const removeSample = (sql: Sql, { step, at, nodeId }: HistoryKey): Promise<number> =>
   sql.run('DELETE FROM fleet_history WHERE step = ? AND at = ? AND node_id = ?', step, at, nodeId);
 
-/** When the oldest begins, or null. */
+/** The beginning of the oldest row in microseconds, or null. */
 export async function findOldestSample(sql: Sql): Promise<number | null> {
   return (await sql.get<{ at: number | null }>('SELECT MIN(at) AS at FROM fleet_history'))?.at ?? null;
 }

@@ -10,15 +10,15 @@ import { watchLoopDelay } from './loop-delay.ts';
 
 const SECOND = 1_000_000;
 const STEP = 10 * SECOND;
-/** Rows that are older become those of a longer time. */
+/** Rows older than `after` are combined into rows of a longer step. */
 const THINNED = [
   { from: 10, to: 60, after: 2 * 3600 * SECOND },
   { from: 60, to: 600, after: 48 * 3600 * SECOND },
 ] as const;
 const THIN_EVERY = 600 * SECOND;
-/** Rows that are counted on the connection of everybody; what is more is counted on a thread of its own. */
+/** The most rows that are counted on the shared connection; more are counted on a thread of its own. */
 const FEW = 10_000;
-/** No row is older. */
+/** The age in microseconds that no row exceeds. */
 const KEPT = 31 * 24 * 3600 * SECOND;
 const MOST_POINTS = 1_500;
 
@@ -28,19 +28,22 @@ interface Parts {
   log: Log;
   metrics: Pick<Metrics, 'transactionsCreated' | 'transactionsFinished' | 'deliveryAttempts'>;
   remembered: Remembered;
-  /** Of this node; empty where there are no others. */
+  /** The name of this node; empty without a cluster. */
   nodeId(): string;
-  /** Whether it is this process that counts for all. */
+  /** True when this process records the figures of the whole service. */
   leads(): boolean;
-  /** Devices that are connected here. */
+  /** The number of devices that are connected to this node. */
   connectedHere(): number;
-  /** False: nothing is written. */
+  /** True to record figures; false records nothing. */
   isOn: boolean;
 }
 
 type Counters = Pick<Own, 'created' | 'finished' | 'failed' | 'attemptsFailed'>;
 
-/** Of time in microseconds, the figures of all nodes; what no node counted is as it was before. */
+/**
+ * A point in time (microseconds) with the figures of all nodes. A figure that was not recorded keeps its previous
+ * value.
+ */
 export interface FleetPoint extends Own, Shared {
   at: number;
 }
@@ -48,8 +51,8 @@ export interface FleetPoint extends Own, Shared {
 export type FleetHistory = ReturnType<typeof createFleetHistory>;
 
 /**
- * Writes down every ten seconds what this node counts, and on one of several also what is counted for all. What is older
- * than two hours is thinned to minutes, what is older than two days to ten minutes.
+ * Records the figures of this node every ten seconds; one node also records those of the whole service. Rows older than
+ * two hours are combined to minutes, rows older than two days to ten minutes.
  */
 export function createFleetHistory(parts: Parts) {
   const { database, clock, log, metrics, remembered, nodeId, leads, connectedHere, isOn } = parts;
@@ -105,7 +108,7 @@ export function createFleetHistory(parts: Parts) {
       attemptsFailed: after.attemptsFailed - attemptsFailed,
       loopDelay,
     };
-    const at = (Math.round(now / STEP) - 1) * STEP; // a timer may be early by a moment
+    const at = (Math.round(now / STEP) - 1) * STEP; // rounded, because a timer may fire slightly early
     const row = { at, nodeId: nodeId(), ...own, shared: leads() ? await shared(now) : null };
     await database.transactSoon((unit) => insertSample(unit, row));
     before = after;
@@ -125,7 +128,7 @@ export function createFleetHistory(parts: Parts) {
     cancel = clock.after(((Math.round(now / STEP) + 1) * STEP - now) / 1000, () => {
       running = sample()
         .catch((err: unknown) => {
-          if (!isDatabaseAway(err)) log.warn({ err }, 'figures of the fleet could not be written down');
+          if (!isDatabaseAway(err)) log.warn({ err }, 'figures of the fleet could not be stored');
         })
         .finally(() => {
           running = undefined;
@@ -134,7 +137,10 @@ export function createFleetHistory(parts: Parts) {
     });
   }
 
-  /** Points of so many seconds at least, and as many as were counted at once that long ago. */
+  /**
+   * The step of points: at least the requested one, a multiple of the step of the stored rows, and large enough for the
+   * most points.
+   */
   function stepFor(since: number, now: number, asked: number): number {
     const age = now - since;
     const finest = THINNED.findLast(({ after }) => age > after)?.to ?? 10;
@@ -153,10 +159,10 @@ export function createFleetHistory(parts: Parts) {
   }
 
   return {
-    /** Microseconds that the event loop was late at most in the last ten seconds, but for one look in a hundred. */
+    /** The delay of the event loop in the last ten seconds, in microseconds, at the 99th percentile. */
     loopDelay: (): number | null => loopDelay,
 
-    /** From a time on (microseconds), by so many seconds at least. */
+    /** The points since a time (microseconds), in steps of at least `seconds`. */
     async list(since: number, seconds: number): Promise<{ stepSeconds: number; points: FleetPoint[] }> {
       const now = clock.now();
       const from = Math.max(since, now - KEPT);

@@ -1,6 +1,6 @@
 import type { Sql, SqlValue } from '../platform/database/sql.ts';
 
-/** A package: `line` says whether of software or firmware. */
+/** A package of software or of firmware (`line`). */
 export interface PackageName {
   line: 'software' | 'firmware';
   package: string;
@@ -12,34 +12,37 @@ export interface InstalledName extends PackageName {
 
 export type InstallationState = 'installed' | 'waiting' | 'failed';
 
-/** A device that has a version, waits for it, or failed at it. */
+/** A device that has a version installed, waits for it, or failed to install it. */
 export interface Installation {
   deviceId: string;
   state: InstallationState;
   errorCode: string | null;
-  /** Microseconds; null when nobody has noted it. */
+  /** The time of the report, request or failure in microseconds; null when it is unknown. */
   since: number | null;
 }
 
 const INSTALLS = `operation IN ('installSoftware', 'updateFirmware')`;
-/** What a subject is made of: package, this, version. The next character is behind all subjects of a package. */
+/**
+ * A subject is the package, this character, and the version. The other character is the next one, which sorts after all
+ * subjects of a package.
+ */
 const JOINT = '@';
 const BEHIND = 'A';
 
 interface Source {
-  /** The version, as an expression. */
+  /** The SQL expression that selects the version. */
   version: string;
   versionValues: SqlValue[];
   errorCode: string;
   since: string;
-  /** From FROM on; the device is `x.device_id`. */
+  /** The SQL from FROM on; the device is `x.device_id`. */
   from: string;
   values: SqlValue[];
 }
 
 /**
- * The devices of a package's versions (or of one) in one state; of a version no device is in two. `applicationId`: only
- * those that are activated for it, by what it asked of them.
+ * The devices in one state, for one version of a package or for all. For one version a device is in at most one state.
+ * With `applicationId`: only devices that are activated for the application, by transactions of that application.
  */
 function sourceOf(
   state: InstallationState,
@@ -73,7 +76,7 @@ function sourceOf(
   const which = version === undefined ? 'x.subject >= ? AND x.subject < ?' : 'x.subject = ?';
   const subjects = version === undefined ? [`${name}${JOINT}`, `${name}${BEHIND}`] : [`${name}${JOINT}${version}`];
   const asked = applicationId === undefined ? '' : ' AND x.application_id = ?';
-  // Of a device that waits more than once the first; of one that failed more than once the last.
+  // Of a device that waits several times the first transaction counts; of one that failed several times the last.
   const condition =
     state === 'waiting'
       ? `x.due = 1 AND x.completed_at IS NULL AND x.${INSTALLS} AND ${which} AND NOT EXISTS (${has})
@@ -91,7 +94,7 @@ function sourceOf(
   };
 }
 
-/** How many devices are in a state, of each version of a package and by error code (null but for those that failed). */
+/** Counts the devices in a state by version and error code; the code is null except for failures. */
 export function countInstallations(
   sql: Sql,
   state: InstallationState,
@@ -107,7 +110,7 @@ export function countInstallations(
   );
 }
 
-/** The next devices of a version in a state behind one, by deviceId. */
+/** Lists the next devices of a version in a state, by deviceId. */
 export async function listInstallations(
   sql: Sql,
   state: InstallationState,
@@ -125,14 +128,14 @@ export async function listInstallations(
   return rows.map((row) => ({ ...row, state }));
 }
 
-/** What a device last reported as installed, by package. */
+/** The software that a device last reported as installed, by package. */
 export const installedOn = (
   sql: Sql,
   deviceId: string,
 ): Promise<{ package: string; version: string; since: number }[]> =>
   sql.all('SELECT package, version, since FROM device_software WHERE device_id = ? ORDER BY package', deviceId);
 
-/** Installations of a device, newest first: `package@version`, and what became of it. */
+/** The installations of a device, newest first: `package@version` with its result. */
 export const installsOf = (
   sql: Sql,
   deviceId: string,

@@ -1,5 +1,7 @@
 import type { Database } from '../platform/database/sql.ts';
 import type { Clock } from '../runtime/clock.ts';
+import { type Page, pageOf } from '../runtime/page.ts';
+import { createRemembered } from '../runtime/remembered.ts';
 import * as repository from './installations-repository.ts';
 
 export type InstalledName = repository.InstalledName;
@@ -8,12 +10,11 @@ type PackageName = repository.PackageName;
 type State = repository.InstallationState;
 
 const STATES: readonly State[] = ['installed', 'waiting', 'failed'];
-/** Microseconds for which numbers are believed; and of how many packages they are remembered for so long. */
-const KEPT = 10_000_000;
+/** The most packages whose counts are kept; each for ten seconds. */
 const REMEMBERED = 500;
 
 export interface InstallationCounts extends Record<State, number> {
-  /** The most frequent first. */
+  /** The errors of failed installations, the most frequent first. */
   errors: { code: string; devices: number }[];
 }
 
@@ -22,13 +23,13 @@ interface Parts {
   clock: Pick<Clock, 'now'>;
 }
 
-/** Software of a device. */
+/** A version of a package on a device. */
 interface SoftwareOfDevice {
   package: string;
   version: string;
   state: State;
   errorCode: string | null;
-  /** Microseconds. */
+  /** The time of the report, request or failure, in microseconds. */
   since: number;
 }
 
@@ -39,11 +40,12 @@ const nobody = (): InstallationCounts => ({ installed: 0, waiting: 0, failed: 0,
 export type Installations = ReturnType<typeof createInstallations>;
 
 /**
- * Which devices have a version, wait for it, or failed at it. One that has it now counts as such, whatever it waits for; one
- * that waits, whatever it failed at before. Looked up on a thread of its own.
+ * The devices that have a version installed, wait for it, or failed to install it. A device with the version counts as
+ * installed, even if it waits for it again; a waiting one counts as waiting, even if it failed before. The queries run
+ * on a thread of their own.
  */
 export function createInstallations({ database: { aside }, clock }: Parts) {
-  const known = new Map<string, { until: number; counts: Promise<ByVersion> }>();
+  const remembered = createRemembered({ clock, most: REMEMBERED });
 
   async function count(name: PackageName, applicationId: string | undefined): Promise<ByVersion> {
     const found: ByVersion = new Map();
@@ -58,22 +60,14 @@ export function createInstallations({ database: { aside }, clock }: Parts) {
     return found;
   }
 
-  /** Of all versions of a package; as of the last ten seconds. */
+  /** The counts of all versions of a package, at most ten seconds old. */
   function countsOf(name: PackageName, applicationId: string | undefined): Promise<ByVersion> {
     const key = [name.line, name.package, applicationId].join(' ');
-    const now = clock.now();
-    const found = known.get(key);
-    if (found && found.until > now) return found.counts;
-    known.delete(key); // its place is the last one again
-    if (known.size >= REMEMBERED) for (const [first] of known.entries().take(1)) known.delete(first);
-    const counts = count(name, applicationId);
-    known.set(key, { until: now + KEPT, counts });
-    counts.catch(() => known.delete(key));
-    return counts;
+    return remembered(key, () => count(name, applicationId));
   }
 
   return {
-    /** How many devices, of each of these versions of a package; as of the last ten seconds. */
+    /** The counts of the given versions of a package, at most ten seconds old. */
     async counts(
       name: PackageName,
       versions: readonly string[],
@@ -83,22 +77,24 @@ export function createInstallations({ database: { aside }, clock }: Parts) {
       return versions.map((version) => found?.get(version) ?? nobody());
     },
 
-    /** A page of the devices of a version, by deviceId. */
+    /** Lists a page of the devices of a version, by deviceId. */
     async list(
       name: InstalledName,
       page: { state?: State; applicationId?: string; after?: string; limit: number },
-    ): Promise<{ devices: Installation[]; next: string | undefined }> {
+    ): Promise<Page<Installation, string>> {
       const { state, applicationId, after = '', limit } = page;
       const wanted = state === undefined ? STATES : [state];
       const found = await Promise.all(
         wanted.map((one) => repository.listInstallations(aside, one, name, { applicationId, after, limit: limit + 1 })),
       );
       const sorted = found.flat().sort((one, other) => (one.deviceId < other.deviceId ? -1 : 1));
-      const devices = sorted.slice(0, limit);
-      return { devices, next: sorted.length > limit ? devices.at(-1)?.deviceId : undefined };
+      return pageOf(sorted, limit, (row) => row.deviceId);
     },
 
-    /** What a device has by its last report; and of each package what it waits for, or failed at last. */
+    /**
+     * The software of a device: the reported versions, and for each package the version that it waits for or failed to
+     * install last.
+     */
     async ofDevice(deviceId: string): Promise<SoftwareOfDevice[]> {
       const [installed, installs] = await Promise.all([
         repository.installedOn(aside, deviceId),

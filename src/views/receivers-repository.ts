@@ -1,18 +1,21 @@
 import type { WebhookSetting } from '../platform/contracts/types.ts';
 import type { Sql } from '../platform/database/sql.ts';
 
-/** What waits for a receiver; times in microseconds. */
+/** The pending deliveries of a receiver; times in microseconds. */
 export interface PendingOf {
   applicationId: string;
   setting: WebhookSetting;
   pending: number;
-  /** The earliest time at which any of it is, or was, due. */
+  /** The earliest time at which a delivery is due; it may be in the past. */
   firstDueAt: number;
-  /** The earliest that is still to come. */
+  /** The earliest time in the future at which a delivery is due. */
   nextDueAt: number | null;
 }
 
-/** What waits for each receiver. Looks at all of it, in the index alone: for a thread of its own. */
+/**
+ * Counts the pending deliveries of each receiver. It reads them all, from the index alone, so it runs on a thread of
+ * its own.
+ */
 export const countPending = (sql: Sql, now: number): Promise<PendingOf[]> =>
   sql.all<PendingOf>(
     `SELECT application_id AS "applicationId", setting, count(*) AS pending, MIN(next_attempt_at) AS "firstDueAt",

@@ -3,24 +3,26 @@ import type { WebhookSetting } from '../platform/contracts/types.ts';
 import { WEBHOOK_SETTINGS } from '../platform/contracts/values.ts';
 import type { Database } from '../platform/database/sql.ts';
 import type { Clock } from '../runtime/clock.ts';
+import { pageOf } from '../runtime/page.ts';
 import { countPending, type PendingOf } from './receivers-repository.ts';
 
-/** Microseconds: what is due for longer says that its receiver does not keep pace. */
+/** Microseconds. When a delivery is due for longer, its receiver is too slow. */
 const PACE = 30_000_000;
-/** Receivers in a feed at most. */
+/** The most receivers in a feed. */
 const WATCHED = 200;
 
 export const RECEIVER_STATES = ['healthy', 'slow', 'failing'] as const;
 
-/** Times in microseconds. */
+/** The name of a receiver: the application, and the setting of its URL. */
 interface Name {
   applicationId: string;
   setting: WebhookSetting;
 }
 
+/** The state of a receiver; times in microseconds. */
 export interface ReceiverState extends Name {
   url: string | null;
-  /** `failing`: its last attempt failed. `slow`: what is due for it waits for longer than half a minute. */
+  /** `failing`: the last attempt failed. `slow`: a delivery has been due for more than half a minute. */
   state: (typeof RECEIVER_STATES)[number];
   pending: number;
   oldestDueAt: number | null;
@@ -33,9 +35,9 @@ export interface ReceiverState extends Name {
 interface Parts {
   database: Pick<Database, 'aside'>;
   clock: Clock;
-  /** Where the webhooks of each application go. */
+  /** Reads the webhook URLs of all applications. */
   urls(): Promise<{ applicationId: string; settings: Record<WebhookSetting, string | null> }[]>;
-  /** Answers to questions, kept for a while. */
+  /** Keeps the answers to expensive questions for a while. */
   remembered<Result>(question: string, ask: () => Promise<Result>): Promise<Result>;
 }
 
@@ -46,7 +48,7 @@ const byKey = <Row extends { applicationId: string; setting: string }>(rows: rea
 
 export type ReceiverStates = ReturnType<typeof createReceiverStates>;
 
-/** How the receivers of all applications do: those that have a URL, or something that waits for them. */
+/** The states of the receivers of all applications: those that have a URL, or pending deliveries. */
 export function createReceiverStates({ database: { aside }, clock, urls, remembered }: Parts) {
   function stateOf(
     name: Name,
@@ -81,7 +83,7 @@ export function createReceiverStates({ database: { aside }, clock, urls, remembe
         urlOf.set(keyOf(name), settings[setting]);
         if (settings[setting] !== null) names.set(keyOf(name), name);
       }
-    for (const name of waiting) names.set(keyOf(name), name); // also of applications that are deleted
+    for (const name of waiting) names.set(keyOf(name), name); // deleted applications may still have pending deliveries
     return [...names]
       .sort(([a], [b]) => (a < b ? -1 : 1))
       .map(([key, name]) =>
@@ -92,15 +94,15 @@ export function createReceiverStates({ database: { aside }, clock, urls, remembe
   const all = (): Promise<ReceiverState[]> => remembered('receivers', look);
 
   return {
-    /** A page by application and setting, behind a row; of one state, or all. */
+    /** Lists a page by application and setting, after a row; of one state, or all. */
     async list({ state, after = '', limit }: { state?: ReceiverState['state']; after?: string; limit: number }) {
       const left = (await all()).filter((row) => keyOf(row) > after && (state === undefined || row.state === state));
-      const rows = left.slice(0, limit);
-      const last = rows.at(-1);
-      return { rows, next: left.length > rows.length && last ? keyOf(last) : undefined };
+      return pageOf(left, limit, keyOf);
     },
 
-    /** Those that are not well, or for which something waits: of one application, or of all, the first of them. */
+    /**
+     * The receivers of one application, or of all, that are not healthy or have pending deliveries; bounded in number.
+     */
     async watched(applicationId?: string): Promise<ReceiverState[]> {
       const of = (await all()).filter((row) => applicationId === undefined || row.applicationId === applicationId);
       return of.filter(({ state, pending }) => state !== 'healthy' || pending > 0).slice(0, WATCHED);

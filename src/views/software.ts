@@ -8,8 +8,9 @@ import * as packages from '../core/software/package-repository.ts';
 import { findVersion, type Version, versionsBehind } from '../core/software/version-repository.ts';
 import { DomainError } from '../errors.ts';
 import type { Database } from '../platform/database/sql.ts';
+import { pageOf } from '../runtime/page.ts';
 
-/** Questions to the object store that a page has under way at once. */
+/** The most simultaneous requests to the object store for one page. */
 const AT_ONCE = 8;
 
 interface Parts {
@@ -19,11 +20,14 @@ interface Parts {
   digests: Pick<Digests, 'known'>;
 }
 
-/** What is stored of a version's binary; null what is not known, or not yet: all of it while the object store is away. */
+/**
+ * The stored binary of a version. Members are null while they are unknown, and all of them while the object store is
+ * unavailable.
+ */
 interface FoundBinary {
-  /** Bytes. */
+  /** The size of the binary in bytes. */
   sizeBytes: number | null;
-  /** Hexadecimal. */
+  /** The SHA-256 of the binary in hexadecimal. */
   sha256: string | null;
   foundPackage: string | null;
   foundVersion: string | null;
@@ -31,7 +35,7 @@ interface FoundBinary {
 
 export interface VersionSummary extends Version {
   binary: FoundBinary | null;
-  /** How the binary differs from what was registered. */
+  /** How the binary differs from its registration. */
   warning: string | null;
 }
 
@@ -44,20 +48,20 @@ function away(error: unknown): 'away' {
 
 export type SoftwareOverview = ReturnType<typeof createSoftwareOverview>;
 
-/** A package and its place in the list of all. */
+/** A package and its position in the list of all packages. */
 type PackagePlace = Pick<packages.PackageSummary, 'line' | 'package'>;
 
-/** Packages and versions of everybody, and of the service itself. */
+/** The packages and versions of all developers, and of the service itself. */
 export function createSoftwareOverview({ database: { read, aside }, objects, inspection, digests }: Parts) {
   async function summaryOf(line: Catalogue, version: Version, store: { isAway: boolean }): Promise<VersionSummary> {
     const { binaryId } = version;
     const stored = store.isAway ? 'away' : await objects.head(objectKey(binaryId)).catch(away);
     if (!stored) return { ...version, binary: null, warning: null };
     if (stored === 'away') {
-      store.isAway = true; // nobody waits for it again and again
+      store.isAway = true; // the other versions of the page do not wait for it again
       return { ...version, binary: NOT_KNOWN, warning: null };
     }
-    // What is not known yet is on its way from here on, as wherever a binary is seen.
+    // Unknown data is requested from here on, as wherever a binary is seen.
     if (line === 'software') inspection.seen(version, stored);
     const [sha256 = null, content] = await Promise.all([
       digests.known(binaryId, stored),
@@ -67,7 +71,7 @@ export function createSoftwareOverview({ database: { read, aside }, objects, ins
     return { ...version, binary: { sizeBytes: stored.size, sha256, ...found }, warning: content?.warning ?? null };
   }
 
-  /** Throws PACKAGE_NOT_FOUND. */
+  /** Finds a package. Throws PACKAGE_NOT_FOUND. */
   async function find(line: Catalogue, name: string): Promise<packages.PackageSummary> {
     const found = await packages.findPackageSummary(read, line, name);
     if (!found) throw new DomainError('PACKAGE_NOT_FOUND');
@@ -77,32 +81,34 @@ export function createSoftwareOverview({ database: { read, aside }, objects, ins
   return {
     find,
 
-    /** A page by catalogue and name, and behind which the next one begins. */
+    /** Lists a page by catalogue and name, with the cursor of the next page. */
     async list(query: { line?: Catalogue; developerId?: string; after?: PackagePlace; limit: number }) {
       const { limit, after = { line: '', package: '' }, ...filter } = query;
       const rows = await packages.listPackageSummaries(aside, { ...filter, after, limit: limit + 1 });
-      const page = rows.slice(0, limit);
-      return { packages: page, next: rows.length > limit ? page.at(-1) : undefined };
+      return pageOf(rows, limit, (row) => row);
     },
 
-    /** Names and display names that contain a text. */
+    /** Searches names and display names that contain a text. */
     search: (text: string, limit: number) => packages.searchPackages(aside, text, limit),
 
-    /** A page of the versions of a package, newest first, and behind which the next one begins. Throws PACKAGE_NOT_FOUND. */
+    /**
+     * Lists a page of the versions of a package, newest first, with the cursor of the next page. Throws
+     * PACKAGE_NOT_FOUND.
+     */
     async versions(line: Catalogue, name: string, { after, limit }: { after?: string; limit: number }) {
       await find(line, name);
-      const rows = await versionsBehind(read, line, name, { after, limit: limit + 1 });
-      const page = rows.slice(0, limit);
+      const behind = await versionsBehind(read, line, name, { after, limit: limit + 1 });
+      const { rows: page, next } = pageOf(behind, limit, (row) => row.version);
       const versions: VersionSummary[] = [];
       const store = { isAway: false };
       for (let start = 0; start < page.length; start += AT_ONCE) {
         const some = page.slice(start, start + AT_ONCE);
         versions.push(...(await Promise.all(some.map((version) => summaryOf(line, version, store)))));
       }
-      return { versions, next: rows.length > limit ? page.at(-1)?.version : undefined };
+      return { rows: versions, next };
     },
 
-    /** Throws PACKAGE_NOT_FOUND, VERSION_NOT_FOUND. */
+    /** Checks that a version exists. Throws PACKAGE_NOT_FOUND, VERSION_NOT_FOUND. */
     async requireVersion(line: Catalogue, name: string, version: string): Promise<void> {
       await find(line, name);
       if (!(await findVersion(read, line, name, version))) throw new DomainError('VERSION_NOT_FOUND');

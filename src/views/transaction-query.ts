@@ -2,7 +2,7 @@ import type { TransactionQuery } from '../platform/contracts/types.ts';
 import { readDuration } from '../runtime/clock.ts';
 import type { OverviewQuery } from './transactions.ts';
 
-/** What a query asks for. `now`: microseconds. */
+/** Converts a query of the API into a query of the view. `now` is in microseconds. */
 export function readOverviewQuery(query: TransactionQuery, now: number): OverviewQuery {
   const { unfinished, warning, olderThan, operation, ...rest } = query;
   return {

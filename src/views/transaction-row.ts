@@ -5,7 +5,7 @@ import { toUtc } from '../runtime/clock.ts';
 
 const time = (micros: number | null): string | null => (micros === null ? null : toUtc(micros));
 
-/** A transaction as lists of many show it. */
+/** A transaction as a row of lists. */
 export const transactionRow = (record: TransactionSummary, warning: Warning | null): TransactionRow => ({
   transactionId: record.transactionId,
   deviceId: record.deviceId,

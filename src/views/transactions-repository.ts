@@ -2,17 +2,17 @@ import type { Operation } from '../core/transactions/operations.ts';
 import type { TransactionStatus } from '../core/transactions/transaction.ts';
 import { SUMMARY_COLUMNS, type TransactionSummary } from '../core/transactions/transaction-record.ts';
 import { IN_LIST, inLists } from '../platform/database/in-lists.ts';
-import { newestFirst, type Page, type PageQuery } from '../platform/database/newest-first.ts';
+import { type NewestPage, newestFirst, type PageQuery } from '../platform/database/newest-first.ts';
 import type { Sql, SqlValue } from '../platform/database/sql.ts';
 
-/** Which transactions; what is left out is no condition. */
+/** The conditions for transactions; a missing member is no condition. */
 export interface OverviewFilter {
   applicationId?: string;
   deviceId?: string;
-  /** One of these. */
+  /** The permitted operations. */
   operations?: readonly Operation[];
   status?: TransactionStatus;
-  /** Microseconds. */
+  /** Microseconds; matches transactions that were created earlier. */
   createdBefore?: number;
 }
 
@@ -27,12 +27,13 @@ function conditions(filter: OverviewFilter): { where: string[]; values: SqlValue
   return { where: found.map(([condition]) => condition), values: found.flatMap(([, ...values]) => values) };
 }
 
-/** Due ones that are looked at first: if all that is wanted is among them, the rows of the others are not. */
+/** Due transactions that are read first: if they contain all wanted rows, the others are not read. */
 const FIRST_DUE = 500;
 
 /**
- * Unfinished transactions behind one, oldest or newest first. Looks at all that is due, which an index has by its devices:
- * for a thread of its own. `+ 0`: in the order of the numbers the table itself would be looked through, finished ones and all.
+ * Lists unfinished transactions after one, oldest or newest first. It reads all due transactions from an index by
+ * devices, so it runs on a thread of its own. `+ 0` keeps the database from using the order of the table, in which it
+ * would also read all finished transactions.
  */
 export async function unfinishedTransactions(
   sql: Sql,
@@ -46,7 +47,7 @@ export async function unfinishedTransactions(
   const wanted = ['completed_at IS NULL', ...where].join(' AND ');
   const among = (condition: string): string =>
     `IN (SELECT transaction_id FROM transactions WHERE due = 1${behind}${condition} ORDER BY transaction_id + 0 ${direction} LIMIT ?)`;
-  // Those of one device are few anyway.
+  // A single device has few due transactions, so they are read at once.
   if (filter.deviceId === undefined) {
     const first = await sql.all<TransactionSummary>(
       `SELECT ${SUMMARY_COLUMNS} FROM transactions WHERE transaction_id ${among('')} AND ${wanted}
@@ -67,7 +68,7 @@ export async function unfinishedTransactions(
   );
 }
 
-/** Those with numbers in [from, before), newest first. Looks at each of these numbers. */
+/** Lists transactions with numbers in [from, before), newest first. It reads each of these numbers. */
 export function transactionsBetween(
   sql: Sql,
   filter: OverviewFilter,
@@ -85,7 +86,7 @@ export function transactionsBetween(
   );
 }
 
-/** Those of these that there are. */
+/** Finds the existing ones among the given transactions. */
 export async function transactionsByNumber(sql: Sql, numbers: readonly number[]): Promise<TransactionSummary[]> {
   const found: TransactionSummary[] = [];
   for (const list of inLists(numbers)) {
@@ -99,7 +100,7 @@ export async function transactionsByNumber(sql: Sql, numbers: readonly number[])
   return found;
 }
 
-/** The first and the last number that there is; null when there is none. */
+/** The lowest and the highest transactionId; null when there is no transaction. */
 export async function transactionNumbers(sql: Sql): Promise<{ first: number | null; last: number | null }> {
   const row = await sql.get<{ first: number | null; last: number | null }>(
     `SELECT (SELECT MIN(transaction_id) FROM transactions) AS first, (SELECT MAX(transaction_id) FROM transactions) AS last`,
@@ -107,7 +108,7 @@ export async function transactionNumbers(sql: Sql): Promise<{ first: number | nu
   return row ?? { first: null, last: null };
 }
 
-/** The greatest number below one that there is. */
+/** The highest transactionId below a number. */
 export async function lastNumberBefore(sql: Sql, before: number): Promise<number | null> {
   const row = await sql.get<{ last: number | null }>(
     'SELECT MAX(transaction_id) AS last FROM transactions WHERE transaction_id < ?',
@@ -116,10 +117,10 @@ export async function lastNumberBefore(sql: Sql, before: number): Promise<number
   return row?.last ?? null;
 }
 
-/** Applications of one device that are looked for: it has had one, or few. */
+/** The most applications of one device that are looked for; a device has usually had one, or few. */
 const MOST_APPLICATIONS = 50;
 
-/** The applications that a device has finished transactions of, from one step of the index to the next. */
+/** The applications that have finished transactions of a device. Each step of the loop reads one entry of the index. */
 async function applicationsOf(sql: Sql, deviceId: string): Promise<string[]> {
   const found: string[] = [];
   for (let after: string | null = ''; after !== null && found.length < MOST_APPLICATIONS; ) {
@@ -134,15 +135,15 @@ async function applicationsOf(sql: Sql, deviceId: string): Promise<string[]> {
   return found;
 }
 
-/** A page of a device's transactions of all applications, newest first. */
+/** A page of the transactions of a device, of all applications, newest first. */
 export async function transactionsOfDevice(
   sql: Sql,
   deviceId: string,
   filter: OverviewFilter,
   page: PageQuery<number>,
-): Promise<Page<TransactionSummary>> {
+): Promise<NewestPage<TransactionSummary>> {
   const { applicationId, ...rest } = filter;
-  // Of one application nothing else is looked at: where its page ends tells nothing of what others do.
+  // For one application nothing else is read, so that the end of its page reveals nothing about other applications.
   const own = applicationId === undefined ? '' : ' AND application_id = ?';
   const ownValues = applicationId === undefined ? [] : [applicationId];
   const { where, values } = conditions(rest);

@@ -11,6 +11,7 @@ import {
 import type { DeliverySummary } from '../core/webhooks/delivery-record.ts';
 import { DomainError } from '../errors.ts';
 import type { Database } from '../platform/database/sql.ts';
+import { type Page, pageOf } from '../runtime/page.ts';
 import { findDeliverySummary } from './delivery-repository.ts';
 import {
   lastNumberBefore,
@@ -23,11 +24,11 @@ import {
 } from './transactions-repository.ts';
 
 export interface OverviewQuery extends OverviewFilter {
-  /** Only these, oldest first; else all, newest first. */
+  /** True: only unfinished ones, oldest first; false: all, newest first. */
   unfinished: boolean;
-  /** Only unfinished ones that their device will not answer. */
+  /** Only unfinished ones that their device will not answer, because its firmware is too old. */
   warning: boolean;
-  /** The transactionId behind which the page begins, in its order. */
+  /** The transactionId after which the page begins, in its order. */
   after?: number;
   limit: number;
 }
@@ -37,29 +38,26 @@ export interface Listed<Row extends TransactionSummary = TransactionSummary> {
   warning: Warning | null;
 }
 
-/** One with all that is known of it. */
+/** A transaction with its parameters and its webhook. */
 export interface Detailed extends Listed<TransactionRecord> {
-  /** What its device is told; null when it has ended. */
+  /** The parameters of the command; null after the transaction has ended. */
   parameters: object | null;
   webhook: DeliverySummary | undefined;
 }
 
-interface ListedPage {
-  rows: Listed[];
-  /** Behind which the next page begins; undefined on the last one. */
-  next: number | undefined;
-}
-
 interface Parts {
   database: Pick<Database, 'read' | 'aside'>;
-  /** The versions that decide what these devices can do; one that has reported none may be left out. */
+  /** The reported versions of the devices, which decide what they can do. Devices without a report may be missing. */
   versionsOf(deviceIds: readonly string[]): Promise<ReadonlyMap<string, DeviceVersions>>;
 }
 
-/** Numbers that one question looks at, and how many questions a page has: what does not match is passed over in so many steps. */
+/**
+ * The range of numbers that one query reads, and the most queries for a page: rows that do not match are skipped in
+ * that many steps.
+ */
 const NUMBERS = 100_000;
 const STEPS = 5;
-/** Unfinished ones that a page looks at for their warnings; and how many of them at once. */
+/** The most unfinished transactions that a page checks for warnings, and the number per query. */
 const JUDGED = 5_000;
 const JUDGED_AT_ONCE = 2_500;
 
@@ -67,7 +65,7 @@ const UNKNOWN: DeviceVersions = { firmware: null, managementClient: null };
 
 export type Overview = ReturnType<typeof createOverview>;
 
-/** Transactions of all devices and applications, as whoever watches over them wants to see them. */
+/** The transactions of all devices and applications, for their lists. */
 export function createOverview({ database: { read, aside }, versionsOf }: Parts) {
   async function withWarnings<Row extends TransactionSummary>(records: readonly Row[]): Promise<Listed<Row>[]> {
     const deviceIds = new Set(records.filter(needsFirmware).map(({ deviceId }) => deviceId));
@@ -78,13 +76,9 @@ export function createOverview({ database: { read, aside }, versionsOf }: Parts)
     }));
   }
 
-  /** Of one row more than the limit: the page, and where the next one begins. */
-  const pageOf = (rows: Listed[], limit: number): ListedPage => ({
-    rows: rows.slice(0, limit),
-    next: rows.length > limit ? rows[limit - 1]?.record.transactionId : undefined,
-  });
+  const placeOf = ({ record }: Listed): number => record.transactionId;
 
-  async function listWarned(query: OverviewQuery): Promise<ListedPage> {
+  async function listWarned(query: OverviewQuery): Promise<Page<Listed, number>> {
     const { limit } = query;
     const operations = NEED_FIRMWARE.filter((operation) => query.operations?.includes(operation) ?? true);
     if (operations.length === 0) return { rows: [], next: undefined };
@@ -94,14 +88,14 @@ export function createOverview({ database: { read, aside }, versionsOf }: Parts)
       const page = { after, limit: JUDGED_AT_ONCE, newestFirst: !query.unfinished };
       const batch = await withWarnings(await unfinishedTransactions(aside, { ...query, operations }, page));
       kept.push(...batch.filter(({ warning }) => warning !== null));
-      if (kept.length > limit || batch.length < JUDGED_AT_ONCE) return pageOf(kept, limit);
+      if (kept.length > limit || batch.length < JUDGED_AT_ONCE) return pageOf(kept, limit, placeOf);
       after = batch.at(-1)?.record.transactionId;
     }
     return { rows: kept, next: after };
   }
 
-  /** From the newest on, in steps, so that no question takes long however many do not match. */
-  async function listNewest({ after, limit, ...filter }: OverviewQuery): Promise<ListedPage> {
+  /** Reads backwards from the newest, in steps, so that no query takes long, however many rows do not match. */
+  async function listNewest({ after, limit, ...filter }: OverviewQuery): Promise<Page<Listed, number>> {
     const { first, last } = await transactionNumbers(aside);
     if (first === null || last === null) return { rows: [], next: undefined };
     const found: TransactionSummary[] = [];
@@ -109,14 +103,17 @@ export function createOverview({ database: { read, aside }, versionsOf }: Parts)
     for (let step = 0; step < STEPS && before > first; step += 1) {
       const from = Math.max(first, before - NUMBERS);
       found.push(...(await transactionsBetween(aside, filter, { from, before, limit: limit + 1 - found.length })));
-      if (found.length > limit) return pageOf(await withWarnings(found), limit);
-      // Numbers have wide gaps, where they were raised: they are passed over at once.
+      if (found.length > limit) return pageOf(await withWarnings(found), limit, placeOf);
+      // Numbers have large gaps where they were raised; these are skipped.
       before = ((await lastNumberBefore(aside, from)) ?? first - 1) + 1;
     }
     return { rows: await withWarnings(found), next: before > first ? before : undefined };
   }
 
-  async function listOfDevice(deviceId: string, { after, limit, ...filter }: OverviewQuery): Promise<ListedPage> {
+  async function listOfDevice(
+    deviceId: string,
+    { after, limit, ...filter }: OverviewQuery,
+  ): Promise<Page<Listed, number>> {
     const page = { offset: 0, limit, ...(after !== undefined && { after }) };
     const { deviceId: _, ...rest } = filter;
     const { rows, next } = await transactionsOfDevice(aside, deviceId, rest, page);
@@ -124,23 +121,23 @@ export function createOverview({ database: { read, aside }, versionsOf }: Parts)
   }
 
   return {
-    /** A page. It can be shorter than its limit, even empty, and still not the last one. */
-    async list(query: OverviewQuery): Promise<ListedPage> {
+    /** Lists a page. It can be shorter than its limit, even empty, without being the last one. */
+    async list(query: OverviewQuery): Promise<Page<Listed, number>> {
       const { unfinished, warning, status, deviceId, after, limit } = query;
       if (unfinished && status !== undefined && isFinished(status)) return { rows: [], next: undefined };
       if (warning) return listWarned(query);
       if (unfinished || (status !== undefined && !isFinished(status))) {
         const page = { after, limit: limit + 1, newestFirst: !unfinished };
-        return pageOf(await withWarnings(await unfinishedTransactions(aside, query, page)), limit);
+        return pageOf(await withWarnings(await unfinishedTransactions(aside, query, page)), limit, placeOf);
       }
       return deviceId === undefined ? listNewest(query) : listOfDevice(deviceId, query);
     },
 
-    /** Those of these that there are, as they are now. */
+    /** Finds the existing ones among the given transactions, with their current state. */
     some: async (transactionIds: readonly number[]): Promise<Listed[]> =>
       withWarnings(await transactionsByNumber(aside, transactionIds)),
 
-    /** Throws TRANSACTION_NOT_FOUND. */
+    /** Finds a transaction with its parameters and webhook. Throws TRANSACTION_NOT_FOUND. */
     async find(transactionId: number): Promise<Detailed> {
       const record = await findTransaction(read, transactionId);
       if (!record) throw new DomainError('TRANSACTION_NOT_FOUND');

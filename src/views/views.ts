@@ -27,23 +27,23 @@ interface Given {
   peers: Peers;
   core: Core;
   connections: ConnectionsHere & { connectionOf(deviceId: string): LiveConnection | undefined };
-  /** The application whose request is carried out. */
+  /** Knows the application whose request is being carried out. */
   asking: Asking;
-  /** Milliseconds that commits took, at the 99th percentile. */
+  /** The time of commits in milliseconds, at the 99th percentile. */
   commitP99(): number | null;
-  /** Writes figures of the fleet down every ten seconds. */
+  /** True to record figures of the fleet every ten seconds. */
   keepsHistory: boolean;
 }
 
 export type Views = ReturnType<typeof createViews>;
 
-/** Wires everything that is only read. Questions about a whole fleet are asked on a thread or connection of their own. */
+/** Wires all views. Queries over a whole fleet run on a thread, or connection, of their own. */
 export function createViews({ parts, common, peers, core, connections, asking, ...given }: Given) {
   const { database } = common;
   const { aside } = database;
   const { nodes, ownership } = peers;
 
-  /** Lists of devices, transactions and installations, asked by way of `through`. */
+  /** Lists of devices, transactions and installations that query by `through`. */
   function fleetViews(through: Database['aside']) {
     const { presence, statuses } = core;
     const { connected, connectedIds } = ownership;
@@ -78,9 +78,9 @@ export function createViews({ parts, common, peers, core, connections, asking, .
   );
 
   return {
-    /** For administrators, who see all applications. */
+    /** For administration, which sees all applications. */
     ofFleet: fleetViews(aside),
-    /** For applications: each has one question under way at a time, so that an operator's question finds its turn. */
+    /** For applications. Each runs one query at a time, so that the operator's queries get their turn. */
     ofApplications: fleetViews(inTurn(aside, asking.whose)),
     receivers,
     figures,

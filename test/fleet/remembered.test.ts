@@ -26,3 +26,22 @@ t.test('answers are remembered for ten seconds, and no longer than somebody asks
   t.equal(first.deref(), undefined);
   t.same(await remembered('one', ask), { asked: 4 });
 });
+
+t.test('an older answer that fails does not drop a newer one', async (t) => {
+  const clock = createFakeClock();
+  const remembered = createRemembered({ clock });
+  const older = Promise.withResolvers<string>();
+  const first = remembered('one', () => older.promise);
+  clock.advance(10_000);
+  await remembered('one', async () => 'newer');
+  older.reject(new Error('too late'));
+  await t.rejects(first);
+  t.equal(await remembered('one', async () => 'newest'), 'newer');
+});
+
+t.test('an answer that fails is asked for again', async (t) => {
+  const remembered = createRemembered({ keptMicros: Number.POSITIVE_INFINITY });
+  await t.rejects(remembered('one', () => Promise.reject(new Error('no'))));
+  t.equal(await remembered('one', async () => 'yes'), 'yes');
+  t.equal(await remembered('one', async () => 'again'), 'yes');
+});

@@ -238,7 +238,7 @@ t.test(
     const answer = once(device, 'data');
     device.write(Buffer.from('100c00044d515454040200 0a0000'.replaceAll(' ', ''), 'hex'));
     t.equal(((await answer)[0] as Buffer).toString('hex'), '20020002', 'a CONNECT is answered');
-    await service.said('connections are closed by a bound');
+    await service.said('a bound of connections is reached');
   },
 );
 

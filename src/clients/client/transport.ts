@@ -20,7 +20,7 @@ export interface Request {
 export interface TransportOptions {
   /** The most attempts for a request, including the first one. */
   attempts?: number;
-  /** Milliseconds for one attempt. */
+  /** The timeout of one attempt in milliseconds. */
   timeout?: number;
   /** Waits some milliseconds; for programs with a clock of their own. */
   pause?: (milliseconds: number, signal?: AbortSignal) => Promise<unknown>;

@@ -1,4 +1,4 @@
-import { newestFirst, type Page, type PageQuery } from '../../platform/database/newest-first.ts';
+import { type NewestPage, newestFirst, type PageQuery } from '../../platform/database/newest-first.ts';
 import type { Sql, SqlValue, UnitOfWork } from '../../platform/database/sql.ts';
 import { ROWS_PER_READ } from '../../platform/database/sweep.ts';
 
@@ -69,7 +69,7 @@ export async function replaceByCount(sql: Sql, auditId: number, firstId: number,
 export async function listEntries(
   sql: Sql,
   { since, until, actor, resource, ...page }: AuditFilter & PageQuery<number>,
-): Promise<Page<AuditEntry>> {
+): Promise<NewestPage<AuditEntry>> {
   const filters: [condition: string, ...values: SqlValue[]][] = [];
   if (since !== undefined) filters.push(['at >= ?', since]);
   if (until !== undefined) filters.push(['at < ?', until]);

@@ -1,4 +1,5 @@
 import type { Clock } from '../../runtime/clock.ts';
+import { createCounts } from '../../runtime/counts.ts';
 
 /** The developer and the application of a request, which count the slots that they hold. */
 interface Holder {
@@ -24,26 +25,19 @@ interface Waiting extends Holder {
  * many requests of others hang. Waiting requests get the slots that become free, with developers taking turns, or give up.
  */
 export function createRequestSlots({ clock, bounds, longestWaitMs }: Parts) {
-  const byApplication = new Map<string, number>();
-  const byDeveloper = new Map<string, number>();
+  const byApplication = createCounts();
+  const byDeveloper = createCounts();
   /** Waiting requests by developer, in the order of the developers' turns. */
   const waiting = new Map<string, Set<Waiting>>();
   let free = bounds.service;
 
-  const countOf = (counts: Map<string, number>, key: string): number => counts.get(key) ?? 0;
-  const change = (counts: Map<string, number>, key: string, by: 1 | -1): void => {
-    const count = countOf(counts, key) + by;
-    if (count > 0) counts.set(key, count);
-    else counts.delete(key);
-  };
-
   const fits = ({ developerId, applicationId }: Holder): boolean =>
-    countOf(byApplication, applicationId) < bounds.application && countOf(byDeveloper, developerId) < free;
+    byApplication.of(applicationId) < bounds.application && byDeveloper.of(developerId) < free;
 
   function take({ developerId, applicationId }: Holder): void {
     free -= 1;
-    change(byApplication, applicationId, 1);
-    change(byDeveloper, developerId, 1);
+    byApplication.add(applicationId, 1);
+    byDeveloper.add(developerId, 1);
   }
 
   function forget(one: Waiting): void {
@@ -93,8 +87,8 @@ export function createRequestSlots({ clock, bounds, longestWaitMs }: Parts) {
 
     leave({ developerId, applicationId }: Holder): void {
       free += 1;
-      change(byApplication, applicationId, -1);
-      change(byDeveloper, developerId, -1);
+      byApplication.add(applicationId, -1);
+      byDeveloper.add(developerId, -1);
       giveAway();
     },
 

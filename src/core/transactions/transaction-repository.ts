@@ -1,4 +1,4 @@
-import { newestFirst, type Page, type PageQuery } from '../../platform/database/newest-first.ts';
+import { type NewestPage, newestFirst, type PageQuery } from '../../platform/database/newest-first.ts';
 import { inSets } from '../../platform/database/set-form.ts';
 import type { Sql, SqlValue, UnitOfWork } from '../../platform/database/sql.ts';
 import { ROWS_PER_READ } from '../../platform/database/sweep.ts';
@@ -227,7 +227,7 @@ export async function listTransactions(
   deviceId: string,
   applicationId: string,
   { status, operation, ...page }: TransactionFilter,
-): Promise<Page<TransactionRecord>> {
+): Promise<NewestPage<TransactionRecord>> {
   const filters: [condition: string, value: SqlValue][] = [];
   if (status !== undefined) filters.push(['status = ?', status]);
   if (operation !== undefined) filters.push(['operation = ?', operation]);

@@ -1,4 +1,4 @@
-import { newestFirst, type Page, type PageQuery } from '../../platform/database/newest-first.ts';
+import { type NewestPage, newestFirst, type PageQuery } from '../../platform/database/newest-first.ts';
 import type { Sql, SqlValue, UnitOfWork } from '../../platform/database/sql.ts';
 import { idsFrom } from '../../runtime/ids.ts';
 import type { DeliveryStatus, UrlSetting } from './delivery.ts';
@@ -67,9 +67,9 @@ async function hasFewPending(sql: Sql, applicationId: string): Promise<boolean> 
 export async function listDeliveries(
   sql: Sql,
   applicationId: string,
-  wanted: DeliveryListFilter & PageQuery<string> & { mostExamined?: number },
-): Promise<Page<DeliverySummary>> {
-  const { status, setting, deviceId, transactionId, since, until, mostExamined, ...page } = wanted;
+  wanted: DeliveryListFilter & PageQuery<string> & { looksAt?: number },
+): Promise<NewestPage<DeliverySummary>> {
+  const { status, setting, deviceId, transactionId, since, until, looksAt, ...page } = wanted;
   let where = 'application_id = ?';
   const values: SqlValue[] = [applicationId];
   let table = 'deliveries';

@@ -8,7 +8,7 @@ import type { AdminServices, At } from './services.ts';
 
 /** The row has neither the key nor the secret of the application. */
 function applicationRow(application: CountedApplication): ApplicationRow {
-  const { remoteSupportEvent: _, ...settings } = application.settings; // deprecated; no webhook is ever sent to it
+  const { remoteSupportEvent: _, ...settings } = application.settings; // a deprecated setting, to which no webhook is ever sent
   return {
     applicationId: application.applicationId,
     developerId: application.developerId,
@@ -27,7 +27,7 @@ export async function listAllApplications(
 ): Promise<Answer> {
   const page = await applications.listAll(input.query);
   const headers = page.next === undefined ? {} : nextPageAfter(input, input.query, { after: page.next });
-  return { status: 200, headers, body: { applications: page.applications.map(applicationRow) } };
+  return { status: 200, headers, body: { applications: page.rows.map(applicationRow) } };
 }
 
 export async function readApplication(

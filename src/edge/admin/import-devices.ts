@@ -59,7 +59,7 @@ export async function importDevices(
       }
       if (batch.length > 0) yield await written();
     } finally {
-      await Promise.all(batch); // also when the import broke off
+      await Promise.all(batch); // waits for the registrations in progress, also when the import broke off
       await changed(count);
     }
   }

@@ -40,12 +40,12 @@ export interface AdminServices {
     Devices,
     'register' | 'registerOnce' | 'list' | 'find' | 'update' | 'remove' | 'replaceCredential' | 'disconnect'
   >;
-  /** Devices of all developers. */
+  /** The views of devices of all developers. */
   fleet: Fleet;
   statuses: Pick<Statuses, 'find' | 'reported'>;
-  /** A device's connection and session. */
+  /** Finds the connection and session of a device. */
   connection: FindConnection;
-  /** Transactions of all devices and applications. */
+  /** The views of transactions of all devices and applications. */
   overview: Overview;
   cancellation: Cancellation;
   /** Finds the application of a delivery. */
@@ -55,7 +55,7 @@ export interface AdminServices {
   /** Knows the software that is installed on devices. */
   installations: Installations;
   software: Pick<Software, 'systemPackages' | 'firmware' | 'inspection'>;
-  /** Packages and versions of all developers, and of the service. */
+  /** The views of packages and versions of all developers, and of the service. */
   softwareOverview: SoftwareOverview;
   /** Figures of the whole fleet, now and over time. */
   figures: FleetFigures;

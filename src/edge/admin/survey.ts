@@ -2,7 +2,7 @@ import type { Metrics } from '../../metrics.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
 
-/** Microseconds for which the figures are kept; scrapes in between get the same ones. */
+/** Microseconds for which the figures of queues and sizes are kept; scrapes in between get the same ones. */
 const KEPT = 10_000_000;
 /** Milliseconds that a scrape waits for new figures; a slower lookup serves the next scrape. */
 const LOOKUP_TIMEOUT_MS = 2_000;
@@ -13,9 +13,9 @@ interface Parts {
   metrics: Metrics;
   /** Counts commands that are still to be sent to devices; microseconds. */
   due(): Promise<{ count: number; oldestAt: number | null }>;
-  /** Counts pending webhook deliveries; microseconds. */
+  /** Counts pending webhook deliveries; times are microseconds. */
   pending(): Promise<{ count: number; earliestDueAt: number | null }>;
-  /** Sizes in bytes. */
+  /** The sizes of the database, its write-ahead log and its free space, in bytes. */
   databaseSize(): Promise<{ database: number; log: number; free: number }>;
   /**
    * The seconds left of this node's lease, and the seconds since it last read the full state that hints describe;

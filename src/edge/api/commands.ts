@@ -7,7 +7,7 @@ type Services = Pick<ApiServices, 'transactions'>;
 type AtDevice<Body, Query> = Input<{ applicationId: string; deviceId: string }, Body, Query>;
 type Asked<Name extends Operation> = Extract<Request, { operation: Name }>['asked'];
 
-/** The handler of an operation that is asked for by its body; it has the operation's name. */
+/** Makes the handler of an operation whose parameters are in the body. Its function name is that of the operation. */
 export function command<Name extends Operation>(operation: Name) {
   const handler = (services: Services, input: AtDevice<Asked<Name>, unknown>): Promise<Answer> =>
     submit(services, input, { operation, asked: input.body ?? {} } as Request);
@@ -15,8 +15,8 @@ export function command<Name extends Operation>(operation: Name) {
 }
 
 /**
- * The handler of an operation that is asked for by its query. Its headers are left out: an Idempotency-Key has a meaning on
- * POST, PUT and DELETE only, and each GET asks the device anew.
+ * Makes the handler of an operation whose parameters are in the query. The headers are removed, so that an
+ * Idempotency-Key is ignored: it has a meaning on POST, PUT and DELETE only, and each GET asks the device again.
  */
 export function commandOfQuery<Name extends Operation>(operation: Name) {
   const handler = (services: Services, input: AtDevice<unknown, Asked<Name>>): Promise<Answer> =>
@@ -45,7 +45,7 @@ async function submit(
   const key = readIdempotencyKey(headers['idempotency-key']);
   if (key === undefined) return answerOf(await transactions.submit(submission));
   const { operation, asked } = request;
-  // The hash of this text is kept with the answer for a day: it stays the same from release to release.
+  // The hash of this text is stored with the answer for a day, so the text must stay the same from release to release.
   const parameters = Array.isArray(asked) ? { entries: asked } : asked;
   const repeatable = {
     applicationId,

@@ -68,7 +68,7 @@ export type AtDevice<Body extends SchemaName = never, Query extends SchemaName =
   Body,
   Query
 >;
-/** A device in a path that names no application. */
+/** The input of a handler whose path has a device but no application. */
 export type AtOwnDevice = At<{ deviceId: string }>;
 export type AtTransaction = At<{ applicationId: string; deviceId: string; transactionId: number }>;
 export type AtDelivery = At<{ applicationId: string; deliveryId: string }>;

@@ -4,7 +4,7 @@ import { pageOf } from './page.ts';
 
 interface Parts {
   serves: Deprecations['serves'];
-  /** LAPEL_API_RELEASE. */
+  /** The setting LAPEL_API_RELEASE: the release of the interface that is served. */
   apiRelease: string;
 }
 

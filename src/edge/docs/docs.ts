@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import type { ApiDocument } from '../../platform/contracts/api-document.ts';
 import type { Contracts } from '../../platform/contracts/contracts.ts';
 import type { Deprecations } from '../../runtime/deprecations.ts';
+import { createRemembered } from '../../runtime/remembered.ts';
 import { createDocsFile, type DocsFile } from './file.ts';
 
 interface Parts {
@@ -40,7 +41,7 @@ const SCRIPT_TYPE = 'text/javascript; charset=utf-8';
 
 // Browsers revalidate these each time, because an address or the release of the interface may change with a restart.
 const REVALIDATED = { 'Cache-Control': 'no-cache', 'X-Content-Type-Options': 'nosniff' };
-// The packaged files change with the service only, and are large.
+// The packaged files are large, and change only when the service is updated.
 const KEPT = { 'Cache-Control': 'public, max-age=3600', 'X-Content-Type-Options': 'nosniff' };
 
 const SERVERS: Record<string, string> = {
@@ -109,15 +110,9 @@ export function createDocs({ contracts, deprecations, publicUrl, mqttUrls }: Par
     '/docs/swagger-ui.css': () => file(CSS_TYPE, packaged('swagger-ui.css'), KEPT),
     '/docs/swagger-ui-bundle.js': () => file(SCRIPT_TYPE, packaged('swagger-ui-bundle.js'), KEPT),
   };
-  const kept = new Map<DocsPath, Promise<DocsFile>>();
+  const remembered = createRemembered({ keptMicros: Number.POSITIVE_INFINITY });
 
   return {
-    find(path: DocsPath): Promise<DocsFile> {
-      const file = kept.get(path) ?? made[path]();
-      kept.set(path, file);
-      // A file that could not be read is tried again at the next request.
-      file.catch(() => kept.delete(path));
-      return file;
-    },
+    find: (path: DocsPath): Promise<DocsFile> => remembered(path, made[path]),
   };
 }

@@ -1,4 +1,4 @@
-/** Text that is already HTML. */
+/** Text that is already HTML, and is inserted without escaping. */
 export interface Html {
   html: string;
 }

@@ -2,7 +2,7 @@ import type { ApiDocument } from '../../platform/contracts/api-document.ts';
 
 /** A field of a message, as a row of a table. */
 export interface SchemaRow {
-  /** `data.connections[].movieFile` */
+  /** The path of the field, such as `data.connections[].movieFile`. */
   path: string;
   type: string;
   required: boolean;

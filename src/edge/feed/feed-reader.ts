@@ -33,7 +33,7 @@ export interface Wanted {
   topics: FeedTopics;
   /** The application that it is restricted to; undefined sees all applications. */
   applicationId?: string;
-  /** The developer of that application. */
+  /** The developer of the application that the reader is restricted to. */
   developerId?: string;
   sessionId?: string;
   /** Whether the reader may still read. */
@@ -48,7 +48,7 @@ interface News {
   fleet: object | undefined;
   /** True once a second, when changes are looked up that this process is not told of. */
   isSecond: boolean;
-  /** As in the sources, but asked once for all readers. */
+  /** Finds the first rows of the lists of transactions; asked once for all readers. */
   firstTransactions: FeedSources['firstTransactions'];
 }
 
@@ -80,7 +80,7 @@ export function createFeedReader({ clock, sources, wanted, onDropped }: Parts) {
   const isOwn = (row: { applicationId: string | null }): boolean =>
     applicationId === undefined || row.applicationId === applicationId;
 
-  /** The items that differ from the ones sent last. */
+  /** Selects the items that differ from the ones sent last. */
   const news = (items: readonly FeedItem[]): FeedItem[] =>
     items.filter(({ topic, key, value }) => {
       const name = `${topic} ${key}`;

@@ -3,12 +3,12 @@ import { DomainError } from '../../errors.ts';
 /** The topics of a stream of the feed. */
 export interface FeedTopics {
   fleet: boolean;
-  /** The deviceIds. */
+  /** The devices of the topic `devices`, by deviceId. */
   devices: ReadonlySet<string>;
-  /** All transactions, or the ones with these numbers. */
+  /** All transactions, or the ones with these transactionIds. */
   transactions: 'all' | ReadonlySet<number>;
   receivers: boolean;
-  /** Versions, as `PACKAGE@VERSION`. */
+  /** The versions of the topic `software`, as `PACKAGE@VERSION`. */
   software: ReadonlySet<string>;
   /** The devices whose messages are shown. */
   messages: ReadonlySet<string>;
@@ -38,7 +38,7 @@ function decoded(name: string): string {
   }
 }
 
-/** The names of a topic. Throws REQUEST_INVALID. */
+/** Reads the names of a topic. Throws REQUEST_INVALID. */
 function readNames(topic: Named, text: string): string[] {
   const names = text.split(';').map(decoded);
   if (names.length > MOST_NAMES[topic])

@@ -8,7 +8,7 @@ import type { Log } from '../../runtime/log.ts';
 import type { Watch } from '../../runtime/watch.ts';
 import { createFeedReader, type FeedReader, type FeedSources, type Wanted } from './feed-reader.ts';
 
-/** Simultaneous streams of one application. */
+/** The most simultaneous streams of one application. */
 export const MOST_STREAMS_OF_APPLICATION = 8;
 /** Milliseconds between two flushes. */
 export const FLUSH = 250;

@@ -1,6 +1,6 @@
 import { DomainError, type ErrorCode } from '../../errors.ts';
 
-// RFC 6750 2.1; the scheme in any case (RFC 9110 11.1).
+// RFC 6750 2.1; the scheme is case-insensitive (RFC 9110 11.1).
 const SCHEME = /^bearer(?= |$)/i;
 const TOKEN = /^[A-Za-z0-9\-._~+/]+=*$/;
 

@@ -1,6 +1,7 @@
 import type { Metrics } from '../../metrics.ts';
+import { createCounts } from '../../runtime/counts.ts';
 
-/** Bytes of request bodies that were received in part. */
+/** Bounds for the bytes of request bodies that were received in part. */
 const BODY_BYTES = { perSource: 16 * 1024 ** 2, total: 64 * 1024 ** 2 };
 
 export type BodyBytes = ReturnType<typeof createBodyBytes>;
@@ -18,7 +19,7 @@ export interface BodySource {
  */
 export function createBodyBytes({ metrics }: { metrics: Pick<Metrics, 'httpRefused'> }) {
   const { perSource, total } = BODY_BYTES;
-  const held = new Map<string, number>();
+  const held = createCounts();
   let all = 0;
 
   function refuse(bound: 'source' | 'all'): 'source' | 'all' {
@@ -26,29 +27,23 @@ export function createBodyBytes({ metrics }: { metrics: Pick<Metrics, 'httpRefus
     return bound;
   }
 
-  function change(key: string, by: number): void {
-    const left = (held.get(key) ?? 0) + by;
-    if (left > 0) held.set(key, left);
-    else held.delete(key);
-  }
-
   return {
     /** Reserves bytes for a source. Returns the bound that refuses them, or undefined. */
     take({ source, developer }: BodySource, bytes: number): 'source' | 'all' | undefined {
-      const own = (held.get(source) ?? 0) + bytes;
+      const own = held.of(source) + bytes;
       const key = developer === undefined ? undefined : `developer ${developer}`;
-      const ofDeveloper = key === undefined ? own : (held.get(key) ?? 0) + bytes;
+      const ofDeveloper = key === undefined ? own : held.of(key) + bytes;
       if (own > perSource || (ofDeveloper > perSource && ofDeveloper > total - all)) return refuse('source');
       if (all + bytes > total) return refuse('all');
-      held.set(source, own);
-      if (key !== undefined) held.set(key, ofDeveloper);
+      held.add(source, bytes);
+      if (key !== undefined) held.add(key, bytes);
       all += bytes;
       return undefined;
     },
     giveBack({ source, developer }: BodySource, bytes: number): void {
       if (bytes === 0) return;
-      change(source, -bytes);
-      if (developer !== undefined) change(`developer ${developer}`, -bytes);
+      held.add(source, -bytes);
+      if (developer !== undefined) held.add(`developer ${developer}`, -bytes);
       all -= bytes;
     },
   };

@@ -5,7 +5,7 @@ import type { Route } from './route.ts';
 export interface ChangeAsked<Caller> {
   caller: Caller;
   method: string;
-  /** The template of the path; `path` is the path itself. */
+  /** The template of the path of the route; `path` is the requested path. */
   route: string;
   path: string;
   requestId: string;

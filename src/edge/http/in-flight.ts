@@ -1,9 +1,11 @@
+import { createCounts } from '../../runtime/counts.ts';
+
 /**
  * Counts the requests that the service is working on. Requests that wait for their client (for the rest of a body, or
  * until the answer is read) do not count, so a slow client takes nothing from others.
  */
 export function createInFlight() {
-  const bySource = new Map<string, number>();
+  const bySource = createCounts();
   let all = 0;
 
   return {
@@ -18,15 +20,9 @@ export function createInFlight() {
      * Counts a request of one source (an application) and returns the source's number of requests, including those that
      * wait for their client.
      */
-    enterOf(source: string): number {
-      const count = (bySource.get(source) ?? 0) + 1;
-      bySource.set(source, count);
-      return count;
-    },
+    enterOf: (source: string): number => bySource.add(source, 1),
     leaveOf(source: string): void {
-      const left = (bySource.get(source) ?? 0) - 1;
-      if (left > 0) bySource.set(source, left);
-      else bySource.delete(source);
+      bySource.add(source, -1);
     },
   };
 }

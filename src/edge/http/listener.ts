@@ -32,7 +32,7 @@ import { createSockets, type HttpServer, type SocketLimits } from './sockets.ts'
 
 export type { HttpServer } from './sockets.ts';
 
-/** What every listener needs, whatever it serves. */
+/** The parts and limits that all HTTP listeners need. */
 export interface ListenerParts extends SocketLimits {
   contracts: Contracts;
   clock: Clock;
@@ -58,7 +58,7 @@ interface Parts<Services, Caller> extends ListenerParts {
   services: Services;
   /** Finds the caller of a route that has a scope. Throws when the token is missing, invalid, or lacks the scope. */
   authorize(asked: IncomingMessage, scope: string, params: Record<string, string>): Caller | Promise<Caller>;
-  /** Headers that every answer to a caller has besides its own. */
+  /** Headers that every answer to this caller has, besides those of the handler. */
   headersFor?(caller: Caller): Record<string, string> | undefined;
   /** The application of the caller, where there is one: bounds hold for each application. */
   applicationOf?(caller: Caller): string;
@@ -66,13 +66,13 @@ interface Parts<Services, Caller> extends ListenerParts {
   developerOf?(caller: Caller): string;
   /** Counts a request of a caller. Its headers are on the answer; when it refuses, the answer is 429. */
   limit?(caller: Caller): RateLimitVerdict | undefined;
-  /** Records changes. */
+  /** Records changes in the audit log. */
   changes?: Changes<Caller>;
   /** The host names of the service, besides its addresses; without them every name is accepted. */
   names?: readonly string[];
   /** Paths where another method is answered 405 with `Allow` instead of 403. */
   strictPaths?: readonly string[];
-  /** `{base_url}` of the listener. */
+  /** The base URL (`{base_url}`) of the listener. */
   baseUrl(): string;
 }
 
@@ -85,9 +85,9 @@ interface Exchange<Services, Caller> {
   developerId: string | undefined;
   /** The record of the change, when the request is one. */
   change: BegunChange | undefined;
-  /** The answer of the route. */
+  /** The answer of the handler. */
   answer: Answer | undefined;
-  /** Headers that are added to those of the answer. */
+  /** Headers that are added to the answer of the handler. */
   headers: Record<string, string>;
 }
 

@@ -14,8 +14,8 @@ export function nextPage(
 }
 
 /**
- * The same for a list whose pages begin after a given row and skip `offset` more rows. The rows before it need not be
- * counted.
+ * The `Link` header of a list whose pages begin after a given row and skip `offset` more rows. Unlike with nextPage, the
+ * rows before it need not be counted.
  */
 export function nextPageAfter(
   { baseUrl, target }: { baseUrl: string; target: Target },

@@ -5,9 +5,9 @@ import { DomainError } from '../../errors.ts';
 import { parseJson, SMALL } from './parse-json.ts';
 import { type BodyBounds, checkBodyHead, type Received, watchBody } from './received.ts';
 
-/** Bytes (contract, section 1). */
+/** The most bytes of a JSON body (contract, section 1). */
 export const BODY_LIMIT = 1024 * 1024;
-/** Bytes of a form: grant_type, scope, and room to spare. */
+/** The most bytes of a form: it has only grant_type and scope. */
 export const FORM_LIMIT = 8 * 1024;
 
 const invalid = (msg: string, cause?: unknown): DomainError =>

@@ -30,7 +30,7 @@ export function checkBodyHead({ headers }: IncomingMessage, limit: number): void
 
 /** The findings about a body while it is received. */
 export interface Received {
-  /** Bytes. */
+  /** The received bytes. */
   size(): number;
   /** True when the body begins with a byte order mark, which text decoders leave out. */
   hasMark(): boolean;

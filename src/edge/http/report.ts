@@ -7,7 +7,7 @@ import { createLogLimit } from '../../runtime/log-limit.ts';
 interface Done {
   requestId: string;
   method: string;
-  /** The template of the path. */
+  /** The template of the path of the route. */
   route: string;
   status: number;
   startedAt: number;

@@ -1,7 +1,7 @@
 export interface Target {
-  /** Percent-encoded, as received. */
+  /** The path, percent-encoded as received. */
   path: string;
-  /** Without its question mark. */
+  /** The query without its question mark. */
   query: string;
 }
 

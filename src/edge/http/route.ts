@@ -46,7 +46,7 @@ export interface Input<Params = unknown, Body = unknown, Query = unknown, Caller
   address: string;
   /** The id of the request, which is also on its answer and its log line. */
   requestId: string;
-  /** As Node has them, with names in lower case. */
+  /** The headers as Node has them, with names in lower case. */
   headers: IncomingHttpHeaders;
   /** `{base_url}`, without a slash at the end. */
   baseUrl: string;
@@ -58,7 +58,7 @@ interface Options<Body extends SchemaName, Query extends SchemaName> {
   name?: string;
   /** The schema of the JSON body; a route without one does not read a body. */
   body?: Body;
-  /** A missing body counts as `{}`. */
+  /** True when a missing body counts as `{}`. */
   bodyOptional?: true;
   /**
    * The schema that documents a form (`application/x-www-form-urlencoded`); the handler itself decides when to read it.

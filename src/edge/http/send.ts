@@ -50,7 +50,7 @@ export function createSend() {
     context.length = bytes.length;
   }
 
-  /** Returns true when there is more than one slice. */
+  /** Sends the slices of an object. Returns true when there is more than one. */
   function sendSlices(context: Context, status: number, headers: Headers, body: JsonSlices): boolean {
     headers['Content-Type'] = JSON_CONTENT;
     const slices = body.slices();

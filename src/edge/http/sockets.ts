@@ -28,7 +28,7 @@ const DRAIN = 3_000;
 const CONNECTIONS = { perAddress: 512, total: 1024 };
 
 export interface HttpServer extends AsyncDisposable {
-  /** Port 0 picks a free one. */
+  /** Listens and returns the actual port; port 0 picks a free one. */
   listen(host: string, port: number): Promise<{ port: number }>;
   /** Stops accepting connections, closes idle ones, and lets requests in flight finish. */
   drain(): Promise<void>;
@@ -39,7 +39,7 @@ export interface HttpServer extends AsyncDisposable {
 }
 
 export interface SocketLimits {
-  /** Simultaneous connections of one address, and of all. */
+  /** The most simultaneous connections of one address, and of all. */
   connections?: { perAddress: number; total: number };
   /** Milliseconds within which a whole request must arrive. */
   requestTimeout?: number;
@@ -60,7 +60,7 @@ interface Sockets extends HttpServer, Pick<SocketBounds, 'works' | 'waits'> {
   markEndless(socket: Socket): void;
 }
 
-/** The sockets of one listener: bounds, timeouts, one request at a time on each, draining. */
+/** Manages the sockets of one listener: bounds, timeouts, one request at a time on each connection, draining. */
 export function createSockets({
   handle,
   clock,

@@ -3,14 +3,14 @@ import { listenAt } from '../../runtime/listening.ts';
 import type { Broker } from './broker.ts';
 import { readTlsFiles } from './tls-files.ts';
 
-/** Where devices connect: the listeners that the settings ask for. They listen when it is started. */
+/** The listeners for devices that the settings ask for, with their URLs. They listen after `start`. */
 export function createMqttAddresses(broker: Broker, { mqtt, mqtts, mqttWs, tls }: Config) {
   const urls: { mqtt: string; mqtts?: string; mqttWs?: string } = { mqtt: '' };
 
   return {
     urls,
 
-    /** Throws SETTING_INVALID. */
+    /** Begins to listen. Throws SETTING_INVALID when an address or a TLS file cannot be used. */
     async start(): Promise<void> {
       urls.mqtt = await listenAt({ setting: 'LAPEL_MQTT_PORT', scheme: 'mqtt', ...mqtt }, broker.listenTcp);
       const files = tls ? readTlsFiles(tls) : undefined;
@@ -25,8 +25,8 @@ export function createMqttAddresses(broker: Broker, { mqtt, mqtts, mqttWs, tls }
     },
 
     /**
-     * Reads the files of TLS again: new connections are shown and judged by them, and who is connected by a certificate
-     * that has been revoked is cut off. Throws SETTING_INVALID, and then all stays as it was. False without TLS.
+     * Reads the TLS files again. New connections use them, and devices that are connected with a revoked certificate
+     * are disconnected. Throws SETTING_INVALID for a faulty file; then nothing changes. Returns false without TLS.
      */
     reloadTls(): boolean {
       if (!tls) return false;

@@ -1,5 +1,5 @@
-// All that the service uses of Aedes besides its documented interface, as read in aedes 1.2.0 and mqtt-packet 9.0.2. Look
-// here first when either is updated; nobody else casts an object of Aedes.
+// Everything that the service uses of Aedes beyond its documented interface, as read in aedes 1.2.0 and mqtt-packet
+// 9.0.2. Check this file first when either is updated. No other file may cast an object of Aedes.
 import type { Duplex } from 'node:stream';
 import type { Aedes, AedesPublishPacket, Client, PublishPacket, SubscribePacket, UnsubscribePacket } from 'aedes';
 
@@ -37,11 +37,11 @@ interface InnerBroker {
 const ofClient = (client: Client): InnerClient => client as unknown as InnerClient;
 const ofBroker = (broker: Aedes): InnerBroker => broker as unknown as InnerBroker;
 
-/** Errors of the broker itself; without a listener they would end the process. */
+/** Listens to errors of the broker itself; without a listener they would end the process. */
 export const onBrokerError = (broker: Aedes, listener: (error: Error) => void): void =>
   ofBroker(broker).on('error', listener);
 
-/** The registered client of an identifier; it may be closing. */
+/** The registered client of an identifier; its connection may be closing. */
 export const registeredClient = (broker: Aedes, clientId: string): Client | undefined =>
   ofBroker(broker).clients[clientId];
 
@@ -49,42 +49,49 @@ export const registeredClient = (broker: Aedes, clientId: string): Client | unde
 export const registeredClients = (broker: Aedes): Client[] =>
   Object.values(ofBroker(broker).clients).filter((client) => client !== undefined);
 
-/** What a client subscribes, by topic. */
+/** The subscriptions of a client, by topic filter. */
 export const subscriptionsOf = (client: Client): Record<string, { qos: number } | undefined> =>
   ofClient(client).subscriptions;
 
-/** It has shown whose it is. */
+/** True when the client has proved its identity. */
 export const isLoggedIn = (client: object): boolean => ofClient(client as Client)._authorized;
 
-/** What a client said of itself in its CONNECT: seconds without a packet that it wants to be known by (0: none), and the level. */
+/**
+ * The keep-alive interval (seconds without a packet after which the client is considered dead; 0: none) and the
+ * protocol level from a client's CONNECT.
+ */
 export function connectOf(client: Client): { keepAliveSeconds: number; level: number } {
   const { _keepaliveInterval: interval, version: level } = ofClient(client);
   return { keepAliveSeconds: Math.max(0, Math.floor(interval / KEEPALIVE_MILLISECONDS)), level };
 }
-// What Aedes waits for each of them [MQTT-3.1.2-24].
+// Aedes waits for one and a half keep-alive intervals [MQTT-3.1.2-24], so this many milliseconds stand for each second.
 const KEEPALIVE_MILLISECONDS = 1_500;
 
-// Undefined when its CONNECT had none.
+// True when the CONNECT of the client had a will.
 export const hasWill = (client: Client): boolean => Boolean(ofClient(client).will);
 
-/** Takes the will away from a client: closing it publishes none. */
+/** Removes the will of a client, so that closing its connection does not publish it. */
 export function dropWill(client: Client): void {
   ofClient(client).will = null;
 }
 
 /**
- * Aedes drops a packet whose counter is below the last one delivered of the same broker. Ours go out in order and once,
- * and carry their own numbers in the counter (see publishNumbered).
+ * Switches off the duplicate check of Aedes, which drops a packet whose counter is below the last one of the same
+ * broker. Our packets are sent in order and once, and carry their own packet identifiers in the counter (see
+ * publishNumbered).
  */
 export function ignoreDuplicates(client: Client): void {
   ofClient(client).duplicates = new Proxy({}, { get: () => 0 });
 }
 
-// Aedes copies the counter of a publish that it is given into the packet that it forwards, and drops the identifier. Its
-// own counters never come near this one.
+// The counter of a publish survives forwarding in Aedes, while its packet identifier is dropped, so the identifier is
+// passed in the counter. Aedes' own counters never reach this value.
 const NUMBERED = 2 ** 40;
 
-/** Publishes to one client with a packet identifier of our choice; 0 is QoS 0. `written` runs when it is on its way. */
+/**
+ * Publishes to one client with a given packet identifier; 0 means QoS 0. `written` is called when the packet was
+ * written.
+ */
 export function publishNumbered(
   client: Client,
   packet: { topic: string; payload: string },
@@ -96,7 +103,10 @@ export function publishNumbered(
   client.publish(whole as Parameters<Client['publish']>[0], written);
 }
 
-/** In authorizeForward: gives the packet its number; false for a packet that publishNumbered has not made. */
+/**
+ * For authorizeForward: moves the packet identifier from the counter into the packet; false for a packet that
+ * publishNumbered has not made.
+ */
 export function takeNumber(packet: AedesPublishPacket): boolean {
   if (!(packet.brokerCounter >= NUMBERED)) return false;
   if (packet.qos > 0) packet.messageId = packet.brokerCounter - NUMBERED;
@@ -104,9 +114,9 @@ export function takeNumber(packet: AedesPublishPacket): boolean {
 }
 
 /**
- * Takes reading over from Aedes, which reads on and parses whatever the state: `readable` runs when there is something
- * to read, `packet` before a packet that was fed is carried out, `done` at its end (of the CONNECT: at the end of the
- * login), `connected` when packets behind the CONNECT may be fed.
+ * Replaces the reading loop of Aedes, which parses packets in every state of the connection. `readable` is called when
+ * there is data to read, `packet` before a packet is carried out, `done` when a packet is finished (for the CONNECT:
+ * when the login has ended), `connected` when the packets after the CONNECT may be fed.
  */
 export function takeReading(
   client: Client,
@@ -115,9 +125,9 @@ export function takeReading(
   const inner = ofClient(client);
   inner.conn.removeListener('readable', inner._nextBatch);
   inner.conn.on('readable', on.readable);
-  inner._parsingBatch = 0; // the first packet is handled, not queued
+  inner._parsingBatch = 0; // makes Aedes handle the first packet instead of queueing it
   inner._nextBatch = on.done;
-  inner.resume = () => undefined; // reads on after the login
+  inner.resume = () => undefined; // Aedes would continue to read after the login
   inner._parser.prependListener('packet', on.packet);
   inner.on('connected', on.connected);
   return {
@@ -131,8 +141,9 @@ export function takeReading(
 }
 
 /**
- * A client whose connection ends while it logs in would be registered all the same, and one that is not registered (any
- * more) would unregister whoever is by its identifier. `abandoned` runs for the former.
+ * Corrects two cases in the registration of clients. Aedes registers a client even if its connection has ended during
+ * the login: then `abandoned` is called instead. And a client that is not registered, or no longer, would remove
+ * another client with the same identifier when it ends.
  */
 export function guardRegistration(broker: Aedes, abandoned: (client: Client) => void): void {
   const inner = ofBroker(broker);
@@ -147,6 +158,6 @@ export function guardRegistration(broker: Aedes, abandoned: (client: Client) => 
   inner.unregisterClient = (client) => {
     if (!counted.delete(client)) return;
     if (inner.clients[client.id] === client) unregister(client);
-    else inner.emit('clientDisconnect', client); // its successor was quicker
+    else inner.emit('clientDisconnect', client); // a newer connection is registered already
   };
 }

@@ -21,42 +21,46 @@ interface Refusal {
   reason: 'client_id' | 'unavailable' | 'credentials' | 'certificate' | 'blocked' | 'will';
 }
 
-/** What a client shows besides its identifier: its password, or its certificate when it has sent none. */
+/** The proof of identity of a client: its password, or its certificate when it has sent no password. */
 export type Proof = { credential: Buffer } | { certificateFingerprint: string };
 
-// A login whose connection has ended, and whose end Aedes never told: nobody waits for it longer than this.
+// Milliseconds after which the lock of a lost login is released: one whose connection has closed, but whose end Aedes
+// never reports.
 const LOST_MILLISECONDS = 30_000;
 
 interface Parts {
   clock: Clock;
   log: Log;
   metrics: Metrics;
-  /** Whether the device is registered and the proof its own; and whether it may connect. Inside of a unit: `sql`. */
+  /**
+   * Checks that the device is registered, that the proof is valid, and that the device may connect. `sql` is given
+   * inside a unit of work.
+   */
   authenticate(deviceId: string, proof: Proof, sql?: Seen): Promise<'good' | 'bad' | 'blocked'>;
-  /** What the certificate of a client says, when it is one of ours; undefined without one. */
+  /** The client certificate when one of our CAs has signed it; undefined otherwise. */
   certificateOf(client: Client): { name: string; fingerprint: string } | undefined;
   openSession(deviceId: string): Promise<void>;
-  /** Where there are other nodes, instead of that: the device comes here from wherever it was. */
+  /** Used instead of `openSession` in a cluster: moves the device to this node from wherever it was connected. */
   enter?: ((client: Client, standing: (sql: Seen) => Promise<Standing>) => Promise<Standing>) | undefined;
-  /** Resolves when it is time for one more login; undefined: at once. */
+  /** Resolves when the next login may go on; undefined means at once. */
   turn(): Promise<void> | undefined;
-  /** Resolves when the client may be told that it is refused. */
+  /** Resolves when the refusal may be sent to the client. */
   throttle(client: Client, deviceId: string | undefined, reason: string): Promise<void>;
-  /** Answers CONNACK with a code other than 0 and ends the connection. */
+  /** Sends a CONNACK with a code other than 0 and ends the connection. */
   refuse(client: Client, code: number): void;
 }
 
 /**
- * Who may connect: a device under its own identifier with its own credential, once. Between the check and the end of the
- * login, a lock per device makes everybody else who connects under that identifier wait, so that of several CONNECTs at
- * once exactly the last stays; and a credential that is replaced meanwhile is noticed.
+ * Decides who may connect: a device with its own identifier and its own credential, with one connection at a time. A
+ * lock per device is held from the final check to the end of the login, so that of several simultaneous CONNECTs
+ * exactly the last one remains, and a credential that is replaced meanwhile is noticed.
  */
 export function createAuthentication(parts: Parts) {
   const { clock, log, metrics, authenticate, certificateOf, openSession, enter, turn, throttle, refuse } = parts;
   const connects = new WeakMap<Client, ConnectPacket>();
   const locks = new Map<string, Promise<void>>();
   const logins = new WeakMap<Client, () => void>();
-  /** By deviceId: the last one that waits for the lock. */
+  /** The last client that waits for the lock, by deviceId. */
   const waiting = new Map<string, Client>();
 
   async function withLock(deviceId: string, task: () => Promise<void>): Promise<void> {
@@ -73,7 +77,7 @@ export function createAuthentication(parts: Parts) {
   const closeClient = (client: Client | undefined): Promise<void> =>
     client ? new Promise((resolve) => client.close(resolve)) : Promise.resolve();
 
-  /** A password must be the device's credential; without one a certificate must say that it is the device. */
+  /** Checks the password against the device's credential; without a password the certificate must name the device. */
   async function standing(client: Client, password: Buffer | undefined, sql?: Seen): Promise<Standing> {
     const certificate = certificateOf(client);
     if (!password && certificate?.name !== client.id) return 'bad';
@@ -102,7 +106,7 @@ export function createAuthentication(parts: Parts) {
     return undefined;
   }
 
-  async function turnAway(client: Client, { code, reason }: Refusal): Promise<void> {
+  async function refuseLogin(client: Client, { code, reason }: Refusal): Promise<void> {
     metrics.mqttRefused.inc({ reason });
     if (client.closed) return;
     await throttle(client, isDeviceId(client.id) ? client.id : undefined, reason);
@@ -117,28 +121,29 @@ export function createAuthentication(parts: Parts) {
     accept: () => void,
   ): Promise<void> {
     let refused = await refusal(client, username, password);
-    if (refused) return turnAway(client, refused);
+    if (refused) return refuseLogin(client, refused);
     const itsTurn = turn();
     if (itsTurn) await itsTurn;
     if (client.closed) return;
-    // Of those that wait the last one would replace the others: they need not wait, nor hold a place.
+    // Of several waiting clients of one device only the last one matters: the earlier ones are closed, so that they use
+    // no resources.
     waiting.get(client.id)?.conn.destroy();
     waiting.set(client.id, client);
     const waited = itsTurn !== undefined || locks.has(client.id);
     await withLock(client.id, async () => {
       if (waiting.get(client.id) === client) waiting.delete(client.id);
       if (client.closed || client.conn.destroyed) return;
-      // Again, inside the lock: the credential may have been replaced while this connection waited.
+      // The check is repeated under the lock: the credential may have been replaced while the client waited.
       if (waited && !enter) refused = refusalOf(await standing(client, password), client, password);
       if (refused) return;
-      await closeClient(registeredClient(broker, client.id)); // [MQTT-3.1.4-2]
+      await closeClient(registeredClient(broker, client.id)); // an older connection of the same device must be closed [MQTT-3.1.4-2]
       if (enter) {
         refused = refusalOf(await enter(client, (sql) => standing(client, password, sql)), client, password);
         if (refused) return;
       } else if (client.clean === false) await openSession(client.id);
       if (client.closed) return;
-      // Until Aedes has done all that it does for a login, also for one whose connection has ended: what it stores late
-      // would else be stored over what the next one has.
+      // The lock is held until Aedes has finished its work for this login, even if the connection has ended meanwhile.
+      // Otherwise a late write of this login could overwrite the data of the next one.
       const { promise, resolve } = Promise.withResolvers<void>();
       logins.set(client, resolve);
       const lost = (): void => void clock.after(LOST_MILLISECONDS, resolve);
@@ -147,17 +152,19 @@ export function createAuthentication(parts: Parts) {
       await promise;
       client.conn.off('close', lost);
     });
-    if (refused) await turnAway(client, refused);
+    if (refused) await refuseLogin(client, refused);
   }
 
   return {
-    /** Remembers the CONNECT packet, whose will is judged with the rest. */
+    /** Remembers the CONNECT packet; its will is checked during authentication. */
     preConnect(client: Client, packet: ConnectPacket, callback: (error: Error | null, success: boolean) => void): void {
       connects.set(client, packet);
       callback(null, true);
     },
 
-    /** Aedes gets an answer for those who are let in; the others are told by us, and their connection ended. */
+    /**
+     * Answers Aedes only for accepted logins. Refused clients get their CONNACK from us, and their connection is ended.
+     */
     authenticate(
       this: Aedes,
       client: Client,
@@ -172,12 +179,12 @@ export function createAuthentication(parts: Parts) {
       });
     },
 
-    /** The login has come to its end, well or not: the next one under its identifier may go on. */
+    /** The login has ended, successfully or not: the next one of the same device may go on. */
     loginEnded(client: Client): void {
       logins.get(client)?.();
     },
 
-    /** Closes the device's connection, after any login that is on its way; its will is carried out, or dropped. */
+    /** Closes the connection of a device, after any running login. Its will is published, or dropped. */
     disconnect: (broker: Aedes, deviceId: string, will: 'kept' | 'dropped'): Promise<void> =>
       withLock(deviceId, () => {
         const client = registeredClient(broker, deviceId);

@@ -29,20 +29,20 @@ import { createAuthentication, type Proof } from './authentication.ts';
 import { readRevoked } from './certificates.ts';
 import { createConnections } from './connections.ts';
 import { createDeviceConnections, type Origin } from './device-connections.ts';
-import { createEntries } from './device-epochs.ts';
+import { createDeviceEpochs } from './device-epochs.ts';
 import { createExactlyOnce, MOST_UNRELEASED } from './exactly-once.ts';
 import { ACKS_AT_ONCE, createInbound, type Handlers } from './inbound.ts';
 import { createListeners } from './listeners.ts';
 import { createLoginThrottle } from './login-throttle.ts';
 import { createLoginTurns, HANDSHAKES, LOGINS } from './login-turns.ts';
-import { createOpened } from './opened-links.ts';
+import { createOpenLinks } from './opened-links.ts';
 import { createOutbound } from './outbound.ts';
 import { createPacketGuard } from './packet-guard.ts';
 import { createPersistence, fromStored, SESSION_MARKER } from './persistence.ts';
 import { createSubacks } from './suback.ts';
 import type { TlsFiles } from './tls-files.ts';
 import { outboundKind, topicOf } from './topics.ts';
-import { createPatience } from './waiting-messages.ts';
+import { createWaitingMessages } from './waiting-messages.ts';
 
 export interface BrokerParts {
   sessions: Sessions;
@@ -51,37 +51,50 @@ export interface BrokerParts {
   log: Log;
   metrics: Metrics;
   watch: Watch;
-  /** Whether the device is registered and the proof its own; and whether it may connect. Inside of a unit: `sql`. */
+  /**
+   * Checks that the device is registered, that the proof is valid, and that the device may connect. `sql` is given
+   * inside a unit of work.
+   */
   authenticate(deviceId: string, proof: Proof, sql?: Seen): Promise<'good' | 'bad' | 'blocked'>;
-  /** The developer of a device that is logged in, where that is known. */
+  /** The developer of a logged-in device, when it is known. */
   ownerOf(deviceId: string): string | undefined;
-  /** Where there are other nodes: how devices come from them, and the name of this one. */
+  /** Set in a cluster: moves devices from other nodes to this one, and gives the name of this node. */
   takeover?: Pick<Takeover, 'enter' | 'left'> | undefined;
   nodeId?: (() => string) | undefined;
   contracts: Pick<Contracts, 'read' | 'accepts'>;
   handlers: Handlers;
-  /** A device is connected and subscribes its commands; the returned function is called when that ends. */
+  /**
+   * Called when a device is connected and has subscribed to its commands; the returned function is called when that
+   * ends.
+   */
   open(link: DeviceLink): () => void;
-  /** The same for its responses. */
+  /**
+   * Called when a device is connected and has subscribed to its responses; the returned function is called when that
+   * ends.
+   */
   openResponses(link: ResponseLink): () => void;
   presence: Pick<Presence, 'heard' | 'left'>;
-  /** Commands a second that callers ask for. */
+  /** Commands per second that callers create. */
   commands(): number;
   maxConnections: number;
-  /** LAPEL_MQTT_ADDRESS_LOGINS; null: not set. */
+  /** The setting LAPEL_MQTT_ADDRESS_LOGINS; null when it is not set. */
   addressLogins: number | null;
-  /** LAPEL_MQTT_LOGIN_SECONDS */
+  /** The setting LAPEL_MQTT_LOGIN_SECONDS. */
   loginSeconds: number;
-  /** LAPEL_DEVICE_RATE_LIMIT: messages per second and device. */
+  /** The setting LAPEL_DEVICE_RATE_LIMIT: messages per second for each device. */
   messageRate: number;
 }
 
-// A device that does not read is cut off after this time; until then the publishes to it wait, nobody else's.
+// A device that does not read is disconnected after this time. Until then publishes to it wait, without delaying those
+// to others.
 const STUCK_READER_MILLISECONDS = 5_000;
 
 export type Broker = Awaited<ReturnType<typeof createBroker>>;
 
-/** The MQTT edge: Aedes with the access rules, the sessions and the order of things that the promises need. */
+/**
+ * The MQTT broker: Aedes with access rules, sessions, and the order of steps that the promises to devices and callers
+ * require.
+ */
 export async function createBroker(parts: BrokerParts) {
   const { sessions, clock, ids, log, metrics, watch, authenticate, handlers, open, presence, messageRate } = parts;
   const outbound = createOutbound({ watch, ownerOf: parts.ownerOf });
@@ -93,10 +106,10 @@ export async function createBroker(parts: BrokerParts) {
     forwards: false,
     nodeId: parts.nodeId,
     isLoggedIn,
-    fenceOf: (client) => entries.of(client)?.fence,
+    fenceOf: (client) => epochs.of(client)?.fence,
   });
   const { takeover } = parts;
-  const entries = createEntries({
+  const epochs = createDeviceEpochs({
     takeover,
     resumes: persistence.resumes,
     carryOut: (will) => void inbound.carryOutWill(fromStored(will)),
@@ -118,12 +131,12 @@ export async function createBroker(parts: BrokerParts) {
     authenticate,
     certificateOf: (client) => devices.originOf(client)?.certificate,
     openSession: persistence.openSession,
-    enter: takeover && entries.enter,
+    enter: takeover && epochs.enter,
     turn: createLoginTurns({ commands: parts.commands, pace: LOGINS }).wait,
     async throttle(client, ...refusal) {
-      const place = devices.originOf(client)?.place;
-      place?.refused();
-      await throttle.refused(place?.address ?? '', ...refusal);
+      const accepted = devices.originOf(client)?.accepted;
+      accepted?.refused();
+      await throttle.refused(accepted?.address ?? '', ...refusal);
     },
     refuse: (client, code) => devices.originOf(client)?.guarded.refuse(code),
   });
@@ -138,10 +151,10 @@ export async function createBroker(parts: BrokerParts) {
     metrics,
     incoming: persistence.incoming,
   });
-  const patience = createPatience({ clock, log, logLimit, metrics });
+  const waitingMessages = createWaitingMessages({ clock, log, logLimit, metrics });
   const inbound = createInbound({
     exactlyOnce,
-    patience,
+    waitingMessages,
     contracts: parts.contracts,
     rate: createTokenBuckets({ clock, perSecond: messageRate }),
     ackRate: createTokenBuckets({ clock, perSecond: messageRate, size: messageRate * BURST_SECONDS + ACKS_AT_ONCE }),
@@ -151,7 +164,7 @@ export async function createBroker(parts: BrokerParts) {
     watch,
     handlers,
     ownerOf: parts.ownerOf,
-    fenceOf: (client) => entries.of(client)?.fence,
+    fenceOf: (client) => epochs.of(client)?.fence,
     respond: (client, answer) => sendAnswer(client, 'responses', answer),
     reject: (client, answer) => sendAnswer(client, 'errors', answer),
   });
@@ -166,25 +179,25 @@ export async function createBroker(parts: BrokerParts) {
     authenticate: authentication.authenticate,
     authorizePublish: inbound.authorizePublish,
     authorizeSubscribe(client, subscription, callback) {
-      // Restoring goes on when the connection has ended, and comes to no end then.
+      // Restoring a session goes on after the connection has ended, and would never finish; an error stops it.
       if (client.closed) return callback(new Error('the connection has ended'));
       const restored = !client.connected && subscription.topic === SESSION_MARKER;
       const allowed = restored || outboundKind(client.id, subscription.topic) !== undefined;
       if (!allowed) metrics.mqttRefused.inc({ reason: 'subscribe' });
-      callback(null, allowed ? subscription : null); // null: 0x80 in the SUBACK
+      callback(null, allowed ? subscription : null); // null makes Aedes answer 0x80 (failure) in the SUBACK
     },
-    // What a device publishes is for the service alone, whatever its topic.
+    // Messages from devices are for the service only, whatever their topic, so they are never forwarded.
     authorizeForward: (_client, packet) => (takeNumber(packet) ? packet : null),
   });
   guardRegistration(broker, (client) => {
     if (hasWill(client)) persistence.delWill(client).catch((err: unknown) => log.error({ err }, 'a will stays'));
   });
 
-  const opened = createOpened({
+  const openLinks = createOpenLinks({
     commands: (client) =>
       open({
         deviceId: client.id,
-        epoch: entries.of(client)?.epoch,
+        epoch: epochs.of(client)?.epoch,
         publish(command, acknowledged) {
           inbound.sent(client.id);
           outbound.publish(client, topicOf(client.id, 'commands'), JSON.stringify(command), acknowledged);
@@ -201,19 +214,19 @@ export async function createBroker(parts: BrokerParts) {
   broker.on('clientReady', (client) => {
     if (client.closed) return;
     devices.loggedIn(client);
-    opened.open(client, Object.keys(subscriptionsOf(client)));
+    openLinks.open(client, Object.keys(subscriptionsOf(client)));
   });
   broker.on('subscribe', (subscriptions: Subscription[], client) => {
     const granted = subscriptions.filter(({ qos }) => (qos as number) !== 0x80);
-    opened.open(
+    openLinks.open(
       client,
       granted.map(({ topic }) => topic),
     );
     subacks.answer(client, subscriptions);
   });
-  broker.on('unsubscribe', (topics, client) => opened.close(client, topics));
+  broker.on('unsubscribe', (topics, client) => openLinks.close(client, topics));
   broker.on('clientDisconnect', (client) => {
-    opened.close(client);
+    openLinks.close(client);
     devices.ended(client);
   });
   broker.on('clientError', (client, err) =>
@@ -235,14 +248,14 @@ export async function createBroker(parts: BrokerParts) {
     awaitsPuback: outbound.awaits,
     loginEnded: authentication.loginEnded,
     ending(client) {
-      opened.close(client);
+      openLinks.close(client);
       devices.leaves(client);
     },
   });
   function handle(connection: Duplex, from: Omit<Origin, 'guarded'>): void {
     const client = broker.handle(connection);
     ignoreDuplicates(client);
-    devices.opened(client, { ...from, guarded: guard(client, connection, from.place) });
+    devices.opened(client, { ...from, guarded: guard(client, connection, from.accepted) });
   }
   const connections = createConnections({
     clock,
@@ -269,8 +282,8 @@ export async function createBroker(parts: BrokerParts) {
     listenWebSocket: listeners.listenWebSocket,
 
     /**
-     * Closes the device's connection, if it has one: its credential stopped, or it was removed or moved; then nothing
-     * more is taken of it, its will included.
+     * Closes the connection of a device, if it has one, because its credential was replaced or the device was removed
+     * or moved. In the last two cases no further message is accepted, and the will is dropped.
      */
     disconnect(deviceId: string, will: 'kept' | 'dropped'): void {
       authentication
@@ -278,23 +291,30 @@ export async function createBroker(parts: BrokerParts) {
         .catch((err: unknown) => log.error({ err }, 'disconnect failed'));
     },
 
-    /** True while the device has a connection. */
+    /** True while the device has an open connection. */
     isConnected: (deviceId: string): boolean => devices.live(deviceId) !== undefined,
 
-    /** True while nothing is under way on the connection of a device. */
+    /** True while no message is in transit on the connection of a device. */
     isQuiet(deviceId: string): boolean {
       const client = devices.live(deviceId);
-      return client !== undefined && devices.isReady(client) && outbound.isEmpty(client) && !patience.holds(client);
+      return (
+        client !== undefined && devices.isReady(client) && outbound.isEmpty(client) && !waitingMessages.holds(client)
+      );
     },
 
     connectedCount: devices.count,
     connectedIds: devices.ids,
     connectionOf: devices.describe,
 
-    /** Carries out the will of a connection that another node had; resolves when that is done, or was not possible. */
+    /**
+     * Carries out the will of a connection that another node had. Resolves afterwards, also when it was not possible.
+     */
     carryOutWill: (will: StoredPacket): Promise<void> => inbound.carryOutWill(fromStored(will)),
 
-    /** New files for the TLS listeners; who is connected by a certificate that they revoke is cut off. */
+    /**
+     * Sets new files for the TLS listeners. Devices that are connected with a certificate that they revoke are
+     * disconnected.
+     */
     reloadTls(files: TlsFiles): void {
       listeners.reload(files);
       const revoked = files.clientCrl && readRevoked(files.clientCrl);
@@ -306,12 +326,15 @@ export async function createBroker(parts: BrokerParts) {
 
     idle: inbound.idle,
 
-    /** No further connections; what is in work is acknowledged; then all connections end. Their wills stay stored. */
+    /**
+     * Stops accepting connections, acknowledges the messages in work, then ends all connections. Their wills stay
+     * stored.
+     */
     async [Symbol.asyncDispose](): Promise<void> {
       listeners.stop();
-      patience.end();
+      waitingMessages.end();
       await inbound.idle();
-      for (const client of registeredClients(broker)) dropWill(client); // broker.close() would publish them all
+      for (const client of registeredClients(broker)) dropWill(client); // broker.close() would publish all wills
       await new Promise<void>((resolve) => broker.close(() => resolve()));
       connections.destroy();
       await inbound.idle();

@@ -1,17 +1,17 @@
 import type net from 'node:net';
 import tls from 'node:tls';
 
-/** What a client certificate says that a CA of ours has signed and not revoked. */
+/** The data of a client certificate that one of our CAs has signed and not revoked. */
 export interface Certificate {
-  /** Its common name. */
+  /** The common name of the certificate. */
   name: string;
-  /** SHA-256, 64 hexadecimal digits in lower case. */
+  /** The SHA-256 of the certificate: 64 hexadecimal digits in lower case. */
   fingerprint: string;
-  /** DER. */
+  /** The whole certificate as DER. */
   raw: Buffer;
 }
 
-/** The certificate that a connection has shown; undefined without one that is good. */
+/** The valid client certificate of a connection; undefined without one. */
 export function shownCertificate(socket: net.Socket): Certificate | undefined {
   if (!(socket instanceof tls.TLSSocket) || !socket.authorized) return undefined;
   const { subject, fingerprint256, raw } = socket.getPeerCertificate();
@@ -20,19 +20,19 @@ export function shownCertificate(socket: net.Socket): Certificate | undefined {
   return { name, fingerprint: fingerprint256.replaceAll(':', '').toLowerCase(), raw };
 }
 
-// The tags of DER that are needed here (X.690 8.1.2).
+// The tags of DER that are used here (X.690 8.1.2).
 const INTEGER = 0x02;
 const SEQUENCE = 0x30;
 const VERSION = 0xa0;
 
 interface Element {
   tag: number;
-  /** With its head. */
+  /** The bytes of the element, with its head. */
   whole: Buffer;
   body: Buffer;
 }
 
-/** The elements of DER, one after another. Throws a RangeError when they do not fit. */
+/** Splits DER into its elements. Throws a RangeError when an element exceeds the data. */
 function elementsOf(der: Buffer): Element[] {
   const found: Element[] = [];
   for (let at = 0; at < der.length; ) {
@@ -48,7 +48,7 @@ function elementsOf(der: Buffer): Element[] {
   return found;
 }
 
-/** The elements of the part that is signed, of a certificate as of a CRL, from behind the version. */
+/** The elements of the signed part of a certificate or CRL, beginning with the version. */
 function signedPart(der: Buffer): Element[] {
   const [outer] = elementsOf(der);
   const [signed] = elementsOf(outer?.body ?? Buffer.alloc(0));
@@ -60,16 +60,16 @@ const BLOCK = /-----BEGIN X509 CRL-----([A-Za-z0-9+/=\s]+?)-----END X509 CRL----
 const keyOf = (issuer: Buffer, serial: Buffer): string => `${issuer.toString('base64')} ${serial.toString('hex')}`;
 
 /**
- * Reads which certificates the CRLs of a PEM file revoke (RFC 5280 5.1), to find connections that were good before it
- * came. Whether a CRL is what its CA has signed is judged by TLS. Throws when there is none in the file.
+ * Reads the certificates that the CRLs of a PEM file revoke (RFC 5280 5.1), to find open connections with revoked
+ * certificates. TLS itself checks the signatures of the CRLs. Throws when the file contains no CRL.
  */
 export function readRevoked(pem: Buffer): { has(certificate: Certificate): boolean } {
   const revoked = new Set<string>();
   const blocks = [...pem.toString('latin1').matchAll(BLOCK)];
-  if (blocks.length === 0) throw new Error('there is no CRL in it');
+  if (blocks.length === 0) throw new Error('the file contains no CRL');
   for (const [, text = ''] of blocks) {
     const parts = signedPart(Buffer.from(text, 'base64'));
-    // version?, signature, issuer, thisUpdate, nextUpdate?, revokedCertificates?, extensions?
+    // The fields of a CRL: version?, signature, issuer, thisUpdate, nextUpdate?, revokedCertificates?, extensions?
     const [, issuer, ...rest] = parts[0]?.tag === INTEGER ? parts.slice(1) : parts;
     if (!issuer) throw new Error('a CRL names no issuer');
     const list = rest.find(({ tag }) => tag === SEQUENCE);
@@ -80,7 +80,7 @@ export function readRevoked(pem: Buffer): { has(certificate: Certificate): boole
   }
   return {
     has({ raw }) {
-      // version?, serialNumber, signature, issuer, ...
+      // The fields of a certificate: version?, serialNumber, signature, issuer, ...
       const parts = signedPart(raw);
       const [serial, , issuer] = parts[0]?.tag === VERSION ? parts.slice(1) : parts;
       return serial !== undefined && issuer !== undefined && revoked.has(keyOf(issuer.whole, serial.body));

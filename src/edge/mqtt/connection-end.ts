@@ -2,22 +2,22 @@ import type { Duplex } from 'node:stream';
 import type { Client } from 'aedes';
 import type { Clock } from '../../runtime/clock.ts';
 
-/** So long after its last answer a connection that is to end may take to read it and to close. */
+/** Milliseconds that the other side has, after the last answer, to read it and to close the connection. */
 const CLOSE_MILLISECONDS = 1_000;
 
 interface Parts {
   clock: Clock;
   client: Client;
   conn: Duplex;
-  /** Throws away what still comes in, so that the other side's end is seen. */
+  /** Discards further input, so that the close of the other side is noticed. */
   discard(): void;
-  /** Cuts the connection off. */
+  /** Closes the connection at once. */
   cut(reason: string): void;
 }
 
 /**
- * The end of a connection that has answers on the way: they would be lost with a socket that is cut off. So this side is
- * closed first, and the connection is cut off when the other side has not closed within a second.
+ * Ends a connection whose last answers are still being sent. Closing it at once would lose them, so only this side is
+ * closed first. The connection is cut when the other side has not closed it within a second.
  */
 export function createConnectionEnd({ clock, client, conn, discard, cut }: Parts): () => void {
   let begun = false;
@@ -26,7 +26,7 @@ export function createConnectionEnd({ clock, client, conn, discard, cut }: Parts
     begun = true;
     conn.once(
       'close',
-      clock.after(CLOSE_MILLISECONDS, () => cut('the other side does not close')),
+      clock.after(CLOSE_MILLISECONDS, () => cut('the device did not close the connection')),
     );
     conn.end();
     discard();

@@ -6,11 +6,12 @@ import type { LogLimit } from '../../runtime/log-limit.ts';
 import { addressGroup } from '../../runtime/socket-bounds.ts';
 import { createLoginTime } from './login-time.ts';
 
-// Who has waited for less than this may still be about to speak, and is not cut off for another of the same address.
+// A connection that has waited for less than this may be about to send its CONNECT, and is not closed for another one
+// of the same address.
 const STALE_MICROSECONDS = 1_000_000;
-/** A device at 600 bytes a second needs ten seconds for a handshake with a chain of certificates. */
+/** Milliseconds for a TLS handshake: a device at 600 bytes per second needs ten seconds for a chain of certificates. */
 const HANDSHAKE_MILLISECONDS = 30_000;
-/** Connections that have not logged in may take this part of all places. */
+/** The share of all connections that may be waiting for their login. */
 const WAITING_SHARE = 0.5;
 const PER_ADDRESS = 1_000;
 
@@ -19,26 +20,29 @@ interface Parts {
   log: Log;
   logLimit: LogLimit;
   metrics: Metrics;
-  /** Connections at most. Below the process's limit of open files. */
+  /** The most connections. It is below the process's limit of open files. */
   most: number;
-  /** Connections of one address that have not logged in; 0 is no limit. Null: 1000, and no limit for loopback, where a proxy may be. */
+  /**
+   * The most connections of one address that have not logged in; 0 is no limit. Null: 1000, with no limit for loopback,
+   * where a proxy may run.
+   */
   perAddress: number | null;
-  /** LAPEL_MQTT_LOGIN_SECONDS */
+  /** The setting LAPEL_MQTT_LOGIN_SECONDS. */
   loginSeconds: number;
 }
 
-/** One connection, from its first moment, before any handshake. */
-export interface Place {
+/** An accepted socket, from its first moment, before any handshake. */
+export interface AcceptedSocket {
   readonly address: string;
-  /** The address itself; of IPv6 `address` is the network that it is in. */
+  /** The address itself; for IPv6 `address` is its network. */
   readonly remoteAddress: string;
-  /** Its handshake may begin: until then it waited for its turn here. */
+  /** The TLS handshake begins; before that the socket waited for its turn. */
   shakesHands(): void;
-  /** The handshake has come to its end: the time to log in begins. */
+  /** The TLS handshake is finished: the time for the login begins. */
   secured(): void;
-  /** The whole CONNECT has come: what takes time from here on is the service. */
+  /** The whole CONNECT has arrived: further delays are caused by the service, and do not count. */
   spoke(): void;
-  /** The CONNECT was refused: the connection is about to end, and waits again until it has. */
+  /** The CONNECT was refused: the connection will end, and counts as waiting again until then. */
   refused(): void;
   loggedIn(): void;
 }
@@ -54,10 +58,11 @@ const LOOPBACK = /^(::ffff:)?127\.|^::1$/;
 const first = <Item>(items: Set<Item> | undefined): Item | undefined => items?.values().next().value;
 
 /**
- * Places for connections. All of them together are bounded, and those that have not logged in have a share of that which
- * they cannot exceed: the oldest of them goes for a new one, so whoever opens connections and says nothing cuts off
- * nobody but himself. Of one address there are fewer still, and whoever has just come is let finish: a thousand devices
- * behind one address that come back at once are served one after another.
+ * Bounds the connections. Their number is bounded in all, and connections that have not logged in may have only a share
+ * of it. At that bound the oldest waiting connection is closed for a new one, so a client that opens connections
+ * without logging in closes only those like its own. The number per address is smaller still, and there a recent
+ * connection is never closed: a thousand devices behind one address that reconnect at once are served one after
+ * another.
  */
 export function createConnections({ clock, log, logLimit, metrics, most, perAddress, loginSeconds }: Parts) {
   const sockets = new Set<Socket>();
@@ -73,7 +78,8 @@ export function createConnections({ clock, log, logLimit, metrics, most, perAddr
   function note(reason: 'connections' | 'waiting' | 'address' | 'login_time', address: string): void {
     metrics.mqttRefused.inc({ reason });
     const leftOut = logLimit(reason === 'address' ? `${reason} ${address}` : reason);
-    if (leftOut !== undefined) log.warn({ reason, address, leftOut }, 'connections are closed by a bound');
+    if (leftOut !== undefined)
+      log.warn({ reason, address, leftOut }, 'a bound of connections is reached; connections are closed');
   }
 
   function wait(one: Waiting): void {
@@ -101,7 +107,7 @@ export function createConnections({ clock, log, logLimit, metrics, most, perAddr
   const loginTime = createLoginTime<Waiting>({ clock, milliseconds: loginSeconds * 1000 }, late);
   const handshakeTime = createLoginTime<Waiting>({ clock, milliseconds: HANDSHAKE_MILLISECONDS }, late);
 
-  /** Makes room for one more of the address; false when there is none. */
+  /** Makes room for one more connection of an address; false when that is impossible. */
   function makeRoom(address: string, bound: number): boolean {
     const same = byAddress.get(address);
     if (bound > 0 && same && same.size >= bound) {
@@ -121,8 +127,11 @@ export function createConnections({ clock, log, logLimit, metrics, most, perAddr
   }
 
   return {
-    /** Takes a socket in, or closes it and answers undefined. One that has a handshake before it says when that begins, and ends. */
-    admit(socket: Socket, begins: 'handshake' | 'login'): Place | undefined {
+    /**
+     * Accepts a socket, or closes it and returns undefined. For TLS sockets the caller reports the begin and end of the
+     * handshake.
+     */
+    admit(socket: Socket, begins: 'handshake' | 'login'): AcceptedSocket | undefined {
       const address = addressGroup(socket.remoteAddress);
       const unbound = LOOPBACK.test(socket.remoteAddress ?? '');
       if (!makeRoom(address, perAddress ?? (unbound ? 0 : PER_ADDRESS))) {
@@ -159,7 +168,7 @@ export function createConnections({ clock, log, logLimit, metrics, most, perAddr
         refused() {
           if (!sockets.has(socket)) return;
           wait(one);
-          // While its login was looked at, others may have taken its place among those that wait.
+          // While the login was being checked, others may have filled the share of waiting connections.
           const oldest = waiting.size > share ? first(waiting) : undefined;
           if (oldest) cut(oldest, 'waiting');
           count();
@@ -171,7 +180,7 @@ export function createConnections({ clock, log, logLimit, metrics, most, perAddr
       };
     },
 
-    /** Ends all of them. */
+    /** Closes all connections. */
     destroy(): void {
       for (const socket of sockets) socket.destroy();
     },

@@ -7,14 +7,14 @@ import type { Watch } from '../../runtime/watch.ts';
 import type { LiveConnection } from '../../views/connection.ts';
 import { connectOf, subscriptionsOf } from './aedes-internals.ts';
 import type { Certificate } from './certificates.ts';
-import type { Place } from './connections.ts';
+import type { AcceptedSocket } from './connections.ts';
 import type { Transport } from './listeners.ts';
 import type { Guarded } from './packet-guard.ts';
 import { SESSION_MARKER } from './persistence.ts';
 
-/** What the listener and the packet guard know of a client. */
+/** The data of a client from the listener and the packet guard. */
 export interface Origin {
-  place: Place;
+  accepted: AcceptedSocket;
   transport: Transport;
   certificate: Certificate | undefined;
   guarded: Guarded;
@@ -26,17 +26,17 @@ interface Parts {
   metrics: Pick<Metrics, 'devicesConnected'>;
   watch: Watch;
   presence: Pick<Presence, 'heard' | 'left'>;
-  /** The client that the broker has registered for a device; its login may not have ended. */
+  /** The client that the broker has registered for a device; its login may still be running. */
   registered(deviceId: string): Client | undefined;
 }
 
-/** By the protocol level of the CONNECT [MQTT-3.1.2-2]. */
+/** The protocol versions by the level in CONNECT [MQTT-3.1.2-2]. */
 const LEVELS: Readonly<Record<number, LiveConnection['protocol']>> = { 3: '3.1', 4: '3.1.1', 5: '5' };
 
-/** The connections of devices: where each came from, and since when it is logged in. */
+/** The connections of devices: their origins, and the times of their logins. */
 export function createDeviceConnections({ clock, log, metrics, watch, presence, registered }: Parts) {
   const origins = new WeakMap<Client, Origin>();
-  /** Logged in, with the time of it in microseconds. */
+  /** The logged-in clients, with the time of their login in microseconds. */
   const ready = new Map<Client, number>();
   const leaving = new WeakSet<Client>();
 
@@ -45,7 +45,7 @@ export function createDeviceConnections({ clock, log, metrics, watch, presence, 
     if (watch.devices > 0) watch.device(deviceId);
   }
 
-  /** The connection that a device has; its login may not have ended. */
+  /** The open connection of a device; its login may still be running. */
   function live(deviceId: string): Client | undefined {
     const client = registered(deviceId);
     return client === undefined || client.closed || leaving.has(client) ? undefined : client;
@@ -67,7 +67,7 @@ export function createDeviceConnections({ clock, log, metrics, watch, presence, 
       log.debug({ deviceId: client.id, clean: client.clean }, 'device connected');
     },
 
-    /** The connection will end, and counts no more. */
+    /** The connection will end and no longer counts as live. */
     leaves(client: Client): void {
       leaving.add(client);
     },
@@ -79,16 +79,16 @@ export function createDeviceConnections({ clock, log, metrics, watch, presence, 
       log.debug({ deviceId: client.id }, 'device disconnected');
     },
 
-    /** How many devices are connected. */
+    /** The number of connected devices. */
     count: (): number => ready.size,
 
-    /** The devices that are connected; undefined when there are more than `most`. */
+    /** The connected devices; undefined when there are more than `most`. */
     ids(most: number): string[] | undefined {
       if (ready.size > most) return undefined;
       return [...ready.keys()].filter((client) => live(client.id) === client).map(({ id }) => id);
     },
 
-    /** The connection that a device has here; undefined without one. */
+    /** Describes the connection that a device has to this node; undefined without one. */
     describe(deviceId: string): LiveConnection | undefined {
       const client = live(deviceId);
       const origin = client && origins.get(client);
@@ -96,7 +96,7 @@ export function createDeviceConnections({ clock, log, metrics, watch, presence, 
       const { keepAliveSeconds, level } = connectOf(client);
       return {
         since: ready.get(client) ?? null,
-        address: origin.place.remoteAddress,
+        address: origin.accepted.remoteAddress,
         transport: origin.transport,
         keepAliveSeconds,
         protocol: LEVELS[level] ?? null,

@@ -7,31 +7,34 @@ type Standing = 'good' | 'bad' | 'blocked';
 
 interface Parts {
   takeover: Pick<Takeover, 'enter' | 'left'> | undefined;
-  /** The device has found its session. */
+  /** Called when the device has an existing session. */
   resumes(deviceId: string): void;
-  /** The will of a connection that another node had. */
+  /** Carries out the will of a connection to another node. */
   carryOut(will: StoredPacket): void;
 }
 
-/** Under which epoch each connection has its device, where there are other nodes. */
-export function createEntries({ takeover, resumes, carryOut }: Parts) {
-  const entries = new WeakMap<object, Entered>();
+/**
+ * The epochs of the connections in a cluster: each connection of a device gets a higher epoch, so that an older one can
+ * no longer write.
+ */
+export function createDeviceEpochs({ takeover, resumes, carryOut }: Parts) {
+  const epochs = new WeakMap<object, Entered>();
 
   return {
-    /** Undefined for a connection that has not entered, and where there are no other nodes. */
-    of: (client: object): Entered | undefined => entries.get(client),
+    /** Undefined before the connection has got its epoch, and without a cluster. */
+    of: (client: object): Entered | undefined => epochs.get(client),
 
-    /** The device is here from now on, until its connection ends. */
+    /** Takes the device over to this node, until its connection ends. */
     async enter(client: Client, standing: (sql: Seen) => Promise<Standing>): Promise<Standing> {
       if (!takeover) return 'good';
       const deviceId = client.id;
       const close = (): void => {
-        dropWill(client); // whoever has the device now has it
+        dropWill(client); // the device has a newer connection, which owns the will
         client.close();
       };
       const entered = await takeover.enter(deviceId, { standing, persistent: client.clean === false, close });
       if (!('epoch' in entered)) return entered.standing;
-      entries.set(client, entered);
+      epochs.set(client, entered);
       if (entered.resumes) resumes(deviceId);
       if (entered.will) carryOut(entered.will);
       const left = (): void => takeover.left(deviceId, entered.epoch);

@@ -11,7 +11,7 @@ interface Parts {
   requests: Pick<DeviceRequests, 'accept'>;
 }
 
-/** What the service does with each message of a device. A message that cannot be carried out throws a DomainError. */
+/** Carries out each kind of message of a device. A message that cannot be carried out throws a DomainError. */
 export function createDeviceMessages({ transactions, statuses, events, requests }: Parts): Handlers {
   return {
     async acks(deviceId, ack, { fence }) {
@@ -28,7 +28,7 @@ export function createDeviceMessages({ transactions, statuses, events, requests 
       await events.accept(deviceId, event, bytes, fence);
       return undefined;
     },
-    /** Every request gets a response with its requestId, also when something is wrong with its data. */
+    /** Every request gets a response with its requestId, also when its data is faulty. */
     async requests(deviceId, request, { fence }) {
       const ending = transactions.ending(deviceId);
       if (ending) await ending;

@@ -3,24 +3,25 @@ import type { Metrics } from '../../metrics.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { LogLimit } from '../../runtime/log-limit.ts';
 
-/** Messages of QoS 2 that a device has sent and not released (PUBREL), at most; over all its connections. */
+/** The most QoS 2 messages of a device that were received but not released (PUBREL), over all its connections. */
 export const MOST_UNRELEASED = 100;
 
 interface Parts {
   log: Log;
   logLimit(key: string, deviceId: string): ReturnType<LogLimit>;
   metrics: Metrics;
-  /** What the store holds for a device: whether this identifier, and how many. */
+  /** Looks up the stored QoS 2 messages of a device: whether this identifier is among them, and their number. */
   incoming(deviceId: string, messageId: number): Promise<{ known: boolean; held: number }>;
 }
 
 /**
- * QoS 2 by method B [MQTT-4.3.3-2]: a message is carried out when it comes, and until its PUBREL another one with the
- * same identifier is the same message, on the next connection too. Aedes looks into the store only after a message was
- * carried out, and packets that come together run together; so it is looked for here, before.
+ * QoS 2 by method B [MQTT-4.3.3-2]: a message is carried out when it arrives. Until its PUBREL, another message with
+ * the same identifier is a repetition of it, also on the next connection. Aedes looks into the store only after a
+ * message was carried out, and packets that arrive together are processed together, so the identifier is looked up here
+ * first.
  */
 export function createExactlyOnce({ log, logLimit, metrics, incoming }: Parts) {
-  // Of this connection: carried out, or about to be, and not released.
+  // The messages of this connection that are carried out, or being carried out, and not released.
   const taken = new WeakMap<Client, Map<number, Promise<Error | null>>>();
 
   async function first(
@@ -33,12 +34,15 @@ export function createExactlyOnce({ log, logLimit, metrics, incoming }: Parts) {
     if (held < MOST_UNRELEASED) return carryOut();
     metrics.mqttRefused.inc({ reason: 'qos2' });
     const leftOut = logLimit(`qos2 ${deviceId}`, deviceId);
-    if (leftOut !== undefined) log.warn({ deviceId, held, leftOut }, 'a device releases none of its messages of QoS 2');
+    if (leftOut !== undefined) log.warn({ deviceId, held, leftOut }, 'a device does not release its QoS 2 messages');
     return new Error(`${held} messages of QoS 2 wait for their PUBREL`);
   }
 
   return {
-    /** Null, or why there is no PUBREC. Rejects as `carryOut` does, and when the store does. */
+    /**
+     * Carries out a message once. Returns null, or the reason why no PUBREC is sent. Rejects when `carryOut` or the
+     * store does.
+     */
     async carryOut(client: Client, messageId: number, carryOut: () => Promise<Error | null>): Promise<Error | null> {
       const ids = taken.get(client) ?? new Map<number, Promise<Error | null>>();
       taken.set(client, ids);
@@ -56,7 +60,7 @@ export function createExactlyOnce({ log, logLimit, metrics, incoming }: Parts) {
       }
     },
 
-    /** PUBREL came, and the store knows. */
+    /** PUBREL was received and stored. */
     released(client: Client, messageId: number): void {
       taken.get(client)?.delete(messageId);
     },

@@ -13,9 +13,9 @@ import type { Watch } from '../../runtime/watch.ts';
 import type { createExactlyOnce } from './exactly-once.ts';
 import { decodePayload, toldFaults } from './payload.ts';
 import { type Inbound, inboundKind, topicOf } from './topics.ts';
-import type { createPatience } from './waiting-messages.ts';
+import type { createWaitingMessages } from './waiting-messages.ts';
 
-/** What a message on each topic holds. */
+/** The content of a message on each topic. */
 export interface Messages {
   acks: SchemaTypes['mqtt/ack'];
   status: SchemaTypes['mqtt/status'];
@@ -23,22 +23,22 @@ export interface Messages {
   requests: SchemaTypes['mqtt/request'];
 }
 
-/** How a message came. */
+/** The data about a message that its handler may need. */
 interface Arrival {
-  /** Of the payload. */
+  /** The size of the payload in bytes. */
   bytes: number;
-  /** For what takes longer than a PUBACK may wait; a connection that has ended meanwhile gets nothing. */
+  /** Sends an answer later than the PUBACK; a connection that has ended meanwhile gets nothing. */
   respond(answer: object): void;
-  /** To be passed first in each unit of work, where there are other nodes. */
+  /** In a cluster, the check that each unit of work must begin with. */
   fence: Fence | undefined;
 }
 
-/** One per topic: carries a message out, and may have an answer; the PUBACK waits for it. */
+/** The handlers by topic. A handler carries out a message and may return an answer; the PUBACK waits for it. */
 export type Handlers = {
   [Kind in Inbound]: (deviceId: string, message: Messages[Kind], arrival: Arrival) => Promise<object | undefined>;
 };
 
-/** What a device is told on its errors topic: the schema mqtt/error. */
+/** The message on the errors topic of a device, by the schema mqtt/error. */
 type Rejection = Omit<SchemaTypes['mqtt/error'], 'details'> & { details: Fault[] };
 
 interface Parts {
@@ -49,28 +49,28 @@ interface Parts {
   watch: Watch;
   handlers: Handlers;
   exactlyOnce: Pick<ReturnType<typeof createExactlyOnce>, 'carryOut'>;
-  /** Of what devices send by themselves. */
+  /** The rate limit of messages that devices send on their own. */
   rate: Pick<TokenBuckets, 'take' | 'size'>;
-  /** Of acks: a device that answers what it was sent has always enough. */
+  /** The rate limit of acks; a device that only answers commands always stays below it. */
   ackRate: Pick<TokenBuckets, 'take'>;
-  /** With a database that is away. */
-  patience: Pick<ReturnType<typeof createPatience>, 'holds' | 'wait'>;
-  /** The developer of a device that is logged in, where that is known. */
+  /** Holds messages back while the database is unavailable. */
+  waitingMessages: Pick<ReturnType<typeof createWaitingMessages>, 'holds' | 'wait'>;
+  /** The developer of a logged-in device, when it is known. */
   ownerOf(deviceId: string): string | undefined;
-  /** Of a connection, where there are other nodes. */
+  /** The fence of a connection, in a cluster; each of its writes must pass it. */
   fenceOf(client: Client): Fence | undefined;
-  /** Sends what a handler answers. */
+  /** Sends the answer of a handler. */
   respond(client: Client, answer: object): void;
-  /** Tells the device what was wrong with its message. */
+  /** Tells the device what is wrong with its message. */
   reject(client: Client, answer: Rejection): void;
 }
 
 const SCHEMAS = { acks: 'mqtt/ack', status: 'mqtt/status', events: 'mqtt/event', requests: 'mqtt/request' } as const;
 
-// Nothing that a device could do better.
+// Errors that the device cannot avoid by sending another message.
 const NOT_ITS_FAULT: ReadonlySet<string> = new Set(['INTERNAL', 'DATABASE_UNAVAILABLE']);
 
-/** What a message calls itself, for its sender to find it again. */
+/** The member that identifies a message, so that its sender can find it again. */
 const IDENTITIES = {
   acks: { name: 'transactionId', schema: 'common/transaction-id' },
   status: undefined,
@@ -80,40 +80,44 @@ const IDENTITIES = {
 
 const NOTHING = Buffer.alloc(0);
 const PARTLY = 'parts of the message were left out.';
-// A message counts once, and once more for each so many bytes: large ones cost as much as several.
+// Bytes. A message counts once, and once more for each further 16 KiB, because large messages cost as much as several
+// small ones.
 const BYTES_PER_COUNT = 16 * 1024;
-// So does a SUBSCRIBE, for each so many filters, as a power of two.
+// A SUBSCRIBE counts once more for each 64 filters; this is the power of two.
 const FILTERS_PER_COUNT = 6;
-/** Acks that a device may send for each command that it is sent, besides those of its rate: steps, and the result. */
+/** Acks per command that do not count against the rate of the device: steps of the command, and its result. */
 const ACKS_PER_COMMAND = 4;
-/** Acks beyond its rate that it may have kept while it was away: two of each of a thousand commands. */
+/** Acks above its rate that a device may have collected while it was offline: two for each of a thousand commands. */
 export const ACKS_AT_ONCE = 2_048;
-// Characters; a topic can have 65,535.
+// Characters of a topic that are repeated in logs and errors; a topic can have 65,535.
 const LONGEST_TOPIC = 256;
-// Characters of the faults on a log line.
+// Characters of the faults in a log line.
 const LONGEST_LINE = 300;
 
 const shortTopic = (topic: string): string => topic.slice(0, LONGEST_TOPIC).toWellFormed();
 
 /**
- * Messages from devices, as Aedes' authorizePublish: that runs before the PUBACK, so when a device's acknowledgement is
- * acknowledged to it, its settlement is on the disk. Work starts in the order of the packets (so units of work are in
- * that order too) and several share a commit; the PUBACKs follow in the order of the packets [MQTT-4.6.0-2]. A message
- * is read tolerantly: what is wrong in it, or all of it when nothing has a meaning without that, is answered on the errors
- * topic and dropped, and so is one to a topic that is not the device's. An error to Aedes closes the connection without
- * a PUBACK, and the device sends the message again, for ever if need be: that is for a device above its rate, and for a
- * failure of ours.
+ * Processes messages from devices, as authorizePublish of Aedes. That runs before the PUBACK, so when a device's ack is
+ * confirmed by a PUBACK, its settlement is stored.
+ * 1. Work starts in the order of the packets, so the units of work have that order too, and several of them share a
+ * commit.
+ * 2. PUBACKs follow in the order of the packets [MQTT-4.6.0-2].
+ * A message is read tolerantly: its faulty parts are dropped and reported on the errors topic; so is a whole message
+ * that has no meaning without them, or goes to a topic that is not the device's own. An error returned to Aedes closes
+ * the connection without a PUBACK, so that the device sends the message again, if necessary for ever. This is done for
+ * a device above its rate, and for failures of the service itself.
  */
 export function createInbound(parts: Parts) {
-  const { contracts, log, logLimit, metrics, watch, handlers, exactlyOnce, patience, fenceOf, respond, reject } = parts;
+  const { contracts, log, logLimit, metrics, watch, handlers, exactlyOnce, waitingMessages, fenceOf, respond, reject } =
+    parts;
   const { rate, ackRate, ownerOf } = parts;
-  /** No message counts for more than a second: it could never be sent. */
+  /** The cost of a message never exceeds the rate of one second; a message with a higher cost could never be sent. */
   const mostCost = Math.max(1, Math.floor(rate.size() / BURST_SECONDS));
   const tails = new WeakMap<Client, Promise<Error | null>>();
   const tooFast = new WeakSet<Client>();
   const work = createWork();
 
-  /** `transactionId`, `eventId` or `requestId` of a message, where it can be read. */
+  /** The `transactionId`, `eventId` or `requestId` of a message, when it is valid. */
   function identityOf(kind: Inbound | undefined, message: unknown): object {
     const identity = kind && IDENTITIES[kind];
     if (!identity || typeof message !== 'object' || message === null) return {};
@@ -140,7 +144,7 @@ export function createInbound(parts: Parts) {
     if (client) reject(client, { topic, reason, details: toldFaults(details), ...identity });
   }
 
-  /** Rejects for what is no fault of the message. */
+  /** Carries out a message. Rejects for failures that are not caused by the message. */
   async function handle<Kind extends Inbound>(
     kind: Kind,
     deviceId: string,
@@ -153,7 +157,7 @@ export function createInbound(parts: Parts) {
       const { value, leftOut, unknown } = contracts.read(SCHEMAS[kind], message);
       if (unknown.count > 0) {
         metrics.mqttUnknownMembers.inc({ topic: kind }, unknown.count);
-        log.debug({ deviceId, topic, members: unknown.names }, 'members of a message that nobody knows are ignored');
+        log.debug({ deviceId, topic, members: unknown.names }, 'unknown members of a message are ignored');
       }
       const respondTo = (answer: object): void => (client ? respond(client, answer) : undefined);
       const fence = client ? fenceOf(client) : undefined;
@@ -173,26 +177,29 @@ export function createInbound(parts: Parts) {
     return null;
   }
 
-  /** Null, or why there is no PUBACK. */
+  /** Returns null, or the reason why no PUBACK is sent. */
   async function outcomeOf(
     deviceId: string,
     client: Client | null,
     carryOut: () => Promise<Error | null>,
   ): Promise<Error | null> {
-    if (patience.holds(client)) await patience.wait(client);
+    if (waitingMessages.holds(client)) await waitingMessages.wait(client);
     for (;;) {
       try {
         return await carryOut();
       } catch (err) {
-        if (isDatabaseAway(err) && (await patience.wait(client))) continue;
-        if (err instanceof Superseded) return err; // it comes again, to whoever has the device
-        log.error({ err, deviceId }, 'a message from a device could not be carried out; it will come again');
+        if (isDatabaseAway(err) && (await waitingMessages.wait(client))) continue;
+        if (err instanceof Superseded) return err; // the device sends the message again on its newer connection
+        log.error({ err, deviceId }, 'a message from a device could not be carried out; the device will send it again');
         return err instanceof Error ? err : new Error(String(err));
       }
     }
   }
 
-  /** A closed connection would make a persistent client send it for ever. */
+  /**
+   * Drops a message to a foreign topic and acknowledges it. Closing the connection instead would make a persistent
+   * client send it for ever.
+   */
   async function drop(deviceId: string, client: Client | null, packet: PublishPacket): Promise<null> {
     metrics.mqttRefused.inc({ reason: 'publish' });
     const topic = shortTopic(packet.topic);
@@ -201,18 +208,25 @@ export function createInbound(parts: Parts) {
       log.warn({ deviceId, topic, leftOut }, 'a device publishes to a topic that is not its own');
     const { message: reason, details } = new DomainError('TOPIC_FOREIGN');
     if (client) reject(client, { topic, reason, details });
-    // From here on it is a message that nobody gets, whoever subscribes the topic that it was for.
+    // From here on the message has a topic of the device itself, so nobody who subscribes to the original topic gets
+    // it.
     packet.topic = topicOf(deviceId, 'status');
     return null;
   }
 
-  /** Of what comes behind it on the connection nothing is taken any more: PUBACKs leave no gap [MQTT-4.6.0-2]. */
+  /**
+   * Refuses a message above the rate. All later messages of the connection are refused, too, because PUBACKs must not
+   * leave a gap [MQTT-4.6.0-2].
+   */
   async function refuseRate(client: Client | null): Promise<Error> {
     if (client && !tooFast.has(client)) {
       tooFast.add(client);
       const leftOut = logLimit(`${client.id} rate`, ownerOf(client.id));
       if (leftOut !== undefined)
-        log.info({ deviceId: client.id, leftOut }, 'a device is cut off: it sends above its rate');
+        log.info(
+          { deviceId: client.id, leftOut },
+          'a device is disconnected: it sends more messages than its rate permits',
+        );
     }
     metrics.mqttRefused.inc({ reason: 'rate' });
     return new Error('more messages per second than a device may send');
@@ -224,8 +238,8 @@ export function createInbound(parts: Parts) {
     client: Client | null,
     packet: PublishPacket,
   ): Promise<Error | null> {
-    // A will is one per connection and does not come again: it counts, and is never refused. Aedes gives it as the CONNECT
-    // had it, which is no packet.
+    // A will counts against the rate but is never refused: there is one per connection, and it is not sent again. Aedes
+    // passes it as it was in the CONNECT, without `cmd`.
     const isWill = (packet as Partial<PublishPacket>).cmd === undefined;
     const buckets = kind === 'acks' ? ackRate : rate;
     const cost = Math.min(mostCost, 1 + Math.floor(packet.payload.length / BYTES_PER_COUNT));
@@ -244,7 +258,7 @@ export function createInbound(parts: Parts) {
     callback: (error: Error | null) => void,
   ): Promise<void> {
     const error = await outcome;
-    if (!error) packet.payload = NOTHING; // Aedes stores what is of QoS 2, to know it again
+    if (!error) packet.payload = NOTHING; // Aedes stores QoS 2 packets to recognize repetitions; it needs no payload for that
     callback(error);
     work.ended();
   }
@@ -254,11 +268,11 @@ export function createInbound(parts: Parts) {
     packet: PublishPacket,
     callback: (error?: Error | null) => void,
   ): void {
-    // A will that is published after a restart has no client; its owner was checked when it was stored.
+    // A will that is published after a restart has no client; its device was checked when it was stored.
     const deviceId = client?.id ?? (packet as AedesPublishPacket & { clientId?: string }).clientId ?? '';
     const kind = inboundKind(deviceId, packet.topic);
     if (packet.messageId === 0) {
-      metrics.mqttRefused.inc({ reason: 'packet_id' }); // [MQTT-2.3.1-1]
+      metrics.mqttRefused.inc({ reason: 'packet_id' }); // a packet identifier must not be 0 [MQTT-2.3.1-1]
       callback(new Error('packet identifier 0'));
       return;
     }
@@ -266,8 +280,8 @@ export function createInbound(parts: Parts) {
       const { topic, qos, payload } = packet;
       watch.message({ deviceId, direction: 'in', topic, qos, payload });
     }
-    packet.retain = false; // nobody can subscribe it, and retained messages have no bound
-    packet.dup = false; // [MQTT-3.3.1-3]
+    packet.retain = false; // nobody could subscribe to it, and retained messages have no bound
+    packet.dup = false; // the DUP flag is not passed on [MQTT-3.3.1-3]
     metrics.mqttMessages.inc({ topic: kind ?? 'other' });
     work.begun();
     const outcome = outcomeFor(kind, deviceId, client, packet);
@@ -280,10 +294,10 @@ export function createInbound(parts: Parts) {
   return {
     authorizePublish,
 
-    /** A command is on its way to the device: it may answer it. */
+    /** A command was sent to the device, which may now send acks for it. */
     sent: (deviceId: string): void => void ackRate.take(deviceId, -ACKS_PER_COMMAND),
 
-    /** Counts a SUBSCRIBE or UNSUBSCRIBE of so many filters as a message; false when it is above the rate. */
+    /** Counts a SUBSCRIBE or UNSUBSCRIBE with its filters as a message; returns false when it is above the rate. */
     mayAsk(client: Client, filters: number): boolean {
       const cost = Math.min(mostCost, 1 + (filters >> FILTERS_PER_COUNT));
       if (!tooFast.has(client) && rate.take(client.id, cost)?.allowed !== false) return true;
@@ -291,7 +305,7 @@ export function createInbound(parts: Parts) {
       return false;
     },
 
-    /** The will of a connection that ended elsewhere, as it was kept. */
+    /** Carries out the stored will of a connection that ended on another node. */
     carryOutWill: (packet: object): Promise<void> =>
       new Promise((resolve) => authorizePublish(null, packet as PublishPacket, () => resolve())),
 

@@ -9,7 +9,7 @@ import type { Log } from '../../runtime/log.ts';
 import type { LogLimit } from '../../runtime/log-limit.ts';
 import { createTurns } from '../../runtime/turns.ts';
 import { type Certificate, shownCertificate } from './certificates.ts';
-import type { createConnections, Place } from './connections.ts';
+import type { AcceptedSocket, createConnections } from './connections.ts';
 import type { TlsFiles } from './tls-files.ts';
 import { createWebSockets, offersMqtt } from './web-sockets.ts';
 
@@ -20,29 +20,33 @@ interface Parts {
   logLimit: LogLimit;
   metrics: Metrics;
   connections: ReturnType<typeof createConnections>;
-  /** LAPEL_MQTT_LOGIN_SECONDS */
+  /** The setting LAPEL_MQTT_LOGIN_SECONDS. */
   loginSeconds: number;
-  /** Resolves when it is time for one more handshake; undefined: at once. */
+  /** Resolves when the next handshake may begin; undefined means at once. */
   turn(): Promise<void> | undefined;
-  /** A connection speaks MQTT from here on. */
-  handle(connection: Duplex, from: { place: Place; transport: Transport; certificate: Certificate | undefined }): void;
+  /** Called when MQTT begins on a connection. */
+  handle(
+    connection: Duplex,
+    from: { accepted: AcceptedSocket; transport: Transport; certificate: Certificate | undefined },
+  ): void;
 }
 
-// Milliseconds.
+// Milliseconds without traffic after which TCP keep-alive probes begin.
 const KEEPALIVE = 60_000;
-/** Handshakes that begin in one turn of the event loop: each takes about a millisecond of it. */
+/** Handshakes that begin in one turn of the event loop; each takes about a millisecond. */
 const HANDSHAKES_PER_TURN = 4;
-// noDelay: without it a command waits for a delayed acknowledgement of TCP. keepAlive: an MQTT keep-alive of 0 never times out.
+// noDelay: without it a command waits for a delayed TCP acknowledgement. keepAlive: needed because an MQTT keep-alive
+// of 0 never times out.
 const SOCKETS = { noDelay: true, keepAlive: true, keepAliveInitialDelay: KEEPALIVE };
 
 function tlsOptions({ cert, key, clientCa, clientCrl }: TlsFiles): tls.TlsOptions {
-  // Who has no certificate of ours may still log in with its credential.
+  // A device without a certificate of this CA may still log in with its credential.
   const clients = clientCa ? { ca: clientCa, requestCert: true, rejectUnauthorized: false } : {};
   const revoked = clientCrl ? { crl: clientCrl } : {};
   return { cert, key, minVersion: 'TLSv1.2', ...clients, ...revoked };
 }
 
-/** The listeners for devices: TCP, TLS, WebSocket. */
+/** Creates the listeners for devices: TCP, TLS, WebSocket. */
 export function createListeners({ log, logLimit, metrics, connections, loginSeconds, turn, handle }: Parts) {
   const servers: net.Server[] = [];
   const secured: tls.Server[] = [];
@@ -51,53 +55,62 @@ export function createListeners({ log, logLimit, metrics, connections, loginSeco
   async function listen(server: net.Server, host: string, port: number): Promise<number> {
     servers.push(server);
     const bound = await listenOn(server, host, port);
-    // Such as no file that is free for a connection: the listener goes on, and says so.
+    // Errors such as a lack of file descriptors: the listener goes on, and logs them.
     server.on('error', (err) => {
       metrics.mqttRefused.inc({ reason: 'accept' });
       const leftOut = logLimit('accept');
-      if (leftOut !== undefined) log.error({ err, leftOut }, 'connections of devices cannot be accepted');
+      if (leftOut !== undefined) log.error({ err, leftOut }, 'a connection of a device could not be accepted');
     });
     return bound;
   }
 
-  /** What is known of the sockets of one listener; TLS shows another object for the same socket later. */
-  function places() {
-    const byPort = new Map<string, Place>();
+  /**
+   * Finds the accepted socket for a TLS socket of one listener: TLS presents another object for the same connection
+   * later.
+   */
+  function acceptedSockets() {
+    const byPort = new Map<string, AcceptedSocket>();
     const key = (socket: net.Socket): string => `${socket.remoteAddress} ${socket.remotePort}`;
     return {
-      admit(socket: net.Socket, begins: 'handshake' | 'login'): Place | undefined {
-        const place = connections.admit(socket, begins);
-        if (!place) return undefined;
+      admit(socket: net.Socket, begins: 'handshake' | 'login'): AcceptedSocket | undefined {
+        const accepted = connections.admit(socket, begins);
+        if (!accepted) return undefined;
         const name = key(socket);
-        byPort.set(name, place);
+        byPort.set(name, accepted);
         socket.once('close', () => {
-          if (byPort.get(name) === place) byPort.delete(name);
+          if (byPort.get(name) === accepted) byPort.delete(name);
         });
-        return place;
+        return accepted;
       },
-      of: (socket: net.Socket): Place | undefined => byPort.get(key(socket)),
+      of: (socket: net.Socket): AcceptedSocket | undefined => byPort.get(key(socket)),
     };
   }
 
-  /** Accepts connections, and hands each on to the server of TLS when it is its turn: a fleet must not stop the event loop. */
-  function inFront(server: tls.Server | https.Server, admit: ReturnType<typeof places>['admit']): net.Server {
+  /**
+   * Accepts connections and passes each to the TLS server when it is its turn: many simultaneous handshakes would block
+   * the event loop.
+   */
+  function inFront(server: tls.Server | https.Server, admit: ReturnType<typeof acceptedSockets>['admit']): net.Server {
     server.on('tlsClientError', (_error, socket) => socket.destroy());
     secured.push(server);
     async function handOn(socket: net.Socket): Promise<void> {
       socket.on('error', () => undefined);
-      const place = admit(socket, 'handshake');
-      if (!place) return;
+      const accepted = admit(socket, 'handshake');
+      if (!accepted) return;
       await turn();
       await inLoop();
       if (socket.destroyed) return;
-      place.shakesHands();
+      accepted.shakesHands();
       server.emit('connection', socket);
     }
     return net.createServer({ ...SOCKETS, pauseOnConnect: true }, (socket) => void handOn(socket));
   }
 
-  /** The certificate that a connection has shown. One that is not accepted is told of, and not held against its password. */
-  function certificateOf(socket: net.Socket, { address }: Place): Certificate | undefined {
+  /**
+   * The client certificate of a connection. A certificate that is not accepted is logged, but the device may still log
+   * in with its password.
+   */
+  function certificateOf(socket: net.Socket, { address }: AcceptedSocket): Certificate | undefined {
     const shown = shownCertificate(socket);
     if (shown || !(socket instanceof tls.TLSSocket)) return shown;
     const { subject } = socket.getPeerCertificate();
@@ -109,29 +122,29 @@ export function createListeners({ log, logLimit, metrics, connections, loginSeco
     return undefined;
   }
 
-  /** Port 0 picks a free one; each answers the port in use. */
+  /** Each `listen` function returns the actual port; port 0 picks a free one. */
   return {
     listenTcp(host: string, port: number): Promise<number> {
       const server = net.createServer(SOCKETS, (socket) => {
-        const place = connections.admit(socket, 'login');
-        if (place) handle(socket, { place, transport: 'mqtt', certificate: undefined });
+        const accepted = connections.admit(socket, 'login');
+        if (accepted) handle(socket, { accepted, transport: 'mqtt', certificate: undefined });
       });
       return listen(server, host, port);
     },
 
-    /** A file that is no PEM throws. */
+    /** Listens with TLS. Throws for a file that is not PEM. */
     async listenTls(host: string, port: number, files: TlsFiles): Promise<number> {
-      const { admit, of } = places();
+      const { admit, of } = acceptedSockets();
       const server = tls.createServer(tlsOptions(files), (socket) => {
-        const place = of(socket);
-        if (!place || socket.destroyed) return;
-        place.secured();
-        handle(socket, { place, transport: 'mqtts', certificate: certificateOf(socket, place) });
+        const accepted = of(socket);
+        if (!accepted || socket.destroyed) return;
+        accepted.secured();
+        handle(socket, { accepted, transport: 'mqtts', certificate: certificateOf(socket, accepted) });
       });
       return listen(inFront(server, admit), host, port);
     },
 
-    /** MQTT over WebSocket, over TLS when there are files. */
+    /** Listens for MQTT over WebSocket; over TLS when `files` are given. */
     async listenWebSocket(host: string, port: number, files: TlsFiles | undefined): Promise<number> {
       const milliseconds = loginSeconds * 1000;
       const timeouts = { headersTimeout: milliseconds, requestTimeout: milliseconds };
@@ -139,7 +152,7 @@ export function createListeners({ log, logLimit, metrics, connections, loginSeco
       const upgradeOnly: http.RequestListener = (_request, response) => {
         response.writeHead(426, { Connection: 'close', Upgrade: 'websocket' }).end();
       };
-      const { admit, of } = places();
+      const { admit, of } = acceptedSockets();
       const webSockets = createWebSockets();
       const server = files
         ? https.createServer({ ...options, ...tlsOptions(files) }, upgradeOnly)
@@ -150,31 +163,35 @@ export function createListeners({ log, logLimit, metrics, connections, loginSeco
       server.on('upgrade', (request, socket: net.Socket, head) => {
         socket.on('error', () => undefined);
         if (!offersMqtt(request)) {
-          // HTTP servers leave sockets half open, and nothing bounds one that was taken for an upgrade.
+          // HTTP servers leave sockets half open, and after an upgrade no timeout applies to them.
           socket.once('finish', () => socket.destroy());
           socket.end(`HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
           return;
         }
-        const place = of(socket);
-        if (!place) return socket.destroy();
+        const accepted = of(socket);
+        if (!accepted) return socket.destroy();
         webSockets.open(request, socket, head, (stream, whenLoggedIn) => {
           const loggedIn = (): void => {
             whenLoggedIn();
-            place.loggedIn();
+            accepted.loggedIn();
           };
           const transport = files ? 'wss' : 'ws';
-          handle(stream, { place: { ...place, loggedIn }, transport, certificate: certificateOf(socket, place) });
+          handle(stream, {
+            accepted: { ...accepted, loggedIn },
+            transport,
+            certificate: certificateOf(socket, accepted),
+          });
         });
       });
       return listen(front, host, port);
     },
 
-    /** From now on new connections are shown these, and judged by them. */
+    /** New connections use these certificates from now on. */
     reload(files: TlsFiles): void {
       for (const server of secured) server.setSecureContext(tlsOptions(files));
     },
 
-    /** No further connections. */
+    /** Stops accepting connections. */
     stop(): void {
       for (const server of servers) if (server.listening) server.close();
     },

@@ -4,9 +4,9 @@ import type { Log } from '../../runtime/log.ts';
 import type { LogLimit } from '../../runtime/log-limit.ts';
 import { createTokenBuckets } from '../../runtime/token-buckets.ts';
 
-// Of one address, and of one identifier: so many refusals per second, twice that at once, are told at once.
+// Refusals per second, for one address and for one identifier, that are sent without delay; twice that in a burst.
 const REFUSALS_PER_SECOND = 10;
-/** Above it an answer takes this long. */
+/** Milliseconds by which further refusals are delayed. */
 const HELD_MILLISECONDS = 2_000;
 
 interface Parts {
@@ -17,16 +17,16 @@ interface Parts {
 }
 
 /**
- * What wrong logins cost. The credential is always looked at first, so a device with the right one is let in at once,
- * whatever others have tried from its address or under its identifier: nobody can be locked out. Only the answer to a
- * wrong one is held back, when there were many from its address or under its identifier; meanwhile its connection counts
- * as one that has not logged in, and is closed when its address has too many of those.
+ * Limits wrong logins. The credential is always checked first, so a device with the right one is let in at once,
+ * whatever others have tried from its address or with its identifier: nobody can be locked out. Only the refusal of a
+ * wrong login is delayed, when there were many from its address or with its identifier. Meanwhile its connection counts
+ * as not logged in, and is closed when its address has too many of those.
  */
 export function createLoginThrottle({ clock, log, logLimit, metrics }: Parts) {
   const buckets = createTokenBuckets({ clock, perSecond: REFUSALS_PER_SECOND });
 
   return {
-    /** A login was refused; resolves when that may be said. */
+    /** Records a refused login; resolves when the refusal may be sent. */
     async refused(address: string, deviceId: string | undefined, reason: string): Promise<void> {
       const leftOut = logLimit(`login ${address}`);
       if (leftOut !== undefined) log.info({ address, deviceId, reason, leftOut }, 'login refused');

@@ -2,20 +2,20 @@ import type { Clock } from '../../runtime/clock.ts';
 
 interface Parts {
   clock: Pick<Clock, 'after'>;
-  /** What a connection has from its first moment, or the end of its handshake, to the last byte of its CONNECT. */
+  /** Milliseconds from the start of a connection, or the end of its handshake, to the last byte of its CONNECT. */
   milliseconds: number;
 }
 
-/** Pieces of the time. */
+/** Number of pieces that the time is divided into. */
 const PIECES = 10;
 
 /**
- * The time that connections have to log in. It is counted in pieces, by one timer for all: a service that stood still
- * finds that one piece has gone by, however long it stood, and reads what has come meanwhile before it looks. So nobody is
- * cut off for what the service itself was late with.
+ * The time limit for logins. It is counted in pieces, by one timer for all connections. When the service itself stood
+ * still, only one piece has passed, however long that was, and the data that arrived meanwhile is read before the next
+ * check. So no connection is closed because of delays of the service.
  */
 export function createLoginTime<Connection>({ clock, milliseconds }: Parts, expire: (connection: Connection) => void) {
-  /** Since which piece; in that order. */
+  /** The number of the time piece in which each connection began, in that order. */
   const counted = new Map<Connection, number>();
   let piece = 0;
   let runs = false;

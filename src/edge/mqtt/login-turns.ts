@@ -1,29 +1,29 @@
-/** How many of a kind go on in a second, beside commands. */
+/** Logins or handshakes per second that may go on, depending on the number of commands. */
 export interface Pace {
-  /** Those that a service without commands can do. */
+  /** The rate while there are no commands. */
   most: number;
-  /** A command takes, with its result, as long as so many of them, and some time more is left to it. */
+  /** The cost of a command with its result, in logins or handshakes; it is a little higher than measured. */
   perCommand: number;
-  /** However many commands there are: about a fifth of the time. */
+  /** The lowest rate, for any number of commands: about a fifth of the time. */
   least: number;
 }
 
 export const LOGINS: Pace = { most: 3300, perCommand: 3, least: 600 };
-/** A handshake of TLS takes as long as three logins. */
+/** A TLS handshake takes as long as three logins. */
 export const HANDSHAKES: Pace = { most: 1100, perCommand: 1, least: 200 };
 
-/** Commands a second below which nothing is held back at all. */
+/** Commands per second below which nothing waits. */
 const QUIET = 30;
-/** Milliseconds of waiting that may be caught up on: timers are late when there is much to do. */
+/** Milliseconds of delay that are caught up; timers are late when the service is busy. */
 const CATCH_UP = 20;
-/** The shortest time of a timer. */
+/** The shortest time of a timer, in milliseconds. */
 const TICK = 1;
 
 interface Parts {
-  /** Commands a second that callers ask for. */
+  /** Commands per second that callers create. */
   commands(): number;
   pace: Pace;
-  /** Milliseconds. */
+  /** The current time in milliseconds. */
   now?: () => number;
   after?: (milliseconds: number, task: () => void) => void;
 }
@@ -31,11 +31,12 @@ interface Parts {
 const setTimer = (milliseconds: number, task: () => void): void => void setTimeout(task, milliseconds);
 
 /**
- * Turns for logins, and for the handshakes before them. A fleet that comes back after an outage would take all the time there is, and commands of everybody else
- * would wait: so they get the time that commands do not need, and at least a fifth.
+ * Lets logins, and the handshakes before them, take turns. All devices that reconnect after an outage would take all
+ * the time of the service, and commands would wait. So logins get the time that commands do not need, but at least a
+ * fifth.
  */
 export function createLoginTurns({ commands, pace, now = () => performance.now(), after = setTimer }: Parts) {
-  /** The order of a Set is the order in which they came. */
+  /** A Set keeps the order of arrival. */
   const waiting = new Set<() => void>();
   let dueAt = 0;
   let scheduled = false;
@@ -62,7 +63,7 @@ export function createLoginTurns({ commands, pace, now = () => performance.now()
   }
 
   return {
-    /** Resolves when it is the caller's turn, in the order of asking; undefined: at once. */
+    /** Resolves when it is the caller's turn, in the order of calls; undefined means at once. */
     wait(): Promise<void> | undefined {
       if (waiting.size === 0 && commands() < QUIET) return undefined;
       return new Promise((resolve) => {

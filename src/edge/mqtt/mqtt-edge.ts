@@ -24,11 +24,11 @@ interface Given {
   takeover: Takeover | undefined;
 }
 
-/** How devices come to this node from others; undefined where there are no others. */
+/** Makes the takeover of devices from other nodes; undefined without a cluster. */
 export const takeoverOf = ({ cluster }: Peers, common: Given['common']): Takeover | undefined =>
   cluster && createTakeover({ ...common, ownership: cluster.ownership });
 
-/** Wires the broker between its listeners, the core and the other nodes, and registers both. */
+/** Wires the broker with its listeners, the core and the other nodes, and registers broker and listeners. */
 export async function createMqttEdge({ parts, config, peers, common, core, owners, takeover }: Given) {
   const { transactions, statuses, events, requests, devices, sessions, presence, webhooks } = core;
   const { cluster } = peers;
@@ -54,7 +54,7 @@ export async function createMqttEdge({ parts, config, peers, common, core, owner
   return { broker, addresses };
 }
 
-/** Devices may be handed over to other nodes, and this node sends the wills of nodes that died. */
+/** Lets devices be handed over to other nodes, and publishes the wills of nodes that have died. */
 function joinCluster({
   parts,
   common,

@@ -4,10 +4,10 @@ import { outboundKind } from './topics.ts';
 type Opened = 'commands' | 'responses';
 
 /**
- * What is sent to connected devices out of the database, to whoever subscribes its topic: commands, and responses. `openers`
- * are called when a device has subscribed one; the functions that they return when that ends.
+ * Opens a link for commands and one for responses, from the database to each connected device that has subscribed to
+ * the topic. An opener is called when a device has subscribed; the function that it returns is called when that ends.
  */
-export function createOpened(openers: Readonly<Record<Opened, (client: Client) => () => void>>) {
+export function createOpenLinks(openers: Readonly<Record<Opened, (client: Client) => () => void>>) {
   const open = new Map<Client, Map<Opened, () => void>>();
 
   const kindOf = (client: Client, topic: string): Opened | undefined => {
@@ -29,7 +29,7 @@ export function createOpened(openers: Readonly<Record<Opened, (client: Client) =
   }
 
   return {
-    /** The client has subscribed these topics. */
+    /** Called when the client has subscribed to these topics. */
     open(client: Client, topics: readonly string[]): void {
       for (const topic of topics) {
         const kind = kindOf(client, topic);
@@ -37,7 +37,7 @@ export function createOpened(openers: Readonly<Record<Opened, (client: Client) =
       }
     },
 
-    /** It subscribes these topics no more; all of them when its connection ends. */
+    /** Called when the client has unsubscribed from these topics; without topics its connection has ended. */
     close(client: Client, topics?: readonly string[]): void {
       for (const kind of topics?.map((topic) => kindOf(client, topic)) ?? (['commands', 'responses'] as const))
         if (kind) closeOne(client, kind);

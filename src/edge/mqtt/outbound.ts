@@ -1,48 +1,47 @@
 import type { Client } from 'aedes';
+import { createCounts } from '../../runtime/counts.ts';
 import type { Watch } from '../../runtime/watch.ts';
 import { publishNumbered, subscriptionsOf } from './aedes-internals.ts';
 
 interface ClientState {
-  /** By packet identifier: what waits for its PUBACK, and what that does. */
+  /** The publishes that wait for a PUBACK, by packet identifier, with the function to call then; null for an answer. */
   pending: Map<number, (() => void) | null>;
-  /** Those of them that are answers. */
+  /** The number of answers among the pending publishes. */
   answers: number;
-  /** Answers that wait for the PUBACKs of others, by topic and text, and their bytes. */
+  /** Answers that wait until earlier ones are acknowledged, with their bytes. */
   waiting: { topic: string; payload: string }[];
   waitingBytes: number;
-  /** The developer whose these bytes are. */
+  /** The developer that these bytes are counted for. */
   owner: string;
-  /** The end of the connection gives them back. */
+  /** True when the end of the connection will give the bytes back. */
   isWatched: boolean;
   lastId: number;
 }
 
-// Answers (errors; responses that are not stored) without PUBACK of one connection. The others wait behind them, up to so
-// many bytes of a connection, and of all devices of a developer; what is more is dropped.
+// The most answers (errors, and responses that are not stored) of one connection without PUBACK. Further ones wait, up
+// to these bytes for a connection, and for all devices of a developer; beyond that they are dropped.
 const PENDING_ANSWERS = 64;
 const WAITING_BYTES = { connection: 64 * 1024, developer: 4 * 1024 * 1024 };
 const HIGHEST_ID = 65_535;
 
 interface Parts {
   watch: Watch;
-  /** The developer of a device, where that is known. */
+  /** The developer of a device, when it is known. */
   ownerOf(deviceId: string): string | undefined;
 }
 
 /**
- * Publishes to one connected client at a time and knows which PUBACK belongs to which publish, by the packet identifier
- * that it gave. Aedes would tell of persistent sessions only.
+ * Publishes to connected clients, and matches PUBACKs with publishes by the packet identifiers that it assigns. Aedes
+ * reports PUBACKs for persistent sessions only.
  */
 export function createOutbound({ watch, ownerOf }: Parts) {
   const states = new WeakMap<Client, ClientState>();
-  /** Bytes that wait, by developer. */
-  const ofDevelopers = new Map<string, number>();
+  /** Waiting bytes by developer. */
+  const ofDevelopers = createCounts();
 
   function count(state: ClientState, bytes: number): void {
     state.waitingBytes += bytes;
-    const sum = (ofDevelopers.get(state.owner) ?? 0) + bytes;
-    if (sum > 0) ofDevelopers.set(state.owner, sum);
-    else ofDevelopers.delete(state.owner);
+    ofDevelopers.add(state.owner, bytes);
   }
 
   const stateOf = (client: Client): ClientState => {
@@ -54,7 +53,7 @@ export function createOutbound({ watch, ownerOf }: Parts) {
     return state;
   };
 
-  /** An identifier that is not in use [MQTT-2.3.1-2]; 0 when all are. */
+  /** An unused packet identifier [MQTT-2.3.1-2]; 0 when all are in use. */
   function freeId(state: ClientState): number {
     for (let tries = 0; tries < HIGHEST_ID; tries += 1) {
       state.lastId = state.lastId === HIGHEST_ID ? 1 : state.lastId + 1;
@@ -63,14 +62,14 @@ export function createOutbound({ watch, ownerOf }: Parts) {
     return 0;
   }
 
-  /** `acknowledged` is null for an answer. False when the client cannot take it. */
+  /** Writes a publish; `acknowledged` is null for an answer. Returns false when the client cannot receive it. */
   function send(client: Client, topic: string, payload: string, acknowledged: (() => void) | null): boolean {
     const subscription = subscriptionsOf(client)[topic];
     if (!subscription || client.closed || !client.conn.writable) return false;
     if (watch.messages > 0) {
       watch.message({ deviceId: client.id, direction: 'out', topic, qos: subscription.qos, payload });
     }
-    // Never above what was asked for [MQTT-3.8.4-6].
+    // The QoS never exceeds the requested one [MQTT-3.8.4-6].
     if (subscription.qos === 0) {
       publishNumbered(client, { topic, payload }, 0, (error) => {
         if (!error && !client.closed) acknowledged?.();
@@ -88,15 +87,15 @@ export function createOutbound({ watch, ownerOf }: Parts) {
 
   return {
     /**
-     * Writes a command or a response; `acknowledged` runs at its PUBACK, or when it was written to a QoS 0 subscription.
-     * False when the client cannot take it.
+     * Writes a command or a response. `acknowledged` is called at its PUBACK, or after writing for a QoS 0
+     * subscription. Returns false when the client cannot receive it.
      */
     publish: (client: Client, topic: string, payload: string, acknowledged: () => void): boolean =>
       send(client, topic, payload, acknowledged),
 
     /**
-     * Writes an answer that may be lost with the connection, in its turn. False when the client leaves too many of them
-     * unacknowledged.
+     * Writes an answer, in order; it may be lost with the connection. Returns false when too many answers of the client
+     * are unacknowledged.
      */
     answer(client: Client, topic: string, payload: string): boolean {
       const state = stateOf(client);
@@ -106,7 +105,7 @@ export function createOutbound({ watch, ownerOf }: Parts) {
       }
       const bytes = Buffer.byteLength(payload);
       if (state.waiting.length === 0) state.owner = ownerOf(client.id) ?? '';
-      const ofDeveloper = (ofDevelopers.get(state.owner) ?? 0) + bytes;
+      const ofDeveloper = ofDevelopers.of(state.owner) + bytes;
       if (client.closed || ofDeveloper > WAITING_BYTES.developer) return false;
       if (state.waitingBytes + bytes > WAITING_BYTES.connection) return false;
       if (!state.isWatched) client.conn.once('close', () => count(state, -state.waitingBytes));
@@ -116,13 +115,13 @@ export function createOutbound({ watch, ownerOf }: Parts) {
       return true;
     },
 
-    /** True while nothing waits for its PUBACK. */
+    /** True while no publish waits for its PUBACK. */
     isEmpty: (client: Client): boolean => (states.get(client)?.pending.size ?? 0) === 0,
 
     /** True while a publish with this identifier waits for its PUBACK. */
     awaits: (client: Client, messageId: number): boolean => states.get(client)?.pending.has(messageId) === true,
 
-    /** A PUBACK came. One that nothing waits for says nothing. */
+    /** A PUBACK was received; one without a matching publish is ignored. */
     acknowledged(client: Client, messageId: number | undefined): void {
       const state = states.get(client);
       if (!state || messageId === undefined) return;

@@ -2,12 +2,15 @@ import type { Metrics } from '../../metrics.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { MOST_FILTERS, TYPE } from './packet-rules.ts';
 
-/** A connection may cause so many times the packets that a device may send messages: acks and PUBACKs are packets too. */
+/** Packets that a connection may send per message that the device may send: acks and PUBACKs are packets, too. */
 const PACKETS_PER_MESSAGE = 5;
 const BURST_SECONDS = 2;
-/** A packet counts once more for each so many bytes, as powers of two: filters are short, and each is looked at. */
+/**
+ * A packet counts once more for each further 32 bytes of filters, or 1024 bytes of other content (as powers of two).
+ * Filters are short, and each one must be processed.
+ */
 const BYTES_COUNTED = { filters: 5, others: 10 };
-/** A connection that has used its allowance up is read again after this time. */
+/** Milliseconds after which a connection that has used up its allowance is read again. */
 const PAUSE_MILLISECONDS = 50;
 
 interface Parts {
@@ -24,7 +27,7 @@ export function createPacketAllowances({ clock, metrics, messageRate }: Parts) {
   const isLimited = packetRate > 0;
 
   return {
-    /** The share of the allowance that a packet uses; at most that of a second, so that no keep-alive ends meanwhile. */
+    /** The cost of a packet; at most the allowance of one second, so that no keep-alive expires during the pause. */
     costOf(type: number, length: number): number {
       const ofFilters = type === TYPE.SUBSCRIBE || type === TYPE.UNSUBSCRIBE;
       const size = ofFilters ? Math.min(MOST_FILTERS, length >> BYTES_COUNTED.filters) : length >> BYTES_COUNTED.others;
@@ -56,7 +59,7 @@ export function createPacketAllowances({ clock, metrics, messageRate }: Parts) {
       return {
         isPaused: (): boolean => paused,
 
-        /** How many packets may be read now, at most `most`. Begins a pause when it is none. */
+        /** The number of packets that may be read now, at most `most`. Begins a pause when it is 0. */
         packets(most: number): number {
           if (!isLimited) return most;
           if (tokens < most) refill();
@@ -64,7 +67,7 @@ export function createPacketAllowances({ clock, metrics, messageRate }: Parts) {
           return Math.min(most, Math.floor(tokens));
         },
 
-        /** Whether packets of that cost use the allowance up. */
+        /** True when packets of this cost use up the allowance. */
         isUsedUpBy: (cost: number): boolean => isLimited && cost >= tokens,
 
         take(cost: number): void {

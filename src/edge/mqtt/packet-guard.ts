@@ -11,20 +11,20 @@ import { createPacketReader, type Found } from './packet-reader.ts';
 import { packetFault, TYPE, UNKNOWN_LEVEL } from './packet-rules.ts';
 import { createReadingShare } from './reading-share.ts';
 
-/** Largest remaining length of a packet, in bytes: before a client is logged in, and after. */
+/** The largest remaining length of a packet in bytes, before and after the login. */
 const PACKET_LIMITS = { beforeLogin: 4 * 1024, afterLogin: 256 * 1024 };
 
-/** Packets of one connection that are in work at a time; the others wait in its socket. */
+/** Packets of one connection that are processed at a time; further ones wait in its socket. */
 const WINDOW = 32;
-/** Packets that are handed on in one go, and their bytes; a longer one goes alone. */
+/** The most packets, and bytes, that are passed to Aedes at once; a longer packet is passed alone. */
 const RUN = { packets: 8, bytes: 8 * 1024 };
-/** Packets of such a run while other connections wait for their turn. */
+/** The most packets at once while other connections wait for their turn. */
 const SHARED_RUN = 4;
-/** Levels of a topic; Aedes takes no more. */
+/** The most levels of a topic that Aedes accepts. */
 const DEEPEST_TOPIC = 100;
-/** The first byte of the first packet. */
+/** The first byte of a CONNECT packet. */
 const CONNECT = TYPE.CONNECT << 4;
-/** CONNACK: the server does not speak this level [MQTT-3.1.2-2]. */
+/** The CONNACK code for an unsupported protocol level [MQTT-3.1.2-2]. */
 const UNACCEPTABLE_LEVEL = 1;
 
 interface Parts {
@@ -34,45 +34,51 @@ interface Parts {
   metrics: Metrics;
   /** LAPEL_DEVICE_RATE_LIMIT: messages per second and device; 0 is no limit. */
   messageRate: number;
-  /** The developer of a device that is logged in, where that is known. */
+  /** The developer of a logged-in device, when it is known. */
   ownerOf(deviceId: string): string | undefined;
-  /** A packet of a device that is logged in came, of whatever kind. */
+  /** Called for every packet of a logged-in device. */
   heard(deviceId: string): void;
-  /** Whether a SUBSCRIBE or UNSUBSCRIBE of so many filters is within the rate of the device; else its connection ends. */
+  /**
+   * Returns whether a SUBSCRIBE or UNSUBSCRIBE with this number of filters is within the rate of the device; otherwise
+   * the connection ends.
+   */
   mayAsk(client: Client, filters: number): boolean;
-  /** A SUBSCRIBE is about to be carried out. */
+  /** Called before a SUBSCRIBE is carried out. */
   subscribes(packet: SubscribePacket): void;
   /** True while a publish to the client with this packet identifier waits for its PUBACK. */
   awaitsPuback(client: Client, messageId: number): boolean;
-  /** The CONNECT has come to its end, well or not. */
+  /** The CONNECT was processed, successfully or not. */
   loginEnded(client: Client): void;
-  /** The connection is about to end: nothing more is to be written to it but the answers to what is in work. */
+  /** The connection is about to end: only the answers to packets in work may still be written. */
   ending(client: Client): void;
 }
 
-/** What the listener knows of a connection. */
+/** The part of a connection that the guard reports to. */
 export interface Connection {
-  /** Where it comes from. */
+  /** The address of the device. */
   address: string;
-  /** The whole CONNECT has come. */
+  /** The whole CONNECT has arrived. */
   spoke(): void;
   loggedIn(): void;
-  /** Its CONNECT was refused. */
+  /** The CONNECT was refused. */
   refused(): void;
 }
 
 export interface Guarded {
-  /** Answers a CONNACK with a code other than 0 and ends the connection. */
+  /** Sends a CONNACK with a code other than 0 and ends the connection. */
   refuse(code: number): void;
 }
 
 /**
- * Stands in front of Aedes: reads the socket, finds the packets in what came, judges each as a whole and hands it on. A
- * packet that breaks the protocol ends its connection, and nothing else. What is in work is bounded per connection, in
- * number (WINDOW) and in rate, by not reading on: so no device holds up another's packets, and none of its own is lost.
- * All of them together share the event loop with the rest of the service (createReadingShare).
- * Behind CONNECT nothing is handed on until the login is done: a client may send on at once [MQTT-3.1.4]. A connection
- * that ends for what it sent gets the answers to all that came before: they would be lost with a socket that is cut off.
+ * Stands in front of Aedes: reads the socket, splits the data into packets, checks each packet as a whole and passes it
+ * on.
+ * - A packet that breaks the protocol ends its own connection only.
+ * - The packets in work are bounded per connection in number (WINDOW) and rate, by not reading further. So no device
+ * delays the packets of another, and none of its own is lost.
+ * - All connections together share the event loop with the rest of the service (createReadingShare).
+ * - Packets after CONNECT wait until the login is done: a client may send them at once [MQTT-3.1.4].
+ * - A connection that is ended because of a packet still gets the answers to all earlier packets; closing the socket at
+ * once would lose them.
  */
 export function createPacketGuard(parts: Parts) {
   const {
@@ -92,14 +98,15 @@ export function createPacketGuard(parts: Parts) {
   const share = createReadingShare();
   const allowances = createPacketAllowances({ clock, metrics, messageRate });
 
-  /** Before a packet is carried out; why its connection has to end, if it has. */
+  /** Called before a packet is carried out. Returns the reason why the connection must end, if there is one. */
   function packet(client: Client, parsed: Packet): string | undefined {
     if (parsed.cmd === 'subscribe' || parsed.cmd === 'unsubscribe') {
       const filters = parsed.cmd === 'subscribe' ? parsed.subscriptions : parsed.unsubscriptions;
       if (parsed.cmd === 'subscribe') subscribes(parsed);
       return mayAsk(client, filters.length) ? undefined : 'more packets per second than a device may send';
     }
-    // Aedes would end the connection for a topic that is too deep; it is just one more that is not the device's.
+    // Aedes would end the connection for a topic with too many levels. Shortened, it is treated like any other topic
+    // that is not the device's own.
     if (parsed.cmd === 'publish' && parsed.topic.length > DEEPEST_TOPIC) {
       parsed.topic = parsed.topic.split('/', DEEPEST_TOPIC).join('/');
     }
@@ -121,7 +128,7 @@ export function createPacketGuard(parts: Parts) {
       readable: read,
       packet(parsed) {
         const reason = packet(client, parsed);
-        if (reason !== undefined) end(reason); // it is the last that is answered
+        if (reason !== undefined) end(reason); // this packet is the last one that gets an answer
       },
       connected() {
         if (phase !== 'connecting') return;
@@ -141,7 +148,7 @@ export function createPacketGuard(parts: Parts) {
       },
     });
 
-    /** How many more packets may be handed on now. */
+    /** The number of packets that may be passed on now. */
     function room(): number {
       if (phase === 'waiting') return 1;
       if (phase !== 'open') return 0;
@@ -150,7 +157,9 @@ export function createPacketGuard(parts: Parts) {
 
     const mayRead = (): boolean => phase === 'waiting' || phase === 'open';
 
-    /** Whether a packet may be handed on in this turn of the event loop; else the next turn asks again. */
+    /**
+     * Whether a packet may be passed on in this turn of the event loop; otherwise it is asked again in a later turn.
+     */
     function mayHandOn(): boolean {
       if (phase !== 'open' || turn === 'given' || share.free()) return true;
       turn = 'waits';
@@ -166,7 +175,7 @@ export function createPacketGuard(parts: Parts) {
       if (turn === 'given') turn = 'none';
     }
 
-    /** Hands on what may be, and reads on while nothing waits that has come. */
+    /** Passes on packets as far as permitted, and reads further while no complete packet waits. */
     function read(): void {
       if (reading || waitsForTurn()) return;
       reading = true;
@@ -176,21 +185,24 @@ export function createPacketGuard(parts: Parts) {
           if (handed === 'a run') continue;
           if (handed === 'waits') {
             if (inWork > 0 || allowance.isPaused() || waitsForTurn() || phase !== 'open') break;
-            continue; // all was done at once
+            continue; // all packets were finished synchronously
           }
           if (!mayRead()) break;
           const chunk = conn.read() as Buffer | null;
           if (chunk === null) break;
           reader.push(chunk);
         }
-        // What comes on a connection that ends is thrown away, so that the other side's end is seen.
+        // The input of an ending connection is discarded, so that the close of the other side is noticed.
         while (phase === 'ending' && !client.closed && conn.read() !== null);
       } finally {
         reading = false;
       }
     }
 
-    /** Hands on whole packets as one run: there may be more; one has come that must wait, or must not; or all is handed on. */
+    /**
+     * Passes on complete packets at once. Returns `a run` when there may be more, `waits` when a packet must wait or is
+     * faulty, and `all` when no complete packet is left.
+     */
     function handOn(): 'a run' | 'waits' | 'all' {
       const most = room();
       let longest = RUN.packets;
@@ -214,8 +226,8 @@ export function createPacketGuard(parts: Parts) {
         if (found === 'part') break;
         fault = found === 'whole' ? faultOf() : unreadable(found, limit);
         if (fault !== undefined) break;
-        // DISCONNECT ends the connection at once: all that came before it is answered first. PUBREL releases what must
-        // have been stored: it goes together with others of its kind only.
+        // DISCONNECT ends the connection at once, so all earlier packets are answered first. PUBREL releases a message
+        // that must be stored by then, so it is passed on only together with other PUBRELs.
         const type = reader.first >> 4;
         waits =
           (type === TYPE.DISCONNECT && inWork + count > 0) ||
@@ -243,14 +255,14 @@ export function createPacketGuard(parts: Parts) {
       return `packet of ${reader.length} bytes is larger than ${limit}`;
     }
 
-    /** What is wrong with the packet that the reader has found. */
+    /** The fault of the packet that the reader has found. */
     function faultOf(): string | undefined {
       const { bytes, first, start } = reader;
       const type = first >> 4;
       const fault = packetFault(bytes, first, start, reader.end);
       if (fault !== undefined) return fault;
       if (phase === 'open' && type === TYPE.CONNECT) return '[MQTT-3.1.0-2] a second CONNECT';
-      const ofQos2 = type === TYPE.PUBREC || type === TYPE.PUBCOMP; // nothing of that QoS is ever sent to a device
+      const ofQos2 = type === TYPE.PUBREC || type === TYPE.PUBCOMP; // the service sends no QoS 2 messages to devices
       if (ofQos2 && awaitsPuback(client, bytes.readUInt16BE(start))) return '[MQTT-4.3.2-1] no answer to QoS 1';
       return undefined;
     }
@@ -279,7 +291,7 @@ export function createPacketGuard(parts: Parts) {
       else fail(clause);
     }
 
-    /** Takes nothing more, and ends the connection when what is in work is answered. */
+    /** Accepts no further packets, and ends the connection when the packets in work are answered. */
     function end(reason: string): void {
       if (phase === 'ending') return;
       phase = 'ending';
@@ -300,7 +312,7 @@ export function createPacketGuard(parts: Parts) {
       phase = 'ending';
       reader.clear();
       connection.refused();
-      conn.write(Buffer.from([0x20, 2, 0, code])); // [MQTT-3.2.2-4]
+      conn.write(Buffer.from([0x20, 2, 0, code])); // CONNACK with a return code [MQTT-3.2.2-4]
       finish();
     }
 

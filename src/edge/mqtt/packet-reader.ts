@@ -1,22 +1,26 @@
 const NOTHING = Buffer.alloc(0);
-// A packet that comes in pieces is gathered in a buffer that grows with what has come, not with what is claimed.
+// Bytes. A packet that arrives in pieces is collected in a buffer that grows with the received bytes, and not with the
+// claimed length.
 const SMALLEST_GATHERING = 1024;
-const LENGTH_BYTES = 4; // [MQTT-2.2.3]
+const LENGTH_BYTES = 4; // bytes of the remaining length field, at most [MQTT-2.2.3]
 
 export type Found = 'none' | 'part' | 'whole' | 'too large' | 'bad length';
 
 /**
- * Finds the packets in what comes on a connection. As long as packets come whole no byte is copied: what is handed out
- * are windows on the chunks. A packet that comes in pieces is copied as often as it takes to double.
+ * Splits the data of a connection into packets. While packets arrive whole no byte is copied: the result is a view of
+ * the received chunk. A packet that arrives in pieces is copied whenever the buffer doubles.
  */
 export function createPacketReader() {
-  let filled = 0; // what has come ends here
-  let taken = 0; // what was handed out ends here
-  let seen = 0; // the packets that were seen end here
+  let filled = 0; // end of the received bytes
+  let taken = 0; // end of the bytes that were taken
+  let seen = 0; // end of the packets that were seen
 
   const reader = {
     bytes: NOTHING as Buffer,
-    /** Of the packet that `look` has found last: its first byte, where its body begins and ends, and what it claims. */
+    /**
+     * Of the packet that `look` has found last: its first byte, the begin and end of its body, and its remaining
+     * length.
+     */
     first: 0,
     start: 0,
     end: 0,
@@ -43,7 +47,10 @@ export function createPacketReader() {
       filled += chunk.length;
     },
 
-    /** Looks at the packet behind those that were seen. One that claims more than `limit` is not waited for. */
+    /**
+     * Finds the packet after those that were seen. A packet longer than `limit` is reported at once, without waiting
+     * for its body.
+     */
     look(limit: number): Found {
       const { bytes } = reader;
       if (seen === filled) return 'none';
@@ -64,12 +71,12 @@ export function createPacketReader() {
       return reader.end > filled ? 'part' : 'whole';
     },
 
-    /** The packet that `look` has found is to be handed out. */
+    /** Marks the packet that `look` has found as ready to be taken. */
     see(): void {
       seen = reader.end;
     },
 
-    /** A window on the packets that were seen and not handed out before. */
+    /** Takes the packets that were seen, as a view of the buffer. */
     take(): Buffer {
       const window = taken === 0 && seen === reader.bytes.length ? reader.bytes : reader.bytes.subarray(taken, seen);
       taken = seen;

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 
-/** The types of control packets, as the first four bits say them. */
+/** The types of control packets, from the first four bits. */
 export const TYPE = {
   CONNECT: 1,
   PUBLISH: 3,
@@ -14,13 +14,14 @@ export const TYPE = {
   DISCONNECT: 14,
 } as const;
 
-/** Filters in one SUBSCRIBE or UNSUBSCRIBE at most; a device has three topics. */
+/** The most filters in one SUBSCRIBE or UNSUBSCRIBE; a device needs only three. */
 export const MOST_FILTERS = 256;
 
-/** What is wrong with a packet: the clause of MQTT 3.1.1 first. `UNKNOWN_LEVEL` has an answer, CONNACK 1. */
+/** The fault of a CONNECT with an unknown protocol level. It is the only fault that is answered, with CONNACK 1. */
 export const UNKNOWN_LEVEL = '[MQTT-3.1.2-2] protocol level';
 
-// Flag bits by type [MQTT-2.2.2-1]; those of PUBLISH have a meaning. Types that only a server sends are not here.
+// Required flag bits by type [MQTT-2.2.2-1]; -1 for types that only a server sends. The flags of PUBLISH have meanings
+// of their own.
 const FLAGS = [-1, 0, -1, -1, 0, 0, 2, 0, 2, -1, 2, -1, 0, -1, 0, -1];
 const KNOWN_LEVELS: Record<string, number> = { MQTT: 4, MQIsdp: 3 };
 
@@ -32,8 +33,8 @@ const PLUS = 0x2b;
 const HASH = 0x23;
 
 /**
- * What is wrong with bytes that should be a UTF-8 string for people, or undefined. Most strings are ASCII and are judged
- * by their bytes alone.
+ * The fault of bytes that should be readable UTF-8 text, or undefined. Most texts are ASCII and are checked by their
+ * bytes alone.
  */
 function textFault(bytes: Buffer, start: number, end: number): string | undefined {
   let ascii = true;
@@ -72,7 +73,7 @@ function filterFault(bytes: Buffer, start: number, end: number): string | undefi
   return textFault(bytes, start, end);
 }
 
-/** The end of the string whose length is at `at`, or -1 when it does not fit. */
+/** The end of the string whose length field is at `at`, or -1 when it exceeds the packet. */
 function stringEnd(bytes: Buffer, at: number, end: number): number {
   if (at + 2 > end) return -1;
   const stop = at + 2 + bytes.readUInt16BE(at);
@@ -97,13 +98,13 @@ function connectFault(bytes: Buffer, start: number, end: number): string | undef
   if (!hasUser && hasPassword) return '[MQTT-3.1.2-22] password without a user name';
 
   let at = nameEnd + 4;
-  // In their order [MQTT-3.1.3-1]: whether the field is there, and whether it is text.
+  // The fields in their order [MQTT-3.1.3-1]: true when the field is present.
   const fields = [true, hasWill, hasWill, hasUser, hasPassword];
   for (let field = 0; field < fields.length; field += 1) {
     if (!fields[field]) continue;
     const stop = stringEnd(bytes, at, end);
     if (stop < 0) return '[MQTT-3.1.3-1] a field is missing';
-    const isText = field !== 2 && field !== 4; // the will's message and the password are bytes
+    const isText = field !== 2 && field !== 4; // the message of the will and the password may be any bytes
     const fault = isText ? textFault(bytes, at + 2, stop) : undefined;
     if (fault) return fault;
     at = stop;
@@ -140,8 +141,8 @@ function filtersFault(bytes: Buffer, start: number, end: number, withQos: boolea
 }
 
 /**
- * The clause of MQTT 3.1.1 that a packet of a client breaks, or undefined. Pure, without a copy: `first` is the first
- * byte of the packet, its variable header and payload are `bytes` from `start` to `end`.
+ * The clause of MQTT 3.1.1 that a packet of a client breaks, or undefined. `first` is the first byte of the packet; its
+ * variable header and payload are `bytes` from `start` to `end`. Nothing is copied.
  */
 export function packetFault(bytes: Buffer, first: number, start: number, end: number): string | undefined {
   const type = first >> 4;
@@ -160,7 +161,7 @@ export function packetFault(bytes: Buffer, first: number, start: number, end: nu
     case TYPE.PINGREQ:
     case TYPE.DISCONNECT:
       return start === end ? undefined : '[MQTT-2.2.3] remaining length above 0';
-    default: // PUBACK, PUBREC, PUBREL, PUBCOMP
+    default: // the remaining types: PUBACK, PUBREC, PUBREL, PUBCOMP
       if (end - start !== 2) return '[MQTT-2.2.3] remaining length other than 2';
       return bytes.readUInt16BE(start) === 0 ? '[MQTT-2.3.1-1] packet identifier 0' : undefined;
   }

@@ -2,16 +2,17 @@ import { boundedFaults, DomainError, type Fault, MOST_FAULTS } from '../../error
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-// An escaped pair of surrogates, which is one character; an escape of NUL or of half a pair; any other escape. A pair is
-// taken whole and a backslash with what it escapes, so that nothing is read from the middle of an escape.
+// Matches an escaped surrogate pair (one character), an escape of NUL or of a lone surrogate, or any other escape.
+// Pairs, and backslashes with the character after them, are matched whole, so that no match begins in the middle of an
+// escape.
 const ESCAPES = /\\u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|\\u(?:0000|[dD][89a-fA-F][\da-fA-F]{2})|\\./g;
 const ESCAPE_LENGTH = 6;
 
-/** JSON without NUL and without lone surrogates, which no database and no other JSON keeps: U+FFFD is in their place. */
+/** Replaces NUL and lone surrogates by U+FFFD in JSON: databases and other JSON implementations do not keep them. */
 const replaced = (json: string): string =>
   json.includes('\\u') ? json.replace(ESCAPES, (found) => (found.length === ESCAPE_LENGTH ? '\\ufffd' : found)) : json;
 
-/** The JSON of a message of a device. Throws REQUEST_INVALID for what is none, or no UTF-8. */
+/** Parses the JSON of a message of a device. Throws REQUEST_INVALID when it is not JSON, or not UTF-8. */
 export function decodePayload(payload: string | Buffer): unknown {
   try {
     return JSON.parse(replaced(typeof payload === 'string' ? payload : utf8.decode(payload)));
@@ -23,10 +24,10 @@ export function decodePayload(payload: string | Buffer): unknown {
   }
 }
 
-/** Characters of the details on the errors topic at most. */
+/** The most characters of the details on the errors topic. */
 const LONGEST_DETAILS = 16 * 1024;
 
-/** The faults that a device is told: as many as fit. */
+/** As many faults as fit into an errors message. */
 export function toldFaults(faults: readonly Fault[]): Fault[] {
   let most = MOST_FAULTS;
   for (;;) {

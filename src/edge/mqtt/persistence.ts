@@ -1,9 +1,9 @@
-// What Aedes keeps between connections, as sessions: subscriptions, inbound QoS 2 packets and wills. It is an Aedes
-// persistence, and passes the library's abstract test suite but for two groups of tests, on purpose:
-// - Outgoing packets: the offline queue to devices is the transactions table (a second queue would make duplicates, and
-//   that of Aedes has no bound). Nothing is enqueued; the outgoing calls only tell which PUBACK belongs to which publish.
-// - Retained messages: devices may not retain, and the service retains nothing.
-// And two tests look subscriptions up through wildcards, which devices may not subscribe.
+// The persistence of Aedes, stored as sessions: subscriptions, inbound QoS 2 packets and wills. It passes the library's
+// abstract test suite except for two groups of tests, on purpose:
+// - Outgoing packets: the only queue to devices is the transactions table. A second queue would make duplicates, and
+// that of Aedes has no bound. So nothing is enqueued, and the outgoing functions only match PUBACKs with publishes.
+// - Retained messages: devices may not retain messages, and the service retains none.
+// Two further tests look up subscriptions with wildcards, which devices may not use.
 import { Readable } from 'node:stream';
 import type { Client } from 'aedes';
 import type { Sessions, StoredPacket, StoredSubscription } from '../../core/sessions/sessions.ts';
@@ -12,7 +12,7 @@ import type { Fence } from '../../platform/cluster/ownership.ts';
 import { MOST_UNRELEASED } from './exactly-once.ts';
 import type { Outbound } from './outbound.ts';
 
-/** A filter that only the store answers: it makes Aedes report a session that has no subscriptions as present. */
+/** A topic filter that only the store returns: it makes Aedes report a session without subscriptions as present. */
 export const SESSION_MARKER = '$session';
 
 type ClientId = Pick<Client, 'id'>;
@@ -22,17 +22,26 @@ type Subscription = { topic: string; qos: number } & Record<string, unknown>;
 interface Parts {
   sessions: Sessions;
   outbound: Pick<Outbound, 'acknowledged'>;
-  /** The access rule again: Aedes stores all filters of a SUBSCRIBE, also those it refused. */
+  /**
+   * The access rule for subscriptions. It is checked here again, because Aedes stores all filters of a SUBSCRIBE, also
+   * refused ones.
+   */
   allows(clientId: string, topic: string): boolean;
-  /** A message of QoS 2 was released, and forgotten. */
+  /** Called when a QoS 2 message was released and deleted. */
   released?(client: Client, messageId: number): void;
-  /** False when nothing that a device publishes is forwarded: Aedes asks at every message, and need not wait for a look-up. */
+  /**
+   * False when messages of devices are never forwarded: then the subscribers, which Aedes asks for at every message,
+   * need not be looked up.
+   */
   forwards?: boolean;
-  /** Where there are other nodes: the name of this one, under which its wills are kept; who is dead is known elsewhere. */
+  /** In a cluster: the name of this node, under which its wills are stored. Dead nodes are found elsewhere then. */
   nodeId?: (() => string) | undefined;
-  /** False while a connection has not shown whose it is: Aedes also ends the session that one of those has claimed. */
+  /**
+   * False for a connection that has not proved its identity: Aedes also ends the session that such a connection has
+   * claimed.
+   */
   isLoggedIn?(client: object): boolean;
-  /** And what a connection must pass to write something. */
+  /** In a cluster: the check that each write of a connection must begin with. */
   fenceOf?(client: object): Fence | undefined;
 }
 
@@ -65,12 +74,12 @@ export function createPersistence(parts: Parts) {
   }
 
   return {
-    /** Before CONNACK of a persistent session: makes it, or remembers that it is resumed. */
+    /** Called before the CONNACK of a persistent session: creates the session, or remembers that it is resumed. */
     async openSession(clientId: string): Promise<void> {
       if (await sessions.open(clientId)) resumed.add(clientId);
     },
 
-    /** The session was there, as the login itself found. */
+    /** Remembers that the session exists, as the login has found. */
     resumes(clientId: string): void {
       resumed.add(clientId);
     },
@@ -124,11 +133,14 @@ export function createPersistence(parts: Parts) {
         })(),
       ),
 
-    /** What is stored for a device of QoS 2 and not released: whether this identifier, and how many. */
+    /**
+     * Looks up the stored QoS 2 messages of a device that are not released: whether this identifier is among them, and
+     * their number.
+     */
     incoming: sessions.countIncoming,
 
     async incomingStorePacket(client: ClientId, packet: Packet): Promise<void> {
-      const { length: _, ...fields } = packet; // of the wire, not of the message
+      const { length: _, ...fields } = packet; // the length belongs to the packet on the wire, and not to the message
       const stored = toStored(client.id, fields);
       const kept = await sessions.keepIncoming(packet.messageId ?? 0, stored, MOST_UNRELEASED, fenceOf(client));
       if (!kept) throw new Error('too many messages of QoS 2 without PUBREL');
@@ -166,7 +178,8 @@ export function createPersistence(parts: Parts) {
         const stored = await sessions.takeWill(client.id, nodeId?.());
         return stored && fromStored(stored);
       } catch (error) {
-        // Nobody catches it in Aedes, and it would end the process. A will that stays is that of a connection that ended.
+        // Aedes does not catch this error, so it would end the process. Keeping the will is harmless: the connection it
+        // belongs to has ended.
         if (isDatabaseAway(error)) return undefined;
         throw error;
       }

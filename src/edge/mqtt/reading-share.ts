@@ -2,40 +2,46 @@ import { createFairQueue } from '../../runtime/fair-queue.ts';
 import { threadTime } from '../../runtime/thread-time.ts';
 
 /**
- * Milliseconds of processor time of one turn of the event loop that the packets of devices may take, over all connections: of several
- * developers, and of one who is alone. Shorter turns leave less time to others' packets, and take more of it for themselves.
+ * Milliseconds of processor time in one turn of the event loop for the packets of devices, over all connections: while
+ * several developers are active, and while only one is. Shorter turns leave less time to the packets of others, and
+ * have more overhead.
  */
 const PER_TURN = { shared: 1, alone: 5 };
-/** Milliseconds since the packet of another one, after which a developer is alone. */
+/** Milliseconds after the packet of another developer, until a developer counts as the only active one. */
 const ALONE_AFTER = 1_000;
-/** A packet counts once more for each so many bytes, as a power of two. */
+/** A packet counts once more for each further 1024 bytes (as a power of two). */
 const BYTES_COUNTED = 10;
 
-/** A connection that waits for its share: it hands on one run of packets, or nothing when it is gone. */
+/** Continues the reading of a connection: it passes on one run of packets, or nothing if the connection has ended. */
 type Resume = () => void;
 
-/** Calls back when what was begun has come to where it waits for something else: promises that are settled go on first. */
+/**
+ * Calls `next` after the work that has just begun reaches its first real wait: settled promises are processed first.
+ */
 const afterwards = (next: () => void): void => queueMicrotask(() => process.nextTick(next));
 
 interface Clocks {
-  /** Milliseconds. */
+  /** The current time in milliseconds. */
   now?: () => number;
-  /** Milliseconds of processor time. */
+  /** The processor time used so far, in milliseconds. */
   used?: () => number;
 }
 
 /**
- * Shares the event loop between the packets of all connections and everything else. Rates hold for each device, but a
- * developer may have many: together they cause more work than there is time for. What packets take is measured, with what
- * follows them at once; when it is too much for one turn, the connections wait for the next ones. They go round by developer,
- * then by device, a few packets each, so that a short acknowledgement waits neither behind a hundred large messages, nor
- * behind the small ones of another developer's hundreds of devices.
+ * Shares the event loop between the packets of all connections and all other work. Rates limit each device, but the
+ * many devices of a developer together can cause more work than there is time for. So the processor time of packets is
+ * measured, including the work that follows at once. When it exceeds the limit of a turn, further connections wait for
+ * the next turns. They take turns by developer, then by device, with a few packets each. So a short ack waits neither
+ * for a hundred large messages, nor for the small ones of hundreds of devices of another developer.
  */
 export function createReadingShare({ now = () => performance.now(), used = threadTime }: Clocks = {}) {
   const waiting = createFairQueue<Resume>();
-  /** When the first packet of this turn was handed on. */
+  /** The time when the first packet of this turn was passed on. */
   let began: number | undefined;
-  /** The processor time of then. It is asked for only after a turn that was too long by the clock: that costs time, too. */
+  /**
+   * The processor time at that moment. It is read only after a turn was too long by the wall clock, because reading it
+   * costs time, too.
+   */
   let beganAt: number | undefined;
   let isPressed = false;
   let scheduled = false;
@@ -46,7 +52,7 @@ export function createReadingShare({ now = () => performance.now(), used = threa
     if (began === undefined) return false;
     const at = now();
     const most = at - changedAt < ALONE_AFTER ? PER_TURN.shared : PER_TURN.alone;
-    if (at - began < most) return false; // no more processor time than that has gone by
+    if (at - began < most) return false; // the processor time cannot be more than the elapsed time
     isPressed = true;
     return beganAt === undefined || used() - beganAt >= most;
   }
@@ -76,14 +82,14 @@ export function createReadingShare({ now = () => performance.now(), used = threa
   }
 
   return {
-    /** Whether packets may be handed on at once; else the connection waits. */
+    /** Whether packets may be passed on at once; otherwise the connection must wait. */
     free: (): boolean => waiting.size() === 0 && !isUsedUp(),
-    /** A connection of a developer's device whose next packet has so many bytes. */
+    /** Queues a connection, with the size of its next packet in bytes. */
     wait(resume: Resume, { developerId, deviceId }: { developerId: string; deviceId: string }, bytes: number): void {
       waiting.put([developerId, deviceId], resume, 1 + (bytes >> BYTES_COUNTED));
       schedule();
     },
-    /** Packets are about to be handed on, of a developer's device where that is known. */
+    /** Called before packets are passed on, with the developer of the device when it is known. */
     begins(developerId: string | undefined): void {
       const at = now();
       began ??= at;

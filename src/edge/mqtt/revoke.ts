@@ -2,7 +2,10 @@ import type { Revoke } from '../../core/devices/devices.ts';
 import type { Takeover } from '../../core/sessions/takeover.ts';
 import type { Broker } from './broker.ts';
 
-/** Ends the connection of a device whose right to it ends with the unit of work; on whichever node it is. */
+/**
+ * Makes the function that disconnects a device, on whichever node it is, when a unit of work ends its right to be
+ * connected.
+ */
 export function createRevoke(
   takeover: Takeover | undefined,
   broker: () => Pick<Broker, 'disconnect' | 'carryOutWill'>,

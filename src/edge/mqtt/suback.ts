@@ -4,20 +4,20 @@ const REFUSED = 0x80;
 
 interface Repeated {
   messageId: number;
-  /** Topic and quality of service as asked for, one for each filter of the packet. */
+  /** The requested topic filter and QoS of each filter of the packet. */
   asked: { topic: string; qos: number }[];
 }
 
 /**
- * SUBACK has a code for each filter of a SUBSCRIBE, also for one that comes twice [MQTT-3.8.4-5]; Aedes leaves those out.
- * So a packet with repeated filters is handed on without its identifier, which Aedes does not answer, and with the last
- * of each; and answered here when Aedes tells what it has granted.
+ * A SUBACK must have a code for each filter of a SUBSCRIBE, also for repeated ones [MQTT-3.8.4-5], but Aedes leaves
+ * those out. So a packet with repeated filters is passed on without its identifier, which Aedes does not answer, and
+ * with only the last of each repeated filter. The SUBACK is sent here when Aedes reports the granted subscriptions.
  */
 export function createSubacks() {
   const repeated = new WeakMap<Subscription, Repeated>();
 
   return {
-    /** A SUBSCRIBE is about to be carried out. */
+    /** Called before a SUBSCRIBE is carried out. */
     prepare(packet: SubscribePacket): void {
       const { messageId, subscriptions } = packet;
       const last = new Map(subscriptions.map((subscription) => [subscription.topic, subscription]));
@@ -28,7 +28,7 @@ export function createSubacks() {
       delete packet.messageId;
     },
 
-    /** It was carried out; the subscriptions say what was granted. */
+    /** Called after a SUBSCRIBE was carried out, with the granted QoS in each subscription. */
     answer(client: Client, subscriptions: Subscription[]): void {
       const found = subscriptions[0] && repeated.get(subscriptions[0]);
       if (!found || client.closed) return;

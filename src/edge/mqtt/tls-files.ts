@@ -4,7 +4,9 @@ import { createSecureContext } from 'node:tls';
 import { DomainError } from '../../errors.ts';
 import { readRevoked } from './certificates.ts';
 
-/** What a TLS listener shows, whose client certificates it believes, and which not; PEM. */
+/**
+ * The TLS files in PEM: the server's certificate and key, the CA of client certificates, and their revocation lists.
+ */
 export interface TlsFiles {
   cert: Buffer;
   key: Buffer;
@@ -12,7 +14,7 @@ export interface TlsFiles {
   clientCrl?: Buffer;
 }
 
-/** Where they are; null: none. */
+/** The paths of the TLS files; null where there is none. */
 interface TlsPaths {
   cert: string;
   key: string;
@@ -31,7 +33,10 @@ function read(setting: string, file: string, check: (content: Buffer) => unknown
   }
 }
 
-/** Reads the files of the settings. SETTING_INVALID names the one that cannot be had, or is not what it should be. */
+/**
+ * Reads the files of the settings. Throws SETTING_INVALID, naming the file that cannot be read or has the wrong
+ * content.
+ */
 export function readTlsFiles(files: TlsPaths): TlsFiles {
   const cert = read('LAPEL_TLS_CERT', files.cert, (content) => createSecureContext({ cert: content }));
   const key = read('LAPEL_TLS_KEY', files.key, (content) => createSecureContext({ cert, key: content }));

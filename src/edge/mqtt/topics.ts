@@ -1,8 +1,8 @@
-/** What a device may publish to, below `devices/{deviceId}/`. */
+/** The topics that a device may publish to, below `devices/{deviceId}/`. */
 export const INBOUND = ['acks', 'status', 'events', 'requests'] as const;
 export type Inbound = (typeof INBOUND)[number];
 
-/** What a device may subscribe, below `devices/{deviceId}/`; exactly these, no wildcards. */
+/** The topics that a device may subscribe to, below `devices/{deviceId}/`; wildcards are refused. */
 export const OUTBOUND = ['commands', 'responses', 'errors'] as const;
 export type Outbound = (typeof OUTBOUND)[number];
 

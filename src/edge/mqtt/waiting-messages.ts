@@ -4,7 +4,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { LogLimit } from '../../runtime/log-limit.ts';
 
-/** Milliseconds after which what waits is tried again. */
+/** Milliseconds between two tries to carry waiting messages out. */
 const PAUSE_MILLISECONDS = 1_000;
 
 interface Parts {
@@ -20,12 +20,13 @@ interface Waiting {
 }
 
 /**
- * Patience with a database that is away: what a device has sent waits on its connection, without an acknowledgement, and is
- * carried out when the database is back, in the order in which it came. To close the connections of a whole fleet would
- * make it come back in a storm, at logins that need the database too. A message of a connection that ended meanwhile is
- * given up: it was not acknowledged, so it comes again. How much waits is bounded by what is read of a connection at a time.
+ * Holds messages of devices back while the database is unavailable. They wait on their connections without an
+ * acknowledgement, and are carried out in order when the database is back. Closing the connections instead would make
+ * all devices reconnect in a storm, and logins need the database, too. A message whose connection ends meanwhile is
+ * given up: it was not acknowledged, so the device sends it again. The amount is bounded by the packets in work of each
+ * connection.
  */
-export function createPatience({ clock, log, logLimit, metrics }: Parts) {
+export function createWaitingMessages({ clock, log, logLimit, metrics }: Parts) {
   let waiting: Waiting[] = [];
   let cancel: (() => void) | undefined;
   let ended = false;
@@ -39,14 +40,15 @@ export function createPatience({ clock, log, logLimit, metrics }: Parts) {
   }
 
   return {
-    /** Whether something of the connection waits: what comes behind it must not overtake it. */
+    /** Whether a message of the connection waits: later ones must not overtake it. */
     holds: (client: Client | null): boolean => waiting.some((one) => one.client === client),
 
-    /** Resolves when it is time to try again; with false when it is not to be tried any more. */
+    /** Resolves with true when it is time to try again, and with false when the message is given up. */
     wait(client: Client | null): Promise<boolean> {
       if (ended || client?.closed) return Promise.resolve(false);
       const leftOut = logLimit('database away');
-      if (leftOut !== undefined) log.warn({ leftOut }, 'messages of devices wait: the database does not answer');
+      if (leftOut !== undefined)
+        log.warn({ leftOut }, 'messages of devices wait, because the database does not answer');
       cancel ??= clock.after(PAUSE_MILLISECONDS, () => resumeAll(true));
       return new Promise((resume) => {
         waiting.push({ client, resume });
@@ -54,7 +56,7 @@ export function createPatience({ clock, log, logLimit, metrics }: Parts) {
       });
     },
 
-    /** Nothing waits any more: it comes again to whoever is there next. */
+    /** Gives up all waiting messages: the devices send them again to the next process. */
     end(): void {
       ended = true;
       cancel?.();

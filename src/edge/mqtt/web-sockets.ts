@@ -3,10 +3,10 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { createWebSocketStream, type WebSocket, WebSocketServer } from 'ws';
 
-const SUBPROTOCOL = 'mqtt'; // [MQTT-6.0.0-3]
-// A WebSocket message may hold several packets, or a part of one [MQTT-6.0.0-2].
+const SUBPROTOCOL = 'mqtt'; // the only WebSocket subprotocol [MQTT-6.0.0-3]
+// Bytes. A WebSocket message may contain several packets, or a part of one [MQTT-6.0.0-2].
 const LARGEST_MESSAGE = 1024 * 1024;
-/** Bytes of a connection before its login: a message is kept until it is whole. */
+/** The most bytes that a connection may send before its login; an incomplete WebSocket message is kept in memory. */
 const LARGEST_BEFORE_LOGIN = 64 * 1024;
 
 export function offersMqtt(request: http.IncomingMessage): boolean {
@@ -14,7 +14,7 @@ export function offersMqtt(request: http.IncomingMessage): boolean {
   return offered.some((name) => name.trim() === SUBPROTOCOL);
 }
 
-/** Ends a connection that sends much before it has logged in; the returned function ends the watch. */
+/** Ends a connection that sends too much before its login; the returned function stops the watch. */
 function watchBytes(socket: Socket): () => void {
   let bytes = 0;
   const count = (chunk: Buffer): void => {
@@ -27,20 +27,20 @@ function watchBytes(socket: Socket): () => void {
 
 /** The bytes of MQTT in the messages of a WebSocket. */
 function toStream(webSocket: WebSocket): Duplex {
-  // Not half open: when the other side ends, so does this one, and Aedes hears of it.
+  // Not half open: when the other side ends, so does this side, and Aedes notices it.
   const stream = createWebSocketStream(webSocket, { allowHalfOpen: false });
-  stream.on('error', () => undefined); // what is wrong with a WebSocket ends it; Aedes sees it close
-  // What was corked goes out as one message: a packet is written in up to six pieces.
+  stream.on('error', () => undefined); // an error closes the WebSocket, and Aedes sees the close
+  // Corked chunks are sent as one message: a packet is written in up to six pieces.
   stream._writev = (chunks, callback) => {
     stream._write(Buffer.concat(chunks.map(({ chunk }) => chunk as Buffer)), 'buffer' as BufferEncoding, callback);
   };
   webSocket.prependListener('message', (_data: unknown, isBinary: boolean) => {
-    if (!isBinary) stream.destroy(); // [MQTT-6.0.0-1]
+    if (!isBinary) stream.destroy(); // MQTT must be in binary messages [MQTT-6.0.0-1]
   });
   return stream;
 }
 
-/** Makes WebSockets of HTTP connections that ask for it. */
+/** Upgrades HTTP connections to WebSockets. */
 export function createWebSockets() {
   const server = new WebSocketServer({
     noServer: true,

@@ -10,7 +10,7 @@ export interface ConsoleFiles {
   digest: string;
   /** The files, by their paths below the folder of all files. */
   files: ReadonlyMap<string, DocsFile>;
-  /** The paths of the scripts. */
+  /** The paths of the scripts of the console. */
   modules: readonly string[];
 }
 

@@ -1,4 +1,5 @@
 import { DomainError } from '../../errors.ts';
+import { createRemembered } from '../../runtime/remembered.ts';
 import { createDocsFile, type DocsFile } from '../docs/file.ts';
 import type { ReadFiles } from './files.ts';
 import { type ConsoleRole, consolePage } from './page.ts';
@@ -24,7 +25,7 @@ const DEEPEST = 16;
 /** The console of a listener: its files, and its one page at every other address below `/console`. */
 export function createConsolePages({ role, timeZone, files: allFiles, objectsUrl }: Parts) {
   /** The pages, by the depth of their addresses. */
-  const pages = new Map<number, Promise<DocsFile>>();
+  const remembered = createRemembered({ keptMicros: Number.POSITIVE_INFINITY });
 
   async function makePage(depth: number): Promise<DocsFile> {
     const root = depth === 0 ? './' : '../../'.repeat(depth);
@@ -36,10 +37,7 @@ export function createConsolePages({ role, timeZone, files: allFiles, objectsUrl
   function pageOf(path: string): Promise<DocsFile> {
     const depth = path.split('/').length - 2;
     if (depth > DEEPEST) throw new DomainError('FILE_NOT_FOUND');
-    const page = pages.get(depth) ?? makePage(depth);
-    pages.set(depth, page);
-    page.catch(() => pages.delete(depth));
-    return page;
+    return remembered(String(depth), () => makePage(depth));
   }
 
   return {

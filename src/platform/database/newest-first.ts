@@ -1,7 +1,7 @@
 import type { Sql, SqlValue } from './sql.ts';
 
 /** A page of rows, the newest first. */
-export interface Page<Row> {
+export interface NewestPage<Row> {
   rows: Row[];
   /** The number of rows that match; null when counting them would need more rows than a page may examine. */
   total: number | null;
@@ -57,7 +57,7 @@ interface Seen<Key> {
 export async function newestFirst<Row extends object, Key extends string | number>(
   sql: Sql,
   wanted: Wanted<Row, Key>,
-): Promise<Page<Row>> {
+): Promise<NewestPage<Row>> {
   const { table, key, ranges, page } = wanted;
   const filter = wanted.filter ?? '1 = 1';
   const bound = wanted.mostExamined ?? (wanted.filter === null ? COUNTED : FILTERED);

@@ -51,10 +51,10 @@ export interface Application {
   call<Result>(what: string, use: (lapel: LapelClient) => Promise<Result>): Promise<Result>;
 }
 
-/** The administration API. */
+/** The administration API, called with the administrator token. */
 export interface Administration {
   baseUrl: string;
-  /** Headers of every request. */
+  /** The headers of every request to administration. */
   headers: { authorization: string; 'user-agent': string };
   /** Sends a request and returns the body of its answer; undefined without a body. Throws a Failure. */
   request(what: string, request: Omit<Request, 'headers' | 'repeatable'>): Promise<unknown>;

@@ -61,10 +61,10 @@ interface Call {
   administration: Administration;
   terminal: Terminal;
   path: string;
-  /** The action, for error messages. */
+  /** The action in words, for error messages. */
   what: string;
   body: Record<string, unknown> | undefined;
-  /** Parameters of the query that come from arguments. */
+  /** Parameters of the query that come from arguments of the command. */
   asked: Record<string, string | undefined>;
 }
 

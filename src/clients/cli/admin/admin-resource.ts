@@ -14,7 +14,7 @@ export interface Field extends Option {
 
 /** An operation of the administration API as a command. */
 export interface Verb {
-  /** Empty when the command has the name of the resource alone. */
+  /** The verb in the name of the command; empty when the command has the name of the resource alone. */
   verb: string;
   summary: string;
   about?: string;
@@ -35,18 +35,18 @@ export interface Verb {
   query?: Readonly<Record<string, Option & { parameter: string }>>;
   /** For lists that can be very long: the number of rows without `--limit`. */
   first?: number;
-  /** Fields of the body that are always sent. */
+  /** Fields that every request of this verb has in its body. */
   body?: Row;
   /** The member of the answer with the rows of a list; and the columns, when they differ from those of the resource. */
   list?: string;
   columns?: readonly Column<Row>[];
-  /** The list is answered whole, without pages. */
+  /** True when the list is answered whole, without pages. */
   whole?: true;
   /** The path of a PUT before an upload, which registers the version with its fields. */
   registerPath?: string;
-  /** The text of success, in the past tense. */
+  /** The text that reports success, in the past tense. */
   done?: string;
-  /** An additional text for people. */
+  /** An additional text for people, after the answer. */
   note?: string;
   examples: readonly string[];
 }

@@ -51,7 +51,7 @@ interface Parts {
   application: Application;
   screen: Screen;
   terminal: Terminal;
-  /** Milliseconds; null to wait until the end. */
+  /** Milliseconds after which following ends; null to wait until all transactions end. */
   timeout: number | null;
 }
 

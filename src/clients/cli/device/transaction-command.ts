@@ -63,7 +63,7 @@ function outcomeOf(one: Followed, show: TransactionRow['show']): Outcome {
   return { json, text: '', problem: `transaction ${transactionId} of ${deviceId} ${stateText(one)}${hint}` };
 }
 
-/** `lapel device NAME DEVICE ...` */
+/** Makes the command `lapel device NAME DEVICE ...` of an operation. */
 export function transactionCommand(row: TransactionRow): Command {
   return {
     name: `device ${row.name}`,

@@ -146,7 +146,7 @@ again with the same credential. It also sends lines that failed and were correct
         },
       });
     } catch (error) {
-      await output.flush().catch(() => undefined); // a failed write was already reported
+      await output.flush().catch(() => undefined); // a failed write of the output was already reported
       await output.close();
       screen.line(`stopped; run the same command again to continue: ${outputPath} has the finished devices`);
       throw error;

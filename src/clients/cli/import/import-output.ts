@@ -13,7 +13,7 @@ interface Head {
   unfinished: string;
   developerId: string;
 }
-/** All rows up to this number, counted from 1, are answered. */
+/** A note that all rows up to this number, counted from 1, are answered. */
 interface Answered {
   answered: number;
 }

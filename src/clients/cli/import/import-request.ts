@@ -33,7 +33,7 @@ export function openImportRequest({ baseUrl, headers: own }: Administration, dev
   request.setTimeout(SILENCE_MILLISECONDS, () => request.destroy(new Error('the service has not answered for 120 s')));
   const response = once(request, 'response').then(([answer]) => answer as IncomingMessage);
   response.catch(() => undefined);
-  request.on('error', () => undefined); // the reader of the answers gets the error
+  request.on('error', () => undefined); // the reader of the answers gets this error, too
 
   async function* answers(): AsyncGenerator<LineAnswer> {
     const answer = await response;

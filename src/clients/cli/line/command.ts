@@ -8,7 +8,7 @@ import { type Argument, COMMON, type Option, type Options } from './options.ts';
 export interface Outcome {
   /** The JSON output; undefined when the command has already written it line by line. */
   json: object | undefined;
-  /** The output for people. */
+  /** The output for people, when `--json` is not given. */
   text: Text;
   /** A problem that makes the exit code 1, although the command ran to its end. */
   problem?: string;
@@ -16,10 +16,10 @@ export interface Outcome {
 
 /** A command: its texts for `--help`, and its function. Throws UsageError, Failure and Interrupted. */
 export interface Command {
-  /** The words of the command, such as `app upload`. */
+  /** The words of the command after `lapel`, such as `app upload`. */
   name: string;
   arguments?: readonly Argument[];
-  /** One line. */
+  /** A description in one line. */
   summary: string;
   about?: string;
   options: Options;
@@ -59,7 +59,7 @@ function row(head: string, text: string): string {
   return `  ${head}\n  ${' '.repeat(WIDTH)} ${first}\n${rest}`;
 }
 
-/** `--device-limit N`, as help texts and errors write it. */
+/** An option as help texts and errors write it: `--device-limit N`. */
 const spelling = (name: string, { value }: Option): string =>
   `${name === 'help' ? '-h, ' : ''}--${name}${value === undefined ? '' : ` ${value}`}`;
 

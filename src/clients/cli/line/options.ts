@@ -4,7 +4,7 @@ export interface Option {
   many?: boolean;
   /** Positionals that follow a `many` option and match this belong to it. */
   greedy?: RegExp;
-  /** The only permitted values. */
+  /** The only permitted values of the option. */
   choices?: readonly string[];
   /** The value is the name of a file. */
   file?: boolean;
@@ -16,13 +16,13 @@ export type Options = Readonly<Record<string, Option>>;
 export interface Argument {
   name: string;
   optional?: boolean;
-  /** The only permitted values. */
+  /** The only permitted values of the argument. */
   choices?: readonly string[];
   /** The argument is the name of a file. */
   file?: boolean;
 }
 
-/** The option of a field: `deviceEvent` is `--device-event`. */
+/** The name of the option for a field: `deviceEvent` becomes `--device-event`. */
 export const kebab = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
 /** The options that every command has. */

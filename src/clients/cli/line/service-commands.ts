@@ -5,7 +5,7 @@ import { UsageError } from './usage-error.ts';
 
 /** A command that is not a client: it works on the settings and the data folder of this machine. `main.ts` runs it. */
 interface ServiceCommand {
-  /** One line. */
+  /** A description in one line. */
   summary: string;
   options: Options;
   help(): string;

@@ -5,7 +5,7 @@ import { oneLine } from './plain-text.ts';
 /** The error answer of an API. */
 export interface Refusal {
   status: number;
-  /** The `message` or `reason` of the answer. */
+  /** The `message` or `reason` of the error answer. */
   reason: string;
   details: { loc: string[]; msg: string; type: string }[];
   requestId: string | null;

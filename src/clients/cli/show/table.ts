@@ -32,7 +32,7 @@ function fit(widths: number[], flexible: readonly boolean[], room: number): numb
   while (total() > room) {
     const candidates = fitted.map((width, index) => (flexible[index] ? width : 0));
     const widest = Math.max(...candidates);
-    if (widest <= NARROWEST) break; // the row will wrap
+    if (widest <= NARROWEST) break; // the columns are as narrow as they may be, so the row will wrap
     const second = Math.max(NARROWEST, ...candidates.filter((width) => width < widest));
     fitted[candidates.indexOf(widest)] = Math.max(second, widest - (total() - room), NARROWEST);
     if (second === widest) break;

@@ -1,6 +1,6 @@
 import { cut } from './text-width.ts';
 
-/** One of the two streams that a command writes to. */
+/** A stream that a command writes to: standard output or standard error. */
 export interface Stream {
   write(text: string): unknown;
   isTTY?: boolean;
@@ -8,19 +8,19 @@ export interface Stream {
   rows?: number;
 }
 
-/** The environment of a command. */
+/** The surroundings of a command: environment, streams, the person, the time. */
 export interface Terminal {
   env: Readonly<Record<string, string | undefined>>;
   /** The home folder of the person, for settings when the environment names no other folder. */
   home: string;
   stdin: NodeJS.ReadableStream;
-  /** For results only. */
+  /** Standard output, for results only. */
   stdout: Stream;
-  /** For progress and errors. */
+  /** Standard error, for progress and errors. */
   stderr: Stream;
-  /** Asks the person; null when there is none. With `hidden` the answer is not shown. */
+  /** Asks the person at the terminal; null when there is none. With `hidden` the answer is not shown. */
   ask: ((question: string, how: { hidden: boolean }) => Promise<string>) | null;
-  /** Aborted by SIGINT. */
+  /** Aborted when the person presses Ctrl-C (SIGINT). */
   interrupted: AbortSignal;
   /** Milliseconds of a clock that never goes back. */
   now(): number;

@@ -47,10 +47,10 @@ interface Wanted {
   path: string;
   version: string | undefined;
   distribute: boolean;
-  /** Replace a distributed file without a question. */
+  /** True to replace a distributed file without a question. */
   replace: boolean;
   devices: string[];
-  /** Milliseconds; null to wait until the end. */
+  /** Milliseconds to follow the installations; null to follow them to their end. */
   timeout: number | null;
 }
 
@@ -82,7 +82,7 @@ interface Report {
   file: { name: string; size: number; package: string; versionName: string | null; versionCode: number };
   package: string;
   version: string;
-  /** Whether the version had a file before. */
+  /** Whether the version had a file before this upload. */
   replaced?: boolean;
   uploaded: boolean;
   distribution: 'started' | 'already started' | 'not started';

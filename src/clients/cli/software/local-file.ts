@@ -12,12 +12,12 @@ import { Failure } from '../show/failure.ts';
  */
 export interface LocalFile extends AsyncDisposable {
   name: string;
-  /** Bytes. */
+  /** The size of the file in bytes. */
   size: number;
   handle: FileHandle;
 }
 
-/** Opens a file of the command line. Throws a UsageError. */
+/** Opens a file that the command line names. Throws a UsageError. */
 export async function openLocalFile(path: string): Promise<LocalFile> {
   let handle: FileHandle;
   try {

@@ -17,7 +17,7 @@ const CONTINUE_MILLISECONDS = 1000;
 const SILENCE_MILLISECONDS = 60_000;
 const REDRAW_MILLISECONDS = 100;
 
-/** Reads S3's XML error. */
+/** Makes a Failure of the XML error of an S3 object store. */
 async function refused(response: IncomingMessage): Promise<Failure> {
   const body = await text(response).catch(() => '');
   const element = (name: string): string => body.split(`<${name}>`, 2)[1]?.split('<', 1)[0] ?? '';

@@ -38,7 +38,7 @@ const LARGEST_BODY = 1024 * 1024;
 const TEST_MILLISECONDS = 3000;
 const SEEN_KEPT = 1000;
 
-/** An event in a few words. */
+/** Summarizes an event in a few words. */
 function summaryOf({ type, data }: WebhookEvent): string {
   if ('transaction' in data) {
     const { transactionId, operation, error, result } = data.transaction;
@@ -146,7 +146,7 @@ async function pointSettings(application: Application, settings: readonly Webhoo
 
 /** Tells which settings already have the URL of this receiver, or how to set one. */
 function sentHere(current: Partial<Record<WebhookSetting, string>>, url: string): string {
-  const { href } = new URL(url); // with or without a slash at the end
+  const { href } = new URL(url); // normalized, so that a slash at the end makes no difference
   const here = WEBHOOK_SETTINGS.filter((setting) => current[setting] && new URL(current[setting]).href === href);
   if (here.length > 0) return `settings with this URL: ${here.join(', ')}`;
   return `no setting has this URL yet: use --set deviceEvent, or lapel settings set --device-event ${url}`;

@@ -78,7 +78,7 @@ export async function saveUse(sql: Sql, sessionId: string, at: number): Promise<
   );
 }
 
-/** Returns false when there is no such session. */
+/** Deletes a session. Returns false when there is no such session. */
 export const deleteSession = async (sql: Sql, sessionId: string): Promise<boolean> =>
   (await sql.run('DELETE FROM console_sessions WHERE session_id = ?', sessionId)) > 0;
 

@@ -18,7 +18,7 @@ import {
   saveUse,
 } from './session-repository.ts';
 
-// Microseconds.
+// All times below are in microseconds.
 const MINUTE = 60_000_000;
 /** The longest life of a session. */
 export const SESSION_LIFETIME = 12 * 60 * MINUTE;
