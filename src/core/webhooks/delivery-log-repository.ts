@@ -67,9 +67,9 @@ async function hasFewPending(sql: Sql, applicationId: string): Promise<boolean> 
 export async function listDeliveries(
   sql: Sql,
   applicationId: string,
-  wanted: DeliveryListFilter & PageQuery<string> & { looksAt?: number },
+  wanted: DeliveryListFilter & PageQuery<string> & { mostExamined?: number },
 ): Promise<NewestPage<DeliverySummary>> {
-  const { status, setting, deviceId, transactionId, since, until, looksAt, ...page } = wanted;
+  const { status, setting, deviceId, transactionId, since, until, mostExamined, ...page } = wanted;
   let where = 'application_id = ?';
   const values: SqlValue[] = [applicationId];
   let table = 'deliveries';
