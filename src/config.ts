@@ -6,7 +6,7 @@ export interface Setting {
   /** The name in the environment; on the command line it is `--kebab-case` without the prefix. */
   name: `LAPEL_${string}`;
   kind: Kind;
-  /** Null: the default is computed at start, as the description says. */
+  /** The default value; null: it is computed at start, as the description says. */
   fallback: string | null;
   description: string;
   /** True when the value must never be shown. */
