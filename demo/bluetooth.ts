@@ -30,7 +30,7 @@ export async function bluetoothChapter({ app, cameras, results, timeline, step }
   const device = (camera: Camera, path: string): string => `${pathOf(camera)}/${path}`;
   const bluetooth = { type: 'bluetooth' };
 
-  await step('12. The language of a camera, and how it is: what it reports is there to be read');
+  await step('12. The language of a camera, and its status, as the camera last reported it');
   const lang = await app.submit('PUT', device(one, 'settings/lang'), 'camera 1 settings/lang "ja"', { lang: 'ja' });
   await results.expect(lang, 'succeeded');
   const status = (await app.call('GET', device(one, 'status'), 200, (body) => {

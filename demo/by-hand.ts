@@ -30,20 +30,20 @@ export function commandsByHand({
   const put = `curl -sS -X PUT -H "$AUTH" -H 'Content-Type: application/json' -w '\\n'`;
   return [
     {
-      what: 'First: where the application is, and its access token (good for an hour)',
+      what: 'First: the URL of the application, and its access token (valid for an hour)',
       command: `APP=${http}/v1/applications/${APPLICATION}\nAUTH='Authorization: Bearer ${token}'`,
     },
-    { what: 'Its settings', command: `curl -sS -H "$AUTH" -w '\\n' $APP` },
+    { what: 'The settings of the application', command: `curl -sS -H "$AUTH" -w '\\n' $APP` },
     {
-      what: 'Wi-Fi for camera 1: the answer names the transaction, the result comes as a webhook, here',
+      what: 'Wi-Fi for camera 1: the answer names the transaction; the result comes as a webhook, which is shown here',
       command: `${put} -d '[{"ssid":"studio","security":"WPA2","password":"correct horse battery"}]' ${device(1)}/settings/wifi`,
     },
     {
-      what: 'That transaction (the numbers are right if you go in order)',
+      what: 'The record of that transaction (its number is right if you run the commands in order)',
       command: `curl -sS -H "$AUTH" -w '\\n' ${device(1)}/transactions/${next}`,
     },
     {
-      what: 'How camera 1 is',
+      what: 'The status of camera 1',
       command: `curl -sS -H "$AUTH" -w '\\n' ${device(1)}/status`,
     },
     {
@@ -51,15 +51,15 @@ export function commandsByHand({
       command: `${put} -d '[{"name":"Demo","apn":"demo.example"}]' ${device(2)}/settings/apn`,
     },
     {
-      what: '... it has the command (delivered), and there it stays ...',
+      what: '... its transactions show that the command was delivered, and stays without an answer ...',
       command: `curl -sS -H "$AUTH" -w '\\n' "${device(2)}/transactions?operation=setApn&limit=10"`,
     },
     {
-      what: '... until it is cancelled (204)',
+      what: '... until the transaction is cancelled (204)',
       command: `curl -sS -X DELETE -H "$AUTH" -w '%{http_code}\\n' ${device(2)}/transactions/${next + 1}`,
     },
     {
-      what: 'Software with the command line (here, in the folder of Lapel): what there is ...',
+      what: 'Software with the command line (in this folder of Lapel): the available versions ...',
       command: `export LAPEL_APPLICATION_SECRET=${secret}\nbin/lapel.mjs app list --application ${APPLICATION} --url ${http}`,
     },
     {

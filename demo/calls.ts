@@ -37,7 +37,7 @@ export async function callsChapter(parts: Parts): Promise<void> {
     timeline.note('in the store, byte for byte');
   }
 
-  await step('15. A call, and its recording: uploaded to where the customer says');
+  await step('15. A call, and its recording, which is uploaded to the customer’s store');
   const settings = {
     callEvent: receiver.events,
     callFileSendEvent: receiver.events,

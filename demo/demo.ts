@@ -160,7 +160,7 @@ export async function demo({ folder, output, once, stopped }: Options): Promise<
   })) {
     timeline.print(`\n${timeline.paint('dim', `# ${what}`)}\n${command}`);
   }
-  timeline.heading('What comes of it appears here. Ctrl-C ends the demo.');
+  timeline.heading('The effects of these commands appear here. Ctrl-C ends the demo.');
   timeline.print('');
   timeline.live();
   await interrupted.catch(() => undefined);

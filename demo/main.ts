@@ -8,7 +8,7 @@ import { demo } from './demo.ts';
 const USAGE = `A tour of Lapel with simulated cameras; then it stays up, to go on by hand.
 
   npm run demo              until Ctrl-C
-  npm run demo -- --once    ends after the tour: exit code 0 when all came out as promised, else 1
+  npm run demo -- --once    ends after the tour: exit code 0 when every promise was kept, else 1
   npm run demo -- --cluster two nodes on PostgreSQL (which must be installed), of which one is killed; ends by itself
 `;
 /** Both the terminal and npm may send a Ctrl-C to this process; a signal within this time counts as the same keystroke. */

@@ -72,7 +72,7 @@ export async function softwareChapter({ app, admin, cameras, results, timeline, 
   await failsWith(await install(one, '1.0.0'), 'VERSION_CODE_NOT_HIGHER');
   check(installed(one) === '1.1.0', 'camera 1 still has 1.1.0');
 
-  await step('10. A file that says another version than it was registered as: installed all the same, and reported');
+  await step('10. A file with another version than its registration: it is installed, and the difference is reported');
   await distribute('1.2.0', 'camera-claims-1.2.0-embeds-9.9.9.apk');
   await failsWith(await install(four, '1.2.0'), 'VERSION_NAME_MISMATCH');
   check(installed(four) === '9.9.9', 'camera 4 has what the file says');

@@ -91,7 +91,7 @@ export async function tour(parts: Parts): Promise<void> {
   timeline.note('cameras 1, 2 and 3 have reconnected by themselves');
   await readStatus(four, queued, 'queued');
 
-  await step('7. The missing cameras come');
+  await step('7. The missing cameras connect');
   await connect(four);
   await results.expect(queued, 'succeeded');
   await connect(five);

@@ -61,24 +61,24 @@ function readShard(text: string | undefined): RunSettings['shard'] {
   const [, index, of] = /^(\d{1,3})\/(\d{1,3})$/.exec(text) ?? [];
   const shard = { index: Number(index), of: Number(of) };
   if (!(shard.index >= 1 && shard.index <= shard.of))
-    throw new UsageError('--shard', `"${text}" is no I/N, such as 1/4`);
+    throw new UsageError('--shard', `"${text}" is not I/N, for example 1/4`);
   return shard;
 }
 
 function readClient(text = 'lean'): RunSettings['client'] {
   if (text === 'lean' || text === 'mqtt') return text;
-  throw new UsageError('--client', `"${text}" is neither lean nor mqtt`);
+  throw new UsageError('--client', `"${text}" is neither "lean" nor "mqtt"`);
 }
 
 function readListen(text: string): { host: string; port: number } {
   const [, host = '', port = ''] = /^(?:(.+):)?(\d{1,5})$/.exec(text) ?? [];
-  if (port === '' || Number(port) > 65_535) throw new UsageError('--webhook-listen', `"${text}" is no HOST:PORT`);
+  if (port === '' || Number(port) > 65_535) throw new UsageError('--webhook-listen', `"${text}" is not HOST:PORT`);
   return { host: host.replace(/^\[|\]$/g, '') || '127.0.0.1', port: Number(port) };
 }
 
 function accountsOf(options: Options, env: Environment): AccountSource {
   const file = options.text('devices');
-  if (file !== undefined && options.has('save')) throw new UsageError('--save', 'makes no sense with --devices');
+  if (file !== undefined && options.has('save')) throw new UsageError('--save', 'cannot be used with --devices');
   const count = options.has('count')
     ? options.number('count', 1, { min: 1, max: MAX_DEVICES, whole: true })
     : undefined;
@@ -130,7 +130,7 @@ function surroundings(options: Options, env: Environment): Omit<RunSettings, 'sc
 function runName(options: Options, fallback: string): string {
   const name = options.text('run') ?? fallback;
   if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(name))
-    throw new UsageError('--run', `"${name}" is no name of 1 to 64 letters, digits, dots, hyphens and underscores`);
+    throw new UsageError('--run', `"${name}" is not a name of 1 to 64 letters, digits, dots, hyphens and underscores`);
   return name;
 }
 
@@ -141,7 +141,8 @@ const SEED = { min: 0, max: 4_294_967_295, whole: true };
 /** A run of an existing scenario. */
 function runOf(name: string, options: Options, env: Environment): Command {
   const misplaced = shortWayNames.find((option) => options.has(option));
-  if (misplaced) throw new UsageError(`--${misplaced}`, 'is said by the scenario; without "run FILE" it is an option');
+  if (misplaced)
+    throw new UsageError(`--${misplaced}`, 'is part of the scenario; it is an option only without "run FILE"');
   const { file, scenario } = openScenario(name);
   if (options.has('print-scenario')) return { do: 'print', text: stringify(file) };
   const sized = scaled(scenario, {
@@ -167,7 +168,7 @@ function countedIn(accounts: AccountSource): number {
 
 /** A run of options alone, without a scenario. */
 function shortRun(options: Options, env: Environment): Command {
-  if (options.has('faster')) throw new UsageError('--faster', 'is for scenarios: run FILE');
+  if (options.has('faster')) throw new UsageError('--faster', 'needs a scenario: run FILE');
   const seed = options.number('seed', 1, SEED);
   const around = surroundings(options, env);
   const file = { ...shortWay(options, options.number('count', countedIn(around.accounts), COUNT)), seed };

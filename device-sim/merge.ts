@@ -12,7 +12,7 @@ function readRecord(folder: string): RunRecord {
   } catch (error) {
     throw new UsageError('merge', `${file} cannot be read: ${(error as Error).message}`);
   }
-  if (record?.format !== 1) throw new UsageError('merge', `${file} is no report of this simulator`);
+  if (record?.format !== 1) throw new UsageError('merge', `${file} is not a report of this simulator`);
   return record;
 }
 

@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import type { Range } from './random.ts';
 import { UsageError } from './usage-error.ts';
 
-/** Of every run: where the service is, whose devices they are, what is kept of it. */
+/** The options of every run: the service, the devices, the reports. */
 const OF_A_RUN = {
   help: { type: 'boolean', short: 'h' },
   json: { type: 'boolean' },
@@ -35,7 +35,7 @@ const OF_A_RUN = {
   'webhook-url': { type: 'string' },
 } as const;
 
-/** What a scenario says otherwise: the short way to one. */
+/** The options that a scenario replaces, of the short way without one. */
 const OF_THE_SHORT_WAY = {
   latency: { type: 'string' },
   'failure-rate': { type: 'string' },
@@ -67,11 +67,11 @@ const OF_THE_SHORT_WAY = {
 
 const OPTIONS = { ...OF_A_RUN, ...OF_THE_SHORT_WAY };
 export type OptionName = keyof typeof OPTIONS;
-/** Every option's name, for the test that holds the help text to them. */
+/** The names of all options, for the test that compares them to the help text. */
 export const optionNames: readonly string[] = Object.keys(OPTIONS);
 export const shortWayNames = Object.keys(OF_THE_SHORT_WAY) as OptionName[];
 
-/** The options of a command line as they were written, and what else stands there. */
+/** The options of a command line as they were written, and its other words. */
 export interface Options {
   readonly words: readonly string[];
   has(name: OptionName): boolean;
@@ -102,12 +102,15 @@ function readRange(name: string, text: string, bounds: Range): Range {
 
 function readUrl(name: string, text: string, protocols: readonly string[]): string {
   if (!URL.canParse(text) || !protocols.includes(new URL(text).protocol)) {
-    throw new UsageError(`--${name}`, `"${text}" is no ${protocols.join(' or ')} URL`);
+    throw new UsageError(`--${name}`, `"${text}" is not a URL of ${protocols.join(' or ')}`);
   }
   return text.replace(/\/+$/, '');
 }
 
-/** Secrets may begin with a hyphen: what follows an option with a value is its value, unless it is an option itself. */
+/**
+ * Joins an option and its value: the next word is the value, even with a hyphen (as in secrets), unless it is an option
+ * itself.
+ */
 function joinValues(args: readonly string[]): string[] {
   const takesValue = (arg: string): boolean =>
     Object.entries(OPTIONS).some(([name, { type }]) => type === 'string' && arg === `--${name}`);
@@ -122,7 +125,10 @@ function joinValues(args: readonly string[]): string[] {
   return joined;
 }
 
-/** Reads the options of a command line. Throws a UsageError that names the faulty one; their values are read by those who need them. */
+/**
+ * Reads the options of a command line. Throws a UsageError that names the wrong one. The users of the options read the
+ * values.
+ */
 export function readOptions(args: readonly string[]): Options {
   let values: Partial<Record<OptionName, string | boolean>>;
   let words: string[];

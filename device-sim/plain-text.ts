@@ -1,6 +1,6 @@
-// What moves the cursor, breaks a line or turns its direction, and what nobody sees.
+// Characters that move the cursor, break a line, turn its direction, or are invisible.
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
 
-/** One line that shows what it holds: troubles quote what the service and customers wrote. */
+/** One line with every special character made visible, because reports quote texts of the service and of customers. */
 export const plainText = (text: string): string =>
   text.replace(INVISIBLE, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);

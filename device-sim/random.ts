@@ -12,7 +12,7 @@ export function createRandom(seed: number): Random {
   };
 }
 
-/** Every bit of what goes in decides about every bit of what comes out (lowbias32 of Chris Wellons). */
+/** Every bit of the input influences every bit of the output (lowbias32 of Chris Wellons). */
 function scramble(bits: number): number {
   let mixed = bits ^ (bits >>> 16);
   mixed = Math.imul(mixed, 0x7feb352d);
@@ -21,17 +21,17 @@ function scramble(bits: number): number {
 }
 
 /**
- * A seed of its own for each part of a simulation (device 7's commands, device 7's absences), so that one part
- * drawing a number more or less changes nothing for the others.
+ * A separate seed for each part of a simulation (the commands of device 7, the absences of device 7), so that one
+ * number more or less in one part changes nothing in the others.
  */
 export function deriveSeed(seed: number, ...parts: readonly number[]): number {
-  // Scrambled first: seeds and parts are small numbers, and part 1 of seed 2 is not to be part 2 of seed 1.
+  // Scrambled first, because seeds and parts are small numbers, and part 1 of seed 2 must differ from part 2 of seed 1.
   let hash = scramble(seed ^ 0x9e3779b9);
   for (const part of parts) hash = scramble(hash ^ part);
   return hash;
 }
 
-/** Inclusive bounds; equal ones are a fixed value. */
+/** A range with inclusive bounds; equal bounds are a fixed value. */
 export interface Range {
   readonly min: number;
   readonly max: number;

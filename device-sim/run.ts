@@ -19,7 +19,7 @@ import { systemTimers, type Timers } from './timers.ts';
 import { UsageError } from './usage-error.ts';
 import { type LiveStream, watch } from './watch.ts';
 
-/** Devices, and who acts on them. */
+/** The devices of a run, and the application that acts on them. */
 interface Cast {
   readonly members: readonly RunMember[];
   readonly application: ApplicationAccess | null;
@@ -29,29 +29,32 @@ interface Cast {
 
 const countOf = ({ groups }: Scenario): number => groups.reduce((sum, { count }) => sum + count, 0);
 
-/** Whether anybody asks anything of the devices. */
+/** Whether the scenario needs a customer. */
 const needsCustomer = ({ activate, phases }: Scenario): boolean =>
   activate || phases.some(({ actions }) => actions.some((action) => !isWorn(action.do)));
 
-/** The places that are this process' own. */
+/** The places of the devices that belong to this process. */
 function placesOf({ scenario, shard }: RunSettings): number[] {
   const places = Array.from({ length: countOf(scenario) }, (_, place) => place);
   return shard ? places.filter((place) => place % shard.of === shard.index - 1) : places;
 }
 
-/** Obtains devices, and an application where one is needed. Rejects with a UsageError when they are somebody else's. */
+/**
+ * Gets the devices, and an application if one is needed. Rejects with a UsageError if they belong to another developer
+ * or another run.
+ */
 async function castOf(settings: RunSettings): Promise<Cast> {
   const { accounts: source, scenario, application, run, shard } = settings;
   const places = placesOf(settings);
   const wanted = needsCustomer(scenario);
   if (source.kind === 'file') {
     if (wanted && !application)
-      throw new UsageError('--application', 'is needed with --devices: who else acts on them?');
+      throw new UsageError('--application', 'is needed with --devices, because the scenario needs a customer');
     const all = readAccounts(source.file, source.limit);
     if (all.length < countOf(scenario))
       throw new UsageError(
         '--devices',
-        `${source.file} has ${all.length} devices; the scenario wants ${countOf(scenario)}`,
+        `${source.file} has ${all.length} devices; the scenario needs ${countOf(scenario)}`,
       );
     const members = places.map((place) => ({ place, account: all[place]! }));
     return {
@@ -100,7 +103,7 @@ function customerOf(
   });
 }
 
-/** What those who watch are shown. */
+/** The state of the run for the display. */
 function shown(state: RunState, scenario: Scenario) {
   const [whole] = state.chapters();
   return {
@@ -117,18 +120,17 @@ function shown(state: RunState, scenario: Scenario) {
   };
 }
 
-/** The package is loaded only for those who want it. Rejects with a UsageError for a scenario that cannot be played with it. */
+/** Loads the mqtt package only if it is wanted. Rejects with a UsageError for a scenario that it cannot play. */
 async function linksOf({ client, scenario }: RunSettings): Promise<DeviceOptions['createLink']> {
   if (client === 'lean') return undefined;
   const { createPackageLink, NOT_WITH_PACKAGE } = await import('./mqtt/package-link.ts');
   const faults = scenario.groups.flatMap((group) => group.faults.map(({ fault }) => fault));
   const impossible = faults.find((fault) => NOT_WITH_PACKAGE.includes(fault));
-  if (impossible !== undefined)
-    throw new UsageError('--client', `the mqtt package cannot be made to play ${impossible}`);
+  if (impossible !== undefined) throw new UsageError('--client', `the mqtt package cannot play ${impossible}`);
   return createPackageLink;
 }
 
-/** All of a run while the service is there. */
+/** A whole run, while the service is there. */
 async function runThrough(
   settings: RunSettings,
   { stopped, stream, timers }: { stopped: AbortSignal; stream: LiveStream; timers: Timers },
@@ -184,9 +186,9 @@ async function runThrough(
 }
 
 /**
- * One run, from obtaining devices to cleaning up after it; ends as its scenario says, or when `stopped` is aborted. `gone` says that the
- * service was not there any more at the end. Rejects with Unreachable when it is not there at the start, or is why the run failed; with a
- * UsageError when something of its surroundings is wrong.
+ * One run, from getting the devices to removing them. It ends as its scenario says, or when `stopped` is aborted.
+ * `gone` says that the service was unreachable at the end. Rejects with Unreachable if the service is unreachable at
+ * the start, or if this is why the run failed; with a UsageError if its options are wrong.
  */
 export async function run(
   settings: RunSettings,
@@ -209,7 +211,7 @@ export async function run(
     );
     return { record, gone };
   } catch (error) {
-    // It is the better reason, when it is one.
+    // If the service is unreachable, this is the better reason for the failure.
     await there(0);
     throw error;
   }

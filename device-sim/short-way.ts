@@ -12,7 +12,7 @@ import { UsageError } from './usage-error.ts';
 const SHARE = { min: 0, max: 1 };
 const PER_HOUR = { min: 0, max: 3_600_000 };
 
-/** What nobody wants of any run. */
+/** The expectations of every run without a scenario. */
 const PROMISES = ['lost == 0', 'doubled == 0', 'late == 0', 'unordered == 0', 'forged == 0', 'errors == 0'];
 
 const span = ({ min, max }: Range, unit: number): string =>
@@ -24,7 +24,7 @@ function readSoftware(text: string): file.Software {
   for (const item of text.split(',').filter((part) => part !== '')) {
     const [, name, version, code] = /^([^@]+)@([^@:]+):(\d{1,15})$/.exec(item) ?? [];
     if (!isPackageName(name) || version === undefined || software.some((other) => other.package === name)) {
-      throw new UsageError('--preinstall', `"${item}" is no package@versionName:versionCode, or comes twice`);
+      throw new UsageError('--preinstall', `"${item}" is not package@versionName:versionCode, or occurs twice`);
     }
     software.push({ package: name, version, versionCode: Number(code) });
   }
@@ -94,7 +94,7 @@ function groupsOf(options: Options): [file.Group, ...file.Group[]] {
   ];
 }
 
-/** A scenario of options: a fleet that answers, and with an application or a load a customer beside it. */
+/** The scenario that options stand for: a fleet that answers, and with an application or a load a customer as well. */
 export function shortWay(options: Options, devices: number): file.ScenarioFile {
   if (options.has('duration') && options.has('until-idle')) {
     throw new UsageError('--until-idle', 'makes no sense with --duration');

@@ -1,8 +1,11 @@
 import type { Timers } from './timers.ts';
 
-/** Milliseconds of a slot: nothing that a device does is more exact. */
+/** The milliseconds of a slot; no device needs more precision. */
 const TICK = 4;
-/** Slots of the near wheel, four seconds of them; each of the far one is a whole turn of it, over an hour in all. */
+/**
+ * The slots of the near wheel cover four seconds. Each slot of the far wheel is one turn of the near one, over an hour
+ * in all.
+ */
 const SLOTS = 1024;
 
 /** One task, in the list of its slot. */
@@ -38,8 +41,8 @@ function unlink(entry: Entry): void {
 const isEmpty = (list: Entry): boolean => list.next === list;
 
 /**
- * Timers for many thousand devices on one real timer: a hierarchical wheel (Varghese and Lauck, 1987), in which a task is
- * set and cancelled in constant time. A task runs up to four milliseconds late, never early; those of one slot run in the
+ * Timers for many thousand devices on one real timer: a hierarchical wheel (Varghese and Lauck, 1987), which sets and
+ * cancels a task in constant time. A task runs up to four milliseconds late, never early. Tasks of one slot run in the
  * order in which they were set.
  */
 export function createTimerWheel(real: Timers): Timers {
@@ -47,7 +50,7 @@ export function createTimerWheel(real: Timers): Timers {
   const far = Array.from({ length: SLOTS }, createList);
   const began = real.now();
   const ticksNow = (): number => (real.now() - began) / TICK;
-  /** The last tick that has been run. */
+  /** The last tick whose tasks have run. */
   let current = 0;
   let count = 0;
   let wakeAt = Number.POSITIVE_INFINITY;
@@ -57,18 +60,18 @@ export function createTimerWheel(real: Timers): Timers {
   function place(entry: Entry): void {
     const turns = Math.floor(entry.due / SLOTS) - Math.floor(current / SLOTS);
     if (turns <= 0) append(near[entry.due % SLOTS]!, entry);
-    // What is farther away than the far wheel reaches waits in its last slot, and is placed again then.
+    // A task beyond the reach of the far wheel waits in its last slot, and is placed again then.
     else append(far[(Math.floor(current / SLOTS) + Math.min(turns, SLOTS - 1)) % SLOTS]!, entry);
   }
 
-  /** The tick at which there is something to do: a task, or a turn of the near wheel. */
+  /** The next tick with work: a task, or a turn of the near wheel. */
   function nextTick(): number {
     const turn = (Math.floor(current / SLOTS) + 1) * SLOTS;
     for (let tick = current + 1; tick < turn; tick += 1) if (!isEmpty(near[tick % SLOTS]!)) return tick;
     return turn;
   }
 
-  /** Sees to it that the wheel is run when there is something to do. */
+  /** Sets the real timer for the next work. */
   function wake(): void {
     if (running || count === 0) return;
     const tick = nextTick();
@@ -88,10 +91,10 @@ export function createTimerWheel(real: Timers): Timers {
     }
   }
 
-  /** What was far comes near. */
+  /** Moves the tasks of the next slot of the far wheel to the near wheel. */
   function turn(): void {
     const list = far[Math.floor(current / SLOTS) % SLOTS]!;
-    // Detached: what is placed again may come into the same slot.
+    // Detached first, because a task may be placed into the same slot again.
     const entries: Entry[] = [];
     for (let entry = list.next; entry !== list; entry = list.next) {
       unlink(entry);

@@ -1,4 +1,4 @@
-/** The command line is wrong: `option` names what is to be corrected. Exit code 2. */
+/** The command line is wrong: `option` names the option to correct. Exit code 2. */
 export class UsageError extends Error {
   readonly option: string;
 

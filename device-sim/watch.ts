@@ -1,7 +1,7 @@
 import { liveLine, liveLines, type Standing } from './report/live.ts';
 import type { Timers } from './timers.ts';
 
-/** Where a run is shown: a terminal gets lines that change, anything else a line every few seconds. */
+/** The output that shows a run: a terminal gets changing lines, anything else a line every few seconds. */
 export interface LiveStream {
   readonly isTTY?: boolean;
   readonly columns?: number;
@@ -14,7 +14,7 @@ const HOME = '\r';
 const CLEAR_BELOW = '\u001b[J';
 const up = (lines: number): string => (lines > 0 ? `\u001b[${lines}A` : '');
 
-/** Shows how a run stands until the returned function is called. */
+/** Shows the state of a run until the returned function is called. */
 export function watch({
   standing,
   stream,
@@ -29,7 +29,7 @@ export function watch({
   let drawn = 0;
   let cancel = (): void => {};
 
-  /** A line that does not fit would be two, and the next picture would begin too low. */
+  /** A line that is too long would take two, and the next picture would begin too low. */
   const fitting = (line: string): string => {
     const width = Math.max(20, (stream.columns ?? 80) - 1);
     return line.length <= width ? line : `${line.slice(0, width - 1)}…`;

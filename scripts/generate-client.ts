@@ -60,12 +60,12 @@ const generated = `// Generated from schemas/openapi.yaml by \`npm run generate\
 // biome-ignore-all format: a table is read by its rows
 import type { SchemaTypes } from '../../platform/contracts/types.ts';
 
-/** Every operation of the application API: what it takes, besides the application, and what it answers. */
+/** Every operation of the application API, with its input (apart from the application) and its answer. */
 export interface Operations {
 ${types.join('\n')}
 }
 
-/** How each is asked for. A repeatable one takes an Idempotency-Key. */
+/** The method, the path and the scope of each operation. A repeatable one accepts an Idempotency-Key. */
 export const OPERATIONS: Record<keyof Operations, { method: string; path: string; scope: string; repeatable?: true }> = {
 ${rows.join('\n')}
 };

@@ -10,7 +10,7 @@ const read = (name: string): unknown =>
 
 const quoted = (text: string): string => `'${text.replaceAll("'", "\\'")}'`;
 
-/** TypeScript that says which URLs an application can set, as the schemas say it. */
+/** Makes the TypeScript text of the settings with URLs, from the schemas. */
 export function settingValues({ deprecated = false } = {}): string {
   const { enum: webhooks } = read('common/webhook-setting') as { enum: string[] };
   const { properties } = read('rest/application-settings-update') as { properties: Record<string, Property> };

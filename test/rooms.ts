@@ -137,7 +137,7 @@ export const SIMULATOR_LEAVES: readonly string[] = [
   'usage-error',
 ];
 
-/** Rules: files that know no database, no clock and no waiting. They import the errors, types of schemas, and one another. */
+/** Rules: files that know no database, no clock and no waiting. They import the errors, types of schemas and units, and one another. */
 export const RULES: readonly string[] = [
   'core/applications/key-rotation',
   'core/applications/scopes',

@@ -98,7 +98,7 @@ export async function runYear({ rows: count }: Options): Promise<Table> {
         began = performance.now();
         return work(unit);
       });
-      steps.push(performance.now() - began); // includes its commit
+      steps.push(performance.now() - began); // the duration of a unit includes its commit
       return result;
     },
   };

@@ -13,7 +13,7 @@ export function readAccounts(file: string, limit?: number): DeviceAccount[] {
     throw new UsageError('--devices', `cannot read ${file}: ${(error as Error).message}`);
   }
   const lines = text.split('\n').filter((line) => line.trim() !== '');
-  if (lines.length === 0) throw new UsageError('--devices', `${file} names no device`);
+  if (lines.length === 0) throw new UsageError('--devices', `${file} contains no devices`);
   return lines.slice(0, limit).map((line, index) => {
     try {
       const { deviceId, credential } = JSON.parse(line) as Record<string, unknown>;
@@ -23,7 +23,7 @@ export function readAccounts(file: string, limit?: number): DeviceAccount[] {
     } catch {
       // The check below reports it, as it does for a line with wrong content.
     }
-    throw new UsageError('--devices', `line ${index + 1} of ${file} is no {"deviceId", "credential"}`);
+    throw new UsageError('--devices', `line ${index + 1} of ${file} is not {"deviceId", "credential"}`);
   });
 }
 

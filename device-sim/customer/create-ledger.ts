@@ -170,7 +170,7 @@ export function createLedger({
       // Each attempt has its own timestamp, but the same content.
       const same = before === mark && (entry.result === null || entry.result.body === content);
       if (same) of(entry.phase ?? current).add('repeated');
-      else if (before === mark) double(entry, `${transactionId} has two contents under one webhook-id`, at);
+      else if (before === mark) double(entry, `${transactionId} has two different bodies with one webhook-id`, at);
       else double(entry, `${transactionId} has a second result: ${status}, webhook ${webhookId}`, at);
       return;
     }
@@ -291,7 +291,7 @@ export function createLedger({
 
     complained(deviceId, { topic, reason, eventId }, at) {
       if (eventId !== undefined) events.excused(eventId);
-      note(deviceId, `hears a complaint about ${topic.split('/').at(-1)}: ${reason}`, at);
+      note(deviceId, `is told of a fault in its message on ${topic.split('/').at(-1)}: ${reason}`, at);
     },
 
     connected(deviceId, at) {
@@ -313,7 +313,7 @@ export function createLedger({
       else {
         of(current).add('doubled');
         of(current).add('eventsDoubled');
-        trouble('doubled', current, `event ${eventId} (${type}) came under two webhook-ids`, at, undefined, deviceId);
+        trouble('doubled', current, `event ${eventId} (${type}) arrived with two webhook-ids`, at, undefined, deviceId);
       }
     },
 
@@ -331,7 +331,14 @@ export function createLedger({
       events.forget(eventId);
       of(phase).add('lost');
       of(phase).add('eventsLost');
-      trouble('lost', phase, `event ${eventId} (${type}) was acknowledged and never came`, at, undefined, deviceId);
+      trouble(
+        'lost',
+        phase,
+        `event ${eventId} (${type}) was acknowledged, and no webhook arrived`,
+        at,
+        undefined,
+        deviceId,
+      );
     },
 
     actionOf(transactionId) {

@@ -184,7 +184,7 @@ export function createCustomer({
       }
       const late = pause(timers, REACH_MILLISECONDS, stop.signal).then(() => 'late' as const);
       if ((await Promise.race([reached.promise, late])) === 'late') {
-        throw new UsageError('--webhook-url', `no genuine webhook came to ${url}: ${whyNone(ledger)}`);
+        throw new UsageError('--webhook-url', `no genuine webhook arrived at ${url}: ${whyNone(ledger)}`);
       }
     },
 
@@ -218,8 +218,8 @@ export function createCustomer({
 
 const whyNone = (ledger: Ledger): string =>
   ledger.figures().forged > 0
-    ? 'the signature is not that of the key'
-    : 'the service does not reach this address (--webhook-url says another one)';
+    ? 'the signature does not match the key'
+    : 'the service cannot reach this address (set another one with --webhook-url)';
 
 /** An Error for people, with the text of the service, or saying that there is no service. */
 function inWords(error: unknown, at: { apiUrl: string; applicationId: string; url: string }): Error {
@@ -231,6 +231,6 @@ function inWords(error: unknown, at: { apiUrl: string; applicationId: string; ur
   }
   if (error.status !== 400)
     return new Error(`the application ${at.applicationId} cannot be set up: ${text}`, { cause: error });
-  const advice = 'for a receiver on a private address the service needs LAPEL_WEBHOOK_ALLOW_PRIVATE=true';
-  return new UsageError('--webhook-url', `the service does not take ${at.url}: ${text}; ${advice}`);
+  const advice = 'a receiver on a private address needs LAPEL_WEBHOOK_ALLOW_PRIVATE=true in the service';
+  return new UsageError('--webhook-url', `the service refuses the URL ${at.url}: ${text}; ${advice}`);
 }

@@ -8,8 +8,7 @@ const KEPT = 6;
  * sentence.
  */
 export function createElsewhere(violation: (entry: Entry, text: string, at: number) => void) {
-  const asked = ({ transactionId, deviceId }: Entry): string =>
-    `${transactionId}, which device ${deviceId} was asked for,`;
+  const asked = ({ transactionId, deviceId }: Entry): string => `${transactionId}, which was for device ${deviceId},`;
 
   function add(entry: Entry, deviceId: string, text: string, at: number): void {
     if (entry.elsewhere.length < KEPT) entry.elsewhere.push({ at, deviceId, text });
@@ -24,7 +23,7 @@ export function createElsewhere(violation: (entry: Entry, text: string, at: numb
   }
 
   function resultOf(entry: Entry, deviceId: string, at: number): void {
-    violation(entry, `the result of ${asked(entry)} is told of device ${deviceId}`, at);
+    violation(entry, `the result of ${asked(entry)} names device ${deviceId}`, at);
   }
 
   return {

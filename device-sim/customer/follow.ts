@@ -52,13 +52,13 @@ export function createFollowed(
         const from = online.get(deviceId) ?? now();
         if (now() - from >= LONG) long.set(deviceId, { from, to: now() });
         online.delete(deviceId);
-        ledger.note(deviceId, `is not connected any more: ${reason}`, now());
+        ledger.note(deviceId, `has disconnected: ${reason}`, now());
       });
       events.on('refused', ({ deviceId }, error) => ledger.note(deviceId, `is refused: ${error.message}`, now()));
       events.on('fault', ({ deviceId }, { kind }, { kind: what, operation, key }) => {
         ledger.note(
           deviceId,
-          `is made to play ${kind}, at ${what} ${operation ?? ''} ${key}`.replace('  ', ' '),
+          `plays the fault ${kind}, at ${what} ${operation ?? ''} ${key}`.replace('  ', ' '),
           now(),
         );
       });

@@ -49,7 +49,7 @@ const hardwareProperties = (place: number, name: string, run: string | undefined
 export async function ensureDeveloper(admin: ServiceClient, developerId: string, deviceLimit: number): Promise<void> {
   const found = await admin('GET', `/admin/v1/developers/${encodeURIComponent(developerId)}`);
   if (found.status === 200) return;
-  if (found.status === 401) throw unexpected('the administrator token is not accepted', found);
+  if (found.status === 401) throw unexpected('the service refuses the administrator token', found);
   const created = await admin('POST', '/admin/v1/developers', { developerId, name: 'Simulated fleet', deviceLimit });
   // 409: another simulator was faster.
   if (created.status !== 201 && created.status !== 409)
@@ -61,16 +61,19 @@ async function refuseOthers(admin: ServiceClient, deviceId: string, { developerI
   const found = await admin('GET', `/admin/v1/devices/${deviceId}`);
   if (found.status !== 200) throw unexpected(`cannot read device ${deviceId}`, found);
   const { developerId: owner, hardwareProperties: properties } = found.body;
-  const advice = 'it is left as it is; give another --run or --seed';
+  const advice = 'it was not changed; use another --run or --seed';
   if (owner !== developerId) {
-    throw new UsageError('--run', `device ${deviceId} is there already, of developer ${String(owner)}: ${advice}`);
+    throw new UsageError(
+      '--run',
+      `device ${deviceId} exists already and belongs to developer ${String(owner)}: ${advice}`,
+    );
   }
   const mark = (properties as { model?: { description?: string } } | null)?.model?.description;
   if (mark === markOf(run)) return;
   const whose = mark?.startsWith(`${markOf(undefined)} of the run `)
-    ? `of the run ${mark.split(' ').at(-1)}`
-    : 'of no run of this name';
-  throw new UsageError('--run', `device ${deviceId} is there already, and ${whose}: ${advice}`);
+    ? `the run ${mark.split(' ').at(-1)}`
+    : 'no run of this name';
+  throw new UsageError('--run', `device ${deviceId} exists already and belongs to ${whose}: ${advice}`);
 }
 
 /** Registers the devices that do not exist yet. Resolves to their credentials by deviceId. */

@@ -55,7 +55,7 @@ const makeFirmware = (version: string, size: number): Buffer => Buffer.alloc(siz
 
 async function put(url: string, file: Buffer): Promise<void> {
   const { ok, status } = await fetch(url, { method: 'PUT', body: new Uint8Array(file) });
-  if (!ok) throw new Error(`the object store does not take the file: ${status}`);
+  if (!ok) throw new Error(`the object store refuses the file: ${status}`);
 }
 
 export function createReleases({
@@ -99,7 +99,7 @@ export function createReleases({
   }
 
   async function list(version: Version, release: Release): Promise<void> {
-    if (!admin) throw new Error('firmware is of the service itself: access to its administration is needed');
+    if (!admin) throw new Error('firmware belongs to the service, so access to administration is needed');
     const file =
       release.file === undefined ? makeFirmware(version.version, release.size ?? SIZE) : readFileSync(release.file);
     const request = createServiceClient({ baseUrl: admin.url, token: admin.token });

@@ -98,7 +98,7 @@ export function createSettling({
       );
     }
     if (FINISHED.has(status)) {
-      return pending ? { kind: 'waiting' } : lost(`the service says that it is ${status}, and no webhook came`);
+      return pending ? { kind: 'waiting' } : lost(`the service says that it is ${status}, and no webhook arrived`);
     }
     if (acknowledgedAt !== null) {
       return lost(`the service has acknowledged the answer of the device, and says that it is ${status}`);

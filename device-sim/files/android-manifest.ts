@@ -53,7 +53,7 @@ function createStrings(pool: Buffer): (index: number) => string | undefined {
 
 /** The chunks of a compiled XML document. */
 function* chunks(document: Buffer) {
-  if (document.length < 8 || document.readUInt16LE(0) !== XML) throw new Error('its manifest is no compiled XML');
+  if (document.length < 8 || document.readUInt16LE(0) !== XML) throw new Error('its manifest is not compiled XML');
   for (let at = document.readUInt16LE(2); at + 8 <= document.length; ) {
     const size = document.readUInt32LE(at + 4);
     if (size < 8 || at + size > document.length) throw new Error('its manifest is broken');

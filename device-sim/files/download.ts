@@ -83,7 +83,7 @@ async function explain(response: Response, part: Part): Promise<Ending> {
   if (status === 416) {
     // The file of the server is shorter than the part on the disk, so this part belongs to another file.
     await forget(part);
-    return again('there is no such range (416)');
+    return again('the server does not have this range (416)');
   }
   if (status >= 500 || status === 408 || status === 429) return again(`the server answered ${status}`);
   return over(`the server answered ${status}`);

@@ -46,7 +46,7 @@ async function lookInto(path: string, size: number): Promise<DownloadedFile | Fa
   try {
     return { size, apk: await readApk(path) };
   } catch (error) {
-    return { code: 'DOWNLOAD_FAILED', message: `the file is no APK: ${(error as Error).message}` };
+    return { code: 'DOWNLOAD_FAILED', message: `the file is not an APK: ${(error as Error).message}` };
   }
 }
 

@@ -14,10 +14,10 @@ export interface Source {
  */
 export function readSource({ url, expiresAt, size, sha256 }: Readonly<Record<string, unknown>>): Source | string {
   const protocol = typeof url === 'string' ? URL.parse(url)?.protocol : undefined;
-  if (protocol !== 'http:' && protocol !== 'https:') return 'url is no http or https URL';
-  if (typeof expiresAt !== 'string' || Number.isNaN(Date.parse(expiresAt))) return 'expiresAt is no time';
-  if (!Number.isSafeInteger(size) || (size as number) < 0) return 'size is no number of bytes';
-  if (typeof sha256 !== 'string' || !/^[\da-f]{64}$/.test(sha256)) return 'sha256 is no SHA-256';
+  if (protocol !== 'http:' && protocol !== 'https:') return 'url is not an http or https URL';
+  if (typeof expiresAt !== 'string' || Number.isNaN(Date.parse(expiresAt))) return 'expiresAt is not a time';
+  if (!Number.isSafeInteger(size) || (size as number) < 0) return 'size is not a number of bytes';
+  if (typeof sha256 !== 'string' || !/^[\da-f]{64}$/.test(sha256)) return 'sha256 is not a SHA-256';
   return { url: url as string, expiresAt, size: size as number, sha256 };
 }
 

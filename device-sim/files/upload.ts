@@ -15,13 +15,13 @@ export interface UploadTarget {
 
 /** The target in an answer, or a sentence about the fault in it. */
 export function readTarget(value: unknown): UploadTarget | string {
-  if (!isRecord(value)) return 'it is no object';
+  if (!isRecord(value)) return 'it is not an object';
   const { uploadUrl, method = 'PUT', headers = {} } = value;
   const protocol = typeof uploadUrl === 'string' ? URL.parse(uploadUrl)?.protocol : undefined;
-  if (protocol !== 'http:' && protocol !== 'https:') return 'uploadUrl is no http or https URL';
+  if (protocol !== 'http:' && protocol !== 'https:') return 'uploadUrl is not an http or https URL';
   if (typeof method !== 'string' || !/^[A-Z]+$/.test(method)) return 'method is none';
   if (!isRecord(headers) || !Object.values(headers).every((text) => typeof text === 'string')) {
-    return 'headers are no texts';
+    return 'headers are not texts';
   }
   return { uploadUrl: uploadUrl as string, method, headers: headers as Record<string, string> };
 }

@@ -36,7 +36,7 @@ async function readDirectory(handle: FileHandle, size: number): Promise<Buffer> 
     if (length > LARGEST_DIRECTORY || offset + length > start + at) throw new Error('its directory is out of bounds');
     return readExactly(handle, offset, length);
   }
-  throw new Error('it is no zip archive');
+  throw new Error('it is not a zip archive');
 }
 
 function* entries(directory: Buffer) {
@@ -61,7 +61,7 @@ function* entries(directory: Buffer) {
  */
 export async function readZipEntry(handle: FileHandle, name: string, limit: number): Promise<Buffer> {
   const { size } = await handle.stat();
-  if (size < END_BYTES) throw new Error('it is no zip archive');
+  if (size < END_BYTES) throw new Error('it is not a zip archive');
   for (const entry of entries(await readDirectory(handle, size))) {
     if (entry.name !== name) continue;
     if (entry.compressed > limit || entry.uncompressed > limit) throw new Error(`its ${name} is too large`);

@@ -114,7 +114,7 @@ export function createTally({
   events.on('complaint', ({ deviceId }, { topic, reason }, provoked) => {
     if (provoked) return;
     counts.complaints += 1;
-    onTrouble(deviceId, `the service complained about ${topic}: ${reason}`);
+    onTrouble(deviceId, `the service reported a fault in ${topic}: ${reason}`);
   });
   events.on('violation', ({ deviceId }, fault) => {
     counts.violations += 1;

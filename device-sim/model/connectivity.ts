@@ -26,7 +26,7 @@ export const connectivityOperations: readonly [string, Operation][] = [
     'setConnectivityState',
     {
       fault: (parameters) =>
-        typeFault(parameters) ?? (typeof parameters['enabled'] === 'boolean' ? undefined : 'enabled is no boolean'),
+        typeFault(parameters) ?? (typeof parameters['enabled'] === 'boolean' ? undefined : 'enabled is not a boolean'),
       apply(state, { enabled }) {
         if (state.bluetooth.enabled !== enabled) state.bluetooth = switched(state.bluetooth, enabled as boolean);
         return { type: 'bluetooth', enabled };

@@ -143,7 +143,7 @@ export function createDeviceModel({
     const fault = operation.fault(parameters);
     if (fault) return failure('INVALID_PARAMETERS', fault);
     if (!operation.download) return operation.hindrance?.(state, parameters, peers);
-    if (mishap?.kind === 'battery-low') return failure('INTERNAL', 'the battery is too low to install anything');
+    if (mishap?.kind === 'battery-low') return failure('INTERNAL', 'the battery is too low for an installation');
     if (mishap?.kind === 'storage-full') return failure('STORAGE_FULL', 'the storage is full of recordings');
     // The old version stays until the new file is complete.
     const free = freeStorage(state, equipment.storage);
@@ -158,7 +158,7 @@ export function createDeviceModel({
     const refused = refusal(command, plan);
     if (refused) return { error: refused };
     if (download && 'code' in download) return { error: download };
-    if (plan.fails) return { error: failure('INTERNAL', 'the device could not do it') };
+    if (plan.fails) return { error: failure('INTERNAL', 'the device could not carry out the command') };
     const operation = operations.get(command.operation)!;
     if (operation.download) {
       if (!download) throw new Error(`${command.operation} is finished without its file`);

@@ -365,11 +365,11 @@ class SimulatedDevice implements Device {
     if (topic === 'commands') return this.#receiveCommand(payload, dup, messageId);
     if (topic === 'responses') {
       const response = parseResponse(payload);
-      if (typeof response === 'string') this.#violation(`a response that cannot be read: ${response}`);
+      if (typeof response === 'string') this.#violation(`an unreadable response: ${response}`);
       else this.#errands?.receive(response);
     } else {
       const complaint = parseComplaint(payload);
-      if (typeof complaint === 'string') this.#violation(`a complaint that cannot be read: ${complaint}`);
+      if (typeof complaint === 'string') this.#violation(`an unreadable message on errors: ${complaint}`);
       else this.#tellWatchers('complaint', [complaint, this.#answering.isProvoked()]);
     }
     return undefined;
@@ -378,7 +378,7 @@ class SimulatedDevice implements Device {
   #receiveCommand(payload: Uint8Array, dup: boolean, messageId: number): 'hold' | undefined {
     const command = parseCommand(payload);
     if (typeof command === 'string') {
-      this.#violation(`a command that cannot be read: ${command}`);
+      this.#violation(`an unreadable command: ${command}`);
       return undefined;
     }
     const fault = this.#conformance.fault(command, dup);

@@ -116,7 +116,7 @@ export function createMishaps({
       if (isRefusal(error)) return;
       throw error;
     }
-    onViolation('it was let in with a wrong credential');
+    onViolation('the service accepted a wrong credential');
     await link.cut();
   }
 

@@ -19,7 +19,7 @@ const passwordFits: Readonly<Record<string, (password: unknown) => boolean>> = {
 };
 
 function networkFault({ ssid, security, password }: Record<string, unknown>): string | undefined {
-  if (!isText(ssid) || Buffer.byteLength(ssid) > 32) return 'an ssid has not 1 to 32 bytes';
+  if (!isText(ssid) || Buffer.byteLength(ssid) > 32) return 'an ssid must have 1 to 32 bytes';
   const fits = isText(security) && Object.hasOwn(passwordFits, security) ? passwordFits[security] : undefined;
   if (!fits) return 'a security is unknown';
   return fits(password) ? undefined : 'a password does not fit its security';
@@ -31,7 +31,7 @@ export const isPackageName = (value: unknown): value is string =>
   isText(value) && value.length <= 255 && PACKAGE_NAME.test(value);
 
 function deliveryFault(parameters: Parameters): string | undefined {
-  if (!isPackageName(parameters['package'])) return 'package is no package name';
+  if (!isPackageName(parameters['package'])) return 'package is not a package name';
   if (!isText(parameters['version'])) return 'version is needed';
   const source = readSource(parameters);
   return typeof source === 'string' ? source : undefined;
@@ -67,7 +67,7 @@ export const operations: ReadonlyMap<string, Operation | DownloadOperation> = ne
     {
       fault({ apns }) {
         const entries = records(apns);
-        if (!entries || entries.length > 32) return 'apns is no list of at most 32 entries';
+        if (!entries || entries.length > 32) return 'apns is not a list of at most 32 entries';
         return entries.every(({ name, apn }) => isText(name) && isText(apn))
           ? undefined
           : 'an entry has no name or apn';
@@ -83,7 +83,7 @@ export const operations: ReadonlyMap<string, Operation | DownloadOperation> = ne
     {
       fault({ networks }) {
         const entries = records(networks);
-        if (!entries) return 'networks is no list of entries';
+        if (!entries) return 'networks is not a list of entries';
         for (const entry of entries) {
           const fault = networkFault(entry);
           if (fault) return fault;

@@ -21,14 +21,14 @@ export function install(
   { size, apk }: DownloadedFile,
 ): Outcome {
   const fail = (code: string, message: string): Outcome => ({ error: { code, message } });
-  if (!apk) return fail('INTERNAL', 'what was downloaded was not looked at');
+  if (!apk) return fail('INTERNAL', 'the downloaded file was not read');
   if (apk.package !== ordered.package) {
     return fail('PACKAGE_NAME_MISMATCH', `the file is ${apk.package}, not ${ordered.package}; not installed`);
   }
   const before = Object.hasOwn(state.software, apk.package) ? state.software[apk.package] : undefined;
   if (before && apk.versionCode <= before.versionCode) {
     const codes = `${apk.versionCode} is not higher than ${before.versionCode}`;
-    return fail('VERSION_CODE_NOT_HIGHER', `version code ${codes}, which is installed; not installed`);
+    return fail('VERSION_CODE_NOT_HIGHER', `version code ${codes}, the installed one; not installed`);
   }
   const installed = { version: apk.version, versionCode: apk.versionCode, size };
   state.software = { ...state.software, [apk.package]: installed };

@@ -1,11 +1,14 @@
 import { remember } from '../bounded-map.ts';
 import type { Command } from './messages.ts';
 
-/** Holds what the service sends to what the contract promises about it (section 2). */
+/** Checks the service's messages against the promises of the contract (section 2). */
 export interface Conformance {
-  /** On the next connection everything unfinished comes again, from the lowest transactionId on. */
+  /** The connection ended: on the next one every unfinished command comes again, from the lowest transactionId on. */
   disconnected(): void;
-  /** In words what is wrong about this delivery, if anything is. `dup`: MQTT itself repeats it [MQTT-3.3.1-1]. */
+  /**
+   * A sentence about the fault in this delivery, if there is one. `dup`: MQTT itself repeats the message
+   * [MQTT-3.3.1-1].
+   */
   fault(command: Command, dup: boolean): string | undefined;
 }
 
@@ -18,10 +21,10 @@ export function createConformance({ memory }: { memory: number }): Conformance {
       highest = 0;
     },
     fault({ transactionId, operation, issuedAt, attempt }, dup) {
-      // A cancel carries the transactionId of what it cancels, so it follows neither rule.
+      // A cancel has the transactionId of the command that it cancels, so neither rule applies to it.
       if (operation === 'cancel' || dup) return undefined;
       const known = attempts.get(transactionId);
-      // A first attempt under a number that is known is another command, of a service that has lost the one before.
+      // A known number with another issuedAt is another command, of a service that has lost the former one.
       const isSame = known?.issuedAt === issuedAt;
       const before = known && isSame ? known.attempt : 0;
       remember(attempts, transactionId, { attempt, issuedAt }, memory);

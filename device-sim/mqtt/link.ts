@@ -1,10 +1,10 @@
 import type { Timers } from '../timers.ts';
 
-/** The topics that a device listens to, below `devices/{deviceId}/`. */
+/** The topics that a device subscribes to, below `devices/{deviceId}/`. */
 export const LISTENING = ['commands', 'responses', 'errors'] as const;
 export type Inbound = (typeof LISTENING)[number];
 
-/** What CONNACK says by its return codes (MQTT 3.1.1, table 3.1). */
+/** The meaning of the return codes in CONNACK (MQTT 3.1.1, table 3.1). */
 const REFUSALS = [
   '',
   'Unacceptable protocol version',
@@ -16,28 +16,34 @@ const REFUSALS = [
 
 /** The MQTT connection of one device. It never reconnects by itself. */
 export interface Link {
-  /** Connected and subscribed, and not about to leave. */
+  /** Whether the device is connected and subscribed, and not about to disconnect. */
   readonly online: boolean;
-  /** Messages that the service has not acknowledged. Those of a lost connection are sent again on the next one. */
+  /** The number of unacknowledged messages. Those of a lost connection are sent again on the next one. */
   readonly inFlight: number;
-  /** Resolves when connected and subscribed; rejects with what the socket or the CONNACK said. `credential`: for this time. */
+  /**
+   * Resolves when connected and subscribed; rejects with the error of the socket or of the CONNACK. `credential` is for
+   * this connection only.
+   */
   open(options?: { credential?: string }): Promise<void>;
-  /** Sends DISCONNECT after everything in flight was acknowledged (or two seconds went by), and closes. */
+  /** Sends DISCONNECT after all messages are acknowledged (or after two seconds), and closes. */
   close(): Promise<void>;
-  /** Destroys the socket: what a device does that drives into a tunnel. */
+  /** Destroys the socket, as if the device drove into a tunnel. */
   cut(): Promise<void>;
-  /** QoS 1, to `devices/{deviceId}/{topic}`. Only while online. `done` is called when it is acknowledged. */
+  /** Publishes with QoS 1 to `devices/{deviceId}/{topic}`; only while online. `done` is called after the PUBACK. */
   publish(topic: string, payload: string | Buffer, done: () => void): void;
-  /** Sends the PUBACK of a message whose `onMessage` answered `hold`; nothing when its connection is gone. */
+  /**
+   * Sends the PUBACK of a message for which `onMessage` returned `hold`; does nothing after its connection has ended.
+   */
   release(messageId: number): void;
   /**
-   * The network swallows everything: nothing is read or written any more, and nobody is told. The device finds out by its
-   * keep-alive (or by `cut`), the service by its own: the socket stays open for it when the device has given it up.
+   * Simulates a network that swallows everything: the device neither reads nor writes, and neither side gets an error.
+   * The device notices by its keep-alive (or by `cut`), the service by its own. For the service the socket stays open
+   * even after the device has given it up.
    */
   freeze(): void;
-  /** Reads no faster than that, until it is null; also on later connections. */
+  /** Reads at most so many bytes a second until it is null, also on later connections. */
   readSlowly(bytesPerSecond: number | null): void;
-  /** The device has lost its memory: nothing of what is in flight is sent again. */
+  /** The device has lost its memory, so it sends no unacknowledged message again. */
   forget(): void;
 }
 
@@ -49,7 +55,7 @@ export class Refused extends Error {
   }
 }
 
-/** Whether the service refused the device itself (CONNACK 4 or 5): trying again will not help. */
+/** Whether the service refused the device itself (CONNACK 4 or 5); then another attempt does not help. */
 export const isRefusal = (error: unknown): boolean =>
   error instanceof Refused && (error.code === 4 || error.code === 5);
 
@@ -60,9 +66,12 @@ export interface LinkOptions {
   clean: boolean;
   timers: Timers;
   onOnline: (sessionPresent: boolean) => void;
-  /** What is published meanwhile goes out after the PUBACK, unless that is held. `payload` holds until this returns. */
+  /**
+   * Messages that are published during this call go out after the PUBACK, unless it is held. `payload` is valid until
+   * the call returns.
+   */
   onMessage: (topic: Inbound, payload: Uint8Array, dup: boolean, messageId: number) => 'hold' | undefined;
-  /** A message came on a topic that is not one of the device's own. */
+  /** A message arrived on a topic of another device. */
   onForeign: (topic: string) => void;
   onClose: (reason: string, wasOnline: boolean) => void;
 }

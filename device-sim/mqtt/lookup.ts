@@ -1,7 +1,7 @@
 import { type LookupAddress, type LookupOptions, lookup as lookUp } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 
-/** So long an address is good: a fleet that connects asks for it once, and a service that moves is found soon. */
+/** An address is kept for so long: a connecting fleet asks once, and a service that moves is found soon. */
 const MEMORY_MILLISECONDS = 5000;
 
 type Failure = NodeJS.ErrnoException | null;
@@ -10,14 +10,14 @@ type Resolve = (hostname: string, options: LookupOptions & { all: true }, told: 
 
 interface Question {
   readonly until: number;
-  /** There when it is answered. */
+  /** Present when the lookup is answered. */
   addresses: LookupAddress[] | undefined;
   readonly waiting: Told[];
 }
 
 /**
- * The addresses of a host, asked for once for all who want them at about the same time: the system resolves a few names at
- * a time only, and thousands of devices have the same one. What failed is asked for again.
+ * Looks up each host once for all callers at about the same time: the system resolves only a few names at a time, and
+ * thousands of devices use the same one. A failed lookup is repeated.
  */
 export function createLookup({ resolve, now }: { resolve: Resolve; now: () => number }): LookupFunction {
   const questions = new Map<string, Question>();
@@ -43,11 +43,11 @@ export function createLookup({ resolve, now }: { resolve: Resolve; now: () => nu
       else callback(null, first?.address ?? '', first?.family ?? 0);
     };
     const { addresses } = question;
-    // Never before this returns: who asks is not ready for that.
+    // Never calls back before it returns, because callers are not ready for that.
     if (addresses) queueMicrotask(() => told(null, addresses));
     else question.waiting.push(told);
   };
 }
 
-/** The one of all connections of this process. */
+/** The lookup that all connections of this process share. */
 export const sharedLookup = createLookup({ resolve: lookUp, now: () => performance.now() });

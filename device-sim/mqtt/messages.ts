@@ -1,4 +1,4 @@
-/** What the service publishes on `devices/{deviceId}/commands` (contract, section 2). */
+/** A message of the service on `devices/{deviceId}/commands` (contract, section 2). */
 export interface Command {
   readonly transactionId: number;
   readonly operation: string;
@@ -8,7 +8,7 @@ export interface Command {
   readonly attempt: number;
 }
 
-/** The outcome of a command, as published on `devices/{deviceId}/acks`. */
+/** The answer to a command, which the device publishes on `devices/{deviceId}/acks`. */
 export interface Answer {
   readonly transactionId: number;
   readonly status: 'succeeded' | 'failed';
@@ -17,12 +17,12 @@ export interface Answer {
 }
 
 export interface Failure {
-  /** One of the contract's device error codes. */
+  /** One of the device error codes in the contract. */
   readonly code: string;
   readonly message: string;
 }
 
-/** What a device publishes on `devices/{deviceId}/events`. */
+/** An event, which the device publishes on `devices/{deviceId}/events`. */
 export interface DeviceEvent {
   /** The same in every repetition. */
   readonly eventId: string;
@@ -31,18 +31,18 @@ export interface DeviceEvent {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** What the service publishes on `devices/{deviceId}/responses` to a request of the device. */
+/** A message of the service on `devices/{deviceId}/responses`, the answer to a request of the device. */
 export interface Response {
   readonly requestId: string;
   readonly answer: { readonly data: Readonly<Record<string, unknown>> } | { readonly error: Failure };
 }
 
-/** What the service publishes on `devices/{deviceId}/errors` about a message of the device. */
+/** A message of the service on `devices/{deviceId}/errors`, about a message of the device. */
 export interface Complaint {
   readonly topic: string;
   readonly reason: string;
   readonly details: unknown;
-  /** Of the event that it is about. */
+  /** The event that the report is about. */
   readonly eventId?: string;
 }
 
@@ -58,21 +58,21 @@ function parseRecord(payload: Uint8Array): Record<string, unknown> | string {
   }
 }
 
-/** The command in a payload, or in words what is wrong with it. */
+/** The command in a payload, or a sentence about the fault in it. */
 export function parseCommand(payload: Uint8Array): Command | string {
   const value = parseRecord(payload);
   if (typeof value === 'string') return value;
   const { transactionId, operation, parameters, issuedAt, attempt } = value;
   if (!Number.isSafeInteger(transactionId) || (transactionId as number) < 1)
-    return 'transactionId is no positive integer';
-  if (typeof operation !== 'string' || operation === '') return 'operation is no text';
-  if (!isRecord(parameters)) return 'parameters is no object';
-  if (typeof issuedAt !== 'string' || !issuedAt.endsWith('Z')) return 'issuedAt is no time in UTC';
-  if (!Number.isSafeInteger(attempt) || (attempt as number) < 1) return 'attempt is no positive integer';
+    return 'transactionId is not a positive integer';
+  if (typeof operation !== 'string' || operation === '') return 'operation is not a text';
+  if (!isRecord(parameters)) return 'parameters is not an object';
+  if (typeof issuedAt !== 'string' || !issuedAt.endsWith('Z')) return 'issuedAt is not a time in UTC';
+  if (!Number.isSafeInteger(attempt) || (attempt as number) < 1) return 'attempt is not a positive integer';
   return { transactionId: transactionId as number, operation, parameters, issuedAt, attempt: attempt as number };
 }
 
-/** The complaint in a payload of the errors topic, or in words what is wrong with it. */
+/** The report in a payload of the errors topic, or a sentence about the fault in it. */
 export function parseComplaint(payload: Uint8Array): Complaint | string {
   const value = parseRecord(payload);
   if (typeof value === 'string') return value;
@@ -81,7 +81,7 @@ export function parseComplaint(payload: Uint8Array): Complaint | string {
   return { topic, reason, details, ...(typeof eventId === 'string' && { eventId }) };
 }
 
-/** The response in a payload of the responses topic, or in words what is wrong with it. */
+/** The response in a payload of the responses topic, or a sentence about the fault in it. */
 export function parseResponse(payload: Uint8Array): Response | string {
   const value = parseRecord(payload);
   if (typeof value === 'string') return value;

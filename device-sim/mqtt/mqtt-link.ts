@@ -4,12 +4,15 @@ import { Outbox, type Outgoing } from './outbox.ts';
 import { packetBytes, type Rest, readPackets } from './packets.ts';
 import { type Wire, type WireEnd, wireTo } from './wire.ts';
 
-/** How long a polite disconnect waits for acknowledgements, and then for the service to close the socket. */
+/** How long a disconnect waits for acknowledgements, and then for the service to close the socket. */
 const FAREWELL_MILLISECONDS = 2000;
 /** From opening the socket until connected and subscribed. */
 const OPENING_MILLISECONDS = 30_000;
 const KEEPALIVE_SECONDS = 60;
-/** Between two pings: well within what CONNECT says [MQTT-3.1.2-23]. Nothing heard from one to the next: nobody is there. */
+/**
+ * Between two pings: well below the keep-alive in CONNECT [MQTT-3.1.2-23]. If nothing arrives between two pings, the
+ * connection is dead.
+ */
 const PING_MILLISECONDS = KEEPALIVE_SECONDS * 750;
 
 /** `opening`: until CONNACK; `subscribing`: until SUBACK; `leaving`: nothing may follow a DISCONNECT [MQTT-3.14.4-2]. */
@@ -26,17 +29,17 @@ class MqttLink implements Link, WireEnd {
   #wire: Wire | undefined;
   #rest: Rest;
   #frozen = false;
-  /** The socket has taken as much as it holds: what is published waits for its turn here. */
+  /** The socket is full, so published messages wait here. */
   #full = false;
-  /** Messages are being looked at: what they cause goes out when that is over. */
+  /** Messages are being handled; messages that they cause go out afterwards. */
   #reading = false;
   #needsSubscription = false;
   #subscription = { messageId: 0, sessionPresent: false };
-  /** Whether nothing was heard since the last ping. */
+  /** Whether nothing has arrived since the last ping. */
   #pinged = false;
   /** Messages of this connection whose PUBACK waits for `release`. */
   #held: Set<number> | undefined;
-  /** Of the opening, then of the next ping. */
+  /** The timer of the opening, then of the next ping. */
   #cancelTimer: (() => void) | undefined;
   #cancelReading: (() => void) | undefined;
   #slowness: number | null = null;
@@ -44,7 +47,7 @@ class MqttLink implements Link, WireEnd {
   #opening: PromiseWithResolvers<void> | undefined;
   /** Called when the connection is closed. */
   #onceClosed: (() => void)[] = [];
-  /** Called when nothing is in flight any more, or the connection is closed. */
+  /** Called when no message is unacknowledged any more, or the connection is closed. */
   #onceQuiet: (() => void)[] = [];
 
   constructor(options: LinkOptions) {
@@ -180,7 +183,7 @@ class MqttLink implements Link, WireEnd {
     this.#send({ cmd: 'publish', topic: this.#prefix + topic, payload, qos: 1, messageId, dup, retain: false });
   }
 
-  /** As much of what waits as the socket takes. */
+  /** Writes as many waiting messages as the socket takes. */
   #flush(): void {
     while (this.online && !this.#frozen && !this.#reading && !this.#full) {
       const next = this.#outbox.next();
@@ -194,7 +197,7 @@ class MqttLink implements Link, WireEnd {
     this.#drop();
   }
 
-  /** A frozen socket is left to the service: nothing on it tells that the device has gone. */
+  /** A frozen socket stays open, so that the service does not notice that the device is gone. */
   #drop(): void {
     const wire: (Wire & { unref?: () => void }) | undefined = this.#wire;
     if (!this.#frozen) {
@@ -202,15 +205,15 @@ class MqttLink implements Link, WireEnd {
       return;
     }
     this.#end(undefined);
-    // From now on only its end is waited for, and not even that keeps the process alive.
+    // The socket now only waits for its end, and that must not keep the process alive.
     wire?.unref?.();
     wire?.resume();
   }
 
   #ping(): void {
-    // Who reads slowly cannot know what has not been sent.
+    // A slow reader does not know whether something was sent, so it does not judge.
     if (this.#pinged && this.#slowness === null) {
-      this.#fail(new Error('nothing was heard for too long'));
+      this.#fail(new Error('the service sent nothing for too long'));
       return;
     }
     this.#pinged = true;
@@ -238,7 +241,7 @@ class MqttLink implements Link, WireEnd {
     this.#cancelTimer?.();
     this.#cancelTimer = this.#options.timers.after(PING_MILLISECONDS, () => this.#ping());
     if (this.#options.clean) this.#outbox.unsend();
-    // With their packet ids of the first time [MQTT-4.4.0-1], marked as what they are [MQTT-3.3.1-1].
+    // With the packet ids of the first time [MQTT-4.4.0-1], and marked as repetitions [MQTT-3.3.1-1].
     for (const [messageId, message] of this.#outbox.sent()) this.#sendMessage(messageId, message, true);
     this.#options.onOnline(sessionPresent);
     this.#opening?.resolve();
@@ -246,10 +249,10 @@ class MqttLink implements Link, WireEnd {
   }
 
   #heard(packet: Packet): void {
-    // What comes after the farewell comes again on the next connection.
+    // A message after DISCONNECT comes again on the next connection.
     if (this.#state === 'leaving') return;
     if (this.#state === 'opening') {
-      // It is the first of all [MQTT-3.2.0-1].
+      // CONNACK must be the first packet [MQTT-3.2.0-1].
       if (packet.cmd !== 'connack') this.#fail(new Error(`the service began with ${packet.cmd}`));
       else if (packet.returnCode) this.#fail(new Refused(packet.returnCode));
       else this.#accepted(packet.sessionPresent);
@@ -274,7 +277,7 @@ class MqttLink implements Link, WireEnd {
     else if (qos === 1) this.#send({ cmd: 'puback', messageId });
   }
 
-  /** Pauses the socket for as long as a slow reader takes. */
+  /** Pauses the socket for the time that a slow reader needs for these bytes. */
   #linger(bytes: number): void {
     if (this.#slowness === null) return;
     this.#wire?.pause();
@@ -305,12 +308,15 @@ class MqttLink implements Link, WireEnd {
     for (const tell of onceClosed) tell();
   }
 
-  /** Resolves when there is no socket. */
+  /** Resolves when the socket is closed. */
   async #closed(): Promise<void> {
     if (this.#wire) await new Promise<void>((resolve) => this.#onceClosed.push(resolve));
   }
 
-  /** Resolves when nothing is in flight, when the connection is gone, or after the time of a farewell. */
+  /**
+   * Resolves when all messages are acknowledged, when the connection is gone, or after the time that a disconnect
+   * waits.
+   */
   async #acknowledgements(): Promise<void> {
     await new Promise<void>((resolve) => {
       const cancel = this.#options.timers.after(FAREWELL_MILLISECONDS, resolve);
@@ -326,5 +332,5 @@ class MqttLink implements Link, WireEnd {
   }
 }
 
-/** MQTT 3.1.1 on a bare socket, as contract section 2 wants it. Throws at once for a URL that is none. */
+/** MQTT 3.1.1 on a plain socket, as section 2 of the contract demands. Throws at once if the URL is not valid. */
 export const createLink = (options: LinkOptions): Link => new MqttLink(options);

@@ -9,15 +9,15 @@ export interface Outgoing {
 const MOST_IDS = 65_535;
 
 /**
- * What a device has to say, in its order: what was sent and is not acknowledged, by its packet id, and after that what
- * waits for room. A class, because there is one for each of many thousand devices.
+ * The outgoing messages of a device, in their order: sent and unacknowledged ones by packet id, then those that wait
+ * for room. A class, because there is one for each of many thousand devices.
  */
 export class Outbox {
   #sent = new Map<number, Outgoing>();
   #waiting: Outgoing[] = [];
   #lastId = 0;
 
-  /** Not acknowledged, sent or not. */
+  /** The number of unacknowledged messages, sent or not. */
   get size(): number {
     return this.#sent.size + this.#waiting.length;
   }
@@ -26,16 +26,16 @@ export class Outbox {
     this.#waiting.push(message);
   }
 
-  /** A packet id that nothing else has now [MQTT-2.3.1-2]. */
+  /** A packet id that is not in use [MQTT-2.3.1-2]. */
   freeId(): number {
     do this.#lastId = (this.#lastId % MOST_IDS) + 1;
     while (this.#sent.has(this.#lastId));
     return this.#lastId;
   }
 
-  /** The next one that was not sent yet, with the packet id that it has from now on; undefined also while all are in use. */
+  /** The next unsent message, with its new packet id; undefined also while all ids are in use. */
   next(): { messageId: number; message: Outgoing } | undefined {
-    // One id is left for a SUBSCRIBE.
+    // One id is reserved for a SUBSCRIBE.
     const message = this.#sent.size < MOST_IDS - 1 ? this.#waiting.shift() : undefined;
     if (!message) return undefined;
     const messageId = this.freeId();
@@ -49,18 +49,18 @@ export class Outbox {
     return message;
   }
 
-  /** What a new connection has to send again, in the order of the first time [MQTT-4.6.0-1]. */
+  /** The messages that a new connection sends again, in their first order [MQTT-4.6.0-1]. */
   sent(): IterableIterator<[number, Outgoing]> {
     return this.#sent.entries();
   }
 
-  /** Nothing counts as sent any more: a clean session knows nothing of the last one [MQTT-3.1.2-6]. */
+  /** Marks all messages as unsent: a clean session knows nothing of the former one [MQTT-3.1.2-6]. */
   unsend(): void {
     this.#waiting = [...this.#sent.values(), ...this.#waiting];
     this.#sent.clear();
   }
 
-  /** Everything is as if it had never been. */
+  /** Forgets all messages. */
   clear(): void {
     this.#sent.clear();
     this.#waiting = [];

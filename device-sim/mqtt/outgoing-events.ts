@@ -1,20 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import type { DeviceEvent } from './messages.ts';
 
-/** Most events that a device keeps while nobody takes them. */
+/** The largest number of events that a device keeps while it cannot send them. */
 const KEPT = 200;
 
-/** `events` of the contract, section 2: each is kept until the service has acknowledged it. */
+/** `events` of the contract, section 2: the device keeps each event until the service has acknowledged it. */
 export interface OutgoingEvents {
-  /** Beyond what a device keeps the oldest that waits is lost. */
+  /** Adds an event. If the device has no room for more, it drops the oldest waiting one. */
   add(type: string, data: Readonly<Record<string, unknown>>): void;
-  /** Sends what waited for a connection. */
+  /** Sends the events that waited for a connection. */
   online(): void;
-  /** How many wait for a connection. */
+  /** The number of events that wait for a connection. */
   readonly waiting: number;
 }
 
-/** The instant in UTC with microseconds, as times in MQTT payloads are. */
+/** The present time in UTC with microseconds, the format of MQTT payloads. */
 function utcNow(wrongBy: number): string {
   const microseconds = Math.floor((performance.timeOrigin + performance.now() + wrongBy) * 1000);
   const text = new Date(Math.floor(microseconds / 1000)).toISOString();

@@ -11,12 +11,13 @@ interface Outgoing {
   readonly done: () => void;
 }
 
-/** Faults that play with the socket or with PUBACKs, which the package keeps to itself. */
+/** Faults that need the socket or the PUBACKs, which the package does not give access to. */
 export const NOT_WITH_PACKAGE: readonly string[] = ['half-open', 'slow-reader', 'answers-before-puback'];
 
 /**
- * MQTT 3.1.1 by the `mqtt` package, which nobody here wrote: what its broker and the lean client have in common cannot hide behind it. One client
- * of the package for each connection; what the service has not acknowledged is published again on the next one.
+ * MQTT 3.1.1 by the `mqtt` package, which has other authors: a mistake that the broker and the simulator's own client
+ * have in common becomes visible with it. Each connection uses one client of the package; unacknowledged messages are
+ * published again on the next one.
  */
 export function createPackageLink(options: LinkOptions): Link {
   const { url, deviceId, clean, timers } = options;
@@ -25,7 +26,7 @@ export function createPackageLink(options: LinkOptions): Link {
   let state: 'closed' | 'opening' | 'online' | 'leaving' = 'closed';
   let opening: PromiseWithResolvers<void> | undefined;
   let needsSubscription = false;
-  /** A message is being looked at: what it causes goes out after its PUBACK. */
+  /** A message is being handled; messages that it causes go out after its PUBACK. */
   let reading = false;
   const unsent: Outgoing[] = [];
   const sent = new Set<Outgoing>();
@@ -78,7 +79,7 @@ export function createPackageLink(options: LinkOptions): Link {
     mine.end(true);
   }
 
-  /** The PUBACK is sent by calling `acknowledge`. */
+  /** Calling `acknowledge` sends the PUBACK. */
   function receive(
     { topic, payload, dup, messageId }: { topic: string; payload: string | Buffer; dup?: boolean; messageId?: number },
     acknowledge: () => void,
@@ -89,7 +90,7 @@ export function createPackageLink(options: LinkOptions): Link {
     reading = true;
     const answer = name && options.onMessage(name, Buffer.from(payload), dup === true, messageId ?? 0);
     reading = false;
-    // Who holds one here is off: its connection ends, and the service sends it again.
+    // A device that holds a PUBACK here is off: its connection ends, and the service sends the message again.
     if (answer !== 'hold') acknowledge();
     flush();
   }

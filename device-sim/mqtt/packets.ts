@@ -1,12 +1,13 @@
 import mqttPacket, { type Packet } from 'mqtt-packet';
 
-/** More than any message of the service: what claims to be larger is no message. */
+/** Larger than any message of the service: a longer packet is a fault. */
 const LARGEST_PACKET = 1024 * 1024;
 
-// Otherwise the library makes a buffer of each number to 65,535 when it writes its first packet: 13 MB that nobody needs.
+// Otherwise the library makes a buffer for each number up to 65,535 when it writes its first packet: 13 MB that are
+// never needed.
 mqttPacket.writeToStream.cacheNumbers = false;
 
-// One parser for all connections: it is only ever given whole packets, so nothing stays in it between two of them.
+// One parser for all connections. It only gets whole packets, so it keeps nothing between two of them.
 const parser = mqttPacket.parser({ protocolVersion: 4 });
 let parsed: Packet[] = [];
 let broken: Error | undefined;
@@ -15,7 +16,10 @@ parser.on('error', (error) => {
   broken = error;
 });
 
-/** Bytes of the packet that begins at `start`, as far as its fixed header tells [MQTT-2.2.3]; undefined: not yet. */
+/**
+ * The length of the packet that begins at `start`, by its fixed header [MQTT-2.2.3]; undefined if the header is
+ * incomplete.
+ */
 function packetLength(bytes: Buffer, start: number): number | undefined {
   let length = 0;
   for (let place = 0; place < 4; place += 1) {
@@ -30,12 +34,12 @@ function packetLength(bytes: Buffer, start: number): number | undefined {
   throw new Error('a remaining length of more than four bytes');
 }
 
-/** What is there of a packet whose end has not come; none most of the time. */
+/** The beginning of a packet whose end has not arrived; mostly none. */
 export type Rest = Buffer | undefined;
 
 /**
- * The whole packets in what came. Payloads are views of `bytes`: they hold until that is used again. Throws an Error that
- * says what is no MQTT 3.1.1.
+ * The whole packets in the bytes that arrived. Payloads are views of `bytes`, valid until it is used again. Throws an
+ * Error that names the breach of MQTT 3.1.1.
  */
 export function readPackets(rest: Rest, bytes: Buffer): { packets: readonly Packet[]; rest: Rest } {
   const all = rest ? Buffer.concat([rest, bytes]) : bytes;

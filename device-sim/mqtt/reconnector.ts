@@ -3,14 +3,14 @@ import type { Random, Range } from '../random.ts';
 import type { Timers } from '../timers.ts';
 import { isRefusal } from './link.ts';
 
-/** Keeps a device connected for as long as it is wanted. */
+/** Keeps a device connected for as long as it should be online. */
 export interface Reconnector {
   connect(): Promise<void>;
-  /** From now on the device is wanted offline; a pause or an attempt under way ends without another. */
+  /** The device should be offline from now on; a pause or an attempt in progress is the last one. */
   stop(): void;
   /**
-   * The connection is gone: begins to reconnect if the device is wanted online, after a pause, or after so many milliseconds. Returns
-   * whether the end was expected.
+   * The connection is gone. If the device should be online, it reconnects after a pause, or after so many milliseconds.
+   * Returns whether the end was expected.
    */
   lost(after?: number): boolean;
 }
@@ -28,15 +28,15 @@ export function createReconnector({
   attempts: number;
   pause: Range | null;
   random: Random;
-  /** Awaited before each attempt; what it gives is called after it. */
+  /** Awaited before each attempt; the returned function is called after it. */
   gate: (() => Promise<() => void>) | undefined;
   timers: Timers;
   onRefused: (error: Error) => void;
 }): Reconnector {
-  /** Counts the changes of mind: a loop that began under an older number ends itself. */
+  /** Counts the calls of start and stop: a loop of an older number ends itself. */
   let will = 0;
   let wanted = false;
-  /** While a loop is at work, a lost connection is its business. */
+  /** While a loop runs, it handles a lost connection itself. */
   let trying = false;
   let endPause: (() => void) | undefined;
 
@@ -60,7 +60,7 @@ export function createReconnector({
         else if (failures > 0) await rest(backOff(random, bounds, failures));
         const leave = mine === will ? await gate?.() : undefined;
         try {
-          if (mine !== will) throw new Error('told to stay offline');
+          if (mine !== will) throw new Error('the device was told to stay offline');
           return await open();
         } catch (error) {
           if (mine !== will || isRefusal(error) || failures + 1 >= limit) throw error;

@@ -2,19 +2,19 @@ import { randomUUID } from 'node:crypto';
 import type { Timers } from '../timers.ts';
 import type { Response } from './messages.ts';
 
-/** What came of asking; `timeout`: nothing came in time. */
+/** The answer to a request; `timeout`: no answer arrived in time. */
 export type Reply = Response['answer'] | 'timeout';
 
-/** Asks the service over MQTT: `requests` and `responses` of the contract, section 2. */
+/** Sends requests over MQTT: `requests` and `responses` of the contract, section 2. */
 export interface Requests {
   /**
-   * While offline it waits for the next connection, from which on `wait` milliseconds count. Rejects when `signal` is
-   * aborted.
+   * Sends a request. While offline it waits for the next connection, and `wait` milliseconds count from there. Rejects
+   * when `signal` is aborted.
    */
   ask(type: string, data: object, signal: AbortSignal): Promise<Reply>;
-  /** A response came. One to a request that nobody waits for is dropped. */
+  /** Takes a response. It is dropped if its request is not waited for. */
   receive(response: Response): void;
-  /** Sends what waited for a connection. */
+  /** Sends the requests that waited for a connection. */
   online(): void;
 }
 

@@ -4,25 +4,28 @@ import { connect as connectTls, createSecureContext, type SecureContext } from '
 import { createWebSocketStream, WebSocket } from 'ws';
 import { sharedLookup as lookup } from './lookup.ts';
 
-/** The bytes of one connection, whatever carries them. */
+/** The byte stream of one connection, over any transport. */
 export type Wire = Pick<Duplex, 'write' | 'cork' | 'uncork' | 'end' | 'destroy' | 'pause' | 'resume'>;
 
-/** Who is at the end of a wire; `wire` says which one, for those who have left one open and have another. */
+/**
+ * The owner of a wire. `wire` says which one an event belongs to, because a device may have a new wire while an old one
+ * is still open.
+ */
 export interface WireEnd {
   onOpen(wire: Wire): void;
-  /** `bytes` belong to the connection again when this returns. */
+  /** `bytes` may be reused after this returns. */
   onBytes(wire: Wire, bytes: Buffer): void;
-  /** There is room again, after a `write` that gave false. */
+  /** After a `write` returned false, there is room again. */
   onDrain(wire: Wire): void;
-  /** Once, at the end. */
+  /** Called once, at the end. */
   onClose(wire: Wire, error: Error | undefined): void;
 }
 
 const PORTS: Readonly<Record<string, number>> = { 'mqtt:': 1883, 'mqtts:': 8883 };
 
-/** One buffer that all plain sockets read into, one after the other: what they read is used up before the next one does. */
+/** All plain sockets read into this one buffer: the bytes of one are used up before the next one reads. */
 const readBuffer = Buffer.allocUnsafeSlow(64 * 1024);
-/** The authorities of the system are read once, not for each device. */
+/** The certificate authorities of the system are read once, not for each device. */
 let secureContext: SecureContext | undefined;
 
 function attach(stream: Duplex, end: WireEnd): Wire {
@@ -40,7 +43,7 @@ function openTcp(host: string, port: number, end: WireEnd): Wire {
     end.onBytes(socket, readBuffer.subarray(0, length));
     return true;
   };
-  // Without TCP_NODELAY an answer waits for the delayed ACK of the one before it.
+  // Without TCP_NODELAY an answer waits for the delayed ACK of the answer before it.
   const socket = connectTcp({ host, port, lookup, noDelay: true, onread: { buffer: readBuffer, callback } });
   socket.once('connect', () => end.onOpen(socket));
   return attach(socket, end);
@@ -65,12 +68,12 @@ function openWebSocket(url: string, end: WireEnd): Wire {
 }
 
 type Connect = (end: WireEnd) => Wire;
-/** Of the URL that was asked for last: thousands have the same. */
+/** The connect function of the last URL: thousands of devices have the same. */
 let known: { readonly url: string; readonly connect: Connect } | undefined;
 
 function readUrl(url: string): Connect {
   const { protocol, hostname, port } = new URL(url);
-  // An IPv6 address is in brackets in a URL only.
+  // In a URL an IPv6 address is in brackets, elsewhere not.
   const host = hostname.replace(/^\[|\]$/g, '');
   const wanted = Number(port || PORTS[protocol]);
   switch (protocol) {
@@ -82,11 +85,11 @@ function readUrl(url: string): Connect {
     case 'wss:':
       return (end) => openWebSocket(url, end);
     default:
-      throw new TypeError(`${url} is no mqtt:, mqtts:, ws: or wss: URL`);
+      throw new TypeError(`${url} is not an mqtt:, mqtts:, ws: or wss: URL`);
   }
 }
 
-/** How a URL is connected to, again and again. Throws a TypeError for one that is none. */
+/** Returns a function that connects to a URL, for repeated use. Throws a TypeError if the URL is not valid. */
 export function wireTo(url: string): Connect {
   if (known?.url !== url) known = { url, connect: readUrl(url) };
   return known.connect;

@@ -21,25 +21,31 @@ function fleetRows(whole: Chapter, { memory, own }: RunRecord): [string, string]
   const pace = of('connectRate') > 0 ? `; at the start ${n('connectRate')} a second` : '';
   const rows: [string, string][] = [
     ['Devices', `${n('devices')}: ${n('activated')} activated, ${n('connected')} connected at the end`],
-    ['Connections', `${n('connections')} made${pace}; ${n('losses')} ended unwanted, ${n('connectFailures')} given up`],
+    [
+      'Connections',
+      `${n('connections')} made${pace}; ${n('losses')} ended unexpectedly, ${n('connectFailures')} given up`,
+    ],
     ['Memory', `${show.bytes(memory.end)} at the end${each > 0 ? `; each device takes ${show.bytes(each)}` : ''}`],
-    ['Commands', `${n('commands')} came to devices, ${n('repetitions')} of them again; ${n('answers')} answers sent`],
+    [
+      'Commands',
+      `${n('commands')} reached devices, ${n('repetitions')} of them repetitions; ${n('answers')} answers sent`,
+    ],
   ];
   if (of('downloads') > 0) {
-    const ways = `${n('resumed')} went on after a cut, ${n('renewed')} needed a fresh URL`;
+    const ways = `${n('resumed')} resumed after a cut, ${n('renewed')} needed a fresh URL`;
     rows.push(['Downloads', `${n('downloads')} ended (${show.bytes(of('downloadedBytes'))}); ${ways}`]);
   }
   if (of('uploads') + of('uploadFailures') + of('unwanted') > 0) {
-    const rest = `${n('uploadFailures')} given up, ${n('unwanted')} that the customer has no place for`;
+    const rest = `${n('uploadFailures')} given up, ${n('unwanted')} without a place at the customer`;
     rows.push(['Uploads', `${n('uploads')} arrived (${show.bytes(of('uploadedBytes'))}); ${rest}`]);
   }
   rows.push([
     'Contract',
-    `${show.count(violationsIn(whole) ?? 0)} breaches by the service; it complained about ${n('complaints')} messages`,
+    `${show.count(violationsIn(whole) ?? 0)} breaches by the service; it reported faults in ${n('complaints')} messages`,
   ]);
   rows.push([
     'Simulator',
-    `stood still for ${show.duration(own.standstill)}; its event loop was ${show.duration(own.loopDelay)} late at most, its actions ${show.duration(own.behind)}`,
+    `stood still for ${show.duration(own.standstill)}; its event loop was late by ${show.duration(own.loopDelay)} at most, its actions by ${show.duration(own.behind)}`,
   ]);
   return rows;
 }
@@ -53,7 +59,9 @@ function customerRows(whole: Chapter): [string, string][] {
   const other = requests - accepted - refused - errors;
   const reads = other > 0 ? `, ${show.count(other)} answered without a transaction` : '';
   const waits = postponed > 0 ? `; ${show.count(postponed)} waits because of 429` : '';
-  const skipped = fleet['skipped'] ? `; ${show.count(fleet['skipped'])} never made, for want of time` : '';
+  const skipped = fleet['skipped']
+    ? `; ${show.count(fleet['skipped'])} never begun, because the service was too slow`
+    : '';
   const codes = inParentheses(listed(figures.failures));
   const toDevice = latencyOf(whole, 'delivered');
   const settled = latencyOf(whole, 'settled');
@@ -66,10 +74,10 @@ function customerRows(whole: Chapter): [string, string][] {
       'Results',
       `${show.count(results)} of ${show.count(accepted)}: ${show.count(succeeded)} succeeded, ${show.count(failed)} failed${codes}, ${show.count(cancelled)} cancelled`,
     ],
-    ['Unfinished', `${show.count(unfinished)}: their device is away, or has not answered`],
+    ['Unfinished', `${show.count(unfinished)}: the device is offline, or has not answered`],
     [
       'Promises',
-      `${show.count(figures.lost)} lost, ${show.count(figures.doubled)} doubled, ${show.count(figures.late)} late, ${show.count(figures.unordered)} in the wrong order, ${show.count(figures.forged)} forged, ${show.count(figures.reused)} ids given twice`,
+      `${show.count(figures.lost)} lost, ${show.count(figures.doubled)} doubled, ${show.count(figures.late)} late, ${show.count(figures.unordered)} in the wrong order, ${show.count(figures.forged)} forged, ${show.count(figures.reused)} ids used twice`,
     ],
   ];
   if (toDevice && settled) {
@@ -94,14 +102,14 @@ function verdictLines({ text, phase, holds, measurable, shown, story }: Verdict)
   ];
 }
 
-/** What a run ends with on a terminal, in words that explain themselves. */
+/** The table that a run prints at its end. Each line can be understood alone. */
 export function closingTable(record: RunRecord): string {
   const { scenario, run, seed, milliseconds, verdicts, troubles, troublesNotShown, interrupted } = record;
   const { held, all } = holdsOf(record);
-  const outcome = all === 0 ? 'nothing was expected' : `${held} of ${all} expectations hold`;
+  const outcome = all === 0 ? 'no expectations' : `${held} of ${all} expectations hold`;
   const { notRun } = record;
   const name = run === scenario ? scenario : `${scenario} (run ${run})`;
-  const head = `${name}: ${notRun.length > 0 ? 'NOT RUN; ' : ''}${outcome}, ${show.clock(milliseconds)}, seed ${seed}${interrupted ? ', ended before its time' : ''}`;
+  const head = `${name}: ${notRun.length > 0 ? 'NOT RUN; ' : ''}${outcome}, ${show.clock(milliseconds)}, seed ${seed}${interrupted ? ', ended early' : ''}`;
   const whole = total(record);
   const rows = [...fleetRows(whole, record), ...customerRows(whole)];
   if (Object.keys(record.faults).length > 0) rows.push(['Faults', listed(record.faults)]);

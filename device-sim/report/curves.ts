@@ -7,7 +7,7 @@ import { type Chapter, type Latencies, type RunRecord, type Sample, WHOLE_RUN } 
 import { thinned } from './samples.ts';
 import { countScale, latencyScale, timeScale } from './scales.ts';
 
-/** More samples than this in one plot are not seen apart. */
+/** A plot cannot show more samples than this apart. */
 const MOST_PLACES = 300;
 
 const bandsOf = (chapters: readonly Chapter[]): Band[] =>
@@ -78,7 +78,7 @@ const NAMES: Readonly<Record<Stage, { name: string; look: string }>> = {
   settled: { name: 'result', look: 'two' },
 };
 
-/** The share that was as fast, for each duration: the points of a rising curve. */
+/** The share of durations up to each bucket: the points of a rising curve. */
 function rising({ buckets, count, min }: HistogramData): { x: number; y: number }[] {
   let seen = 0;
   const points = buckets.map(([bucket, some]) => {
@@ -88,7 +88,7 @@ function rising({ buckets, count, min }: HistogramData): { x: number; y: number 
   return [{ x: min, y: 0 }, ...points];
 }
 
-/** Which share was as fast as that, for each stage. */
+/** The distribution of latencies, for each stage. */
 export function distribution({ figures }: Chapter): Html {
   const stages = STAGES.flatMap((stage) => {
     const data = figures?.latency[stage];

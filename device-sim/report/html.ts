@@ -24,6 +24,6 @@ function written(part: Part): string {
   return typeof part === 'object' ? part.map(({ text }) => text).join('') : escaped(String(part));
 }
 
-/** HTML of a template; whatever is put into it is text, unless it is Html itself. */
+/** HTML of a template. Inserted values are text, unless they are Html. */
 export const html = (strings: TemplateStringsArray, ...parts: readonly Part[]): Html =>
   new Html(strings.map((string, place) => string + (place < parts.length ? written(parts[place]!) : '')).join(''));

@@ -2,7 +2,7 @@ import { plainText } from '../plain-text.ts';
 import type { RunRecord, Verdict } from './record.ts';
 
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
-/** What XML 1.0 cannot say at all (section 2.2) is shown as what it is. */
+/** Characters that XML 1.0 cannot contain (section 2.2) are made visible. */
 const xml = (text: string): string => plainText(text).replace(/[&<>"]/g, (character) => ENTITIES[character] ?? '');
 const seconds = (milliseconds: number): string => (milliseconds / 1000).toFixed(3);
 
@@ -15,11 +15,14 @@ function testCase({ text, phase, holds, measurable, shown, story }: Verdict, sui
   return `${open}>\n      <failure message="${xml(`found ${shown}`)}">${lines}</failure>\n    </testcase>`;
 }
 
-/** What a run is that has not taken place: no failure of the service, and not green either. */
+/** The test case of a run that is NOT RUN: an error, which is neither a failure of the service nor a success. */
 const notRunCase = (suite: string, reasons: readonly string[]): string =>
   `    <testcase classname="${xml(suite)}" name="it has taken place" time="0">\n      <error message="NOT RUN">${reasons.map(xml).join('\n')}</error>\n    </testcase>`;
 
-/** A report as JUnit XML, which every CI shows: a test for each expectation, and one that is an error when it has not taken place. */
+/**
+ * A report as JUnit XML, which every CI can show: a test for each expectation, and one that is an error if the run did
+ * not take place.
+ */
 export function junitReport({ scenario, verdicts, notRun, startedAt, milliseconds }: RunRecord): string {
   const failures = verdicts.filter(({ holds, measurable }) => !holds && measurable).length;
   const skipped = verdicts.filter(({ measurable }) => !measurable).length;

@@ -3,7 +3,7 @@ import * as show from '../show.ts';
 import type { Chapter, Latencies, Sample } from './record.ts';
 import { latencyOf } from './summary.ts';
 
-/** How a run stands now. */
+/** The present state of a run. */
 export interface Standing {
   readonly scenario: string;
   readonly milliseconds: number;
@@ -13,11 +13,11 @@ export interface Standing {
     readonly since: number;
     readonly duration: number | null;
   };
-  /** How often the phases are played. */
+  /** How often the phases are repeated. */
   readonly rounds: number;
-  /** The whole run, as far as it is. */
+  /** The figures of the whole run so far. */
   readonly whole: Chapter;
-  /** The last second, when there was one. */
+  /** The sample of the last second, if there is one. */
   readonly sample: Sample | undefined;
   readonly faults: number;
   readonly expectations: readonly {
@@ -30,7 +30,7 @@ export interface Standing {
 
 const BAR = 24;
 
-/** `[##########--------------]`, for a phase that has an end. */
+/** `[##########--------------]`, for a phase with a duration. */
 function bar(done: number): string {
   const full = Math.round(BAR * Math.min(1, done));
   return `[${'#'.repeat(full)}${'-'.repeat(BAR - full)}]`;
@@ -53,7 +53,7 @@ function countLines({ whole, sample, faults }: Standing): string[] {
   const n = (name: string): string => show.count(fleet[name] ?? 0);
   const lines = [
     `  connected ${n('connected')} of ${n('devices')}, activated ${n('activated')}; ${n('losses')} connections lost; ${show.count(faults)} faults played`,
-    `  commands  ${n('commands')} came, ${n('answers')} answered, ${n('outstanding')} with the devices now`,
+    `  commands  ${n('commands')} received, ${n('answers')} answered, ${n('outstanding')} in progress now`,
   ];
   if (!figures) return lines;
   const results = figures.succeeded + figures.failed + figures.cancelled;
@@ -65,7 +65,7 @@ function countLines({ whole, sample, faults }: Standing): string[] {
   ];
 }
 
-/** The lines that a terminal shows while a run goes on. */
+/** The lines that a terminal shows during a run. */
 export function liveLines(standing: Standing): string[] {
   const open = standing.expectations.filter(({ holds }) => !holds);
   const held = standing.expectations.length - open.length;
@@ -73,7 +73,7 @@ export function liveLines(standing: Standing): string[] {
     standing.expectations.length === 0
       ? []
       : [
-          `  expected  ${held} of ${standing.expectations.length} hold as it stands`,
+          `  expected  ${held} of ${standing.expectations.length} hold at present`,
           ...open.map(
             ({ text, phase, shown }) => `            not yet: ${text}${phase === null ? '' : ` (${phase})`}: ${shown}`,
           ),
@@ -81,7 +81,7 @@ export function liveLines(standing: Standing): string[] {
   return [phaseLine(standing), ...countLines(standing), ...expected].map(plainText);
 }
 
-/** One line of it, for a log. */
+/** The same as one line, for a log. */
 export function liveLine(standing: Standing): string {
   const { whole, sample, phase, milliseconds, expectations } = standing;
   const { fleet, figures } = whole;

@@ -27,8 +27,8 @@ const badge = (record: RunRecord): Html => {
   if (record.notRun.length > 0 && !record.verdicts.some(isBrokenPromise))
     return html`<span class="verdict warn">NOT RUN: ${record.notRun.join('; ')}</span>`;
   if (held < all) return html`<span class="verdict bad">${all - held} of ${all} expectations do not hold</span>`;
-  if (record.interrupted) return html`<span class="verdict warn">Ended before its time</span>`;
-  if (all === 0) return html`<span class="verdict warn">Nothing was expected</span>`;
+  if (record.interrupted) return html`<span class="verdict warn">Ended early</span>`;
+  if (all === 0) return html`<span class="verdict warn">No expectations</span>`;
   return html`<span class="verdict good">All ${all} expectations hold</span>`;
 };
 
@@ -48,11 +48,11 @@ function tiles(whole: Chapter): Html {
   const settled = latencyOf(whole, 'settled');
   return html`<dl class="tiles">
 ${tile('Accepted', show.count(accepted), `of ${show.count(figures.requests)} calls got a 201`)}
-${tile('Lost', show.count(lost), 'got a 201 and no result', bad(lost))}
-${tile('Doubled', show.count(doubled), 'done or told twice', bad(doubled))}
+${tile('Lost', show.count(lost), 'got a 201, but no result', bad(lost))}
+${tile('Doubled', show.count(doubled), 'carried out or reported twice', bad(doubled))}
 ${tile('Late', show.count(late), 'results later than allowed', bad(late))}
 ${tile('To the device', toDevice ? show.duration(toDevice.p50) : '–', toDevice ? `99 % within ${show.duration(toDevice.p99)}` : 'nothing was delivered')}
-${tile('To the result', settled ? show.duration(settled.p50) : '–', settled ? `99 % within ${show.duration(settled.p99)}` : 'no result came')}
+${tile('To the result', settled ? show.duration(settled.p50) : '–', settled ? `99 % within ${show.duration(settled.p99)}` : 'no result arrived')}
 ${connected}
 </dl>`;
 }
@@ -62,7 +62,7 @@ function expectation({ text, phase, holds, shown, story }: Verdict): Html {
   return html`<li class="${holds ? 'good' : 'bad'}"><div class="expectation"><span class="mark" aria-label="${holds ? 'holds' : 'does not hold'}">${holds ? '✓' : '✕'}</span><span><code>${text}</code>${
     phase === null ? null : html`<span class="chip">${phase}</span>`
   }</span><span class="value">${shown}</span></div>${
-    story.length > 0 ? html`<div class="story"><p>The shortest story of it</p><ol>${lines}</ol></div>` : null
+    story.length > 0 ? html`<div class="story"><p>The shortest story</p><ol>${lines}</ol></div>` : null
   }</li>`;
 }
 
@@ -91,7 +91,7 @@ function phases(chapters: readonly Chapter[]): Html {
   return html`<section><h2>Phases</h2><div class="card scroll"><table><thead><tr>${[...head, ...more].map((text) => html`<th scope="col">${text}</th>`)}</tr></thead><tbody>${rows}</tbody></table></div></section>`;
 }
 
-/** The whole report as one page: no script, no network, for every width, in light and dark. */
+/** The whole report as one page: without scripts and without network, for every width, in light and dark. */
 export function reportPage(record: RunRecord): string {
   const whole = total(record);
   const curves = overTime(record);
@@ -123,13 +123,13 @@ ${expectations(record.verdicts)}
 ${curves.latency ? html`<div class="wide">${curves.latency}</div>` : null}
 ${curves.connected}
 ${whole.figures ? distribution(whole) : null}
-${bars({ title: 'Transactions by state', note: 'What became of everything that got a 201.', rows: outcomes(whole), shown: show.count })}
-${bars({ title: 'Results by code', note: 'What calls and devices answered.', rows: calls(whole), shown: show.count })}
+${bars({ title: 'Transactions by state', note: 'The states of all transactions that got a 201.', rows: outcomes(whole), shown: show.count })}
+${bars({ title: 'Results by code', note: 'The answers of calls and devices.', rows: calls(whole), shown: show.count })}
 ${
   faults.length > 0
     ? html`<div class="wide">${bars({
         title: 'Faults played',
-        note: 'How often a device had one.',
+        note: 'How often each fault was played.',
         rows: faults.map(([name, value]) => ({ name, value, look: 'warn' })),
         shown: show.count,
       })}</div>`
@@ -139,7 +139,7 @@ ${
 ${phases(record.chapters)}
 <section><h2>Fleet and process</h2><dl class="card facts">${facts(record).map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl></section>
 ${troubles.length > 0 ? html`<section><h2>Troubles</h2><ul class="card troubles">${troubles.map((text) => html`<li>${text}</li>`)}</ul></section>` : null}
-<footer>Times are from the request: to its command on the device, to the acknowledged answer, to the verified result at the customer. Where the pointer rests on a plot it says the numbers.</footer>
+<footer>Times count from the request: to the command on the device, to the acknowledged answer, and to the verified result at the customer. Rest the pointer on a plot to see its numbers.</footer>
 </main>
 </body>
 </html>

@@ -4,28 +4,29 @@ import type { Scale } from './scales.ts';
 /** A line through a plot. Places with null are gaps. */
 export interface Line {
   readonly name: string;
-  /** The class that gives it its colour. */
+  /** The CSS class that sets its colour. */
   readonly look: string;
   readonly points: readonly { readonly x: number; readonly y: number | null }[];
-  /** The area below it is filled. */
+  /** Whether the area below it is filled. */
   readonly filled?: boolean;
 }
 
-/** Something that lasts along the x axis: a phase. */
+/** A span along the x axis: a phase. */
 export interface Band {
   readonly name: string;
   readonly from: number;
   readonly to: number;
 }
 
-// The drawing is stretched to the width there is; what must not be stretched (strokes, letters) is not part of it.
+// The drawing is stretched to the available width. Strokes and letters must not be stretched, so they are not part of
+// it.
 const WIDTH = 1000;
 const HEIGHT = 300;
 const px = (share: number): string => String(Number((share * WIDTH).toFixed(1)));
 const py = (share: number): string => String(Number(((1 - share) * HEIGHT).toFixed(1)));
 const percentage = (share: number): string => `${Number((100 * share).toFixed(2))}%`;
 
-/** The parts of a line without gaps, as places in the drawing. */
+/** The parts of a line without gaps, in the coordinates of the drawing. */
 function strokes({ points }: Line, x: Scale, y: Scale): { x: string; y: string }[][] {
   const parts: { x: string; y: string }[][] = [[]];
   for (const point of points) {
@@ -38,7 +39,7 @@ function strokes({ points }: Line, x: Scale, y: Scale): { x: string; y: string }
 function drawn(line: Line, x: Scale, y: Scale): Html[] {
   return strokes(line, x, y).map((part) => {
     const path = part.map((point, place) => `${place === 0 ? 'M' : 'L'}${point.x} ${point.y}`).join('');
-    // A single point would be a stroke of no length, which round ends make a dot.
+    // A single point would be a stroke without length, which round ends make a dot.
     const stroke = part.length === 1 ? `${path}h0` : path;
     const area = `${path}L${part.at(-1)!.x} ${HEIGHT}L${part[0]!.x} ${HEIGHT}Z`;
     const fill = line.filled ? html`<path class="area ${line.look}" d="${area}"/>` : null;
@@ -46,12 +47,12 @@ function drawn(line: Line, x: Scale, y: Scale): Html[] {
   });
 }
 
-/** Names that can be told apart: none where there is no room for it. */
+/** Whether there is room for the name of a band. */
 const roomFor = ({ from, to, name }: Band, x: Scale): boolean => x.at(to) - x.at(from) > 0.012 * (name.length + 1);
 
 /**
- * A plot of lines over an axis, with a legend, for every width and in light and dark. `hints` says, in words, what is at a place of the x axis; they
- * are seen where the pointer rests.
+ * A plot of lines over an axis, with a legend, for every width, in light and dark. `hints` are texts for places of the
+ * x axis, shown where the pointer rests.
  */
 export function linePlot({
   title,
@@ -70,7 +71,7 @@ export function linePlot({
   lines: readonly Line[];
   bands?: readonly Band[];
   hints?: readonly { readonly x: number; readonly text: string }[];
-  /** Whether the grid has upright lines too. */
+  /** Whether the grid has vertical lines, too. */
   upright?: boolean;
 }): Html {
   const width = hints.length > 0 ? WIDTH / hints.length : 0;
@@ -102,7 +103,7 @@ ${bands
 </figure>`;
 }
 
-/** Counts side by side, the longest bar as wide as there is room. */
+/** Horizontal bars of counts; the longest one has the full width. */
 export function bars({
   title,
   note,

@@ -1,11 +1,12 @@
 import type { Figures } from '../customer/figures.ts';
 
 /**
- * All that is kept of a run: plain data. It is report.json, the page and the closing table are made of it, and those of
- * several processes that shared a run can be made into one. Times are milliseconds, those in a run since its start.
+ * The whole record of a run, as plain data. report.json is this record; the page and the closing table are made from
+ * it, and the records of several processes that shared a run can be merged. Times are milliseconds; those inside a run
+ * count from its start.
  */
 export interface RunRecord {
-  /** Of this shape. */
+  /** The version of this format. */
   readonly format: 1;
   readonly scenario: string;
   readonly about: string;
@@ -15,25 +16,25 @@ export interface RunRecord {
   readonly startedAt: string;
   readonly milliseconds: number;
   readonly service: { readonly api: string | null; readonly mqtt: string };
-  /** Which part of a run that several processes share, from 1; null when it is all of it. */
+  /** The part of a run that several processes share, from 1; null if this is the whole run. */
   readonly shard: { readonly index: number; readonly of: number } | null;
   readonly groups: readonly { readonly name: string; readonly devices: number }[];
-  /** The first one is the whole run, then the phases in their order, each with all its rounds. */
+  /** The whole run first, then the phases in their order, each with all its rounds. */
   readonly chapters: readonly Chapter[];
   readonly samples: readonly Sample[];
   /** How often each fault was played. */
   readonly faults: Readonly<Record<string, number>>;
   readonly verdicts: readonly Verdict[];
-  /** What became of that without which it has not taken place. */
+  /** The verdicts on the requirements in `takesPlace`. */
   readonly requirements: readonly Verdict[];
-  /** Why it has not taken place, each in a line; empty when it has. */
+  /** The reasons why the run did not take place, each in a line; empty if it did. */
   readonly notRun: readonly string[];
   readonly own: Own;
   readonly memory: Memory;
-  /** What went wrong, or was strange, in words. */
+  /** Faults and strange events, in words. */
   readonly troubles: readonly string[];
   readonly troublesNotShown: number;
-  /** Whether it was ended before its time, by Ctrl-C. */
+  /** Whether Ctrl-C ended the run early. */
   readonly interrupted: boolean;
 }
 
@@ -43,13 +44,13 @@ export const WHOLE_RUN = 'run';
 export interface Chapter {
   readonly name: string;
   readonly spans: readonly { readonly from: number; readonly to: number }[];
-  /** What the customer's books say of what was asked for in it; null where there was no customer. */
+  /** The figures of the customer; null without a customer. */
   readonly figures: Figures | null;
-  /** What the fleet went through while it lasted, by name; some are as they were at its end. */
+  /** The counts of the fleet, by name. Some are the state at the end of the chapter. */
   readonly fleet: Readonly<Record<string, number>>;
 }
 
-/** What was so once a second. Counts are since the start; the latencies are of that second. */
+/** The state once a second. Counts are since the start; latencies are of that second. */
 export interface Sample {
   readonly at: number;
   readonly connected: number;
@@ -59,7 +60,10 @@ export interface Sample {
   readonly errors: number;
   readonly delivered: Latencies | null;
   readonly settledAfter: Latencies | null;
-  /** Of the simulator, in that second: the longest that its event loop was late, its share of a processor, and how late it began an action. */
+  /**
+   * Of the simulator in that second: the longest delay of its event loop, its share of a processor, and the longest
+   * delay of an action.
+   */
   readonly loopDelay: number;
   readonly processor: number;
   readonly behind: number;
@@ -70,36 +74,36 @@ export interface Latencies {
   readonly p99: number;
 }
 
-/** How the simulator itself was. Milliseconds. */
+/** How slow the simulator itself was, in milliseconds. */
 export interface Own {
-  /** In all, for how long it stood still, and for how long its event loop was full. */
+  /** The total time in which it stood still, and in which its event loop was full. */
   readonly standstill: number;
   readonly full: number;
-  /** The longest that its event loop was late, and that an action was begun after it was due. */
+  /** The longest delay of its event loop, and the longest delay of an action after it was due. */
   readonly loopDelay: number;
   readonly behind: number;
 }
 
-/** Bytes that this process takes. */
+/** The memory of this process, in bytes. */
 export interface Memory {
-  /** Before there was any device, when all were connected, and at the end. */
+  /** Before the first device, when all devices were connected, and at the end. */
   readonly before: number;
   readonly connected: number;
   readonly end: number;
 }
 
-/** What became of an expectation. */
+/** The verdict on an expectation. */
 export interface Verdict {
   readonly text: string;
-  /** The phase that it is about; null: the whole run. */
+  /** The phase of the expectation; null for the whole run. */
   readonly phase: string | null;
   readonly holds: boolean;
-  /** False: it does not hold, and the simulator itself was too slow to say that somebody else is why. */
+  /** False: the expectation does not hold, and the simulator was too slow to blame the service. */
   readonly measurable: boolean;
-  /** In the unit of the expectation; null when there was nothing to measure. */
+  /** The value in the unit of the expectation; null if nothing was measured. */
   readonly value: number | null;
   /** The value for people. */
   readonly shown: string;
-  /** The shortest story of a device that it does not hold for. */
+  /** The shortest story of a device for which the expectation does not hold. */
   readonly story: readonly string[];
 }

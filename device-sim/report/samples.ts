@@ -6,7 +6,7 @@ const worst = (some: readonly (Latencies | null)[]): Latencies | null => {
   return { p50: Math.max(...there.map(({ p50 }) => p50)), p99: Math.max(...there.map(({ p99 }) => p99)) };
 };
 
-/** Every n-th sample, at most `most`; of the latencies in between the highest, so that no peak is thinned away. */
+/** Every n-th sample, at most `most`. Latencies are the highest of the samples in between, so that no peak is lost. */
 export function thinned(samples: readonly Sample[], most: number): Sample[] {
   const each = Math.ceil(samples.length / most);
   if (each <= 1) return [...samples];

@@ -1,12 +1,12 @@
 import * as show from '../show.ts';
 
-/** A place on an axis, 0 to 1, and what stands there. */
+/** A place on an axis, 0 to 1, and its label. */
 export interface Tick {
   readonly at: number;
   readonly label: string;
 }
 
-/** An axis: where a value is on it, 0 (left, bottom) to 1. */
+/** An axis: maps a value to a place, from 0 (left, bottom) to 1. */
 export interface Scale {
   at(value: number): number;
   readonly ticks: readonly Tick[];
@@ -19,7 +19,7 @@ function step(span: number, most: number): number {
   return power * ([1, 2, 5, 10].find((factor) => factor * power >= rough) ?? 10);
 }
 
-/** From 0 to at least `max`, in even steps. */
+/** An axis from 0 to at least `max`, in even steps. */
 export function countScale(max: number): Scale {
   const each = Math.max(1, step(Math.max(max, 1), 4));
   const end = Math.ceil(Math.max(max, 1) / each) * each;
@@ -27,7 +27,7 @@ export function countScale(max: number): Scale {
   return { at: (value) => value / end, ticks: ticks.map((value) => ({ at: value / end, label: show.count(value) })) };
 }
 
-/** Milliseconds, each decade as long as the others: fast and slow are both seen. */
+/** A logarithmic axis of milliseconds, so that fast and slow values are both visible. */
 export function latencyScale(min: number, max: number): Scale {
   const low = Math.floor(Math.log10(Math.max(min, 0.1)));
   const high = Math.max(low + 1, Math.ceil(Math.log10(Math.max(max, 0.1)) - 1e-9));
@@ -39,7 +39,7 @@ export function latencyScale(min: number, max: number): Scale {
 
 const TIME_STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 43_200, 86_400];
 
-/** Milliseconds since the start. */
+/** An axis of milliseconds since the start. */
 export function timeScale(milliseconds: number): Scale {
   const end = Math.max(milliseconds, 1000);
   const each = 1000 * (TIME_STEPS.find((seconds) => seconds * 1000 >= end / 6) ?? 86_400);

@@ -16,7 +16,7 @@ export const holdsOf = ({ verdicts }: RunRecord): { held: number; all: number } 
   all: verdicts.length,
 });
 
-/** What a service never may, also in a run that did not take place as it should. */
+/** The figures that must be right even in a run that did not take place as planned. */
 const PROMISES = /^(lost|doubled|unordered|forged|reused|unaccounted|violations|eventsLost|eventsDoubled)\b/;
 
 export const isBrokenPromise = ({ text, holds, value }: Verdict): boolean =>
@@ -33,20 +33,20 @@ interface Row {
   readonly look: string;
 }
 
-/** What became of everything that got a 201, by state. */
+/** The states of all transactions that got a 201. */
 export function outcomes({ figures }: Chapter): Row[] {
   if (!figures) return [];
   const rows: Row[] = [
     { name: 'succeeded', value: figures.succeeded, look: 'good' },
     { name: 'failed', value: figures.failed, look: 'warn' },
     { name: 'cancelled', value: figures.cancelled, look: 'calm' },
-    { name: 'unfinished: its device is away, or never answered', value: figures.unfinished, look: 'calm' },
+    { name: 'unfinished: the device is offline, or never answered', value: figures.unfinished, look: 'calm' },
     { name: 'lost', value: figures.lost, look: 'bad' },
   ];
   return rows.filter(({ value, name }) => value > 0 || name === 'succeeded' || name === 'lost');
 }
 
-/** Results by their code, and calls by the status they were refused with. */
+/** Results by error code, and calls by the status of their refusal. */
 export function calls({ figures }: Chapter): Row[] {
   if (!figures) return [];
   const codes = Object.entries(figures.failures).sort(([, a], [, b]) => b - a);
@@ -59,7 +59,7 @@ export function calls({ figures }: Chapter): Row[] {
   ];
 }
 
-/** What else there is to know, in words that explain themselves. */
+/** Further facts about the run. Each line can be understood alone. */
 export function facts(record: RunRecord): [string, string][] {
   const { fleet, figures } = total(record);
   const of = (name: string): number => fleet[name] ?? 0;
@@ -67,32 +67,33 @@ export function facts(record: RunRecord): [string, string][] {
   const rows: [string, string][] = [
     ['Devices activated', show.count(of('activated'))],
     ['Connections made', show.count(of('connections'))],
-    ['Connections that ended unwanted', show.count(of('losses'))],
-    ['Connected at the start, a second', of('connectRate') > 0 ? show.count(of('connectRate')) : '–'],
+    ['Connections that ended unexpectedly', show.count(of('losses'))],
+    ['Connections a second, at the start', of('connectRate') > 0 ? show.count(of('connectRate')) : '–'],
     ['Memory for each device', of('memoryPerDevice') > 0 ? show.bytes(of('memoryPerDevice')) : '–'],
     ['Memory of the process, at the end', show.bytes(memory.end)],
-    ['Commands that came to devices', show.count(of('commands'))],
-    ['Commands that a device knew already', show.count(of('repetitions'))],
-    ['Complaints of the service about messages', show.count(of('complaints'))],
+    ['Commands that reached devices', show.count(of('commands'))],
+    ['Repeated commands', show.count(of('repetitions'))],
+    ['Messages in which the service reported faults', show.count(of('complaints'))],
     ['Breaches of the contract by the service', show.count(violationsIn(total(record)) ?? 0)],
   ];
   if (of('downloads') > 0)
     rows.push(['Downloads', `${show.count(of('downloads'))}, ${show.bytes(of('downloadedBytes'))}`]);
   if (of('uploads') + of('uploadFailures') > 0)
     rows.push(['Uploads', `${show.count(of('uploads'))} arrived, ${show.count(of('uploadFailures'))} given up`]);
-  if (of('unwanted') > 0) rows.push(['Files that the customer has no place for', show.count(of('unwanted'))]);
+  if (of('unwanted') > 0) rows.push(['Files without a place at the customer', show.count(of('unwanted'))]);
   if (figures && figures.eventsTold > 0)
     rows.push([
       'Events of devices',
       `${show.count(figures.eventsReceived)} of ${show.count(figures.eventsTold)} received`,
     ]);
-  if (figures && figures.repeated > 0) rows.push(['Webhooks sent once more, as allowed', show.count(figures.repeated)]);
+  if (figures && figures.repeated > 0)
+    rows.push(['Repeated webhooks, which are allowed', show.count(figures.repeated)]);
   if (figures && figures.postponed > 0) rows.push(['Waits because of 429', show.count(figures.postponed)]);
   const { standstill, loopDelay, behind } = record.own;
   rows.push([
     'Simulator: stood still, event loop late, actions late (at most)',
     [standstill, loopDelay, behind].map(show.duration).join(', '),
   ]);
-  if (of('skipped') > 0) rows.push(['Actions that there was no time for', show.count(of('skipped'))]);
+  if (of('skipped') > 0) rows.push(['Actions that were never begun', show.count(of('skipped'))]);
   return rows;
 }

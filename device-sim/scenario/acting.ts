@@ -1,13 +1,14 @@
 import type { Timers } from '../timers.ts';
 import type { Plan } from './plan.ts';
 
-/** Calls that are under way at once: a customer has so many hands. */
+/** The largest number of calls in progress at once. */
 const MOST_AT_ONCE = 256;
 const SHORTEST_MILLISECONDS = 5;
 
 /**
- * Does what is planned, at its pace and whether or not the service keeps up. What finds no hand free waits for one; what is still waiting
- * at the end is not done, and counted. `act` resolves when its call is answered; `due` is the time at which it should have begun.
+ * Carries out the planned actions at their pace, whether or not the service keeps up. When too many calls are in
+ * progress, an action waits; actions that still wait at the end are not carried out, and are counted. `act` resolves
+ * when its call is answered; `due` is the time at which it should have begun.
  */
 export function startActing({
   plans,
@@ -17,13 +18,16 @@ export function startActing({
 }: {
   plans: readonly Plan[];
   timers: Timers;
-  /** Whether it is this process that does it. */
+  /** Whether this process carries out the action. */
   isMine?: (plan: Plan, n: number) => boolean;
   act: (plan: Plan, n: number, due: number) => Promise<void> | undefined;
 }): {
-  /** Whether everything planned was done. */
+  /** Whether all planned actions were carried out. */
   done(): boolean;
-  /** No more is begun. `left`: how many were not done although they were due. `answered` resolves when the calls under way are. */
+  /**
+   * Begins no further action. `left`: the number of due actions that were not begun. `answered` resolves when the calls
+   * in progress are answered.
+   */
   stop(): { left: number; answered: Promise<unknown> };
 } {
   const began = timers.now();
@@ -32,7 +36,7 @@ export function startActing({
   let cancel: (() => void) | undefined;
   let over = false;
 
-  /** How many of a plan should have begun by now. */
+  /** The number of actions of a plan that should have begun by now. */
   const due = ({ total, dueAt }: Plan, elapsed: number): number =>
     dueAt(1) === Number.POSITIVE_INFINITY ? 0 : Math.min(total, Math.floor(elapsed / dueAt(1)) + 1);
 

@@ -1,4 +1,4 @@
-/** How many single letters have to be changed to make one word of the other, up to `most`. */
+/** The number of single letters that distinguish two words, up to `most`. */
 function distance(one: string, other: string): number {
   let row = Array.from({ length: other.length + 1 }, (_, place) => place);
   for (let i = 1; i <= one.length; i += 1) {
@@ -12,7 +12,7 @@ function distance(one: string, other: string): number {
   return row[other.length]!;
 }
 
-/** For a name that there is not: the one that is probably meant, and all that there are. */
+/** A hint for an unknown name: the name that was probably meant, and all valid names. */
 export function among(name: string, names: readonly string[]): string {
   const near = names
     .map((other) => ({ other, apart: distance(name.toLowerCase(), other.toLowerCase()) }))

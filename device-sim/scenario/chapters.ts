@@ -1,7 +1,7 @@
 import type { Figures } from '../customer/figures.ts';
 import { type Chapter, WHOLE_RUN } from '../report/record.ts';
 
-/** Numbers of the fleet that are as they are, not since the start. */
+/** Counts of the fleet that are states, not totals since the start. */
 const STANDING: readonly string[] = [
   'devices',
   'connected',
@@ -13,12 +13,12 @@ const STANDING: readonly string[] = [
 
 type Counts = Readonly<Record<string, number>>;
 
-/** What went on in each phase, in all its rounds together. */
+/** The figures of each phase, over all its rounds. */
 export interface Chapters {
-  /** A phase begins, and the one before it ends. */
+  /** Begins a phase, and ends the former one. */
   begin(name: string): void;
   end(): void;
-  /** As it stands. */
+  /** The chapters so far. */
   all(): Chapter[];
 }
 
@@ -27,7 +27,7 @@ interface Kept {
   fleet: Record<string, number>;
 }
 
-/** What came to the counts since `before`; what is standing as it is now. */
+/** The growth of the counts since `before`; states as they are now. */
 function gained(now: Counts, before: Counts): Record<string, number> {
   return Object.fromEntries(
     Object.entries(now).map(([name, count]) => [name, STANDING.includes(name) ? count : count - (before[name] ?? 0)]),
@@ -57,7 +57,7 @@ export function createChapters({
   const kept = new Map<string, Kept>();
   let open: { name: string; from: number; before: Counts } | undefined;
 
-  /** A phase with what it has had up to now. */
+  /** A phase with its figures up to now. */
   function grown({ name, from, before }: NonNullable<typeof open>): Kept {
     const { spans = [], fleet = {} } = kept.get(name) ?? {};
     return { spans: [...spans, { from, to: now() }], fleet: added(fleet, gained(counts(), before)) };

@@ -4,10 +4,10 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { among } from './among.ts';
 import type { ScenarioFile } from './scenario-file.ts';
 
-/** Where something is in a document: keys and places of lists. */
+/** A path in a document: keys and list indexes. */
 export type Path = readonly (string | number)[];
 
-/** What is wrong, and where. */
+/** A fault, with its path. */
 export interface Fault {
   readonly path: Path;
   readonly text: string;
@@ -17,7 +17,7 @@ const SCHEMA = new URL('scenario.schema.json', import.meta.url);
 /** The JSON Schema of scenarios, as text. */
 export const schemaText = (): string => readFileSync(SCHEMA, 'utf8');
 
-/** Above that many faults the rest is as good as unread. */
+/** More faults than this need not be listed. */
 const MOST_FAULTS = 20;
 
 const decode = (pointer: string): Path =>
@@ -29,7 +29,7 @@ const decode = (pointer: string): Path =>
 
 const keysOf = (schema: unknown): string[] => Object.keys((schema as { properties?: object }).properties ?? {});
 
-/** A sentence of a fault that the schema has found. */
+/** A fault of the schema as a sentence. */
 function faultOf({ keyword, instancePath, params, parentSchema = {}, data, message }: ErrorObject): Fault {
   const path = decode(instancePath);
   const { errorMessage, enum: words } = parentSchema as { errorMessage?: string; enum?: string[] };
@@ -49,19 +49,19 @@ function compile() {
   return ajv.compile<ScenarioFile>(JSON.parse(schemaText()) as object);
 }
 
-/** All that the schema finds wrong with a document; empty: it is a scenario in form. */
+/** All faults that the schema finds in a document; without any, its form is right. */
 export function checkShape(document: unknown): Fault[] {
   compiled ??= compile();
   if (compiled(document)) return [];
   const errors = compiled.errors ?? [];
-  // What is wrong with each of the forms that something may have is said once, by the form itself.
+  // If a value may have several forms, the fault is reported once, for the form that it tries to have.
   const forms = errors.filter(({ keyword }) => keyword === 'anyOf').map(({ instancePath }) => instancePath);
   const seen = new Set<string>();
   const faults: Fault[] = [];
   for (const error of errors) {
     const { instancePath, keyword } = error;
     if (keyword !== 'anyOf' && forms.some((form) => instancePath === form)) {
-      // An object where only its members are wrong: they say more than the form does.
+      // If only members of an object are wrong, their faults say more than a fault of the form.
       if (keyword !== 'additionalProperties') continue;
     }
     const fault = faultOf(error);

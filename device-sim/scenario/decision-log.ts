@@ -1,8 +1,8 @@
-/** Something that was decided about a device: what befell it, or what was asked of it. */
+/** A decision about a device: a fault, or a request to it. */
 export interface Decided {
-  /** Of the device, in the scenario. */
+  /** The place of the device in the scenario. */
   readonly place: number;
-  /** What gave the occasion: `action`, `command`, `connection` ... */
+  /** The occasion: `action`, `command`, `connection` ... */
   readonly kind: string;
   readonly operation?: string | undefined;
   readonly key: number | string;
@@ -13,8 +13,8 @@ export interface Decided {
 const order = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 /**
- * All that was decided in a run, one object a line, ordered by device and occasion and not by time: two runs of the same
- * scenario and seed write the same lines, however fast either of them was.
+ * All decisions of a run, one object a line, ordered by device and occasion instead of time. Two runs of the same
+ * scenario and seed write the same lines, however fast they were.
  */
 export function decisionLog(): { add(decided: Decided): void; text(): string } {
   const lines: { place: number; line: string }[] = [];
@@ -25,7 +25,7 @@ export function decisionLog(): { add(decided: Decided): void; text(): string } {
     },
     text() {
       const sorted = lines.toSorted((a, b) => a.place - b.place || order(a.line, b.line));
-      // The same occasion may come again, when a command does: it is decided once.
+      // A repeated command has the same occasion again, which was decided once.
       const all = new Set(sorted.map(({ line }) => line));
       return [...all].map((line) => `${line}\n`).join('');
     },

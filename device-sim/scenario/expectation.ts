@@ -16,11 +16,11 @@ const OPERATORS = {
 
 type Unit = 'count' | '%' | 'ms' | 'bytes' | '/s';
 
-/** Something that has to hold at the end. */
+/** An expectation, which must hold at the end. */
 export interface Expectation {
-  /** As it was written. */
+  /** The text as it was written. */
   readonly text: string;
-  /** The phase that it is about; null: the whole run. */
+  /** The phase of the expectation; null for the whole run. */
   readonly phase: string | null;
   readonly figure: FigureName;
   readonly operator: keyof typeof OPERATORS;
@@ -33,7 +33,7 @@ const PERCENTILE = /^p(\d{1,2}(?:\.\d+)?|100)$/;
 const TIMES = ['ms', 's', 'm', 'h', 'd'];
 const SIZES = ['B', 'kB', 'KiB', 'MB', 'MiB', 'GB', 'GiB'];
 
-/** The figure of a name and of what stands in parentheses behind it; a text is what is wrong. */
+/** The figure for a name and the text in parentheses behind it; a string is a fault. */
 function figureOf(name: string, detail: string | null): FigureName | string {
   const [, percent] = PERCENTILE.exec(name) ?? [];
   if (percent !== undefined || name === 'max') {
@@ -47,22 +47,22 @@ function figureOf(name: string, detail: string | null): FigureName | string {
   return { kind: 'count', name, detail };
 }
 
-/** The unit that a figure is measured in, and the number in it; a text is what is wrong. */
+/** The unit of a figure, and the number in it; a string is a fault. */
 function measureOf(figure: FigureName, amount: string, unit: string): { wanted: number; unit: Unit } | string {
   const wanted = Number(amount);
-  if (!Number.isFinite(wanted)) return `${amount} is no number`;
+  if (!Number.isFinite(wanted)) return `${amount} is not a number`;
   if (figure.kind === 'latency') {
     if (!TIMES.includes(unit)) return `a percentile is compared with a time, such as ${amount} s`;
     return { wanted: duration(`${amount}${unit}`), unit: 'ms' };
   }
   const { base, unit: own = 'count' } = FIGURES[figure.name]!;
-  if (unit === '%') return base === undefined ? `${figure.name} is no share of anything` : { wanted, unit };
+  if (unit === '%') return base === undefined ? `${figure.name} has no percentage` : { wanted, unit };
   if (own === 'bytes' && SIZES.includes(unit)) return { wanted: bytes(`${amount}${unit}`), unit: 'bytes' };
   if (unit === '' || unit === own) return { wanted, unit: own };
   return `${figure.name} is not measured in ${unit}`;
 }
 
-/** Understands `lost == 0`, `succeeded >= 99 %`, `p99(delivered) < 2 s`; a text says what is wrong with it. */
+/** Reads `lost == 0`, `succeeded >= 99 %`, `p99(delivered) < 2 s`; a string is a fault in it. */
 export function readExpectation(text: string, phase: string | null): Expectation | string {
   const [, name = '', detail = null, operator, amount = '', unit = ''] = FORM.exec(text) ?? [];
   if (operator === undefined) return 'must be FIGURE OPERATOR NUMBER, such as "lost == 0" or "p99(delivered) < 2 s"';
@@ -83,14 +83,14 @@ function shownAs(value: number, unit: Unit): string {
   return unit === '/s' ? `${number}/s` : number;
 }
 
-/** Figures that are those of a slow service when it is the simulator that was slow. */
+/** Figures that look like those of a slow service when the simulator was slow. */
 const TIMED = ['late', 'errors', 'losses', 'skipped'];
-/** Of a chapter, from which on nobody can tell any more: milliseconds, and shares of its time. */
+/** Above these bounds in a chapter the simulator was too slow to measure: milliseconds, and a share of the time. */
 const MOST_STANDSTILL = 1000;
 const MOST_STANDSTILL_SHARE = 0.05;
 const MOST_FULL_SHARE = 0.5;
 
-/** In words why what takes time cannot be measured in a chapter; undefined when it can. */
+/** The reason why durations cannot be measured in a chapter; undefined if they can. */
 export function slownessIn({ spans, fleet: { ownStandstill = 0, ownFull = 0 } }: Chapter): string | undefined {
   const length = spans.reduce((sum, { from, to }) => sum + to - from, 0);
   if (ownStandstill >= MOST_STANDSTILL || ownStandstill > MOST_STANDSTILL_SHARE * length)
@@ -101,8 +101,8 @@ export function slownessIn({ spans, fleet: { ownStandstill = 0, ownFull = 0 } }:
 }
 
 /**
- * Whether an expectation holds in a chapter, and what the value is. Where there is nothing to measure it does not. What
- * takes time and does not hold is not measurable when the simulator was slow itself, in the chapter or later (`whole`: the whole run).
+ * Whether an expectation holds in a chapter, and its value. If nothing was measured, it does not hold. A duration that
+ * does not hold is not measurable if the simulator was slow in the chapter or later (`whole`: the whole run).
  */
 export function judge(
   { figure, operator, wanted, unit }: Expectation,

@@ -6,9 +6,9 @@ import type { Range } from '../random.ts';
 import { byteRange, bytes, duration, durations, rate, share } from './quantities.ts';
 import type * as file from './scenario-file.ts';
 
-/** Milliseconds, and how much of the time a device is away. */
+/** The delay of a network in milliseconds, and how often devices lose it. */
 export interface Network extends Absence {
-  /** Before each answer, besides what the device takes itself. */
+  /** The delay before each answer, besides the latency of the device itself. */
   readonly delay: Range;
 }
 
@@ -18,7 +18,7 @@ const network = (delay: [number, number], away: number, window: [number, number]
   window: { min: window[0], max: window[1] },
 });
 
-/** Networks as devices in the field have them. */
+/** Networks with the delays and absences of devices in the field. */
 export const NETWORKS: Readonly<Record<'good' | 'wifi' | 'lte' | 'tunnel' | 'flaky', Network>> = {
   good: network([0, 0], 0, [5000, 30_000]),
   wifi: network([5, 40], 0.005, [1000, 5000]),
@@ -84,7 +84,7 @@ const equipmentOf = ({ storage, firmware, managementClient, language, software =
   ),
 });
 
-/** What the devices of a group are and do, apart from faults. */
+/** The equipment, behaviour and life of the devices of a group, without faults. */
 export function devicesOf(group: file.Group) {
   const { delay, share: away, window } = networkOf(group.network);
   return {
@@ -97,7 +97,7 @@ export function devicesOf(group: file.Group) {
   };
 }
 
-/** How many devices each group has; a text says why they do not come out even. */
+/** The number of devices in each group; a string says why the numbers do not fit. */
 export function countsOf(devices: number, groups: readonly file.Group[]): number[] | string {
   const counted = groups.reduce((sum, { count = 0 }) => sum + count, 0);
   const shared = groups.reduce((sum, group) => sum + share(group.share ?? 0), 0);
@@ -109,7 +109,7 @@ export function countsOf(devices: number, groups: readonly file.Group[]): number
   const wanted = groups.map(({ count, share: part }) =>
     count !== undefined ? count : devices * (part !== undefined ? share(part) : Math.max(0, rest) / open),
   );
-  // Largest remainders first, so that all devices are in a group and nobody is one off more than needed.
+  // Largest remainders first, so that every device is in a group and each group is off by one at most.
   const counts = wanted.map((exact) => Math.floor(exact + 1e-9));
   const left = devices - counts.reduce((sum, count) => sum + count, 0);
   const order = wanted.map((exact, place) => ({ place, rest: exact - counts[place]! })).sort((a, b) => b.rest - a.rest);

@@ -16,7 +16,7 @@ const TROUBLES_KEPT = 20;
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((one, other) => one + other, 0);
 
-/** Counts by their names, added up. What each device takes is no sum: there it is the mean of all of them. */
+/** Adds up counts by name. Bytes for each device are a mean, not a sum. */
 function addCounts(all: readonly Readonly<Record<string, number>>[]): Record<string, number> {
   const names = new Set(all.flatMap((counts) => Object.keys(counts)));
   const added = Object.fromEntries([...names].map((name) => [name, sum(all.map((counts) => counts[name] ?? 0))]));
@@ -28,7 +28,7 @@ function addCounts(all: readonly Readonly<Record<string, number>>[]): Record<str
   return added;
 }
 
-/** One phase of all shards. Its rounds last from the first one's beginning to the last one's end. */
+/** One phase of all shards. A round lasts from the beginning of the first shard to the end of the last one. */
 function mergeChapter(name: string, shards: readonly { record: RunRecord; offset: number }[]): Chapter {
   const some = shards.flatMap(({ record, offset }) =>
     record.chapters.filter((chapter) => chapter.name === name).map((chapter) => ({ chapter, offset })),
@@ -50,14 +50,14 @@ function mergeChapter(name: string, shards: readonly { record: RunRecord; offset
   };
 }
 
-/** Of percentiles of parts the whole has none; the worst of them is shown. */
+/** Percentiles of parts cannot be merged, so the worst one is shown. */
 function worst(all: readonly (Latencies | null | undefined)[]): Latencies | null {
   const there = all.filter((one) => one !== null && one !== undefined);
   if (there.length === 0) return null;
   return { p50: Math.max(...there.map(({ p50 }) => p50)), p99: Math.max(...there.map(({ p99 }) => p99)) };
 }
 
-/** How all of them stood at each moment at which the first one looked. */
+/** The state of all shards at each sample of the first one. */
 function mergeSamples(shards: readonly { record: RunRecord; offset: number }[]): Sample[] {
   const places = shards.map(() => -1);
   const [first] = shards;
@@ -86,7 +86,10 @@ function mergeSamples(shards: readonly { record: RunRecord; offset: number }[]):
   });
 }
 
-/** An expectation is about all of them: what held for each part need not hold for the whole, nor the other way round. */
+/**
+ * An expectation is about all shards together: it may hold for each part and not for the whole, and the other way
+ * round.
+ */
 function mergeVerdict(
   { text, phase }: Verdict,
   chapters: readonly Chapter[],
@@ -100,7 +103,7 @@ function mergeVerdict(
   return { text, phase, ...verdict, story: verdict.holds || !verdict.measurable ? [] : (same[0]?.story ?? []) };
 }
 
-/** Throws a UsageError that says why records are not those of all shards of one run. */
+/** Throws a UsageError with the reason if the records are not those of all shards of one run. */
 function checkShards(records: readonly RunRecord[]): void {
   const wrong = (text: string): never => {
     throw new UsageError('merge', text);
@@ -119,7 +122,7 @@ function checkShards(records: readonly RunRecord[]): void {
   }
 }
 
-/** The one record of the processes that shared a run. Throws a UsageError when they did not, or when one is missing. */
+/** Merges the records of the processes that shared a run. Throws a UsageError if they did not, or if one is missing. */
 export function mergeRecords(records: readonly RunRecord[]): RunRecord {
   checkShards(records);
   const ordered = records.toSorted((one, other) => (one.shard?.index ?? 1) - (other.shard?.index ?? 1));

@@ -5,7 +5,10 @@ type Outcome = Pick<RunRecord, 'verdicts' | 'requirements' | 'notRun' | 'interru
 const told = ({ text, phase, shown }: Verdict): string =>
   `${text}${phase === null ? '' : ` (${phase})`} is required: ${shown}`;
 
-/** Whether a run has taken place, and why not: what it requires was not so, or what it expects could not be measured. */
+/**
+ * Whether a run took place, with the reasons if it did not: a requirement was not met, or an expectation could not be
+ * measured.
+ */
 export function outcomeOf({ verdicts, requirements, interrupted }: Omit<Outcome, 'notRun'>): Outcome {
   const notRun = [
     ...(interrupted && requirements.length > 0 ? ['it was ended before its time'] : []),

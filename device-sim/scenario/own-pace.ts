@@ -2,32 +2,32 @@ import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import type { Timers } from '../timers.ts';
 
 const BEAT_MILLISECONDS = 100;
-/** A beat that is later than that is no delay any more: the process stood still. */
+/** If a beat of the event loop is later than this, the process stood still. */
 const STILL_MILLISECONDS = 500;
 const SPANS_KEPT = 1000;
-/** A share of the time in which the event loop had something to do, from which on everything waits for its turn in it. */
+/** When the event loop was busy for this share of the time, everything waits for its turn in it. */
 const FULL = 0.95;
 
-/** How the simulator itself was, since the look before. */
+/** The slowness of the simulator since the last look. */
 export interface OwnLook {
-  /** The longest that the event loop was late, milliseconds. */
+  /** The longest delay of the event loop, in milliseconds. */
   readonly loopDelay: number;
-  /** Of one processor, 0 to 1 and above. */
+  /** The share of one processor; may be above 1. */
   readonly processor: number;
 }
 
-/** Tells the slowness of this process from that of the service. */
+/** Distinguishes the slowness of this process from that of the service. */
 export interface OwnPace {
-  /** How many milliseconds of a span it stood still, up to this very moment. */
+  /** The milliseconds of a span in which this process stood still, up to this moment. */
   stoodStill(from: number, to: number): number;
-  /** Milliseconds in all in which it stood still, and in which its event loop was full. */
+  /** The total milliseconds in which it stood still, and in which its event loop was full. */
   readonly standstill: number;
   readonly full: number;
   look(): OwnLook;
   stop(): void;
 }
 
-/** Listens to the own heart until it is stopped. */
+/** Measures the event loop of this process until it is stopped. */
 export function startOwnPace(timers: Timers): OwnPace {
   const spans: { from: number; to: number }[] = [];
   const delay = monitorEventLoopDelay({ resolution: 10 });
@@ -39,7 +39,7 @@ export function startOwnPace(timers: Timers): OwnPace {
   delay.enable();
   let cancel = timers.after(BEAT_MILLISECONDS, beat);
 
-  /** Nothing was done since the last beat for longer than there is a reason for; also before this is known by a beat. */
+  /** A standstill that no beat has reported yet: the time since the last beat is too long. */
   function open(): { from: number; to: number } | undefined {
     const now = timers.now();
     return now - last >= BEAT_MILLISECONDS + STILL_MILLISECONDS
@@ -81,7 +81,7 @@ export function startOwnPace(timers: Timers): OwnPace {
       const elapsed = Math.max(1, now - before.at);
       const { user, system } = process.cpuUsage(before.processor);
       if (performance.eventLoopUtilization(loop, before.loop).utilization >= FULL) full += elapsed;
-      // A process that was stopped has counted no delay: only its clock knows.
+      // A process that was stopped counted no delay; only its clock shows it.
       const looked = { loopDelay: Math.max(late, delay.max / 1e6), processor: (user + system) / 1000 / elapsed };
       delay.reset();
       late = 0;

@@ -1,7 +1,7 @@
 import { createRandom, deriveSeed, draw } from '../random.ts';
 import type { PlannedAction, Scenario } from './scenario.ts';
 
-/** The devices of a scenario by their places: those of the first group first. */
+/** The devices of a scenario by their places, those of the first group first. */
 export function placesOf(scenario: Scenario, groups: readonly string[]): number[] {
   const places: number[] = [];
   let first = 0;
@@ -12,26 +12,31 @@ export function placesOf(scenario: Scenario, groups: readonly string[]): number[
   return places;
 }
 
-/** Those places in an order that nothing but the seed decides. */
+/** These places in an order that only the seed decides. */
 export function shuffled(places: readonly number[], seed: number): number[] {
   const lots = new Map(places.map((place) => [place, deriveSeed(seed, place)]));
   return places.toSorted((a, b) => lots.get(a)! - lots.get(b)! || a - b);
 }
 
-/** What is done to whom, when: the same in each run of the scenario, whatever the service makes of it. */
+/**
+ * The actions of a plan: which device, and when. They are the same in each run of the scenario, whatever the service
+ * does.
+ */
 export interface Plan {
   readonly action: PlannedAction;
-  /** How often; without an end: infinite. */
+  /** The number of actions; infinite for a phase without an end. */
   readonly total: number;
-  /** Milliseconds after the phase began that the n-th (from 0) is due. */
+  /** The time at which the n-th action (from 0) is due, in milliseconds since the phase began. */
   dueAt(n: number): number;
-  /** The place of its device. */
+  /** The place of the device of the n-th action. */
   placeOf(n: number): number;
-  /** Its number in the run, from 1. */
+  /** The number of the n-th action in the run, from 1. */
   numberOf(n: number): number;
 }
 
-/** The plans of the actions of a phase, in one of its rounds. Devices are chosen by seed, phase, action and number alone. */
+/**
+ * The plans of the actions of a phase, in one of its rounds. Only seed, phase, action and number choose the devices.
+ */
 export function plansOf(scenario: Scenario, round: number, phaseAt: number): Plan[] {
   const before = actionsBefore(scenario, round, phaseAt);
   const { actions, duration } = scenario.phases[phaseAt]!;
@@ -43,7 +48,7 @@ export function plansOf(scenario: Scenario, round: number, phaseAt: number): Pla
     const chosen = shuffled(all, own).slice(0, Math.round(action.share * all.length));
     const total = totalOf(action, chosen.length, duration);
     const base = first;
-    // Without an end they take turns; there is no phase after them that wants the numbers.
+    // Without an end the actions take numbers in turn, because no later phase needs them.
     const step = Number.isFinite(total) ? 1 : actions.length;
     const perMillisecond = paceOf(action, chosen.length, duration);
     const draws = deriveSeed(own, round);
@@ -64,7 +69,7 @@ export function plansOf(scenario: Scenario, round: number, phaseAt: number): Pla
 
 function paceOf({ pace }: PlannedAction, devices: number, duration: number | null): number {
   if ('perSecond' in pace) return pace.perSecond / 1000;
-  // Not the whole of it: the last ones shall have begun before the phase is over.
+  // Not the whole phase, so that the last actions begin before the phase is over.
   return (pace.each * devices) / Math.max(1, 0.9 * (pace.within ?? duration ?? 0));
 }
 
@@ -73,7 +78,7 @@ function totalOf({ pace }: PlannedAction, devices: number, duration: number | nu
   return duration === null ? Number.POSITIVE_INFINITY : Math.floor((pace.perSecond * duration) / 1000);
 }
 
-/** How many actions there are in a phase: the same in each round. */
+/** The number of actions in a phase, the same in each round. */
 function actionsIn(scenario: Scenario, phaseAt: number): number {
   const { actions, duration } = scenario.phases[phaseAt]!;
   return actions.reduce((sum, action) => {
@@ -91,7 +96,10 @@ function actionsBefore(scenario: Scenario, round: number, phaseAt: number): numb
   return sum;
 }
 
-/** A call that somebody makes: how long it is, whether it is recorded, with how many others, by the number of the action. */
+/**
+ * A call of a wearer. The number of the action decides its length, whether it is recorded, and the number of
+ * participants.
+ */
 export function callOf(
   seed: number,
   number: number,

@@ -11,10 +11,10 @@ import { SETTLE, START } from './understand.ts';
 import { phaseEnd } from './until.ts';
 import { isWorn, wear } from './wearing.ts';
 
-/** Milliseconds that somebody who ends a run waits for what is not finished. */
+/** How long a run that was ended early waits for unfinished transactions, in milliseconds. */
 const INTERRUPTED_SETTLE = 2000;
 
-/** The phase that is on. Milliseconds. */
+/** The current phase, in milliseconds. */
 export interface CurrentPhase {
   readonly name: string;
   readonly round: number;
@@ -28,15 +28,15 @@ interface PlayOptions {
   readonly timers: Timers;
   readonly stopped: AbortSignal;
   readonly troubles: Troubles;
-  /** Where devices connect. */
+  /** The MQTT address of the service. */
   readonly mqtt: string;
   readonly onDecision: ((decided: Decided) => void) | undefined;
   readonly onPhase: (phase: CurrentPhase) => void;
-  /** All are connected, as far as they could be; how many a second. */
+  /** Called when all devices are connected, as far as they could; with the rate per second. */
   readonly onConnected: (perSecond: number) => void;
-  /** An action is begun, so many milliseconds after it was due. */
+  /** Called when an action begins, with its delay in milliseconds. */
   readonly onMade: (behind: number) => void;
-  /** Actions that were due in the phase that is on, and that no hand was free for. */
+  /** Called with the number of due actions of the current phase that were not begun. */
   readonly onSkipped: (actions: number) => void;
 }
 
@@ -48,7 +48,9 @@ function unlessStopped(task: Promise<unknown>, stopped: AbortSignal): Promise<un
   return Promise.race([task, promise]);
 }
 
-/** Plays a scenario: everybody connects and is activated, the phases in their rounds, and then all that is owed arrives. */
+/**
+ * Plays a scenario: 1. all devices connect and are activated; 2. the phases, in their rounds; 3. waits for all results.
+ */
 export async function play(options: PlayOptions): Promise<void> {
   const { scenario, fleet, customer, stopped, onPhase } = options;
   await start(options);
@@ -58,7 +60,7 @@ export async function play(options: PlayOptions): Promise<void> {
   }
   onPhase({ name: SETTLE, round: 0, duration: scenario.settle });
   customer?.receiver.play(null);
-  // What begins now has no time to come to its end.
+  // Nothing new may begin now, because it would have no time to end.
   fleet.rest();
   await Promise.all(ends);
   await customer?.settle(stopped.aborted ? Math.min(scenario.settle, INTERRUPTED_SETTLE) : scenario.settle);
@@ -86,7 +88,7 @@ async function start(options: PlayOptions): Promise<void> {
   await unlessStopped(customer.activate(deviceIds, START, scenario.activationPatience), stopped);
 }
 
-/** Devices go and come back in the background: a phase is not longer because they need time for it. */
+/** Devices go offline and come back in the background, so a phase does not last longer because of it. */
 function moveDevices(options: PlayOptions, { connect: back, disconnect }: Phase, occasion: number): void {
   const { scenario, fleet, troubles } = options;
   const failed = (error: Error): void => troubles.add(error.message);
@@ -110,7 +112,7 @@ async function playPhase(options: PlayOptions, round: number, at: number, ends: 
   const acting = startActing({
     plans: plansOf(scenario, round, at),
     timers,
-    // The others are of other processes that share the run.
+    // Other processes of the run carry out the others.
     isMine: (plan, n) => byPlace.has(plan.placeOf(n)),
     act(plan, n, due) {
       onMade(timers.now() - due);
@@ -118,7 +120,7 @@ async function playPhase(options: PlayOptions, round: number, at: number, ends: 
     },
   });
   await phaseEnd({ ...phase, fleet, timers, stopped });
-  // Calls that are under way are not waited for: the next phase begins when it should.
+  // The next phase does not wait for calls in progress; it begins on time.
   const { left, answered } = acting.stop();
   onSkipped(left);
   ends.push(answered);

@@ -11,7 +11,7 @@ const BYTES: Readonly<Record<string, number>> = {
   GiB: 1024 ** 3,
 };
 
-/** A number and its unit. The schema has let only such texts through, so that this need not refuse any. */
+/** A number and its unit. The schema has checked the text, so it cannot be wrong here. */
 function measure(text: string, units: Readonly<Record<string, number>>): number {
   const [, amount, unit = ''] = /^([\d.]+) ?(\w*)$/.exec(text.trim()) ?? [];
   return Number(amount) * (units[unit] ?? 1);
@@ -22,18 +22,18 @@ function rangeOf(written: string, one: (part: string) => number): Range {
   return { min: one(min), max: one(max) };
 }
 
-/** Milliseconds of `30s`, `5m`, `250ms`. */
+/** The milliseconds of `30s`, `5m`, `250ms`. */
 export const duration = (text: string): number => measure(text, MILLISECONDS);
-/** Milliseconds of `50ms-2s`, or of one duration. */
+/** The milliseconds of `50ms-2s`, or of one duration. */
 export const durations = (text: string): Range => rangeOf(text, duration);
 
-/** A second, of `50/s` or `12/h`. */
+/** The rate per second of `50/s` or `12/h`. */
 export function rate(text: string): number {
   const [amount = '', unit = ''] = text.split('/');
   return (Number(amount) * 1000) / (MILLISECONDS[unit.trim()] ?? 1000);
 }
 
-/** 0 to 1, of `0.1` or `10 %`. */
+/** The share from 0 to 1 of `0.1` or `10 %`. */
 export const share = (written: number | string): number =>
   typeof written === 'number' ? written : Number(written.replace('%', '')) / 100;
 
@@ -44,7 +44,7 @@ export const byteRange = (written: number | string): Range =>
 
 const round = (value: number): string => String(Number(value.toPrecision(6)));
 
-/** The shortest text of so many milliseconds. */
+/** The shortest text for so many milliseconds. */
 export function durationText(milliseconds: number): string {
   const fitting = Object.entries(MILLISECONDS).filter(([, size]) => milliseconds >= size && milliseconds % size === 0);
   const [unit, size] = fitting.at(-1) ?? (milliseconds >= 1000 ? ['s', 1000] : ['ms', 1]);

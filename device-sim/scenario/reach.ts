@@ -19,7 +19,7 @@ const PORTS: Readonly<Record<string, number>> = {
 const ATTEMPT_MILLISECONDS = 5000;
 const BETWEEN_MILLISECONDS = 250;
 
-/** Resolves with what is wrong with an address: an Error when nobody takes a connection there. */
+/** Tries to connect to an address; resolves to an Error if no server accepts the connection, else to null. */
 function knock(address: string): Promise<Error | null> {
   const { hostname, port, protocol } = new URL(address);
   return new Promise((resolve) => {
@@ -31,14 +31,14 @@ function knock(address: string): Promise<Error | null> {
     };
     socket.once('connect', () => end(null));
     socket.once('timeout', () => end(new Error('no answer')));
-    // Of several addresses of one host Node tells the errors together, without a message.
+    // For several addresses of one host Node combines the errors, without a message.
     socket.once('error', (error) => end(error.message ? error : new Error((error as NodeJS.ErrnoException).code)));
   });
 }
 
 /**
- * Resolves when all addresses take connections. Rejects with Unreachable when one still does not after `patience` milliseconds: a
- * service that was started with the simulator needs a moment.
+ * Resolves when all addresses accept connections, because a service that was started together with the simulator needs
+ * a moment. Rejects with Unreachable if one still does not after `patience` milliseconds.
  */
 export async function reach(
   addresses: readonly string[],

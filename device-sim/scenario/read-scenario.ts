@@ -10,7 +10,7 @@ import { understand } from './understand.ts';
 const written = (path: Path): string =>
   path.map((key, place) => (typeof key === 'number' ? `[${key}]` : place === 0 ? key : `.${key}`)).join('');
 
-/** The line of what is at a path; where it is missing, of what it is missing in. */
+/** The line of the value at a path; if it is missing, the line of its parent. */
 function lineOf(document: Document, lines: LineCounter, path: Path): number | null {
   for (let length = path.length; length > 0; length -= 1) {
     const parent = length === 1 ? document.contents : document.getIn(path.slice(0, length - 1), true);
@@ -22,15 +22,15 @@ function lineOf(document: Document, lines: LineCounter, path: Path): number | nu
   return isNode(document.contents) && document.contents.range ? lines.linePos(document.contents.range[0]).line : null;
 }
 
-/** A scenario that was read, as it was written and as it was understood. */
+/** A scenario as it was written, and as it was understood. */
 export interface ReadScenario {
   readonly file: ScenarioFile;
   readonly scenario: Scenario;
 }
 
 /**
- * Reads a scenario (YAML, or JSON, which is YAML). `name` is what errors call it. Throws a ScenarioError with everything that is wrong, each
- * with its line and its path.
+ * Reads a scenario (YAML, or JSON, which is YAML). `name` is its name in errors. Throws a ScenarioError with all
+ * faults, each with its line and its path.
  */
 export function readScenario(text: string, name: string): ReadScenario {
   const lines = new LineCounter();
@@ -46,7 +46,7 @@ export function readScenario(text: string, name: string): ReadScenario {
       placed.sort((a, b) => (a.line ?? 0) - (b.line ?? 0)),
     );
   };
-  // Aliases that refer to aliases could make a small file a large one.
+  // Aliases that refer to aliases could make a small file very large.
   const value: unknown = document.toJS({ maxAliasCount: 100 });
   const misshapen = checkShape(value);
   if (misshapen.length > 0) refuse(misshapen);

@@ -6,17 +6,20 @@ import { ScenarioError } from './scenario-error.ts';
 
 const FOLDER = join(import.meta.dirname, '../scenarios');
 
-/** The scenarios that come with the simulator, by name. */
+/** The names of the included scenarios. */
 export const readyNames = (): string[] =>
   readdirSync(FOLDER)
     .filter((file) => file.endsWith('.yaml'))
     .map((file) => file.slice(0, -'.yaml'.length))
     .sort();
 
-/** The file of a ready scenario. */
+/** The file of an included scenario. */
 export const readyFile = (name: string): string => join(FOLDER, `${name}.yaml`);
 
-/** A ready scenario by its name, or one of a file. A file of the same name goes first. Throws a ScenarioError. */
+/**
+ * Opens an included scenario by its name, or the scenario of a file. A file of the same name takes precedence. Throws a
+ * ScenarioError.
+ */
 export function openScenario(nameOrFile: string): ReadScenario {
   if (existsSync(nameOrFile)) return readScenarioFile(nameOrFile);
   if (readyNames().includes(nameOrFile)) return readScenarioFile(readyFile(nameOrFile));

@@ -5,7 +5,7 @@ import type { ScenarioFile } from './scenario-file.ts';
 
 const percent = (text: number | string): string => `${Number((100 * share(text)).toFixed(4))} %`;
 
-/** What must have taken place, each as something that can be held against a report. `start`: the name of the part before the phases. */
+/** The requirements of `takesPlace`, as expectations. `start` is the name of the part before the phases. */
 export function requirementsOf(
   { takesPlace = {}, activate = true }: ScenarioFile,
   { groups, phases, start }: { groups: readonly Group[]; phases: readonly Phase[]; start: string },

@@ -17,17 +17,17 @@ import { START } from './understand.ts';
 import { inWords, standing, verdictsOf, withAlways } from './verdicts.ts';
 
 const CONNECT_ATTEMPTS = 5;
-/** Of fewer devices the memory of each is lost in that of the process. */
+/** With fewer devices the memory of each cannot be told from that of the process. */
 const ENOUGH_TO_WEIGH = 500;
 
-/** How a run stands, for those who watch it. Milliseconds since its start. */
+/** The state of a run for its display. Milliseconds since its start. */
 export interface RunState {
   chapters(): readonly Chapter[];
   standing(): ReturnType<typeof standing>;
   phase(): CurrentPhase & { readonly since: number };
   milliseconds(): number;
   samples(): readonly Sample[];
-  /** How many faults were played. */
+  /** The number of faults that were played. */
   faults(): number;
 }
 
@@ -39,27 +39,27 @@ export interface RunMember {
 
 interface RunOptions {
   readonly scenario: Scenario;
-  /** Those that this process has: all, or those of its shard. */
+  /** The members of this process: all, or those of its shard. */
   readonly members: readonly RunMember[];
-  /** Null: nobody asks anything of the devices. */
+  /** The customer; null if the scenario needs none. */
   readonly customer: Customer | null;
   readonly record: Pick<RunRecord, 'run' | 'startedAt' | 'service' | 'shard'>;
   readonly cleanSessions?: boolean;
-  /** Makes the connections of devices; the lean client without it. */
+  /** Makes the connections of devices; by default with the simulator's own client. */
   readonly createLink?: DeviceOptions['createLink'];
   readonly stateFolder?: string | undefined;
   readonly downloadFolder?: string | undefined;
   readonly timers: Timers;
   readonly own: OwnPace;
-  /** Ends the run before its time. */
+  /** Ends the run early. */
   readonly stopped: AbortSignal;
-  /** Told of every decision. */
+  /** Called with every decision. */
   readonly onDecision?: (decided: Decided) => void;
-  /** Told once, when there is something to watch. */
+  /** Called once, when the display may begin. */
   readonly onBegin?: (state: RunState) => void;
 }
 
-/** The members of the fleet: each group has one object of settings. */
+/** The members of the fleet. All members of a group share one object of settings. */
 function fleetMembers({ groups }: Scenario, members: readonly RunMember[]): FleetMember[] {
   const settings = groups.flatMap(({ name, count, behaviour, absence, equipment, life, faults }) => {
     const shared = { group: name, behaviour, absence, equipment, life, faults };
@@ -68,10 +68,10 @@ function fleetMembers({ groups }: Scenario, members: readonly RunMember[]): Flee
   return members.map(({ account, place }) => ({ account, place, settings: settings[place]! }));
 }
 
-/** Bytes that this process takes. */
+/** The memory of this process, in bytes. */
 const weigh = (): number => process.memoryUsage().rss;
 
-/** Runs a scenario to its end, and gives the record of it. Rejects in words when nobody could connect. */
+/** Runs a scenario to its end; resolves to its record. Rejects with a sentence if no device could connect. */
 export async function runScenario({
   scenario,
   members,
@@ -94,7 +94,7 @@ export async function runScenario({
   const named = new Set(scenario.groups.flatMap(({ faults }) => faults.map(({ fault }) => fault)));
   let skipped = 0;
   let made = 0;
-  /** How late actions were begun: since the last sample, and in all. */
+  /** The delay of actions: since the last sample, and the largest of all. */
   let behind = { now: 0, most: 0 };
   let loopDelay = 0;
   let connectRate = 0;

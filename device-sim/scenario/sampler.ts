@@ -6,10 +6,10 @@ import type { Timers } from '../timers.ts';
 import type { OwnLook } from './own-pace.ts';
 
 const EVERY_MILLISECONDS = 1000;
-/** More than two hours of seconds; a longer run keeps every second one, and so on. */
+/** More than two hours of seconds; for a longer run every second sample is dropped, and so on. */
 const MOST_SAMPLES = 8000;
 
-/** The durations that were counted after `before`, which is what the same histogram had earlier. */
+/** The durations that were counted after `before`, an earlier state of the same histogram. */
 function since(now: HistogramData, before: HistogramData | undefined): Latencies | null {
   const had = new Map(before?.buckets);
   const buckets = now.buckets.flatMap(([bucket, count]) => {
@@ -22,7 +22,7 @@ function since(now: HistogramData, before: HistogramData | undefined): Latencies
   return { p50: percentile(data, 0.5), p99: percentile(data, 0.99) };
 }
 
-/** Looks once a second at how things stand, until it is stopped. */
+/** Takes a sample once a second, until it is stopped. */
 export function startSampling({
   began,
   timers,
@@ -30,12 +30,12 @@ export function startSampling({
   figures,
   own,
 }: {
-  /** When the run began. */
+  /** The start of the run. */
   began: number;
   timers: Timers;
   connected: () => number;
   figures: () => Figures | null;
-  /** How the simulator was since the last time, and how late it began an action. */
+  /** The slowness of the simulator since the last sample, and the longest delay of an action. */
   own: () => OwnLook & { behind: number };
 }): { samples(): readonly Sample[]; stop(): void } {
   let samples: Sample[] = [];

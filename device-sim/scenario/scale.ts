@@ -2,20 +2,20 @@ import type { Range } from '../random.ts';
 import { countsOf } from './groups.ts';
 import type { Group, Phase, PlannedAction, Scenario } from './scenario.ts';
 
-/** The same story in another size. */
+/** The same scenario in another size. */
 export interface Scale {
-  /** How many devices there shall be; the groups keep their shares, and rates over all devices change with their number. */
+  /** The number of devices. The groups keep their shares, and rates over all devices change with it. */
   readonly devices?: number | undefined;
-  /** How many times faster time goes: everything is shorter, and what happens by rates happens as much more often. */
+  /** How many times faster time runs: durations become shorter, and rates higher. */
   readonly faster?: number | undefined;
 }
 
-/** Milliseconds. Who is away for less is not away. */
+/** A shorter absence would not be noticed, in milliseconds. */
 const SHORTEST_ABSENCE = 250;
 
 const shorter = ({ min, max }: Range, faster: number): Range => ({ min: min / faster, max: max / faster });
 
-/** No shorter than `least`, unless it was shorter in the first place. */
+/** A range that is not shorter than `least`, unless it was shorter before. */
 const atLeast = (least: number, { min, max }: Range, before: Range): Range => ({
   min: Math.max(min, Math.min(least, before.min)),
   max: Math.max(max, Math.min(least, before.max)),
@@ -44,7 +44,7 @@ function scaleAction({ pace, ...action }: PlannedAction, size: number, faster: n
   return { ...action, pace: { ...pace, within: pace.within === null ? null : pace.within / faster } };
 }
 
-/** How long the customer waits, and what counts as late, are promises of the service: they stay as they are. */
+/** The time that the customer waits, and `lateAfter`, are promises of the service, so they stay as they are. */
 export function scaled(scenario: Scenario, { devices, faster = 1 }: Scale): Scenario {
   const before = scenario.groups.reduce((sum, { count }) => sum + count, 0);
   const after = devices ?? before;

@@ -1,13 +1,13 @@
-/** One thing that is wrong with a scenario. */
+/** One fault in a scenario. */
 export interface ScenarioFault {
-  /** `phases[1].actions[0].rate`; empty: the whole file. */
+  /** For instance `phases[1].actions[0].rate`; empty for the whole file. */
   readonly path: string;
-  /** From 1. */
+  /** The line, from 1. */
   readonly line: number | null;
   readonly text: string;
 }
 
-/** A scenario cannot be understood: all that is wrong with it, each with where it is. Exit code 2. */
+/** A scenario with faults: all of them, each with its place. Exit code 2. */
 export class ScenarioError extends Error {
   readonly faults: readonly ScenarioFault[];
 

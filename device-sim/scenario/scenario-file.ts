@@ -3,7 +3,7 @@
 export type Name = string;
 export type Bytes = number | string;
 /**
- * What is installed from the start.
+ * The software that is installed from the start.
  *
  * @maxItems 100
  */
@@ -14,22 +14,22 @@ export type Software = {
   size?: Bytes;
 }[];
 /**
- * How the devices are connected: one of the profiles, or what is special about it.
+ * The network of the devices: a profile, or the values that differ from a good network.
  */
 export type Network =
   | ('good' | 'wifi' | 'lte' | 'tunnel' | 'flaky')
   | {
       profile?: 'good' | 'wifi' | 'lte' | 'tunnel' | 'flaky';
       /**
-       * Before each answer, besides what the device takes itself.
+       * Delay before each answer, besides the latency of the device.
        */
       delay?: string;
       /**
-       * Of the time that a device is not connected, below 95 %.
+       * The share of the time that a device is offline, below 95 %.
        */
       away?: number | string;
       /**
-       * How long it is away each time.
+       * How long a device is offline each time.
        */
       window?: string;
     };
@@ -46,7 +46,7 @@ export type Operation =
   | 'installSoftware'
   | 'updateFirmware';
 /**
- * Operations that they never answer.
+ * Operations that the devices never answer.
  *
  * @minItems 1
  */
@@ -54,14 +54,14 @@ export type Operations = Operation[];
 export type Rate = string;
 export type DurationRange = string;
 /**
- * Only at commands of these.
+ * Only at commands of these operations.
  *
  * @minItems 1
  */
 export type Operations1 = Operation[];
 export type Duration = string;
 /**
- * Names of groups, or tags that groups have. All devices without it.
+ * Names or tags of groups. Default: all devices.
  *
  * @minItems 1
  */
@@ -76,64 +76,64 @@ export type Expectation =
   | {
       expect: string;
       /**
-       * The phase that it is about. The whole run, without it.
+       * The phase that the expectation is about. Default: the whole run.
        */
       phase?: string;
     };
 
 /**
- * A story of a fleet and its customer, for `lapel-sim run`.
+ * A scenario of a fleet and its customer, for `lapel-sim run`.
  */
 export interface ScenarioFile {
   /**
-   * What the story is called; also the name of the run, unless --run gives one.
+   * The name of the scenario; also the name of the run, unless --run gives another one.
    */
   name: string;
   /**
-   * One sentence.
+   * One sentence about the scenario.
    */
   about?: string;
   /**
-   * Decides everything that is left to chance. 1 without it.
+   * The seed of all random decisions. Default: 1.
    */
   seed?: number;
   /**
-   * How many devices there are.
+   * The number of devices.
    */
   devices: number;
   /**
-   * The fastest that devices connect, also when they come back. 200/s without it; 0/s: no bound.
+   * The largest rate of connections, also when devices reconnect. Default: 200/s; 0/s: no bound.
    */
   connectRate?: string;
   /**
-   * Whether the customer activates all devices before the first phase. Yes, without it.
+   * Whether the customer activates all devices before the first phase. Default: yes.
    */
   activate?: boolean;
   /**
-   * How long a device has to answer its activation before the story goes on without it. 30s without it.
+   * When no device has answered its activation for this time, the run continues without the others. Default: 30s.
    */
   activationPatience?: string;
   /**
-   * A result that comes later after its answer counts as late. 60s without it.
+   * A result that arrives later than this after the device's answer counts as late. Default: 60s.
    */
   lateAfter?: string;
   /**
-   * How long to wait after the last phase for what is not finished. 30s without it.
+   * How long the run waits after the last phase for unfinished transactions. Default: 30s.
    */
   settle?: string;
   /**
-   * How often the phases are played, one after another. 1 without it.
+   * How often the phases are repeated. Default: 1.
    */
   rounds?: number;
   /**
-   * Kinds of devices. Without it there is one, `all`.
+   * Groups of devices. Default: one group, `all`.
    *
    * @minItems 1
    * @maxItems 100
    */
   groups?: Group[];
   /**
-   * What happens, one after another.
+   * The phases, one after another.
    *
    * @minItems 1
    * @maxItems 100
@@ -141,41 +141,41 @@ export interface ScenarioFile {
   phases: Phase[];
   takesPlace?: TakesPlace;
   /**
-   * What has to hold at the end; else the exit code is 1.
+   * The expectations. If one does not hold at the end, the exit code is 1.
    *
    * @maxItems 100
    */
   expectations?: Expectation[];
 }
 /**
- * Devices that are alike. Groups with a `count` have so many; the others share the rest, by `share` or evenly.
+ * A group of similar devices. A group with a `count` has that many devices; the others share the rest, by `share` or evenly.
  */
 export interface Group {
   name: Name;
   /**
-   * Of all devices.
+   * The share of all devices.
    */
   share?: number | string;
   count?: number;
   /**
-   * Other names, that several groups may have.
+   * Further names, which several groups may have.
    */
   tags?: Name[];
   /**
-   * What the hardware is called. SIM-1 without it.
+   * The model name of the hardware. Default: SIM-1.
    */
   model?: string;
   /**
-   * Its version. 9.001.0 without it; before that, the Bluetooth operations are never answered.
+   * The firmware version. Default: 9.001.0; older firmware never answers the Bluetooth operations.
    */
   firmware?: string;
   /**
-   * Its version. 2.3.1 without it; before that, the Bluetooth operations are never answered.
+   * The version of the management client. Default: 2.3.1; older ones never answer the Bluetooth operations.
    */
   managementClient?: string;
   language?: string;
   /**
-   * For software and what is being downloaded. 8 GiB without it.
+   * Storage for software and downloads. Default: 8 GiB.
    */
   storage?: number | string;
   software?: Software;
@@ -188,55 +188,55 @@ export interface Group {
   faults?: Fault[];
 }
 /**
- * How the devices do their work.
+ * How the devices carry out commands.
  */
 export interface Behaviour {
   /**
-   * From beginning a command to its answer. 0 without it.
+   * Time from the beginning of a command to its answer. Default: 0.
    */
   latency?: string;
   /**
-   * Of the commands that fail with INTERNAL.
+   * The share of commands that fail with INTERNAL.
    */
   failures?: number | string;
   /**
-   * Of the answers that are sent twice.
+   * The share of answers that are sent twice.
    */
   repeats?: number | string;
   /**
-   * Whether they say `processing` when they begin a command.
+   * Whether devices send `processing` when they begin a command.
    */
   processing?: boolean;
   silent?: Operations;
   /**
-   * Of the files that break off while they are uploaded, at each attempt.
+   * The share of files whose upload breaks off, at each attempt.
    */
   uploadFailures?: number | string;
   /**
-   * Of recordings and files. 64 KiB-512 KiB without it.
+   * The size of recordings and files. Default: 64 KiB-512 KiB.
    */
   fileSize?: number | string;
 }
 /**
- * What happens to activated devices by itself. Rates are of one device.
+ * Events that happen to activated devices without commands. Rates are for one device.
  */
 export interface Life {
   /**
-   * Between two looks at the battery. 5m without it; 0s: never.
+   * Time between two reports of the battery. Default: 5m; 0s: never.
    */
   statusInterval?: string;
   /**
-   * A paired Bluetooth device comes or goes.
+   * How often a paired Bluetooth device comes or goes.
    */
   peerMoves?: string;
   /**
-   * The SOS button is pressed.
+   * How often the SOS button is pressed.
    */
   alarms?: string;
   calls?: Rate;
   callLength?: DurationRange;
   /**
-   * Of the calls, whose recordings are uploaded afterwards.
+   * The share of calls whose recordings are uploaded afterwards.
    */
   recorded?: number | string;
   fileUploads?: Rate;
@@ -265,14 +265,14 @@ export interface Fault {
     | 'upload-url-expired'
     | 'clock-wrong';
   /**
-   * At each of its occasions.
+   * The probability at each occasion of the fault.
    */
   probability: number | string;
   operations?: Operations1;
   delay?: DurationRange;
 }
 /**
- * A part of the story. It lasts for its `duration`, or until nothing has been going on for `untilIdle`, whichever is over first; without either until Ctrl-C.
+ * A phase of the scenario. It lasts for its `duration`, or until the fleet was idle for `untilIdle`, whichever comes first; without either until Ctrl-C.
  */
 export interface Phase {
   name: Name;
@@ -280,35 +280,35 @@ export interface Phase {
   duration?: Duration;
   untilIdle?: Duration;
   /**
-   * These come back at its beginning.
+   * These devices connect again at the beginning of the phase.
    */
   connect?: {
     groups?: GroupNames;
     rate?: Rate;
   };
   /**
-   * These go at its beginning, and stay away until a phase connects them.
+   * These devices go offline at the beginning of the phase, until a phase connects them.
    */
   disconnect?: {
     groups?: GroupNames;
     share?: Share;
     /**
-     * With DISCONNECT, or with the socket cut. politely without it.
+     * With DISCONNECT, or with a cut socket. Default: politely.
      */
     how?: 'politely' | 'cut';
   };
   /**
-   * What is wrong with the customer's webhook receiver while it lasts.
+   * A fault of the customer's webhook receiver during the phase.
    */
   receiver?: {
     fault: 'fail' | 'slow' | 'hang' | 'go-away';
     /**
-     * Of what comes to it. All of it, without this.
+     * The share of requests to the receiver that have the fault. Default: all.
      */
     share?: number | string;
   };
   /**
-   * Faults of devices that are there while it lasts, beside those of their groups.
+   * Faults of devices during the phase, besides those of their groups.
    *
    * @maxItems 100
    */
@@ -346,7 +346,7 @@ export interface Phase {
   actions?: Action[];
 }
 /**
- * What the customer does, or people with their devices, while the phase lasts: at a `rate` over all devices, or `each` device so many times, evenly spread.
+ * An action of the customer, or of the wearers of the devices, during the phase: at a `rate` for all devices together, or `each` device so many times, evenly spread.
  */
 export interface Action {
   do:
@@ -369,28 +369,28 @@ export interface Action {
     | 'movePeer';
   rate?: Rate;
   /**
-   * So many times to each device, evenly spread over the phase or over `within`.
+   * How often each device gets the action, evenly spread over the phase or over `within`.
    */
   each?: number;
   /**
-   * With `each`: over this part of the phase, from its beginning.
+   * With `each`: only this part of the phase, from its beginning.
    */
   within?: string;
   groups?: GroupNames;
   /**
-   * Of these devices: always the same ones.
+   * The share of these devices, always the same ones.
    */
   share?: number | string;
   release?: Release;
 }
 /**
- * What `install` or `updateFirmware` is about.
+ * The release that `install` or `updateFirmware` installs.
  */
 export interface Release {
   package?: string;
   version: string;
   /**
-   * What the file says that it is, where that is something else: a bad release.
+   * Makes a bad release: the file names another package, version or version code than was registered.
    */
   says?: {
     package?: string;
@@ -398,32 +398,32 @@ export interface Release {
     versionCode?: number;
   };
   /**
-   * Of the file. 20 kB without it.
+   * The size of the file. Default: 20 kB.
    */
   size?: number | string;
   /**
-   * An APK file instead of a made one; relative to the scenario.
+   * An existing APK file; the path is relative to the scenario. By default the simulator makes one.
    */
   file?: string;
 }
 /**
- * Without which the story has not taken place: the run ends as NOT RUN then, with exit code 4, whatever else holds. Nothing, without it.
+ * Requirements for the run. If one is not met, the run ends as NOT RUN with exit code 4, even if all expectations hold. Default: none.
  */
 export interface TakesPlace {
   /**
-   * Devices that are activated before the first phase, at least.
+   * The smallest share of devices that are activated before the first phase.
    */
   activated?: number | string;
   /**
-   * Calls that the service refuses (4xx), at most.
+   * The largest share of calls that the service refuses (4xx).
    */
   refused?: number | string;
   /**
-   * Actions of each phase that are begun while it lasts, at least.
+   * The smallest share of the actions of each phase that are begun during it.
    */
   made?: number | string;
   /**
-   * Whether each fault that the story names has to be played at least once.
+   * Whether each fault in the scenario must be played at least once.
    */
   faults?: boolean;
 }

@@ -8,12 +8,12 @@ import type { Equipment } from '../model/device-state.ts';
 import type { Expectation } from './expectation.ts';
 import type { ScenarioFile } from './scenario-file.ts';
 
-/** A story, understood: durations in milliseconds, rates of actions a second, shares 0 to 1, names that exist. */
+/** A scenario after reading: durations in milliseconds, rates per second, shares 0 to 1, and all names exist. */
 export interface Scenario {
   readonly name: string;
   readonly about: string;
   readonly seed: number;
-  /** The devices are numbered through the groups: the first group has the first ones. */
+  /** The devices are numbered through the groups; the first group has the first numbers. */
   readonly groups: readonly Group[];
   /** Connections a second; null is unbounded. */
   readonly connectRate: number | null;
@@ -24,7 +24,7 @@ export interface Scenario {
   readonly rounds: number;
   readonly phases: readonly Phase[];
   readonly expectations: readonly Expectation[];
-  /** Without these it has not taken place. */
+  /** Requirements without which the run did not take place. */
   readonly requirements: readonly Expectation[];
 }
 
@@ -32,13 +32,13 @@ export interface Group {
   readonly name: string;
   readonly count: number;
   readonly tags: readonly string[];
-  /** What the hardware is called. */
+  /** The model name of the hardware. */
   readonly model: string;
   readonly equipment: Equipment;
   readonly behaviour: Behaviour;
   readonly absence: Absence;
   readonly life: Life;
-  /** Those of the group and those of phases. */
+  /** The faults of the group, and those of phases. */
   readonly faults: readonly FaultRule[];
 }
 
@@ -48,7 +48,7 @@ type Groups = readonly string[];
 export interface Phase {
   readonly name: string;
   readonly about: string;
-  /** Null: until it is idle, or for ever. */
+  /** Milliseconds. Null: until the fleet is idle, or for ever. */
   readonly duration: number | null;
   readonly untilIdle: number | null;
   readonly connect: { readonly groups: Groups; readonly rate: number | null | undefined } | null;
@@ -57,16 +57,19 @@ export interface Phase {
   readonly actions: readonly PlannedAction[];
 }
 
-/** What is done by the customer, or by the people who wear the devices. */
+/** An action of the customer, or of the wearers of the devices. */
 export type Doing = NonNullable<NonNullable<ScenarioFile['phases'][number]['actions']>[number]>['do'];
 
-/** Something that is done again and again while a phase lasts. */
+/** An action that is repeated while a phase lasts. */
 export interface PlannedAction {
   readonly do: Doing;
   readonly groups: Groups;
-  /** Of the devices of the groups. */
+  /** The share of the devices in these groups. */
   readonly share: number;
-  /** A second over all of them, or so many times to each within so many milliseconds (null: of the phase). */
+  /**
+   * So many a second for all devices together, or so many for each device within so many milliseconds (null: within the
+   * phase).
+   */
   readonly pace: { readonly perSecond: number } | { readonly each: number; readonly within: number | null };
   readonly release?: Release;
 }

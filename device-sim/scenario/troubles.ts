@@ -1,10 +1,10 @@
-/** More would not be read. */
+/** Nobody would read more. */
 const KEPT = 20;
 
-/** What is strange or wrong, in words: the first ones, and how many more there were. */
+/** The first faults and strange events, in words, and the number of further ones. */
 export interface Troubles {
   add(text: string): void;
-  /** Each once, with how often it was there. */
+  /** Each text once, with its count. */
   readonly texts: readonly string[];
   readonly notShown: number;
 }

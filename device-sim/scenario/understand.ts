@@ -10,7 +10,7 @@ import { requirementsOf } from './requirements.ts';
 import type { Phase, PlannedAction, Scenario } from './scenario.ts';
 import type * as file from './scenario-file.ts';
 
-/** The parts of a run before and after the phases, which reports and expectations name like phases. */
+/** The names of the parts before and after the phases, which reports and expectations use like phases. */
 export const START = 'start';
 export const SETTLE = 'settle';
 const TAKEN = [WHOLE_RUN, START, SETTLE];
@@ -18,7 +18,7 @@ const NEED_RELEASE: readonly string[] = ['install', 'updateFirmware'];
 
 const rateOrNone = (text: string): number | null => rate(text) || null;
 
-/** The names that come twice, or that are taken: what is wrong with each. */
+/** Faults for names that occur twice, or that are reserved. */
 function nameFaults(named: readonly { name: string }[], list: string, taken: readonly string[]): Fault[] {
   return named.flatMap(({ name }, place) => {
     if (taken.includes(name)) return [{ path: [list, place, 'name'], text: `"${name}" is taken; choose another one` }];
@@ -38,7 +38,7 @@ const ruleOf = ({ fault, probability, operations, delay }: file.Fault): FaultRul
   ...(delay !== undefined && { delay: durations(delay) }),
 });
 
-/** What is said of the fleet as a whole, with what is usual where nothing is said. */
+/** The settings of the whole fleet, with their defaults. */
 const plain = (given: file.ScenarioFile) => ({
   name: given.name,
   about: given.about ?? '',
@@ -51,7 +51,7 @@ const plain = (given: file.ScenarioFile) => ({
   rounds: given.rounds ?? 1,
 });
 
-/** A scenario whose form is right, in full; a list is what is wrong with it. */
+/** The complete scenario, made from one whose form is right; a list contains its faults. */
 export function understand(given: file.ScenarioFile): Scenario | Fault[] {
   const groups = given.groups ?? [{ name: 'all' }];
   const faults = [...nameFaults(groups, 'groups', []), ...nameFaults(given.phases, 'phases', TAKEN)];
@@ -64,7 +64,7 @@ export function understand(given: file.ScenarioFile): Scenario | Fault[] {
 
   const names = groups.map(({ name }) => name);
   const known = [...new Set([...names, ...groups.flatMap(({ tags = [] }) => tags)])];
-  /** The groups of a list of names and tags. */
+  /** The groups that a list of names and tags selects. */
   function groupsOf(wanted: readonly string[] | undefined, path: Path): readonly string[] {
     if (!wanted) return names;
     wanted.forEach((name, place) => {
@@ -127,7 +127,7 @@ export function understand(given: file.ScenarioFile): Scenario | Fault[] {
     };
   });
 
-  /** The rules of a group: its own, and those of phases that are about it. */
+  /** The fault rules of a group: its own, and those of phases that apply to it. */
   const rulesOf = (group: file.Group): FaultRule[] => [
     ...(group.faults ?? []).map(ruleOf),
     ...given.phases.flatMap((phase, place) =>
@@ -168,7 +168,7 @@ export function understand(given: file.ScenarioFile): Scenario | Fault[] {
   };
 }
 
-/** Rules of phases are looked at once for each group. */
+/** Rules of phases are checked for each group, so their faults repeat. */
 const uniqueFaults = (faults: readonly Fault[]): Fault[] => [
   ...new Map(faults.map((fault) => [JSON.stringify(fault), fault])).values(),
 ];

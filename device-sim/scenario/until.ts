@@ -4,7 +4,7 @@ import type { Timers } from '../timers.ts';
 const SHORTEST_LOOK = 50;
 const SIGNS = ['command', 'acknowledged', 'online', 'told'] as const;
 
-/** Resolves when nothing has been going on in a fleet for so many milliseconds, or when `signal` is aborted. */
+/** Resolves when a fleet was idle for so many milliseconds, or when `signal` is aborted. */
 function idleFor(fleet: Fleet, milliseconds: number, timers: Timers, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     let last = timers.now();
@@ -27,7 +27,10 @@ function idleFor(fleet: Fleet, milliseconds: number, timers: Timers, signal: Abo
   });
 }
 
-/** Resolves when a phase is over: after its duration, when it is idle, or when the run is stopped; whatever is first. */
+/**
+ * Resolves at the end of a phase: after its duration, when the fleet is idle, or when the run is stopped, whichever
+ * comes first.
+ */
 export async function phaseEnd({
   duration,
   untilIdle,

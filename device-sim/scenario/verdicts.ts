@@ -3,7 +3,7 @@ import type { Device } from '../model/device.ts';
 import { type Chapter, type Verdict, WHOLE_RUN } from '../report/record.ts';
 import { type Expectation, judge, readExpectation } from './expectation.ts';
 
-/** Which kind of trouble a figure counts. */
+/** The kind of trouble that each figure counts. */
 const TROUBLES: Readonly<Record<string, Trouble['kind']>> = {
   lost: 'lost',
   eventsLost: 'lost',
@@ -17,22 +17,22 @@ const TROUBLES: Readonly<Record<string, Trouble['kind']>> = {
   violations: 'violation',
 };
 
-/** Figures of events only, which have no transaction. */
+/** Figures of events, which have no transaction. */
 const OF_EVENTS = new Set(['eventsLost', 'eventsDoubled']);
 
-/** Who can tell why something does not hold. */
+/** The sources that can explain why an expectation does not hold. */
 export interface Witnesses {
   readonly ledger: Ledger | null;
   readonly devices: readonly Device[];
-  /** What devices and the runner said about what is wrong. */
+  /** Faults that devices and the run reported, in words. */
   readonly troubles: readonly string[];
 }
 
-/** A trouble with the device that has it. */
+/** A trouble as a text, with its device. */
 export const inWords = ({ deviceId, text }: Trouble): string =>
   deviceId === '' ? text : `device ${deviceId}: ${text}`;
 
-/** The shortest story of one that an expectation does not hold for; empty when nobody can tell it. */
+/** The shortest story of a case for which an expectation does not hold; empty if there is none. */
 function storyOf({ figure, phase }: Expectation, { ledger, devices, troubles }: Witnesses): readonly string[] {
   if (figure.kind === 'latency') return ledger?.example('slowest', phase ?? undefined) ?? [];
   const { name } = figure;
@@ -47,7 +47,7 @@ function storyOf({ figure, phase }: Expectation, { ledger, devices, troubles }: 
     );
   if (trouble) return [inWords(trouble), ...trouble.story];
   if (name === 'violations' || name === 'complaints') {
-    const words = name === 'violations' ? 'broke the contract' : 'complained';
+    const words = name === 'violations' ? 'broke the contract' : 'reported a fault';
     return troubles.filter((text) => text.includes(words)).slice(0, 1);
   }
   if (name === 'connected' || name === 'activated') {
@@ -71,14 +71,14 @@ const chapterOf = (chapters: readonly Chapter[], phase: string | null): Chapter 
     fleet: {},
   };
 
-/** Whether expectations hold, as things stand. */
+/** The present verdict on each expectation. */
 export const standing = (expectations: readonly Expectation[], chapters: readonly Chapter[]) =>
   expectations.map((expectation) => ({
     expectation,
     ...judge(expectation, chapterOf(chapters, expectation.phase), chapterOf(chapters, null)),
   }));
 
-/** What holds in right books of every service that keeps its word, whatever the scenario expects. */
+/** Expectations of every run: they hold for every service that keeps its promises, if the books are right. */
 const ALWAYS = ['reused == 0', 'unaccounted == 0'];
 
 export function withAlways(expectations: readonly Expectation[]): Expectation[] {
@@ -87,7 +87,7 @@ export function withAlways(expectations: readonly Expectation[]): Expectation[] 
   return [...expectations, ...missing.filter((one) => typeof one !== 'string')];
 }
 
-/** What becomes of each expectation at the end, with the story of what it does not hold for. */
+/** The final verdict on each expectation, with a story if it does not hold. */
 export const verdictsOf = (
   expectations: readonly Expectation[],
   chapters: readonly Chapter[],

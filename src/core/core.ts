@@ -57,15 +57,15 @@ interface Given {
   deprecations: Deprecations;
   urlFault: Parameters<typeof createApplications>[0]['urlFault'];
   revoke: Revoke;
-  /** An application was deleted, or its secret replaced: streams that were opened with it end. */
+  /** Called when an application was changed, here or by another node, so that its open streams are checked; without an id, all are. */
   forgotten(applicationId: string): void;
-  /** URLs of the console, which may read objects from a browser. */
+  /** The URLs of the console, whose pages may upload to the embedded store. */
   consoleUrls(): readonly string[];
 }
 
 export type Core = Awaited<ReturnType<typeof createCore>>;
 
-/** Wires the rooms of the core, and registers those that live as long as the service. */
+/** Wires the rooms of the core, and registers those that must be stopped with the service. */
 export async function createCore(given: Given) {
   const { parts, config, peers, common, owners, deprecations, urlFault } = given;
   const { allowHttpWebhooks: allowHttp, webhookAllowPrivate: allowPrivate } = config;
@@ -129,7 +129,7 @@ export async function createCore(given: Given) {
   );
   const deliveryLog = createDeliveryLog({ ...common, webhooks, findApplication });
 
-  /** Rows that have served their time, by room. */
+  /** The sweeps that remove expired rows. */
   const sweeps: Sweep[] = [
     deliverySweep({ keptDays: config.retention.deliveries }),
     transactionSweep({ keptDays: config.retention.transactions, pendingBefore: findPendingTransactions }),

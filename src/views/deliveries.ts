@@ -7,19 +7,14 @@ import {
   listPendingOfAll,
 } from '../core/webhooks/delivery-log-repository.ts';
 import type { DeliverySummary } from '../core/webhooks/delivery-record.ts';
-import type { Page } from '../platform/database/newest-first.ts';
+import type { NewestPage } from '../platform/database/newest-first.ts';
 import type { Database } from '../platform/database/sql.ts';
+import { type Page, pageOf } from '../runtime/page.ts';
 
 interface Query extends DeliveryListFilter {
   applicationId?: string;
   after?: string;
   limit: number;
-}
-
-interface Listed {
-  rows: DeliverySummary[];
-  /** The cursor of the next page; undefined on the last one. */
-  next: string | undefined;
 }
 
 /** The most rows of one application that are read for one page with a filter. */
@@ -33,15 +28,15 @@ const LAST = 'msg_~';
  * thread of their own.
  */
 export function createAllDeliveries({ database: { aside } }: { database: Pick<Database, 'aside'> }) {
-  const pageOf = (applicationId: string, query: Query): Promise<Page<DeliverySummary>> => {
+  const ofApplication = (applicationId: string, query: Query): Promise<NewestPage<DeliverySummary>> => {
     const { applicationId: _of, ...filter } = query;
     // Each application contributes no more rows than one page needs.
     const { status, setting, deviceId, transactionId, limit } = query;
     const isAll = [status, setting, deviceId, transactionId].every((wanted) => wanted === undefined);
-    return listDeliveries(aside, applicationId, { ...filter, offset: 0, looksAt: isAll ? limit + 1 : FILTERED });
+    return listDeliveries(aside, applicationId, { ...filter, offset: 0, mostExamined: isAll ? limit + 1 : FILTERED });
   };
 
-  async function merged(query: Query): Promise<Listed> {
+  async function merged(query: Query): Promise<Page<DeliverySummary, string>> {
     const { after = LAST, limit } = query;
     let rows: DeliverySummary[] = [];
     /** Rows beyond this deliveryId were not read, so the page ends here. */
@@ -55,8 +50,8 @@ export function createAllDeliveries({ database: { aside } }: { database: Pick<Da
       if (own && !own.has(applicationId)) continue;
       const last = rows[limit - 1]?.deliveryId;
       if (last !== undefined && head < last) raise(last);
-      if (floor !== undefined && head < floor) break; // all further applications begin even later
-      const page = await pageOf(applicationId, query);
+      if (floor !== undefined && head < floor) break; // and so are all that follow
+      const page = await ofApplication(applicationId, query);
       rows = [...rows, ...page.rows].sort((a, b) => (a.deliveryId < b.deliveryId ? 1 : -1));
       raise(page.next && String(page.next.after));
       if (rows.length > limit) raise(rows[limit - 1]?.deliveryId);
@@ -66,30 +61,29 @@ export function createAllDeliveries({ database: { aside } }: { database: Pick<Da
     return { rows, next: floor };
   }
 
-  async function pending(query: Query): Promise<Listed> {
+  async function pending(query: Query): Promise<Page<DeliverySummary, string>> {
     const { after = LAST, limit } = query;
     const found = await listPendingOfAll(aside, query, after, limit + 1);
-    const rows = found.slice(0, limit);
-    return { rows, next: found.length > limit ? rows.at(-1)?.deliveryId : undefined };
+    return pageOf(found, limit, (row) => row.deliveryId);
   }
 
-  async function ofTransaction(query: Query, transactionId: number): Promise<Listed> {
+  async function ofTransaction(query: Query, transactionId: number): Promise<Page<DeliverySummary, string>> {
     const found = await findOfTransaction(aside, transactionId);
     if (!found || (query.applicationId !== undefined && query.applicationId !== found.applicationId))
       return { rows: [], next: undefined };
     if (found.deliveryId === null) return ofOne(query, found.applicationId);
-    const page = await pageOf(found.applicationId, { ...query, after: `${found.deliveryId}~`, limit: 1 });
+    const page = await ofApplication(found.applicationId, { ...query, after: `${found.deliveryId}~`, limit: 1 });
     return { rows: page.rows, next: undefined };
   }
 
-  async function ofOne(query: Query, applicationId: string): Promise<Listed> {
-    const { rows, next } = await pageOf(applicationId, query);
+  async function ofOne(query: Query, applicationId: string): Promise<Page<DeliverySummary, string>> {
+    const { rows, next } = await ofApplication(applicationId, query);
     return { rows, next: next && String(next.after) };
   }
 
   return {
     /** Lists a page. It can be shorter than its limit, even empty, although there is a next page. */
-    list(query: Query): Promise<Listed> {
+    list(query: Query): Promise<Page<DeliverySummary, string>> {
       if (query.transactionId !== undefined) return ofTransaction(query, query.transactionId);
       if (query.applicationId !== undefined) return ofOne(query, query.applicationId);
       return query.status === 'pending' ? pending(query) : merged(query);

@@ -1,5 +1,6 @@
 import { IN_LIST, inLists } from '../platform/database/in-lists.ts';
 import type { Sql, SqlValue } from '../platform/database/sql.ts';
+import type { Micros } from '../runtime/units.ts';
 
 export type FleetOrder = 'deviceId' | 'lastSeen' | '-lastSeen';
 
@@ -25,7 +26,7 @@ export interface FleetFilter {
 export interface FleetPlace {
   deviceId: string;
   /** The time of the last sign of life in microseconds, as stored; 0: never seen. */
-  seenAt: number;
+  seenAt: Micros;
 }
 
 /** The stored data of a device in a list. Times are microseconds; null where there is none. */
@@ -37,8 +38,8 @@ export interface FleetRow {
   blocked: boolean;
   firmware: string | null;
   battery: number | null;
-  reportedAt: number | null;
-  lastSeenAt: number | null;
+  reportedAt: Micros | null;
+  lastSeenAt: Micros | null;
   unfinished: number;
 }
 

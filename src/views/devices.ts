@@ -1,4 +1,5 @@
 import type { Database } from '../platform/database/sql.ts';
+import { type Page, pageOf } from '../runtime/page.ts';
 import {
   type FleetFilter,
   type FleetOrder,
@@ -71,16 +72,15 @@ export function createFleet({ database: { aside }, presence, connected, connecte
   }
 
   /** A page of the given devices, which are few. */
-  async function placesAmong(deviceIds: readonly string[], query: FleetQuery): Promise<Places> {
+  async function placesAmong(deviceIds: readonly string[], query: FleetQuery): Promise<Page<FleetPlace, FleetPlace>> {
     const { order, after, limit } = query;
     const named = deviceIds.filter((deviceId) => query.prefix === undefined || deviceId.startsWith(query.prefix));
     const passed = await passing(await fleetPlacesAmong(aside, query, named), query);
     const sorted = passed.toSorted(ORDERS[order]).filter((place) => !after || ORDERS[order](place, after) > 0);
-    const places = sorted.slice(0, limit);
-    return { places, next: sorted.length > limit ? places.at(-1) : undefined };
+    return pageOf(sorted, limit, (place) => place);
   }
 
-  async function places(query: FleetQuery): Promise<Places> {
+  async function places(query: FleetQuery): Promise<Page<FleetPlace, FleetPlace>> {
     const { order, limit } = query;
     const isJudged = query.connected !== undefined || query.seenBefore !== undefined;
     const size = isJudged ? AT_ONCE[order] : limit + 1;
@@ -89,11 +89,11 @@ export function createFleet({ database: { aside }, presence, connected, connecte
     for (let looked = 0; looked < LOOKED_AT; looked += size) {
       const batch = await fleetPlaces(aside, { filter: query, order, after, limit: size });
       kept.push(...(isJudged ? await passing(batch, query) : batch));
-      if (kept.length > limit) return { places: kept.slice(0, limit), next: kept[limit - 1] };
-      if (batch.length < size) return { places: kept, next: undefined };
+      if (kept.length > limit) return pageOf(kept, limit, (place) => place);
+      if (batch.length < size) return { rows: kept, next: undefined };
       after = batch.at(-1);
     }
-    return { places: kept, next: after };
+    return { rows: kept, next: after };
   }
 
   /** The current state of the given devices, in their order; a device that no longer exists is left out. */
@@ -110,15 +110,10 @@ export function createFleet({ database: { aside }, presence, connected, connecte
     find,
 
     /** Lists a page, with the position where the next one begins; undefined after the last one. */
-    async list(query: FleetQuery): Promise<{ devices: FleetDevice[]; next: FleetPlace | undefined }> {
+    async list(query: FleetQuery): Promise<Page<FleetDevice, FleetPlace>> {
       const few = query.connected === true ? await connectedIds(FEW_CONNECTED) : undefined;
       const page = few ? await placesAmong(few, query) : await places(query);
-      return { devices: await find(page.places.map(({ deviceId }) => deviceId)), next: page.next };
+      return { rows: await find(page.rows.map(({ deviceId }) => deviceId)), next: page.next };
     },
   };
-}
-
-interface Places {
-  places: readonly FleetPlace[];
-  next: FleetPlace | undefined;
 }

@@ -4,6 +4,7 @@ import type { Database } from '../platform/database/sql.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Remembered } from '../runtime/remembered.ts';
+import type { Micros } from '../runtime/units.ts';
 import { countActivated, countDevices, countDueUpTo, countFailing, countPendingUpTo } from './figures-repository.ts';
 import { insertSample, listPoints, type Own, type Point, type Shared, thin } from './history-repository.ts';
 import { watchLoopDelay } from './loop-delay.ts';
@@ -79,7 +80,7 @@ export function createFleetHistory(parts: Parts) {
     };
   }
 
-  async function shared(now: number): Promise<Shared> {
+  async function shared(now: Micros): Promise<Shared> {
     const all = Number.MAX_SAFE_INTEGER - 1;
     const { read, aside } = database;
     const [devices, activated, failing, someDue, somePending] = await Promise.all([
@@ -141,14 +142,14 @@ export function createFleetHistory(parts: Parts) {
    * The step of points: at least the requested one, a multiple of the step of the stored rows, and large enough for the
    * most points.
    */
-  function stepFor(since: number, now: number, asked: number): number {
+  function stepFor(since: Micros, now: Micros, asked: number): number {
     const age = now - since;
     const finest = THINNED.findLast(({ after }) => age > after)?.to ?? 10;
     const least = Math.max(asked, age / SECOND / MOST_POINTS);
     return Math.ceil(least / finest) * finest;
   }
 
-  async function look(since: number, stepSeconds: number): Promise<FleetPoint[]> {
+  async function look(since: Micros, stepSeconds: number): Promise<FleetPoint[]> {
     const found = await listPoints(database.aside, since, stepSeconds * SECOND);
     let last: Shared = { devices: 0, activated: 0, due: 0, oldestDue: 0, pending: 0, failing: 0 };
     return found.map((point: Point) => {
@@ -163,7 +164,7 @@ export function createFleetHistory(parts: Parts) {
     loopDelay: (): number | null => loopDelay,
 
     /** The points since a time (microseconds), in steps of at least `seconds`. */
-    async list(since: number, seconds: number): Promise<{ stepSeconds: number; points: FleetPoint[] }> {
+    async list(since: Micros, seconds: number): Promise<{ stepSeconds: number; points: FleetPoint[] }> {
       const now = clock.now();
       const from = Math.max(since, now - KEPT);
       const stepSeconds = stepFor(from, now, seconds);

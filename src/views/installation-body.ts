@@ -8,7 +8,7 @@ export async function installationBody(
   name: InstalledName,
   page: Parameters<Installations['list']>[1],
 ): Promise<{ body: InstallationList; next: string | undefined }> {
-  const [[counts], { devices, next }] = await Promise.all([
+  const [[counts], { rows: devices, next }] = await Promise.all([
     installations.counts(name, [name.version], page.applicationId),
     installations.list(name, page),
   ]);

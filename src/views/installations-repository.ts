@@ -1,4 +1,5 @@
 import type { Sql, SqlValue } from '../platform/database/sql.ts';
+import type { Micros } from '../runtime/units.ts';
 
 /** A package of software or of firmware (`line`). */
 export interface PackageName {
@@ -18,7 +19,7 @@ export interface Installation {
   state: InstallationState;
   errorCode: string | null;
   /** The time of the report, request or failure in microseconds; null when it is unknown. */
-  since: number | null;
+  since: Micros | null;
 }
 
 const INSTALLS = `operation IN ('installSoftware', 'updateFirmware')`;
@@ -139,7 +140,7 @@ export const installedOn = (
 export const installsOf = (
   sql: Sql,
   deviceId: string,
-): Promise<{ subject: string; errorCode: string | null; createdAt: number; completedAt: number | null }[]> =>
+): Promise<{ subject: string; errorCode: string | null; createdAt: Micros; completedAt: number | null }[]> =>
   sql.all(
     `SELECT subject, error_code AS "errorCode", created_at AS "createdAt", completed_at AS "completedAt"
      FROM transactions WHERE device_id = ? AND (due = 1 OR due = 0) AND operation = 'installSoftware'

@@ -1,6 +1,8 @@
 import type { Database } from '../platform/database/sql.ts';
 import type { Clock } from '../runtime/clock.ts';
+import { type Page, pageOf } from '../runtime/page.ts';
 import { createRemembered } from '../runtime/remembered.ts';
+import type { Micros } from '../runtime/units.ts';
 import * as repository from './installations-repository.ts';
 
 export type InstalledName = repository.InstalledName;
@@ -29,7 +31,7 @@ interface SoftwareOfDevice {
   state: State;
   errorCode: string | null;
   /** The time of the report, request or failure, in microseconds. */
-  since: number;
+  since: Micros;
 }
 
 type ByVersion = Map<string, InstallationCounts>;
@@ -80,15 +82,14 @@ export function createInstallations({ database: { aside }, clock }: Parts) {
     async list(
       name: InstalledName,
       page: { state?: State; applicationId?: string; after?: string; limit: number },
-    ): Promise<{ devices: Installation[]; next: string | undefined }> {
+    ): Promise<Page<Installation, string>> {
       const { state, applicationId, after = '', limit } = page;
       const wanted = state === undefined ? STATES : [state];
       const found = await Promise.all(
         wanted.map((one) => repository.listInstallations(aside, one, name, { applicationId, after, limit: limit + 1 })),
       );
       const sorted = found.flat().sort((one, other) => (one.deviceId < other.deviceId ? -1 : 1));
-      const devices = sorted.slice(0, limit);
-      return { devices, next: sorted.length > limit ? devices.at(-1)?.deviceId : undefined };
+      return pageOf(sorted, limit, (row) => row.deviceId);
     },
 
     /**

@@ -3,6 +3,8 @@ import type { WebhookSetting } from '../platform/contracts/types.ts';
 import { WEBHOOK_SETTINGS } from '../platform/contracts/values.ts';
 import type { Database } from '../platform/database/sql.ts';
 import type { Clock } from '../runtime/clock.ts';
+import { pageOf } from '../runtime/page.ts';
+import type { Micros } from '../runtime/units.ts';
 import { countPending, type PendingOf } from './receivers-repository.ts';
 
 /** Microseconds. When a delivery is due for longer, its receiver is too slow. */
@@ -24,11 +26,11 @@ export interface ReceiverState extends Name {
   /** `failing`: the last attempt failed. `slow`: a delivery has been due for more than half a minute. */
   state: (typeof RECEIVER_STATES)[number];
   pending: number;
-  oldestDueAt: number | null;
+  oldestDueAt: Micros | null;
   failingSince: number | null;
   lastStatusCode: number | null;
   lastError: string | null;
-  nextAttemptAt: number | null;
+  nextAttemptAt: Micros | null;
 }
 
 interface Parts {
@@ -52,7 +54,7 @@ export function createReceiverStates({ database: { aside }, clock, urls, remembe
   function stateOf(
     name: Name,
     url: string | null,
-    { waiting, failing, now }: { waiting: PendingOf | undefined; failing: FailingReceiver | undefined; now: number },
+    { waiting, failing, now }: { waiting: PendingOf | undefined; failing: FailingReceiver | undefined; now: Micros },
   ): ReceiverState {
     const oldestDueAt = waiting && waiting.firstDueAt <= now ? waiting.firstDueAt : null;
     const isSlow = oldestDueAt !== null && now - oldestDueAt > PACE;
@@ -96,9 +98,7 @@ export function createReceiverStates({ database: { aside }, clock, urls, remembe
     /** Lists a page by application and setting, after a row; of one state, or all. */
     async list({ state, after = '', limit }: { state?: ReceiverState['state']; after?: string; limit: number }) {
       const left = (await all()).filter((row) => keyOf(row) > after && (state === undefined || row.state === state));
-      const rows = left.slice(0, limit);
-      const last = rows.at(-1);
-      return { rows, next: left.length > rows.length && last ? keyOf(last) : undefined };
+      return pageOf(left, limit, keyOf);
     },
 
     /**

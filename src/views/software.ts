@@ -8,6 +8,7 @@ import * as packages from '../core/software/package-repository.ts';
 import { findVersion, type Version, versionsBehind } from '../core/software/version-repository.ts';
 import { DomainError } from '../errors.ts';
 import type { Database } from '../platform/database/sql.ts';
+import { pageOf } from '../runtime/page.ts';
 
 /** The most simultaneous requests to the object store for one page. */
 const AT_ONCE = 8;
@@ -84,8 +85,7 @@ export function createSoftwareOverview({ database: { read, aside }, objects, ins
     async list(query: { line?: Catalogue; developerId?: string; after?: PackagePlace; limit: number }) {
       const { limit, after = { line: '', package: '' }, ...filter } = query;
       const rows = await packages.listPackageSummaries(aside, { ...filter, after, limit: limit + 1 });
-      const page = rows.slice(0, limit);
-      return { packages: page, next: rows.length > limit ? page.at(-1) : undefined };
+      return pageOf(rows, limit, (row) => row);
     },
 
     /** Searches names and display names that contain a text. */
@@ -97,15 +97,15 @@ export function createSoftwareOverview({ database: { read, aside }, objects, ins
      */
     async versions(line: Catalogue, name: string, { after, limit }: { after?: string; limit: number }) {
       await find(line, name);
-      const rows = await versionsBehind(read, line, name, { after, limit: limit + 1 });
-      const page = rows.slice(0, limit);
+      const behind = await versionsBehind(read, line, name, { after, limit: limit + 1 });
+      const { rows: page, next } = pageOf(behind, limit, (row) => row.version);
       const versions: VersionSummary[] = [];
       const store = { isAway: false };
       for (let start = 0; start < page.length; start += AT_ONCE) {
         const some = page.slice(start, start + AT_ONCE);
         versions.push(...(await Promise.all(some.map((version) => summaryOf(line, version, store)))));
       }
-      return { versions, next: rows.length > limit ? page.at(-1)?.version : undefined };
+      return { rows: versions, next };
     },
 
     /** Checks that a version exists. Throws PACKAGE_NOT_FOUND, VERSION_NOT_FOUND. */

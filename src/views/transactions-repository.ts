@@ -2,7 +2,7 @@ import type { Operation } from '../core/transactions/operations.ts';
 import type { TransactionStatus } from '../core/transactions/transaction.ts';
 import { SUMMARY_COLUMNS, type TransactionSummary } from '../core/transactions/transaction-record.ts';
 import { IN_LIST, inLists } from '../platform/database/in-lists.ts';
-import { newestFirst, type Page, type PageQuery } from '../platform/database/newest-first.ts';
+import { type NewestPage, newestFirst, type PageQuery } from '../platform/database/newest-first.ts';
 import type { Sql, SqlValue } from '../platform/database/sql.ts';
 
 /** The conditions for transactions; a missing member is no condition. */
@@ -141,7 +141,7 @@ export async function transactionsOfDevice(
   deviceId: string,
   filter: OverviewFilter,
   page: PageQuery<number>,
-): Promise<Page<TransactionSummary>> {
+): Promise<NewestPage<TransactionSummary>> {
   const { applicationId, ...rest } = filter;
   // For one application nothing else is read, so that the end of its page reveals nothing about other applications.
   const own = applicationId === undefined ? '' : ' AND application_id = ?';

@@ -11,6 +11,7 @@ import {
 import type { DeliverySummary } from '../core/webhooks/delivery-record.ts';
 import { DomainError } from '../errors.ts';
 import type { Database } from '../platform/database/sql.ts';
+import { type Page, pageOf } from '../runtime/page.ts';
 import { findDeliverySummary } from './delivery-repository.ts';
 import {
   lastNumberBefore,
@@ -44,12 +45,6 @@ export interface Detailed extends Listed<TransactionRecord> {
   webhook: DeliverySummary | undefined;
 }
 
-interface ListedPage {
-  rows: Listed[];
-  /** The cursor of the next page; undefined on the last one. */
-  next: number | undefined;
-}
-
 interface Parts {
   database: Pick<Database, 'read' | 'aside'>;
   /** The reported versions of the devices, which decide what they can do. Devices without a report may be missing. */
@@ -81,13 +76,9 @@ export function createOverview({ database: { read, aside }, versionsOf }: Parts)
     }));
   }
 
-  /** Makes a page of one row more than its limit, with the cursor of the next page. */
-  const pageOf = (rows: Listed[], limit: number): ListedPage => ({
-    rows: rows.slice(0, limit),
-    next: rows.length > limit ? rows[limit - 1]?.record.transactionId : undefined,
-  });
+  const placeOf = ({ record }: Listed): number => record.transactionId;
 
-  async function listWarned(query: OverviewQuery): Promise<ListedPage> {
+  async function listWarned(query: OverviewQuery): Promise<Page<Listed, number>> {
     const { limit } = query;
     const operations = NEED_FIRMWARE.filter((operation) => query.operations?.includes(operation) ?? true);
     if (operations.length === 0) return { rows: [], next: undefined };
@@ -97,14 +88,14 @@ export function createOverview({ database: { read, aside }, versionsOf }: Parts)
       const page = { after, limit: JUDGED_AT_ONCE, newestFirst: !query.unfinished };
       const batch = await withWarnings(await unfinishedTransactions(aside, { ...query, operations }, page));
       kept.push(...batch.filter(({ warning }) => warning !== null));
-      if (kept.length > limit || batch.length < JUDGED_AT_ONCE) return pageOf(kept, limit);
+      if (kept.length > limit || batch.length < JUDGED_AT_ONCE) return pageOf(kept, limit, placeOf);
       after = batch.at(-1)?.record.transactionId;
     }
     return { rows: kept, next: after };
   }
 
   /** Reads backwards from the newest, in steps, so that no query takes long, however many rows do not match. */
-  async function listNewest({ after, limit, ...filter }: OverviewQuery): Promise<ListedPage> {
+  async function listNewest({ after, limit, ...filter }: OverviewQuery): Promise<Page<Listed, number>> {
     const { first, last } = await transactionNumbers(aside);
     if (first === null || last === null) return { rows: [], next: undefined };
     const found: TransactionSummary[] = [];
@@ -112,14 +103,17 @@ export function createOverview({ database: { read, aside }, versionsOf }: Parts)
     for (let step = 0; step < STEPS && before > first; step += 1) {
       const from = Math.max(first, before - NUMBERS);
       found.push(...(await transactionsBetween(aside, filter, { from, before, limit: limit + 1 - found.length })));
-      if (found.length > limit) return pageOf(await withWarnings(found), limit);
+      if (found.length > limit) return pageOf(await withWarnings(found), limit, placeOf);
       // Numbers have large gaps where they were raised; these are skipped.
       before = ((await lastNumberBefore(aside, from)) ?? first - 1) + 1;
     }
     return { rows: await withWarnings(found), next: before > first ? before : undefined };
   }
 
-  async function listOfDevice(deviceId: string, { after, limit, ...filter }: OverviewQuery): Promise<ListedPage> {
+  async function listOfDevice(
+    deviceId: string,
+    { after, limit, ...filter }: OverviewQuery,
+  ): Promise<Page<Listed, number>> {
     const page = { offset: 0, limit, ...(after !== undefined && { after }) };
     const { deviceId: _, ...rest } = filter;
     const { rows, next } = await transactionsOfDevice(aside, deviceId, rest, page);
@@ -128,13 +122,13 @@ export function createOverview({ database: { read, aside }, versionsOf }: Parts)
 
   return {
     /** Lists a page. It can be shorter than its limit, even empty, without being the last one. */
-    async list(query: OverviewQuery): Promise<ListedPage> {
+    async list(query: OverviewQuery): Promise<Page<Listed, number>> {
       const { unfinished, warning, status, deviceId, after, limit } = query;
       if (unfinished && status !== undefined && isFinished(status)) return { rows: [], next: undefined };
       if (warning) return listWarned(query);
       if (unfinished || (status !== undefined && !isFinished(status))) {
         const page = { after, limit: limit + 1, newestFirst: !unfinished };
-        return pageOf(await withWarnings(await unfinishedTransactions(aside, query, page)), limit);
+        return pageOf(await withWarnings(await unfinishedTransactions(aside, query, page)), limit, placeOf);
       }
       return deviceId === undefined ? listNewest(query) : listOfDevice(deviceId, query);
     },

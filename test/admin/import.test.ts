@@ -91,7 +91,7 @@ t.test('import of devices', async (t) => {
     t.match(answers, [
       { line: 2, deviceId: deviceIdOf(6), credential: secret(6) },
       { line: 3, deviceId: deviceIdOf(7) },
-      { line: 4, error: { details: [{ msg: 'hardwareProperties.camera is no JSON' }] } },
+      { line: 4, error: { details: [{ msg: 'hardwareProperties.camera is not JSON' }] } },
       { line: 5, error: { details: [{ loc: ['body', 'deviceId'] }] } },
     ]);
     const { body } = await admin.get(`/admin/v1/devices/${deviceIdOf(6)}`);

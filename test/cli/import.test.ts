@@ -104,7 +104,7 @@ t.test('lapel admin device import', async (t) => {
     for (const words of [
       /^standard input:3: deviceId: String should have exactly 15 digits \(string_pattern_mismatch\)$/m,
       /^standard input:3: model: Extra inputs are not permitted \(extra_forbidden\)$/m,
-      /^standard input:4: line: the line is no JSON in UTF-8 \(json_invalid\)$/m,
+      /^standard input:4: line: the line is not JSON in UTF-8 \(json_invalid\)$/m,
       new RegExp(`^standard input:5: ${deviceIdOf(1)}: device already exists\\.$`, 'm'),
       /^lapel: 4 of 6 lines failed; correct them and run the command again\n {2}existing devices keep their credential/m,
     ]) {

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { newestFirst, type Page } from '../../src/platform/database/newest-first.ts';
+import { type NewestPage, newestFirst } from '../../src/platform/database/newest-first.ts';
 import { openTestDatabase } from '../applications/tenant.ts';
 
 interface Row {
@@ -24,7 +24,10 @@ void t.test('pages of a list', async (t) => {
     }
   });
   let size: number | undefined;
-  const list = (kind: string | null, page: { after?: number; offset: number; limit: number }): Promise<Page<Row>> =>
+  const list = (
+    kind: string | null,
+    page: { after?: number; offset: number; limit: number },
+  ): Promise<NewestPage<Row>> =>
     newestFirst<Row, number>(database.read, {
       table: 'transactions',
       key: 'transaction_id',
@@ -42,7 +45,7 @@ void t.test('pages of a list', async (t) => {
     let pages = 0;
     let next: { after?: number; offset: number } | undefined = { offset: first.offset };
     while (next) {
-      const page: Page<Row> = await list(kind, { ...next, limit: first.limit });
+      const page: NewestPage<Row> = await list(kind, { ...next, limit: first.limit });
       found.push(...page.rows);
       pages += 1;
       t.ok(page.rows.length <= first.limit);

@@ -2,7 +2,7 @@ import t from 'tap';
 import { listAttempts, listFailing } from '../../src/core/webhooks/attempt-repository.ts';
 import { createDeliveryLog } from '../../src/core/webhooks/delivery-log.ts';
 import { deliverySweep } from '../../src/core/webhooks/delivery-sweep.ts';
-import { ANSWER_BYTES, createKeptAnswers } from '../../src/core/webhooks/kept-answers.ts';
+import { ANSWER_BYTES, createStoredAnswers } from '../../src/core/webhooks/stored-answers.ts';
 import { createMetrics } from '../../src/metrics.ts';
 import { createSetUp } from './set-up.ts';
 import { createTestReceiver, type TestAnswer } from './test-receiver.ts';
@@ -95,7 +95,7 @@ void t.test('what came of failed attempts is kept, and which receivers fail', as
 
   await t.test('of an application no more of its answers is kept than there is room for', async (t) => {
     const metrics = createMetrics();
-    const keep = createKeptAnswers({ clock, metrics });
+    const keep = createStoredAnswers({ clock, metrics });
     const [own, others] = (['app-1', 'app-2'] as const).map(
       (applicationId) => () => keep({ applicationId, setting: 'deviceEvent' }, Buffer.alloc(4096, 'x')),
     ) as [() => string | null, () => string | null];

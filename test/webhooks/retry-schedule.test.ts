@@ -1,5 +1,5 @@
 import t from 'tap';
-import { type Answer, judge, RETRY_DELAYS, retryAfterSeconds } from '../../src/core/webhooks/retry-schedule.ts';
+import { type Answer, judge, RETRY_DELAY_SECONDS, retryAfterSeconds } from '../../src/core/webhooks/retry-schedule.ts';
 
 const NOW = Date.UTC(2026, 10, 20, 9, 30) * 1000;
 const answered = (statusCode: number, retryAfter: string | null = null): Answer => ({
@@ -29,7 +29,7 @@ void t.test('the delays are those of the contract, then it is exhausted', async 
     const [number, unit = 's'] = text.split(' ');
     return Number(number) * ({ s: 1, min: 60, h: 3600 }[unit] ?? 0);
   });
-  t.strictSame([...RETRY_DELAYS], contract);
+  t.strictSame([...RETRY_DELAY_SECONDS], contract);
   contract.forEach((delay, index) => {
     t.equal(waits(none, index + 1), delay);
   });
@@ -41,7 +41,7 @@ void t.test('the delays are those of the contract, then it is exhausted', async 
 });
 
 void t.test('jitter is a fifth either way', async (t) => {
-  RETRY_DELAYS.forEach((delay, index) => {
+  RETRY_DELAY_SECONDS.forEach((delay, index) => {
     t.equal(waits(none, index + 1, 0), delay * 0.8);
     t.ok(Math.abs((waits(none, index + 1, 0.999999) ?? 0) - delay * 1.2) < 1);
   });

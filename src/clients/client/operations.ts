@@ -2,7 +2,7 @@
 // biome-ignore-all format: a table is read by its rows
 import type { SchemaTypes } from '../../platform/contracts/types.ts';
 
-/** Every operation of the application API: what it takes, besides the application, and what it answers. */
+/** Every operation of the application API, with its input (apart from the application) and its answer. */
 export interface Operations {
   /** Read the settings of the application (op 1). */
   readSettings: { input: object; answer: SchemaTypes['rest/application-settings'] };
@@ -102,7 +102,7 @@ export interface Operations {
   listFirmware: { input: object; answer: SchemaTypes['rest/firmware-list'] };
 }
 
-/** How each is asked for. A repeatable one takes an Idempotency-Key. */
+/** The method, the path and the scope of each operation. A repeatable one accepts an Idempotency-Key. */
 export const OPERATIONS: Record<keyof Operations, { method: string; path: string; scope: string; repeatable?: true }> = {
   readSettings: { method: 'GET', path: '/v1/applications/{applicationId}', scope: 'svc:application:read' },
   updateSettings: { method: 'PATCH', path: '/v1/applications/{applicationId}', scope: 'svc:application:write' },

@@ -72,7 +72,7 @@ export function createAccessTokens({ database, clock, ids, log, issuer, legacy }
       },
     );
     const { sub = '', scope, exp = 0, secret_mark: secretMark } = payload;
-    if (typeof scope !== 'string') throw new Error('the claim "scope" is no string');
+    if (typeof scope !== 'string') throw new Error('the claim "scope" is not a string');
     // With the keys of a node, or of a backup, nobody can make a token that is valid for longer.
     if (exp * 1_000_000 - clock.now() > (TOKEN_LIFETIME_SECONDS + CLOCK_SKEW_SECONDS) * 1_000_000) {
       throw new Error('the token lives longer than any that is issued');

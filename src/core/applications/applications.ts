@@ -2,6 +2,7 @@ import { DomainError, type Fault } from '../../errors.ts';
 import type { Database, Sql, UnitOfWork } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Ids } from '../../runtime/ids.ts';
+import { pageOf } from '../../runtime/page.ts';
 import { hashSecret, matchesSecret, secretMarkOf } from '../../runtime/secret-hash.ts';
 import { createApplicationCache } from './application-cache.ts';
 import * as repository from './application-repository.ts';
@@ -79,8 +80,7 @@ export function createApplications({ database, clock, ids, urlFault, isInUse, ..
     async listAll({ limit, after = '', ...filter }: { developerId?: string; after?: string; limit: number }) {
       const page = { ...filter, after, limit: limit + 1 };
       const rows = await repository.listCountedApplications(database.aside, page);
-      const applications = rows.slice(0, limit);
-      return { applications, next: rows.length > limit ? applications.at(-1)?.applicationId : undefined };
+      return pageOf(rows, limit, (row) => row.applicationId);
     },
 
     /** Throws APPLICATION_NOT_FOUND. */

@@ -86,8 +86,8 @@ export function createLegacyTokens({ issuer, jwksUrl, scopeBase, audience, clock
       });
       checkAudience(payload);
       const { client_id: applicationId, scope = '', exp = 0 } = payload;
-      if (typeof applicationId !== 'string') throw new Error('the claim "client_id" is no string');
-      if (typeof scope !== 'string') throw new Error('the claim "scope" is no string');
+      if (typeof applicationId !== 'string') throw new Error('the claim "client_id" is not a string');
+      if (typeof scope !== 'string') throw new Error('the claim "scope" is not a string');
       const known = scope.split(' ').flatMap((name) => scopes.get(name) ?? []);
       const expiresAt = Math.min(exp * 1_000_000, now + CHECKED_FOR_MICROS);
       return { applicationId, scopes: new Set(known), expiresAt };

@@ -1,6 +1,7 @@
-import { newestFirst, type Page, type PageQuery } from '../../platform/database/newest-first.ts';
+import { type NewestPage, newestFirst, type PageQuery } from '../../platform/database/newest-first.ts';
 import type { Sql, SqlValue, UnitOfWork } from '../../platform/database/sql.ts';
-import { ROWS_PER_LOOK } from '../../platform/database/sweep.ts';
+import { ROWS_PER_READ } from '../../platform/database/sweep.ts';
+import type { Micros } from '../../runtime/units.ts';
 
 /** The author of a change; `name` is that of the session or of the application. */
 export interface Actor {
@@ -29,8 +30,8 @@ export type AuditEntry = Omit<AuditRow, 'details'> & { details: object | null };
 
 export interface AuditFilter {
   /** Microseconds: [since, until). */
-  since?: number;
-  until?: number;
+  since?: Micros;
+  until?: Micros;
   /** The kind of an actor, or an actor's name. */
   actor?: string;
   /** A prefix of the resource. */
@@ -69,7 +70,7 @@ export async function replaceByCount(sql: Sql, auditId: number, firstId: number,
 export async function listEntries(
   sql: Sql,
   { since, until, actor, resource, ...page }: AuditFilter & PageQuery<number>,
-): Promise<Page<AuditEntry>> {
+): Promise<NewestPage<AuditEntry>> {
   const filters: [condition: string, ...values: SqlValue[]][] = [];
   if (since !== undefined) filters.push(['at >= ?', since]);
   if (until !== undefined) filters.push(['at < ?', until]);
@@ -101,7 +102,7 @@ export async function findOldEntries(
 ): Promise<{ auditId: number; at: number }[]> {
   return sql.all(
     `SELECT audit_id AS "auditId", at FROM
-       (SELECT audit_id, at FROM audit_log WHERE audit_id > ? ORDER BY audit_id LIMIT ${ROWS_PER_LOOK}) AS seen
+       (SELECT audit_id, at FROM audit_log WHERE audit_id > ? ORDER BY audit_id LIMIT ${ROWS_PER_READ}) AS seen
      WHERE at < ?`,
     after,
     before,

@@ -8,7 +8,7 @@ import { createUploadUrls } from './upload-urls.ts';
 type Parts = Omit<Parameters<typeof createUploadUrls>[0], 'requests'> &
   Pick<Parameters<typeof createAnswers>[0], 'freshUrl'> & {
     database: Database;
-    /** LAPEL_WEBHOOK_ALLOW_PRIVATE */
+    /** The setting LAPEL_WEBHOOK_ALLOW_PRIVATE: whether webhooks may go to private addresses. */
     allowPrivate: boolean;
   };
 

@@ -1,4 +1,4 @@
-import { ROWS_PER_LOOK, type Sweep } from '../../platform/database/sweep.ts';
+import { ROWS_PER_READ, type Sweep } from '../../platform/database/sweep.ts';
 import { REMEMBERED_FOR_MICROS } from './device-events.ts';
 import { findOldEvents, findOldestOfDevices, removeOldEvent } from './event-repository.ts';
 
@@ -19,9 +19,9 @@ export const eventSweep = (): Sweep<{ deviceId: string; eventId: string }> => ({
       const oldestAt = devices.reduce((oldest, { at }) => Math.min(oldest, at), before);
       for (const { deviceId } of devices.filter(({ at }) => at < before)) {
         // If a device has more old events than this, the next sweep finds them.
-        for (const eventId of await findOldEvents(sql, deviceId, before, ROWS_PER_LOOK))
+        for (const eventId of await findOldEvents(sql, deviceId, before, ROWS_PER_READ))
           found.push({ deviceId, eventId });
-        if (found.length < ROWS_PER_LOOK) continue;
+        if (found.length < ROWS_PER_READ) continue;
         yield { found, oldestAt };
         found = [];
       }

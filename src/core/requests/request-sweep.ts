@@ -1,4 +1,4 @@
-import { ROWS_PER_LOOK, type Sweep } from '../../platform/database/sweep.ts';
+import { ROWS_PER_READ, type Sweep } from '../../platform/database/sweep.ts';
 import { findOldRequests, type RequestKey, removeRequest } from './request-repository.ts';
 
 /** Microseconds that a request waits for its device to come back; after a day the device has to ask anew. */
@@ -10,9 +10,9 @@ export const requestSweep = (): Sweep<RequestKey> => ({
   keptForMicros: KEPT_FOR_MICROS,
   async *find(sql, before) {
     for (let left = true; left; ) {
-      const found = await findOldRequests(sql, before, ROWS_PER_LOOK);
+      const found = await findOldRequests(sql, before, ROWS_PER_READ);
       yield { found, oldestAt: found[0]?.receivedAt };
-      left = found.length === ROWS_PER_LOOK;
+      left = found.length === ROWS_PER_READ;
     }
   },
   remove: removeRequest,

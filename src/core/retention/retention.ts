@@ -9,8 +9,8 @@ const FIRST_MS = 60_000;
 const BETWEEN_MS = 600_000;
 // Rows that are removed together on PostgreSQL, where each statement costs a round trip.
 const AT_ONCE = 100;
-// Milliseconds of the event loop that a unit of work takes, and the factor by which the following pause is longer. The event
-// loop sets these times and not the domain, so the injected clock does not apply.
+// Milliseconds of the event loop that a unit of work takes, and the factor by which the following pause is longer. They concern
+// the event loop, so they are measured in real time and not by the injected clock.
 const STEP_MS = 2;
 const PAUSE_FACTOR = 19;
 const SHORTEST_PAUSE_MS = 5;

@@ -6,7 +6,7 @@ import { deletePresence, saveLastSeen } from './presence-repository.ts';
 
 // The time of a device is stored this long after it was heard of, so a crash can lose as much.
 const GATHER_MS = 60_000;
-// The same where other nodes read the time too; a device that keeps talking is still written rarely.
+// With several nodes a time is stored sooner, because the others read it; a device that keeps talking is still written rarely.
 const AMONG_NODES_MS = 15_000;
 // Devices that leave are written sooner, but together, because a whole fleet can leave at once.
 const LEFT_MS = 1_000;
@@ -36,7 +36,7 @@ export function createPresence({ database, clock, log }: Parts) {
   const ofLeft = createTimer(() => left.keys());
   let writing = false;
 
-  /** Writes the due devices after a time; the earliest time that was asked for counts. */
+  /** Makes a timer that writes the times of some devices; of several times for which it is armed, the earliest counts. */
   function createTimer(due: () => Iterable<string>) {
     let cancel: (() => void) | undefined;
     let dueAt = Number.POSITIVE_INFINITY;

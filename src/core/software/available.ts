@@ -26,7 +26,7 @@ export function createAvailable({ database }: { database: Database }) {
       return { userPackages: rows, systemPackages: await listNewestOfSystem(database.read, named, perPackage), total };
     },
 
-    /** Op 29. */
+    /** Op 29: every firmware version. */
     firmware: () => listFirmware(database.read),
   };
 }

@@ -10,7 +10,7 @@ export const objectKey = (binaryId: string): string => `${PREFIX}${binaryId}`;
 export const binaryIdOf = (key: string): string | undefined =>
   key.startsWith(PREFIX) ? key.slice(PREFIX.length) : undefined;
 
-/** The specification's "Upload URL result". */
+/** The answer with an upload URL: the specification's "Upload URL result". */
 export interface UploadTicket {
   urlList: { uploadUrl: string; startTimestamp: number; endTimestamp: number; expireIn: number }[];
 }

@@ -1,3 +1,5 @@
+import type { Micros } from '../../runtime/units.ts';
+
 /** The operations of an object store that software needs; keys are opaque. Aborting a `signal` ends an operation with an error. */
 export interface ObjectStore {
   /** Makes a presigned URL for one HTTP PUT. `expiresIn` is in seconds; a given length is signed, so the PUT must have it. */
@@ -21,7 +23,7 @@ export interface ListedObject {
   /** Bytes. */
   size: number;
   /** Microseconds since the epoch. */
-  uploadedAt: number;
+  uploadedAt: Micros;
 }
 
 export interface UploadUrl {
@@ -36,7 +38,7 @@ export interface UploadUrl {
 export interface StoredObject {
   /** Bytes. */
   size: number;
-  uploadedAt: number;
+  uploadedAt: Micros;
   etag: string;
   /** Hexadecimal; present only if the store itself knows it. */
   sha256?: string;

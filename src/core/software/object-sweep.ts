@@ -46,7 +46,7 @@ export function createObjectSweep({ database, clock, log, objects, quotas }: Par
       await quotas.seen(binaryId, size);
       if (uploadedAt > now - DAY_MICROS) continue;
       const foundAt = known.get(binaryId);
-      if (await isReferred(database.read, binaryId)) continue; // stays in `known`, so its old entry is deleted at the end
+      if (await isReferred(database.read, binaryId)) continue; // an old entry of this object stays in `known`, and so is deleted at the end
       known.delete(binaryId);
       if (foundAt === undefined) found.push(binaryId);
       else if (foundAt <= now - DAY_MICROS) {

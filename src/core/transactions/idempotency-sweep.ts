@@ -1,4 +1,4 @@
-import { ROWS_PER_LOOK, type Sweep } from '../../platform/database/sweep.ts';
+import { ROWS_PER_READ, type Sweep } from '../../platform/database/sweep.ts';
 import { LIFETIME_MICROS } from './idempotency.ts';
 import { findOldAnswers, type KeyName, removeOldAnswer } from './idempotency-repository.ts';
 
@@ -8,9 +8,9 @@ export const idempotencySweep = (): Sweep<KeyName> => ({
   keptForMicros: LIFETIME_MICROS,
   async *find(sql, before) {
     for (let left = true; left; ) {
-      const found = await findOldAnswers(sql, before, ROWS_PER_LOOK);
+      const found = await findOldAnswers(sql, before, ROWS_PER_READ);
       yield { found, oldestAt: found[0]?.createdAt };
-      left = found.length === ROWS_PER_LOOK;
+      left = found.length === ROWS_PER_READ;
     }
   },
   remove: removeOldAnswer,

@@ -11,7 +11,7 @@ export const LIFETIME_MICROS = 24 * 3600 * 1_000_000;
 /** A request that its caller may send again. */
 interface RepeatableRequest {
   applicationId: string;
-  /** The Idempotency-Key. */
+  /** The value of the Idempotency-Key header. */
   key: string;
   /** Everything that identifies the request: method, target, body. */
   request: string;
@@ -65,7 +65,7 @@ export function createIdempotency({ database, clock, metrics }: Parts) {
         unit.onCommit(() => metrics.idempotencyKeys.inc({ outcome: 'first' }));
       };
       const answer = await perform(keep).catch(async (refusal: unknown) => {
-        // It may have been refused because of the first request's change, which another node has just committed.
+        // The refusal may be caused by the first request's change, which another node has just committed.
         const first =
           database.concurrent && refusal instanceof DomainError
             ? await find(applicationId, keyHash, requestHash)

@@ -3,35 +3,35 @@ import type { SchemaTypes } from '../../platform/contracts/types.ts';
 /** The operations of devices that are transactions: the schema common/operation. */
 export type Operation = SchemaTypes['common/operation'];
 
-/** A consequence of a transaction's end, in the commit that ends it; settlement carries it out. */
+/** An effect of a transaction's end, which settlement carries out in the commit that ends it. */
 export type Effect =
   /** The device is activated for the application. */
   | 'completeActivation'
-  /** The device is not activated, and its clientId is free. */
+  /** The device becomes deactivated, and its clientId free. */
   | 'releaseActivation'
   /** All other unfinished transactions of the device for this application are cancelled. */
   | 'cancelOthers';
 
-/** What the parameters of a command are made of, besides the request. */
+/** The values from which a command's parameters are made, besides the request. */
 export interface Context {
   applicationId: string;
-  /** A random clientId. */
+  /** Makes a random clientId. */
   newClientId(): string;
 }
 
 interface Row {
   /** The schema of the command's parameters. */
   schema: `mqtt/${string}`;
-  /** The command's parameters, from the request: its body is valid by the schema of the REST operation. */
+  /** Makes the command's parameters from the request, whose body was validated by the schema of the REST operation. */
   parameters(asked: never, context: Context): object;
   /**
-   * The subject of a command in words, kept and shown when its parameters are gone; null: nothing to say. Never a password,
-   * nor whose a network is.
+   * The subject of a command in words, which are stored and shown after its parameters were deleted; null when there is
+   * none. Never a password, nor the owner of a network.
    */
   subject(parameters: never): string | null;
-  /** The line of packages that the command installs from: its delivery carries a fresh download URL. */
+  /** The catalogue from which the command installs a package; it is sent with a fresh download URL. */
   installs?: 'software' | 'firmware';
-  /** Older devices take the command and never answer it (specification, "Facts about the connectivity operations"). */
+  /** Whether older devices accept the command but never answer it (specification, "Facts about the connectivity operations"). */
   needsFirmware?: true;
   effects?: Partial<Record<'succeeded' | 'failed' | 'cancelled', readonly Effect[]>>;
 }
@@ -48,7 +48,7 @@ const install = {
   subject: (named: SchemaTypes['rest/install-request']) => `${named.package}@${named.version}`,
 } as const;
 
-/** Everything that the service knows of an operation, one row for each. */
+/** The operations of devices: one row holds everything that the service knows of an operation. */
 export const OPERATIONS = {
   activate: {
     schema: 'mqtt/activate-parameters',
@@ -114,19 +114,19 @@ export const OPERATIONS = {
 
 const ROWS: Readonly<Record<Operation, Row>> = OPERATIONS;
 
-/** A caller's request of a device; each operation with its own body, already valid by its schema. */
+/** A caller's request for a device: an operation with its body, already validated by its schema. */
 export type Request = {
   [Name in Operation]: { operation: Name; asked: Parameters<(typeof OPERATIONS)[Name]['parameters']>[0] };
 }[Operation];
 
-/** The parameters of the command that a request asks for. */
+/** The parameters of the command for a request. */
 export const parametersOf = ({ operation, asked }: Request, context: Context): object =>
   ROWS[operation].parameters(asked as never, context);
 
 /** Characters; a longer subject is cut. */
 const LONGEST_SUBJECT = 255;
 
-/** The subject of a command, from its parameters; null when there is nothing to say. */
+/** The subject of a command, made from its parameters; null when there is none. */
 export const subjectOf = (operation: Operation, parameters: object): string | null =>
   ROWS[operation].subject(parameters as never)?.slice(0, LONGEST_SUBJECT) ?? null;
 
@@ -138,7 +138,7 @@ export const isInstall = (operation: string): operation is InstallOperation =>
   ROWS[operation as Operation]?.installs !== undefined;
 export const lineOf = (operation: InstallOperation): 'software' | 'firmware' => OPERATIONS[operation].installs;
 
-/** Operations that older devices take and never answer. */
+/** The operations that older devices accept but never answer. */
 export const NEED_FIRMWARE: readonly Operation[] = (Object.keys(ROWS) as Operation[]).filter(
   (operation) => ROWS[operation].needsFirmware,
 );

@@ -1,10 +1,11 @@
 import type { UnitOfWork } from '../../platform/database/sql.ts';
 import { toUtc } from '../../runtime/clock.ts';
+import type { Micros } from '../../runtime/units.ts';
 import type { Finished, OnFinished } from './settlement.ts';
 import type { FinishedStatus } from './transaction.ts';
 import { transactionBody } from './transaction-body.ts';
 
-/** Writes a webhook in a unit of work. `written` resolves when its statement is through. */
+/** Stores a webhook in a unit of work. `written` resolves when its statement is done. */
 type RecordEvent = (
   unit: UnitOfWork,
   event: {
@@ -13,7 +14,7 @@ type RecordEvent = (
     transactionId: number;
     setting: 'deviceEvent';
     type: `transaction.${FinishedStatus}`;
-    occurredAt: number;
+    occurredAt: Micros;
     data: object;
   },
 ) => { deliveryId: string; written: Promise<void> };

@@ -29,12 +29,12 @@ interface Acknowledgement {
   error?: { code?: string; message?: string };
 }
 
-/** A transaction in one of its last states. */
+/** A transaction in a final state. */
 export type Finished = TransactionRecord & { status: FinishedStatus };
 
 /**
- * Joins the commit in which a transaction ends. `written` resolves when the taker's statements are through; they may run in
- * one go with those of others. `deliveryId`: the webhook that tells the result, kept with the transaction.
+ * Adds statements to the commit in which a transaction ends. `written` resolves when they are done; they may be sent together
+ * with those of other takers. `deliveryId` is the webhook that reports the result, and is stored with the transaction.
  */
 export type OnFinished = (unit: UnitOfWork, finished: Finished) => { written: Promise<unknown>; deliveryId?: string };
 

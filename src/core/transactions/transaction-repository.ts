@@ -1,7 +1,8 @@
-import { newestFirst, type Page, type PageQuery } from '../../platform/database/newest-first.ts';
+import { type NewestPage, newestFirst, type PageQuery } from '../../platform/database/newest-first.ts';
 import { inSets } from '../../platform/database/set-form.ts';
 import type { Sql, SqlValue, UnitOfWork } from '../../platform/database/sql.ts';
-import { ROWS_PER_LOOK } from '../../platform/database/sweep.ts';
+import { ROWS_PER_READ } from '../../platform/database/sweep.ts';
+import type { Micros } from '../../runtime/units.ts';
 import type { Due } from '../outbox/due.ts';
 import type { Operation } from './operations.ts';
 import { isFinished, type TransactionStatus } from './transaction.ts';
@@ -183,7 +184,7 @@ export async function clearDue(sql: Sql, deviceId: string): Promise<void> {
  * stored before it is sent, so that it also rises over a crash. `now` (microseconds) becomes the time of the publication, if
  * there was none before.
  */
-export async function claimDue(sql: Sql, deviceId: string, after: number, limit: number, now: number): Promise<Due[]> {
+export async function claimDue(sql: Sql, deviceId: string, after: number, limit: number, now: Micros): Promise<Due[]> {
   const rows = await sql.all<DueRow>(FIND_DUE, deviceId, after, limit);
   const last = rows.at(-1);
   if (!last) return [];
@@ -224,7 +225,7 @@ export async function listTransactions(
   deviceId: string,
   applicationId: string,
   { status, operation, ...page }: TransactionFilter,
-): Promise<Page<TransactionRecord>> {
+): Promise<NewestPage<TransactionRecord>> {
   const filters: [condition: string, value: SqlValue][] = [];
   if (status !== undefined) filters.push(['status = ?', status]);
   if (operation !== undefined) filters.push(['operation = ?', operation]);
@@ -257,10 +258,10 @@ export async function surveyDue(sql: Sql): Promise<{ count: number; oldestAt: nu
 }
 
 /** Examines the next rows after a transactionId: returns the last of them, and the earliest time at which one was stored. */
-export async function lookOver(
+export async function examineNext(
   sql: Sql,
   after: number,
-  limit = ROWS_PER_LOOK,
+  limit = ROWS_PER_READ,
 ): Promise<{ last: number; firstAt: number } | undefined> {
   const seen = await sql.get<{ last: number | null; firstAt: number }>(
     `SELECT MAX(transaction_id) AS last, MIN(created_at) AS "firstAt" FROM
@@ -291,6 +292,6 @@ const REMOVE = inSets('DELETE FROM transactions WHERE transaction_id = ? AND com
   'bigint',
 ]);
 
-/** Removes such a transaction; returns 0 when it must stay. */
+/** Removes a transaction if it ended before the time and nothing is due for its device; returns the number of removed rows. */
 export const removeEnded = (sql: Sql, transactionId: number, before: number): Promise<number> =>
   sql.run(REMOVE, transactionId, before);

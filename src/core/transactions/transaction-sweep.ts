@@ -23,7 +23,7 @@ export const transactionSweep = ({ keptDays, pendingBefore }: Parts): Sweep<numb
     const pending = new Set(await pendingBefore(sql, before + MOMENT_MICROS));
     let after = 0;
     for (;;) {
-      const seen = await repository.lookOver(sql, after);
+      const seen = await repository.examineNext(sql, after);
       if (!seen || seen.firstAt >= before) return;
       const ended = await repository.findEnded(sql, { after, upTo: seen.last, before });
       const found = ended.filter((transactionId) => !pending.has(transactionId));
@@ -32,5 +32,5 @@ export const transactionSweep = ({ keptDays, pendingBefore }: Parts): Sweep<numb
     }
   },
   remove: repository.removeEnded,
-  oldestAt: async (sql) => (await repository.lookOver(sql, 0, 1))?.firstAt ?? null,
+  oldestAt: async (sql) => (await repository.examineNext(sql, 0, 1))?.firstAt ?? null,
 });

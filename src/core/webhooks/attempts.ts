@@ -7,12 +7,12 @@ import { type AttemptSlot, QUICK_MICROS } from './attempt-slots.ts';
 import type { UrlSetting } from './delivery.ts';
 import type { Delivery, Outcome } from './delivery-repository.ts';
 import type { Failure } from './failures.ts';
-import { createKeptAnswers } from './kept-answers.ts';
 import { failed, type Receiver, succeeded } from './receiver.ts';
 import { createReceiverLog } from './receiver-log.ts';
 import { type Answer, judge } from './retry-schedule.ts';
 import type { createSender } from './sender.ts';
 import { createSigner } from './signature.ts';
+import { createStoredAnswers } from './stored-answers.ts';
 
 interface Endpoint {
   url: string | null;
@@ -46,7 +46,7 @@ const unanswered = (error: string): Answer => ({ statusCode: null, retryAfter: n
 export function createAttempts(parts: AttemptParts) {
   const { clock, ids, log, metrics, endpointOf, sender, maySend, isLate } = parts;
   const signedHeaders = createSigner();
-  const keepAnswer = createKeptAnswers({ clock, metrics });
+  const keepAnswer = createStoredAnswers({ clock, metrics });
   const tellOf = createReceiverLog({ clock, log });
 
   async function post(

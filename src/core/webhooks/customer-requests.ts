@@ -6,7 +6,7 @@ import { createSigner } from './signature.ts';
 
 interface Options {
   clock: Clock;
-  /** LAPEL_WEBHOOK_ALLOW_PRIVATE */
+  /** The setting LAPEL_WEBHOOK_ALLOW_PRIVATE: whether webhooks may go to private addresses. */
   allowPrivate: boolean;
   /** Milliseconds from the start of an attempt to the end of its answer. */
   timeoutMs?: number;
@@ -72,7 +72,7 @@ export function createCustomerRequests({ clock, allowPrivate, timeoutMs = 10_000
       try {
         return { value: JSON.parse(utf8.decode(answer.body ?? NOTHING)) };
       } catch {
-        return refused('the answer is no JSON');
+        return refused('the answer is not JSON');
       }
     },
 

@@ -1,17 +1,18 @@
-import { newestFirst, type Page, type PageQuery } from '../../platform/database/newest-first.ts';
+import { type NewestPage, newestFirst, type PageQuery } from '../../platform/database/newest-first.ts';
 import type { Sql, SqlValue, UnitOfWork } from '../../platform/database/sql.ts';
 import { idsFrom } from '../../runtime/ids.ts';
+import type { Micros } from '../../runtime/units.ts';
 import type { DeliveryStatus, UrlSetting } from './delivery.ts';
 import { DELIVERY_COLUMNS, type DeliverySummary } from './delivery-record.ts';
-import { RETRY_DELAYS } from './retry-schedule.ts';
+import { RETRY_DELAY_SECONDS } from './retry-schedule.ts';
 
 /** The deliveries of a list. */
 export interface DeliveryListFilter extends DeliveryFilter {
   deviceId?: string;
   transactionId?: number;
   /** Microseconds, rounded to milliseconds: deliveries that were made in [since, until). */
-  since?: number;
-  until?: number;
+  since?: Micros;
+  until?: Micros;
 }
 
 export interface DeliveryFilter {
@@ -23,8 +24,8 @@ export interface DeliveryFilter {
 export interface DueRange extends Omit<DeliveryFilter, 'status'> {
   /** `waiting` means pending after at least one attempt. */
   status: DeliveryStatus | 'waiting';
-  since: number;
-  until: number;
+  since: Micros;
+  until: Micros;
 }
 
 // The condition is written out, as `pending` is below, so that the partial index is used.
@@ -60,13 +61,13 @@ async function hasFewPending(sql: Sql, applicationId: string): Promise<boolean> 
   return ((await sql.get<{ n: number }>(text, applicationId))?.n ?? 0) <= FEW_PENDING;
 }
 
-/** A page of an application's deliveries, newest first. `looksAt` is as in newestFirst. */
+/** A page of an application's deliveries, newest first. `mostExamined` is as in newestFirst. */
 export async function listDeliveries(
   sql: Sql,
   applicationId: string,
-  wanted: DeliveryListFilter & PageQuery<string> & { looksAt?: number },
-): Promise<Page<DeliverySummary>> {
-  const { status, setting, deviceId, transactionId, since, until, looksAt, ...page } = wanted;
+  wanted: DeliveryListFilter & PageQuery<string> & { mostExamined?: number },
+): Promise<NewestPage<DeliverySummary>> {
+  const { status, setting, deviceId, transactionId, since, until, mostExamined, ...page } = wanted;
   let where = 'application_id = ?';
   const values: SqlValue[] = [applicationId];
   let table = 'deliveries';
@@ -102,21 +103,21 @@ export async function listDeliveries(
     filter: filters.length > 0 ? filters.map(([condition]) => condition).join(' AND ') : null,
     filterValues: filters.map(([, value]) => value),
     page,
-    looksAt,
+    mostExamined,
   });
 }
 
 // The new round makes the outcome of an attempt in progress void. A pending delivery keeps its number of attempts, unless the
 // next one were its last; any other status begins the retry schedule anew.
 const MAKE_DUE = `UPDATE deliveries SET status = 'pending', round = round + 1, next_attempt_at = ?, updated_at = ?,
-  attempts = CASE WHEN status = 'pending' AND attempts < ${RETRY_DELAYS.length} THEN attempts ELSE 0 END`;
+  attempts = CASE WHEN status = 'pending' AND attempts < ${RETRY_DELAY_SECONDS.length} THEN attempts ELSE 0 END`;
 
 /** Makes a delivery due; returns its setting, or undefined when the application has no such delivery. */
 export async function makeDue(
   sql: Sql,
   applicationId: string,
   deliveryId: string,
-  now: number,
+  now: Micros,
 ): Promise<UrlSetting | undefined> {
   const row = await sql.get<{ setting: UrlSetting }>(
     `${MAKE_DUE} WHERE application_id = ? AND delivery_id = ? RETURNING setting`,
@@ -144,7 +145,7 @@ export async function makeRangeDue(
   applicationId: string,
   range: DueRange,
   { after, before }: { after: string; before: string },
-  now: number,
+  now: Micros,
   limit: number,
 ): Promise<{ made: UrlSetting[]; last: string | null }> {
   const { where, values } = condition(applicationId, range);

@@ -1,11 +1,12 @@
 import { inSets } from '../../platform/database/set-form.ts';
 import type { Sql } from '../../platform/database/sql.ts';
-import { ROWS_PER_LOOK } from '../../platform/database/sweep.ts';
+import { ROWS_PER_READ } from '../../platform/database/sweep.ts';
+import type { Micros } from '../../runtime/units.ts';
 import type { DeliveryKey } from './delivery.ts';
 
 /** A delivery with a final outcome. */
-export interface Over extends DeliveryKey {
-  createdAt: number;
+export interface EndedDelivery extends DeliveryKey {
+  createdAt: Micros;
   /** 0 when its first attempt succeeded, so that there are no failed attempts to remove. */
   hasFailed: 0 | 1;
 }
@@ -18,7 +19,7 @@ export async function findNextApplication(sql: Sql, after: string): Promise<stri
 }
 
 /** The last id among the next deliveries of an application, after one id and before another; ids rise with time. */
-export async function lookOver(
+export async function findLastOfPage(
   sql: Sql,
   applicationId: string,
   { after, before }: { after: string; before: string },
@@ -29,17 +30,17 @@ export async function lookOver(
     applicationId,
     after,
     before,
-    ROWS_PER_LOOK,
+    ROWS_PER_READ,
   );
   return seen?.last ?? undefined;
 }
 
 /** The deliveries in a range of ids with a final outcome that was stored before a time. */
-export async function findOver(
+export async function findEndedDeliveries(
   sql: Sql,
   applicationId: string,
   { after, upTo, before }: { after: string; upTo: string; before: number },
-): Promise<Over[]> {
+): Promise<EndedDelivery[]> {
   return sql.all(
     `SELECT application_id AS "applicationId", delivery_id AS "deliveryId", created_at AS "createdAt",
        CASE WHEN status = 'delivered' AND attempts <= 1 AND round = 0 THEN 0 ELSE 1 END AS "hasFailed" FROM deliveries
@@ -56,9 +57,12 @@ const REMOVE = inSets(
   ['text', 'text', 'bigint'],
 );
 
-/** Removes such a delivery; returns 0 when it must stay. */
-export const removeOver = (sql: Sql, { applicationId, deliveryId }: DeliveryKey, before: number): Promise<number> =>
-  sql.run(REMOVE, applicationId, deliveryId, before);
+/** Removes a delivery if its final outcome was stored before the time; returns the number of removed rows. */
+export const removeEndedDelivery = (
+  sql: Sql,
+  { applicationId, deliveryId }: DeliveryKey,
+  before: number,
+): Promise<number> => sql.run(REMOVE, applicationId, deliveryId, before);
 
 /** The transactions of pending deliveries that were made before a time. */
 export async function findPendingTransactions(sql: Sql, before: number): Promise<number[]> {

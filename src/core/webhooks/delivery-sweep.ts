@@ -12,7 +12,7 @@ async function* applications(sql: Sql): AsyncGenerator<string> {
 }
 
 /** Removes old deliveries with a final outcome, application by application, along their ids, which rise with time. */
-export const deliverySweep = ({ keptDays }: { keptDays: number }): Sweep<repository.Over> => ({
+export const deliverySweep = ({ keptDays }: { keptDays: number }): Sweep<repository.EndedDelivery> => ({
   kind: 'deliveries',
   keptForMicros: daysInMicros(keptDays),
   async *find(sql, before) {
@@ -20,17 +20,17 @@ export const deliverySweep = ({ keptDays }: { keptDays: number }): Sweep<reposit
     for await (const applicationId of applications(sql)) {
       let after = '';
       for (;;) {
-        const last = await repository.lookOver(sql, applicationId, { after, before: end });
+        const last = await repository.findLastOfPage(sql, applicationId, { after, before: end });
         if (last === undefined) break;
-        const found = await repository.findOver(sql, applicationId, { after, upTo: last, before });
+        const found = await repository.findEndedDeliveries(sql, applicationId, { after, upTo: last, before });
         yield { found, oldestAt: found[0]?.createdAt };
         after = last;
       }
     }
   },
-  async remove(unit, over, before) {
-    const removed = await repository.removeOver(unit, over, before);
-    if (removed > 0 && over.hasFailed) await removeAttempts(unit, over);
+  async remove(unit, ended, before) {
+    const removed = await repository.removeEndedDelivery(unit, ended, before);
+    if (removed > 0 && ended.hasFailed) await removeAttempts(unit, ended);
     return removed;
   },
   async oldestAt(sql) {

@@ -31,18 +31,18 @@ export function createReceiverLog({ clock, log }: { clock: Clock; log: Log }) {
     const { applicationId, setting } = receiver;
     const key = `${setting} ${applicationId}`;
     if (error === null) {
-      if (receiver.toldFailing !== null) {
-        const seconds = Math.round((clock.now() - receiver.toldFailing) / 1_000_000);
+      if (receiver.loggedFailingAt !== null) {
+        const seconds = Math.round((clock.now() - receiver.loggedFailingAt) / 1_000_000);
         log.info({ applicationId, setting, seconds }, 'webhook receiver answers again');
-        receiver.toldFailing = null;
+        receiver.loggedFailingAt = null;
       }
       return;
     }
     const line = { deliveryId, applicationId, setting, attempts, error };
     log.debug(line, 'webhook failed');
-    if (!receiver.failing && receiver.toldFailing === null && mayTell(key) !== undefined) {
+    if (!receiver.failing && receiver.loggedFailingAt === null && mayTell(key) !== undefined) {
       log.info({ applicationId, setting, error }, 'webhook receiver began to fail');
-      receiver.toldFailing = clock.now();
+      receiver.loggedFailingAt = clock.now();
     }
     const message = MESSAGES[status];
     const leftOut = message === undefined ? undefined : mayGiveUp(key);

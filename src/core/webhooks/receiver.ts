@@ -1,3 +1,4 @@
+import type { Micros } from '../../runtime/units.ts';
 import type { Kind } from './attempt-slots.ts';
 import type { ReceiverName } from './delivery.ts';
 import type { Delivery } from './delivery-repository.ts';
@@ -20,13 +21,13 @@ export interface Receiver extends ReceiverName {
   /** Whether its last answer was good but took longer than a second, so that further slow answers are expected. */
   slow: boolean;
   /** The time at which the log said that it fails, in microseconds; null when it did not. */
-  toldFailing: number | null;
+  loggedFailingAt: Micros | null;
   /** Whether the database may have due deliveries that are not held. */
   more: boolean;
   /** Whether a page of them is being read. */
   reading: boolean;
   /** The time at which rows that are not held become due; Infinity when there are none. */
-  nextDueAt: number;
+  nextDueAt: Micros;
 }
 
 type Round = Pick<Delivery, 'deliveryId' | 'round'>;
@@ -56,7 +57,7 @@ export function createReceiver({ applicationId, setting }: ReceiverName, partiti
     kind: 'trial',
     failing: false,
     slow: false,
-    toldFailing: null,
+    loggedFailingAt: null,
     more: false,
     reading: false,
     nextDueAt: Number.POSITIVE_INFINITY,

@@ -43,6 +43,6 @@ export function createReceivers(share: ReceiverShare) {
     },
 
     /** Whether attempts or reads are in progress for receivers that no longer belong to this node. */
-    letsGo: (): boolean => receivers.values().some((receiver) => !mine(receiver) && isBusy(receiver)),
+    isHandingOver: (): boolean => receivers.values().some((receiver) => !mine(receiver) && isBusy(receiver)),
   };
 }

@@ -1,5 +1,5 @@
 /** Seconds from a failed attempt to the next one (contract, section 3). The tenth attempt is the last. */
-export const RETRY_DELAYS = [
+export const RETRY_DELAY_SECONDS = [
   5, // soon, after a restart of the receiver or a lost connection
   5 * 60,
   30 * 60,
@@ -14,7 +14,7 @@ export const RETRY_DELAYS = [
 /** Each delay is varied by up to this fraction, so that deliveries that failed together are not repeated together. */
 const JITTER = 0.2;
 /** Seconds: Retry-After cannot delay an attempt by more than the longest delay of the schedule. */
-export const LONGEST_RETRY_AFTER = 24 * 3600;
+export const LONGEST_RETRY_AFTER_SECONDS = 24 * 3600;
 
 /** The result of one attempt: an answer, or the reason why there was none. */
 export interface Answer {
@@ -44,7 +44,7 @@ export function retryAfterSeconds(header: string | null, nowMicros: number): num
     : HTTP_DATE.test(text)
       ? (Date.parse(text) * 1000 - nowMicros) / 1_000_000
       : 0;
-  return Number.isNaN(seconds) ? 0 : Math.min(Math.max(seconds, 0), LONGEST_RETRY_AFTER);
+  return Number.isNaN(seconds) ? 0 : Math.min(Math.max(seconds, 0), LONGEST_RETRY_AFTER_SECONDS);
 }
 
 /**
@@ -55,7 +55,7 @@ export function judge(answer: Answer, attempts: number, nowMicros: number, rando
   const code = answer.statusCode ?? 0;
   if (code >= 200 && code < 300) return { status: 'delivered', nextAttemptAt: null };
   if (code === 410) return { status: 'gone', nextAttemptAt: null };
-  const delay = RETRY_DELAYS[attempts - 1];
+  const delay = RETRY_DELAY_SECONDS[attempts - 1];
   if (delay === undefined) return { status: 'exhausted', nextAttemptAt: null };
   const jittered = delay * (1 + JITTER * (2 * random() - 1));
   const wait = Math.max(jittered, retryAfterSeconds(answer.retryAfter, nowMicros));

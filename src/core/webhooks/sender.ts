@@ -15,7 +15,7 @@ const isGood = (statusCode: number): boolean => statusCode >= 200 && statusCode 
 
 interface Options {
   clock: Clock;
-  /** LAPEL_WEBHOOK_ALLOW_PRIVATE */
+  /** The setting LAPEL_WEBHOOK_ALLOW_PRIVATE: whether webhooks may go to private addresses. */
   allowPrivate: boolean;
   /** Milliseconds from the call to the end of the answer, with look-up and connection. */
   timeoutMs: number;

@@ -37,7 +37,7 @@ interface Options {
   findApplication: Parameters<typeof createEndpointEvents>[0]['findApplication'];
   /** Tells which receivers belong to this node. */
   share: ReceiverShare;
-  /** LAPEL_WEBHOOK_ALLOW_PRIVATE */
+  /** The setting LAPEL_WEBHOOK_ALLOW_PRIVATE: whether webhooks may go to private addresses. */
   allowPrivate: boolean;
   /** Milliseconds from the start of an attempt to its answer. */
   timeoutMs?: number;
@@ -89,7 +89,7 @@ export function createWebhooks(options: Options) {
   let reads = 0;
   let stopped = false;
   const drained = createIdle(() => underWay > 0 || reads > 0);
-  const handedOver = createIdle(receivers.letsGo);
+  const handedOver = createIdle(receivers.isHandingOver);
   const idle = createIdle(() => !stopped && (underWay > 0 || reads > 0 || writer.busy() || slots.waits()));
 
   function hold(receiver: Receiver, delivery: Delivery): void {

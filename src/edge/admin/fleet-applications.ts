@@ -27,7 +27,7 @@ export async function listAllApplications(
 ): Promise<Answer> {
   const page = await applications.listAll(input.query);
   const headers = page.next === undefined ? {} : nextPageAfter(input, input.query, { after: page.next });
-  return { status: 200, headers, body: { applications: page.applications.map(applicationRow) } };
+  return { status: 200, headers, body: { applications: page.rows.map(applicationRow) } };
 }
 
 export async function readApplication(

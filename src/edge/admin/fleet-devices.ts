@@ -13,7 +13,7 @@ export async function listFleetDevices(
   input: Input<unknown, unknown, FleetDeviceQuery>,
 ): Promise<Answer> {
   const query = readFleetQuery(input.query, clock.now());
-  const { devices, next } = await fleet.list(query);
+  const { rows: devices, next } = await fleet.list(query);
   const headers = next ? nextPageAfter(input, query, { after: cursorOf(next, query.order) }) : {};
   return { status: 200, headers, body: new JsonSlices({ devices: lazily(devices, deviceRow) }) };
 }

@@ -46,7 +46,7 @@ export async function listAllPackages(
   const { after, ...query } = input.query;
   const [line, name = ''] = after?.split(':') ?? [];
   const place = line === 'software' || line === 'firmware' ? { after: { line, package: name } as const } : {};
-  const { packages, next } = await softwareOverview.list({ ...query, ...place });
+  const { rows: packages, next } = await softwareOverview.list({ ...query, ...place });
   const headers = next ? nextPageAfter(input, query, { after: `${next.line}:${next.package}` }) : {};
   return { status: 200, headers, body: { packages: packages.map(packageRow) } };
 }
@@ -66,7 +66,7 @@ export async function listAnyVersions(
 ): Promise<Answer> {
   const { line, ...page } = input.query;
   const name = { line, package: input.params.package };
-  const { versions, next } = await softwareOverview.versions(line, name.package, page);
+  const { rows: versions, next } = await softwareOverview.versions(line, name.package, page);
   const names = versions.map(({ version }) => version);
   const counts = await installations.counts(name, names);
   const rows = versions.map((row, index) => versionRow(row, counts[index] as InstallationCounts));

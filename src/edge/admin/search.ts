@@ -34,7 +34,7 @@ async function delivery({ findDelivery }: AdminServices, q: string): Promise<Res
 async function devices({ fleet }: AdminServices, q: string): Promise<Result[]> {
   if (!DIGITS.test(q)) return [];
   const found = await fleet.list({ prefix: q, order: 'deviceId', limit: MOST });
-  return found.devices.map(({ deviceId, developerId }) => result('device', deviceId, developerId));
+  return found.rows.map(({ deviceId, developerId }) => result('device', deviceId, developerId));
 }
 
 /** Finds objects whose identifier is or begins with the text, then those whose name contains it. */

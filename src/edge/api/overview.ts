@@ -20,7 +20,7 @@ export async function listOwnDevices(
 ): Promise<Answer> {
   const { applicationId } = input.params;
   const query = readFleetQuery({ ...input.query, applicationId }, clock.now());
-  const { devices, next } = await fleet.list(query);
+  const { rows: devices, next } = await fleet.list(query);
   const headers = next ? nextPageAfter(input, query, { after: cursorOf(next, query.order) }) : {};
   return { status: 200, headers, body: new JsonSlices({ devices: lazily(devices, deviceRow) }) };
 }

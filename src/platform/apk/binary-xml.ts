@@ -132,7 +132,7 @@ function decode(bytes: Buffer, utf8: boolean): string {
 /** Reads the root element of a document in Android's binary XML. Throws an ApkError when the document is anything else. */
 export function readRootElement(document: Buffer): RootElement {
   const { u16, u32, slice } = reader(document);
-  if (u16(0) !== XML || u16(2) < 8) throw damaged('it is no binary XML');
+  if (u16(0) !== XML || u16(2) < 8) throw damaged('it is not binary XML');
   const body = slice(0, u32(4));
   let pool: StringPool | undefined;
   let resources: number[] = [];

@@ -27,7 +27,7 @@ const damaged = (what: string): ApkError => new ApkError('manifest_damaged', `th
 export function readManifest(document: Buffer): ApkManifest {
   const root = readRootElement(document);
   const { strings } = root;
-  if (!strings.is(root.name, 'manifest')) throw damaged('its root is no manifest');
+  if (!strings.is(root.name, 'manifest')) throw damaged('its root element is not a manifest');
   const label = ({ name }: Attribute): string => strings.text(name, LONGEST_NAME);
 
   function only(found: Attribute[]): Attribute | undefined {
@@ -41,17 +41,17 @@ export function readManifest(document: Buffer): ApkManifest {
   const known = (resource: number) => only(root.attributes.filter((each) => each.resource === resource));
   function text(attribute: Attribute | undefined): string | null {
     if (!attribute) return null;
-    if (attribute.type !== STRING) throw damaged(`${label(attribute)} is no text`);
+    if (attribute.type !== STRING) throw damaged(`${label(attribute)} is not a text`);
     return strings.text(attribute.data, LONGEST_NAME);
   }
   function integer(attribute: Attribute | undefined): number {
-    if (attribute && !INTEGERS.includes(attribute.type)) throw damaged(`${label(attribute)} is no number`);
+    if (attribute && !INTEGERS.includes(attribute.type)) throw damaged(`${label(attribute)} is not a number`);
     return attribute?.data ?? 0;
   }
 
   const named = root.attributes.filter((each) => !each.qualified && strings.is(each.name, 'package'));
   const packageName = text(only(named)) ?? '';
-  if (!PACKAGE.test(packageName)) throw damaged('its package is no package name');
+  if (!PACKAGE.test(packageName)) throw damaged('its package attribute is not a package name');
   const versionCode = integer(known(VERSION_CODE_MAJOR)) * 2 ** 32 + integer(known(VERSION_CODE));
   if (!Number.isSafeInteger(versionCode)) throw new ApkError('too_large', 'the version code is too large');
   return { package: packageName, versionName: text(known(VERSION_NAME)), versionCode };

@@ -59,7 +59,7 @@ async function openArchive(size: number, source: BoundedSource): Promise<ZipFile
     });
   } catch (error) {
     if (error instanceof ApkError) throw error;
-    throw new ApkError('not_an_archive', 'the file is no zip archive', error);
+    throw new ApkError('not_an_archive', 'the file is not a zip archive', error);
   }
 }
 

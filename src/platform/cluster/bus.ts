@@ -3,7 +3,7 @@ import { createWork } from '../../runtime/idle.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { OpenRaw, RawConnection } from '../database/postgres/raw-connection.ts';
 import { fromPayload, type Hint, type HintKind, toLine, toPayloads } from './hints.ts';
-import { createKeptConnection } from './kept-connection.ts';
+import { createReconnectingConnection } from './reconnecting-connection.ts';
 
 /** The most hints that wait for one node; further ones are dropped, and healing finds what they would have told. */
 const MOST_WAITING = 20_000;
@@ -55,7 +55,7 @@ export function createBus({ open, log, metrics, nodeId, live, isLive, loses }: P
   let pulse: NodeJS.Timeout | undefined;
   let closed = false;
 
-  const connection = createKeptConnection({
+  const connection = createReconnectingConnection({
     open,
     name: 'lapel hints',
     boundMs: LONGEST_WAIT_MS,

@@ -4,8 +4,8 @@ import type { Ids } from '../../runtime/ids.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { OpenRaw, RawConnection } from '../database/postgres/raw-connection.ts';
 import { differingSettings } from './fingerprint.ts';
-import { createKeptConnection } from './kept-connection.ts';
 import { admitting, deleteDead, deleteNode, insertNode, liveNodes, type Node, renewLease } from './node-rows.ts';
+import { createReconnectingConnection } from './reconnecting-connection.ts';
 
 /** Milliseconds. */
 export interface Lease {
@@ -70,7 +70,7 @@ export function createNodes({ open, ids, log, metrics, about, lease = LEASE, wal
   const warned = new Set<string>();
   const atBeat: AtBeat[] = [];
   const listeners = { lost: [] as Listener[], back: [] as ((formerId: string) => void)[], changed: [] as Listener[] };
-  const connection = createKeptConnection({
+  const connection = createReconnectingConnection({
     open,
     name: 'lapel lease',
     boundMs: Math.ceil(validMs / 2),

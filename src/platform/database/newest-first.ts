@@ -1,7 +1,7 @@
 import type { Sql, SqlValue } from './sql.ts';
 
 /** A page of rows, the newest first. */
-export interface Page<Row> {
+export interface NewestPage<Row> {
   rows: Row[];
   /** The number of rows that match; null when counting them would need more rows than a page may examine. */
   total: number | null;
@@ -30,7 +30,7 @@ interface Wanted<Row, Key extends string | number> {
   filterValues: readonly SqlValue[];
   page: PageQuery<Key>;
   /** The number of rows that a page may examine, if it differs from the default; the total is then null. */
-  looksAt?: number | undefined;
+  mostExamined?: number | undefined;
   /** The size of a row in characters, when rows can be large; without it, pages have no bound of size. */
   sizeOf?(row: Row): number;
 }
@@ -57,10 +57,10 @@ interface Seen<Key> {
 export async function newestFirst<Row extends object, Key extends string | number>(
   sql: Sql,
   wanted: Wanted<Row, Key>,
-): Promise<Page<Row>> {
+): Promise<NewestPage<Row>> {
   const { table, key, ranges, page } = wanted;
   const filter = wanted.filter ?? '1 = 1';
-  const bound = wanted.looksAt ?? (wanted.filter === null ? COUNTED : FILTERED);
+  const bound = wanted.mostExamined ?? (wanted.filter === null ? COUNTED : FILTERED);
   const begin = page.after === undefined ? '' : ` AND ${key} < ?`;
   const windows = (start: string): string[] =>
     ranges.map(
@@ -85,8 +85,8 @@ export async function newestFirst<Row extends object, Key extends string | numbe
 
   const after = page.after === undefined ? [] : [page.after];
   const here = await examine(begin, after);
-  const top = page.after === undefined || wanted.looksAt !== undefined ? here : await examine('', []);
-  const total = top.seen < bound && wanted.looksAt === undefined ? top.matched : null;
+  const top = page.after === undefined || wanted.mostExamined !== undefined ? here : await examine('', []);
+  const total = top.seen < bound && wanted.mostExamined === undefined ? top.matched : null;
   const isWhole = here.seen < bound;
   const left = Math.max(0, here.matched - page.offset);
   const limit = Math.min(page.limit, left);

@@ -29,4 +29,4 @@ export interface Sweep<Found = unknown> {
 export const daysInMicros = (days: number): number => (days === 0 ? Number.POSITIVE_INFINITY : days * 86_400_000_000);
 
 /** Rows that one step examines: some milliseconds of the thread that reads. */
-export const ROWS_PER_LOOK = 2_000;
+export const ROWS_PER_READ = 2_000;

@@ -13,8 +13,8 @@ const ALONE_AFTER_MS = 1_000;
 // turn takes some 50 microseconds, a commit several times that. When the last commit had one unit, one turn is enough.
 const TURNS = 4;
 
-// A unit that nobody waits for waits this long for a commit to join. The disk sets this time and not the domain, so the
-// injected clock does not apply.
+// A unit that nobody waits for is held for this long, so that it can join the commit of other units. The time concerns the
+// disk, so it is real time and not that of the injected clock.
 const SOON_MS = 10;
 
 // More units than this within this time are a burst.

@@ -55,7 +55,7 @@ async function* readNdjson(body: Readable): AsyncIterable<ImportLine> {
       if (text === '') continue;
       yield { line, value: JSON.parse(text) as unknown };
     } catch {
-      yield { line, fault: 'the line is no JSON in UTF-8' };
+      yield { line, fault: 'the line is not JSON in UTF-8' };
     }
   }
 }
@@ -73,7 +73,7 @@ async function* readCsv(body: Readable): AsyncIterable<ImportLine> {
     skip_empty_lines: true,
     max_record_size: LONGEST_LINE,
     trim: true,
-    relax_column_count: true, // such a record carries an error; the records behind it are read
+    relax_column_count: true, // a record with another number of cells gets an error, and the records behind it are read
     // Records are taken here and not from the parser's stream, because an error would discard those in the stream's buffer.
     on_record(record: Record<string, string>, { lines: line, error }: { lines: number; error: CsvError | undefined }) {
       read.push(error ? { line, fault: error.message } : toLine(line, record));
@@ -115,7 +115,7 @@ function toLine(line: number, record: Record<string, string>): ImportLine {
     try {
       set(value, name.split('.'), isJson ? (JSON.parse(cell) as unknown) : cell);
     } catch {
-      return { line, fault: `${name} is no JSON` };
+      return { line, fault: `${name} is not JSON` };
     }
   }
   return { line, value };

@@ -9,7 +9,7 @@ const DRAIN_MS = 2_000;
  * Ends a connection whose answer was sent before the request's body arrived. If it were closed at once, it would be reset,
  * and the client, still sending, could lose the answer; so a part of the body is read and thrown away first.
  */
-export function lingeringClose(request: IncomingMessage, response: ServerResponse, clock: Clock): Promise<void> {
+export function drainRefusedBody(request: IncomingMessage, response: ServerResponse, clock: Clock): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   let left = DRAINED_BYTES;
   const finish = (): void => {

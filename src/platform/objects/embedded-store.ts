@@ -9,7 +9,7 @@ import type { Log } from '../../runtime/log.ts';
 import { createSocketBounds } from '../../runtime/socket-bounds.ts';
 import { createTurns } from '../../runtime/turns.ts';
 import { createCors } from './cors.ts';
-import { lingeringClose } from './drain-refused-body.ts';
+import { drainRefusedBody } from './drain-refused-body.ts';
 import { createObjectFiles } from './object-files.ts';
 import { readUpload, receiveObject } from './receive-object.ts';
 import { createSignatureCheck, readDate, type StoreCredentials } from './request-signature.ts';
@@ -245,7 +245,7 @@ export function createEmbeddedStore(parts: EmbeddedStoreParts) {
       ...(unread && { Connection: 'close' }),
     });
     if (request.method !== 'HEAD') response.write(body);
-    if (unread && continued) await lingeringClose(request, response, clock);
+    if (unread && continued) await drainRefusedBody(request, response, clock);
     else response.end();
   }
 

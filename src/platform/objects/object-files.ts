@@ -164,7 +164,7 @@ export function createObjectFiles(folder: string) {
     async stored(): Promise<number> {
       let bytes = 0;
       for await (const { name } of await opendir(objects)) {
-        const found = await stat(join(objects, name)).catch(() => undefined); // it may be removed meanwhile
+        const found = await stat(join(objects, name)).catch(() => undefined); // the object may be removed meanwhile
         if (found?.isFile()) bytes += found.size;
       }
       return bytes;

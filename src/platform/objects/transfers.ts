@@ -66,7 +66,7 @@ export function createTransfers({ clock, limits, refused }: Parts) {
     if (own?.size === 0) owners.delete(transfer.owner);
   }
 
-  /** The slowest transfer of the owner that has most, if that owner has at least two more than `owner`. */
+  /** The slowest transfer of the owner with most transfers, if it has at least two more of them than `owner`. */
   function transferToCut(owner: string): Running | undefined {
     let most: Set<Running> | undefined;
     for (const own of owners.values()) if (!most || own.size > most.size) most = own;

@@ -15,7 +15,7 @@ t.test('saved devices are read again, and only their owner may', (t) => {
 });
 
 for (const [text, fault] of [
-  ['', /names no device/],
+  ['', /contains no devices/],
   ['nonsense\n', /line 1 of/],
   [`{"deviceId":"${deviceIdFor(1, 0)}","credential":"c"}\n{"deviceId":"123","credential":"c"}\n`, /line 2 of/],
 ] as const) {

@@ -176,9 +176,9 @@ t.test('a customer of the real service', async (t) => {
       {
         deviceId: two,
         phase: 'lost',
-        text: /has no result: the service says that it is succeeded, and no webhook came/,
+        text: /has no result: the service says that it is succeeded, and no webhook arrived/,
       },
-      { deviceId: two, text: /custom.sos.* was acknowledged and never came/ },
+      { deviceId: two, text: /custom.sos.* was acknowledged, and no webhook arrived/ },
     ]);
     t.match(troubles[0]?.story.join('\n'), /asks \d+ for setWifi \(action 950\)/);
     await api.patch(path, { json: { deviceEvent: customer.receiver.url } });
@@ -228,7 +228,7 @@ t.test('a customer that cannot begin says why, and which option is about it', as
   };
   await t.rejects(customerOf({}).start(), {
     option: '--webhook-url',
-    message: /does not take http:\/\/127\.0\.0\.1.*LAPEL_WEBHOOK_ALLOW_PRIVATE=true/,
+    message: /refuses the URL http:\/\/127\.0\.0\.1.*LAPEL_WEBHOOK_ALLOW_PRIVATE=true/,
   });
   await t.rejects(customerOf({ application: { ...application, secret: 'wrong' } }).start(), {
     option: '--application',

@@ -84,9 +84,9 @@ t.test('a command or a result of another device than asked is a violation that n
   t.match(ledger.figures(), { violations: 3, delivered: 1, accepted: 3, unfinished: 2 });
   const texts = ledger.troubles().map(({ text }) => text);
   t.strictSame(texts, [
-    `command 1, which device ${DEVICE} was asked for, came to device ${OTHER}`,
-    `the result of 2, which device ${DEVICE} was asked for, is told of device ${OTHER}`,
-    `command 3, which device ${DEVICE} was asked for, came to device ${OTHER}`,
+    `command 1, which was for device ${DEVICE}, came to device ${OTHER}`,
+    `the result of 2, which was for device ${DEVICE}, names device ${OTHER}`,
+    `command 3, which was for device ${DEVICE}, came to device ${OTHER}`,
   ]);
   t.match(
     ledger.story({ transactionId: 1 }).join('\n'),

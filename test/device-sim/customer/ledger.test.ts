@@ -79,7 +79,7 @@ t.test('a second result is a doubled transaction; the same webhook again is not'
     ledger.troubles().map(({ kind, text, deviceId }) => ({ kind, text, deviceId })),
     [
       { kind: 'doubled', text: /^1 has a second result: succeeded, webhook another/, deviceId: DEVICE },
-      { kind: 'doubled', text: /^2 has two contents/, deviceId: DEVICE },
+      { kind: 'doubled', text: /^2 has two different bodies/, deviceId: DEVICE },
     ],
   );
   t.match(ledger.troubles()[0]?.story.at(-1), /! +1 has a second result/);

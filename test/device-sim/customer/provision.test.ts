@@ -54,10 +54,10 @@ t.test('what a run works with', async (t) => {
       'another run',
       'smoke',
       { model: { description: 'A simulated wearable camera of the run shift' } },
-      /of the run shift/,
+      /belongs to the run shift/,
     ],
-    ['nobody who simulates', 'smoke', { model: { name: 'A real one' } }, /of no run of this name/],
-    ['another developer', 'other', {}, /of developer other/],
+    ['nobody who simulates', 'smoke', { model: { name: 'A real one' } }, /belongs to no run of this name/],
+    ['another developer', 'other', {}, /belongs to developer other/],
   ] as const) {
     t.test(`devices are left alone when one is that of ${title}`, async (t) => {
       const run = `met by ${title}`;
@@ -70,7 +70,7 @@ t.test('what a run works with', async (t) => {
       await admin.delete(`/admin/v1/devices/${gone}`);
       const again = provision({ ...at, ...names, run, places: [0, 1, 2] });
       await t.rejects(again, { option: '--run', message: words });
-      await t.rejects(again, { message: new RegExp(`${foreign}.*left as it is`) });
+      await t.rejects(again, { message: new RegExp(`${foreign}.*was not changed`) });
       const link = await world.open(made.accounts[0]!);
       t.equal((await link.login()).returnCode, 0, `${one} has its credential`);
       t.equal((await admin.get(`/admin/v1/devices/${gone}`)).status, 404, 'what was made is gone again');
@@ -94,7 +94,7 @@ t.test('a wrong administrator token, and a service that is not there, are said i
   const names = { developerId: 'd', run: 'r', seed: 1, places: [0] };
   const { admin: adminUrl } = world.service.addresses;
   await t.rejects(provision({ adminUrl, token: 'x', ...names }), {
-    message: /^the administrator token is not accepted: 401 /,
+    message: /^the service refuses the administrator token: 401 /,
   });
   await t.rejects(provision({ adminUrl: 'http://127.0.0.1:9', token: 'x', ...names }), {
     message: /^cannot reach http:/,

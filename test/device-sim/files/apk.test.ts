@@ -124,12 +124,12 @@ t.test('a stored manifest and a comment at the end are read', async (t) => {
 });
 
 for (const [what, content, message] of [
-  ['an empty file', Buffer.alloc(0), 'it is no zip archive'],
-  ['a text', Buffer.alloc(100_000, 'text'), 'it is no zip archive'],
+  ['an empty file', Buffer.alloc(0), 'it is not a zip archive'],
+  ['a text', Buffer.alloc(100_000, 'text'), 'it is not a zip archive'],
   ['an archive without a manifest', zip('classes.dex', VALID), 'it has no AndroidManifest.xml'],
   ['a manifest with another checksum', zip('AndroidManifest.xml', VALID, { checksum: 1 }), /is damaged/],
   ['a manifest packed in another way', zip('AndroidManifest.xml', VALID, { method: 12 }), /in an unknown way/],
-  ['a manifest of text', zip('AndroidManifest.xml', Buffer.from('<manifest/>')), /no compiled XML/],
+  ['a manifest of text', zip('AndroidManifest.xml', Buffer.from('<manifest/>')), /not compiled XML/],
   ['a manifest that grows without end', zip('AndroidManifest.xml', Buffer.alloc(9 * 1024 * 1024)), /too large/],
   [
     'a manifest whose versionName is a resource',

@@ -38,7 +38,7 @@ t.test('a fresh URL that cannot be read is a failed download', async (t) => {
   parts.send(1, 'installSoftware', order(parts.server));
   const { requestId } = await parts.request();
   parts.respond({ requestId, data: { ...parts.server.source(), url: 'ftp://nowhere' } });
-  t.match(await parts.answer(1), { error: { code: 'DOWNLOAD_FAILED', message: 'url is no http or https URL' } });
+  t.match(await parts.answer(1), { error: { code: 'DOWNLOAD_FAILED', message: 'url is not an http or https URL' } });
 });
 
 t.test('a service that never answers a request is not waited for without end', async (t) => {
@@ -142,8 +142,8 @@ t.test('a response that cannot be read is a breach of the contract', async (t) =
   parts.send(1, 'setWifi', wifi('office'));
   await parts.answer(1);
   t.strictSame(parts.violations, [
-    'a response that cannot be read: requestId is missing',
-    'a response that cannot be read: it has neither data nor error',
-    'a response that cannot be read: code or message is missing',
+    'an unreadable response: requestId is missing',
+    'an unreadable response: it has neither data nor error',
+    'an unreadable response: code or message is missing',
   ]);
 });

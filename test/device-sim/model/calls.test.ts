@@ -203,7 +203,7 @@ t.test('a busy service is asked again, one that refuses is not, one that is sile
 
   await using odd = await wearable(() => ({ data: { uploadUrl: 'ftp://nowhere' } }));
   odd.device.uploadFile();
-  t.match((await odd.told('fileUpload.failed')).data, { error: { message: /uploadUrl is no http or https URL/ } });
+  t.match((await odd.told('fileUpload.failed')).data, { error: { message: /uploadUrl is not an http or https URL/ } });
 });
 
 t.test('events wait for a connection, and one whose acknowledgement was lost comes again as the same', async (t) => {

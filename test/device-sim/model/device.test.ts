@@ -212,7 +212,7 @@ t.test('what the service does against the contract is reported', async (t) => {
   const [complaint] = await once(device.events, 'complaint');
   t.equal(complaint.reason, 'invalid request.');
   t.strictSame(faults, [
-    'a command that cannot be read: transactionId is no positive integer',
+    'an unreadable command: transactionId is not a positive integer',
     'command 4 came after 5',
     'command 5 came again with attempt 1 after 1',
   ]);

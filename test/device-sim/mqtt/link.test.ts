@@ -250,7 +250,7 @@ t.test('it pings, and leaves a service that does not answer', async (t) => {
   await connection.next('pingreq');
   const end = parts.end();
   t.equal(await timers.next(), 135_000);
-  t.equal(await end, 'nothing was heard for too long');
+  t.equal(await end, 'the service sent nothing for too long');
   await connection.closed;
   t.equal(timers.waiting(), 0, 'nothing is planned any more');
 });
@@ -347,7 +347,7 @@ t.test(
     await timers.next();
     const end = parts.end();
     await timers.next();
-    t.equal(await end, 'nothing was heard for too long');
+    t.equal(await end, 'the service sent nothing for too long');
     const next = await parts.login({ sessionPresent: true });
     t.match(await next.next('publish'), { payload: Buffer.from('unheard'), dup: false });
     t.equal(connection.socket.destroyed, false);

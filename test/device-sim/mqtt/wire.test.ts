@@ -55,5 +55,5 @@ t.test('devices connect over plain MQTT and WebSocket', async (t) => {
 });
 
 t.test('another URL is refused at once', async (t) => {
-  t.throws(() => wireTo('http://127.0.0.1:1883'), { message: /is no mqtt:, mqtts:, ws: or wss: URL/ });
+  t.throws(() => wireTo('http://127.0.0.1:1883'), { message: /is not an mqtt:, mqtts:, ws: or wss: URL/ });
 });

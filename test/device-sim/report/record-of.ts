@@ -168,7 +168,7 @@ export function recordOf(changes: Partial<RunRecord> = {}, seconds = 180): RunRe
     notRun: [],
     own: { standstill: 0, full: 0, loopDelay: 12, behind: 2 },
     memory: { before: 80_000_000, connected: 124_800_000, end: 131_000_000 },
-    troubles: ['354201330000124: the service complained about devices/354201330000124/acks: <no JSON>'],
+    troubles: ['354201330000124: the service reported a fault in devices/354201330000124/acks: <no JSON>'],
     troublesNotShown: 4,
     interrupted: false,
     ...changes,

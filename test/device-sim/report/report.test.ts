@@ -28,8 +28,8 @@ t.test('the page says what does not hold first, with its story, and what holds',
   t.ok(page.indexOf('<code>lost == 0') < page.indexOf('<code>doubled == 0'));
   t.match(page, '2:12.125  customer  has no result after 60 s; the service says: succeeded');
   t.match(page, '<span class="value">98.2 %</span>');
-  t.match(reportPage(recordOf({ verdicts: [] })), 'Nothing was expected');
-  t.match(reportPage(recordOf({ verdicts: [], interrupted: true })), 'Ended before its time');
+  t.match(reportPage(recordOf({ verdicts: [] })), 'No expectations');
+  t.match(reportPage(recordOf({ verdicts: [], interrupted: true })), 'Ended early');
 });
 
 t.test('the page shows latency, connected devices, distribution, states, codes, faults and phases', async (t) => {
@@ -98,7 +98,7 @@ t.test(
 t.test('the closing table explains every number in words', async (t) => {
   const text = closingTable(recordOf());
   t.match(text, /^bad-release: 3 of 4 expectations hold, 3:00, seed 7\n/);
-  t.match(text, 'Unfinished   3: their device is away, or has not answered');
+  t.match(text, 'Unfinished   3: the device is offline, or has not answered');
   t.match(text, 'each device takes 22.4 kB');
   t.match(text, 'at the start 812.4 a second');
   t.match(text, 'failed (VERSION_NAME_MISMATCH 1804, STORAGE_FULL 200, DOWNLOAD_FAILED 65)');

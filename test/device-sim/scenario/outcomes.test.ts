@@ -134,15 +134,17 @@ expectations: [lost == 0, succeeded == 100 %]
     },
   );
 
-  t.test('smoke is played by the mqtt package as well; what it cannot be made to play is refused', async (t) => {
+  t.test('smoke is played by the mqtt package as well; what it cannot play is refused', async (t) => {
     const { record } = await runHere('run smoke --client mqtt --run package --count 3 --faster 10 --clean');
     for (const { text, holds, measurable, shown } of record.verdicts) t.ok(holds || !measurable, `${text}: ${shown}`);
     t.match(record.requirements, [{ holds: true }, { holds: true }, { holds: true }, { holds: true }, { holds: true }]);
     t.match(record.chapters[0]?.fleet, { devices: 3, activated: 3, complaints: 0 });
     await t.rejects(runHere('run hostile --client mqtt --run package'), {
-      message: /^--client: the mqtt package cannot be made to play/,
+      message: /^--client: the mqtt package cannot play/,
     });
-    t.throws(() => readCommandLine(['run', 'smoke', '--client', 'other'], env), { message: /neither lean nor mqtt/ });
+    t.throws(() => readCommandLine(['run', 'smoke', '--client', 'other'], env), {
+      message: /neither "lean" nor "mqtt"/,
+    });
   });
 
   t.test('two runs of one scenario and seed take the same decisions, however long anything takes', async (t) => {
@@ -217,7 +219,7 @@ expectations: [lost == 0, doubled == 0, succeeded == 100 %, devices == 7]
     t.ok(first.record.verdicts.every(({ holds }) => holds));
     const { code, stderr } = await simulate(`run ${file} --developer two`);
     t.equal(code, 2);
-    t.match(stderr, /^--run: device \d{15} is there already, of developer one/);
+    t.match(stderr, /^--run: device \d{15} exists already and belongs to developer one/);
   });
 
   t.test('a service that goes away in the middle is exit code 3, with a report of what was seen', async (t) => {

@@ -1,4 +1,4 @@
-import { ROWS_PER_LOOK, type Sweep } from '../../../platform/database/sweep.ts';
+import { ROWS_PER_READ, type Sweep } from '../../../platform/database/sweep.ts';
 import { deleteUnused, findUnused } from './session-repository.ts';
 import { SESSION_IDLE } from './sessions.ts';
 
@@ -11,9 +11,9 @@ export const sessionSweep = (): Sweep<{ sessionId: string }> => ({
   keptForMicros: SESSION_IDLE,
   async *find(sql, before) {
     for (let left = true; left; ) {
-      const found = await findUnused(sql, before, ROWS_PER_LOOK);
+      const found = await findUnused(sql, before, ROWS_PER_READ);
       yield { found, oldestAt: found[0]?.lastUsedAt };
-      left = found.length === ROWS_PER_LOOK;
+      left = found.length === ROWS_PER_READ;
     }
   },
   remove: (unit, { sessionId }, before) => deleteUnused(unit, sessionId, before),

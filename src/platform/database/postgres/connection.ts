@@ -45,7 +45,7 @@ const PINNED = {
   idle_session_timeout: '0',
 };
 
-// It is a statement, because a pooler does not pass on parameters of the connection's start. Settings that a version lacks are skipped.
+// The settings are made by a statement, because a pooler does not pass on parameters of the connection's start. A setting that the server's version lacks is skipped.
 const PIN = `SELECT set_config(name, value, false) FROM unnest($1::text[], $2::text[]) AS given (name, value)
   JOIN (SELECT name FROM pg_settings) AS known USING (name)`;
 

@@ -5,7 +5,7 @@ import { missingMigrations } from './migrations.ts';
 import { checkSettings } from './server-check.ts';
 
 interface Examined {
-  /** `PostgreSQL 15.13 at db.example:5432/lapel`. */
+  /** The version and the place of the database, such as `PostgreSQL 15.13 at db.example:5432/lapel`. */
   name: string;
   /** Undefined when the database cannot be reached. */
   bytes: number | undefined;

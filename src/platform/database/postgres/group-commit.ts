@@ -3,7 +3,7 @@ import { createEffects } from '../effects.ts';
 import { createUnitQueue, type QueueOptions, type Waiting } from '../unit-queue.ts';
 import type { Link } from './link.ts';
 import { createTransaction, FateUnknown, type Transaction } from './transaction.ts';
-import { ConnectionLost, isOvertaken, isPassing, told } from './trouble.ts';
+import { ConnectionLost, isOvertaken, isPassing, toCallerError } from './trouble.ts';
 
 // A transaction that met a lock or a conflict is tried so often, after a random pause of at most this many milliseconds.
 const TRIES = 4;
@@ -39,7 +39,7 @@ interface Options extends Pick<QueueOptions, 'ownerOf'> {
  *
  * A transaction that met another one's lock or conflict is run again, and so is one whose connection was lost before its
  * COMMIT was sent. When it was lost after that, nobody knows whether it was committed, and its units are rejected with
- * FateUnknown.
+ * DATABASE_UNAVAILABLE.
  */
 export function createPostgresGroupCommit({ link, identities, observe, onEffectError, ownerOf }: Options) {
   const effects = createEffects(onEffectError);
@@ -102,7 +102,7 @@ export function createPostgresGroupCommit({ link, identities, observe, onEffectE
       await sleep(Math.random() * LONGEST_PAUSE_MS);
       return false;
     }
-    unit.reject(told(failed.cause));
+    unit.reject(toCallerError(failed.cause));
     return true;
   }
 
@@ -126,7 +126,7 @@ export function createPostgresGroupCommit({ link, identities, observe, onEffectE
       if (!failed) break;
       const { cause, atFault } = failed;
       if (cause instanceof FateUnknown) {
-        for (const unit of units) unit.reject(told(cause));
+        for (const unit of units) unit.reject(toCallerError(cause));
         break;
       }
       const out = new Set(made < TRIES ? atFault : units);

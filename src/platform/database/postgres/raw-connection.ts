@@ -22,7 +22,7 @@ export interface RawOptions {
   onEnd(): void;
 }
 
-/** Opens such a connection; rejects when that takes too long. */
+/** Opens a raw connection; rejects when that takes too long. */
 export type OpenRaw = (options: RawOptions) => Promise<RawConnection>;
 
 const INT8 = 20;

@@ -1,6 +1,6 @@
 import type { Sql, SqlValue } from '../sql.ts';
 import type { Link } from './link.ts';
-import { ConnectionLost, isReadOnly, told } from './trouble.ts';
+import { ConnectionLost, isReadOnly, toCallerError } from './trouble.ts';
 import type { WaitBound } from './wait-bound.ts';
 
 const writes = (text: string, cause?: unknown): Error => new Error(`this connection only reads: ${text}`, { cause });
@@ -25,7 +25,7 @@ export function createReading(links: readonly Link[], waitBound: WaitBound): Sql
         return (await (await connection()).query(text, ...values)).rows;
       } catch (cause) {
         if (isReadOnly(cause)) throw writes(text, cause);
-        if (!(cause instanceof ConnectionLost) || isGivenUp()) throw told(cause);
+        if (!(cause instanceof ConnectionLost) || isGivenUp()) throw toCallerError(cause);
       }
     }
   }

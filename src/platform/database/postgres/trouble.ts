@@ -34,7 +34,7 @@ export class ConnectionLost extends Error {
 }
 
 /** The error for callers: DATABASE_UNAVAILABLE, unless their own statement is at fault. */
-export function told(cause: unknown): unknown {
+export function toCallerError(cause: unknown): unknown {
   const isAway = cause instanceof ConnectionLost || AWAY.test(codeOf(cause)) || isPassing(cause);
   return isAway ? new DomainError('DATABASE_UNAVAILABLE', { cause }) : cause;
 }

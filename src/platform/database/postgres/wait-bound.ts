@@ -1,7 +1,7 @@
 import { DomainError } from '../../../errors.ts';
 
-// Milliseconds. With these, callers are answered within 5 s, whatever hangs. The database sets them and not the domain, so
-// the injected clock does not apply.
+// Milliseconds. With these, callers are answered within 5 s, whatever hangs. They concern the database, so they are measured in
+// real time and not by the injected clock.
 const LONGEST_MS = 4_500;
 const CHECK_MS = 200;
 /** Once the database has been away for this long, new callers are rejected at once, so that they do not pile up. */
@@ -16,7 +16,7 @@ export function createWaitBound({ awayForMs, longestMs = LONGEST_MS }: { awayFor
   const timer = setInterval(() => {
     const since = performance.now() - longestMs;
     for (const one of waiting) {
-      if (one.since > since) break; // they are in order of their beginning
+      if (one.since > since) break; // those behind it began later
       one.giveUp(`no answer for ${longestMs} ms`);
     }
   }, CHECK_MS).unref();

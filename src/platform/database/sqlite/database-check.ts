@@ -7,7 +7,7 @@ import { checkPieces, DamageError } from './check-pieces.ts';
 // Milliseconds before the check begins, so that the devices of before can connect first.
 const DELAY_MS = 5_000;
 // After each piece comes a pause of three times its duration, so that the check takes a quarter of a slow disk and leaves
-// the rest to other reads. The disk sets this time and not the domain, so the injected clock does not apply.
+// the rest to other reads. The pause concerns the disk, so it is real time and not that of the injected clock.
 const PAUSE_FACTOR = 3;
 const SHORTEST_PAUSE_MS = 5;
 

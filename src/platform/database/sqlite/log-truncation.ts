@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import type SqliteDatabase from 'better-sqlite3';
 
-// Milliseconds. The disk sets these times and not the domain, so the injected clock does not apply.
+// Milliseconds. They concern the disk, so they are measured in real time and not by the injected clock.
 const QUIET_MS = 5_000;
 const LONGEST_MS = 60_000;
 /** A log up to this size (bytes) is copied in a few milliseconds; a larger one waits until no commit has come for a while. */

@@ -118,7 +118,7 @@ export function openSqlite(options: SqliteOptions): Database {
       onError: (cause) => (isStorageFault(cause) ? writable.failed(cause) : onEffectError(cause)),
       ...(quietMs !== undefined && { quietMs }),
     });
-    // A process that was killed has left rows in the log.
+    // A process that was killed may have left rows in the write-ahead log.
     if (bytesOf(`${file}-wal`) > 0) truncation.committed();
     return {
       concurrent: false,

@@ -15,8 +15,8 @@ interface Parts {
   onOpen?(): void;
 }
 
-/** Keeps one connection open, and opens a new one when it is lost. The network sets its times and not the domain, so real time counts. */
-export function createKeptConnection({ open, name, boundMs, prepare, onNotification, onOpen }: Parts) {
+/** Keeps one connection open, and opens a new one when it is lost. It waits in real time, not by the injected clock. */
+export function createReconnectingConnection({ open, name, boundMs, prepare, onNotification, onOpen }: Parts) {
   let current: RawConnection | undefined;
   let opening: Promise<void> | undefined;
   let timer: NodeJS.Timeout | undefined;

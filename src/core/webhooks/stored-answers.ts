@@ -12,7 +12,7 @@ const textOf = (bytes: Buffer | undefined): string | null =>
   bytes === undefined ? null : new TextDecoder().decode(bytes, { stream: true });
 
 /** Bounds the stored beginnings of receivers' answers to failed attempts, by application. */
-export function createKeptAnswers({ clock, metrics }: { clock: Clock; metrics: Pick<Metrics, 'answersDropped'> }) {
+export function createStoredAnswers({ clock, metrics }: { clock: Clock; metrics: Pick<Metrics, 'answersDropped'> }) {
   const room = createTokenBuckets({ clock, perSecond: ANSWER_BYTES / DAY_SECONDS, size: ANSWER_BYTES });
 
   /** The beginning of an answer as text; null when there was none, or the application's bound is reached. */

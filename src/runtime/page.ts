@@ -1,0 +1,16 @@
+/** A page of a list, with the place behind which the next page begins; undefined on the last page. */
+export interface Page<Row, Place> {
+  rows: Row[];
+  next: Place | undefined;
+}
+
+/** The page of rows that were read one more than the limit: the additional row says that there is a next page. */
+export function pageOf<Row, Place>(
+  rows: readonly Row[],
+  limit: number,
+  placeOf: (last: Row) => Place,
+): Page<Row, Place> {
+  const shown = rows.slice(0, limit);
+  const last = rows.length > limit ? shown.at(-1) : undefined;
+  return { rows: shown, next: last === undefined ? undefined : placeOf(last) };
+}
