@@ -29,7 +29,7 @@ interface Ready extends DeviceFile {
 
 /** Faults that are listed on the page. */
 const MOST_FAULTS = 100;
-/** Milliseconds between two updates of the shown progress. */
+/** Milliseconds between two updates of the shown progress of an import. */
 const TOLD_EVERY = 200;
 
 /** Reads the answer of the service line by line. Throws when the connection breaks. */

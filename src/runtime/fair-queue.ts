@@ -5,7 +5,9 @@ const QUANTUM = 1;
 interface Branch<Item> {
   readonly key: string;
   readonly parent: Branch<Item> | undefined;
-  /** The keys below it, by name: those with waiting items, and those that still have to pay for a costly item. */
+  /**
+   * The keys of the next level, by name: those with waiting items, and those that still have to pay for a costly item.
+   */
   readonly children: Map<string, Branch<Item>>;
   /** The last of the keys below it, which form a circle; the one after it has the next turn. */
   tail: Branch<Item> | undefined;

@@ -105,7 +105,7 @@ export function createFleetFigures({ database: { aside }, clock, remembered, con
   }
 
   return {
-    /** Kept for ten seconds, except the number of connected devices. */
+    /** The summary of the fleet, kept for ten seconds, except the number of connected devices. */
     async summary(): Promise<Figures> {
       const { devices, ...figures } = await remembered('summary', lookAtAll);
       return { ...figures, devices: { ...devices, connected: await connected() } };

@@ -24,8 +24,8 @@ export interface Installation {
 
 const INSTALLS = `operation IN ('installSoftware', 'updateFirmware')`;
 /**
- * A subject is the package, this character, and the version. The other character is the next one, which sorts after all
- * subjects of a package.
+ * JOINT separates package and version in a subject, `package@version`. BEHIND is the next character, so a package
+ * followed by it sorts after all subjects of the package.
  */
 const JOINT = '@';
 const BEHIND = 'A';

@@ -24,7 +24,7 @@ import {
 } from './transactions-repository.ts';
 
 export interface OverviewQuery extends OverviewFilter {
-  /** True: only unfinished ones, oldest first; false: all, newest first. */
+  /** True to list only unfinished transactions, oldest first; false to list all, newest first. */
   unfinished: boolean;
   /** Only unfinished ones that their device will not answer, because its firmware is too old. */
   warning: boolean;

@@ -38,7 +38,7 @@ t.test('profiles', async (t) => {
     t.match(await lapel(line, { input: `${secret}\n` }), { code: 0 });
     t.notMatch((await lapel('profiles --json')).stdout, secret, 'secrets are shown nowhere');
     const empty = await lapel(line);
-    t.match(empty, { code: 2, stderr: /^lapel: --secret-stdin: standard input has no first line/ });
+    t.match(empty, { code: 2, stderr: /^lapel: --secret-stdin: standard input is empty/ });
     const twice = await lapel(`${line} --secret x`, { input: 'x' });
     t.match(twice, { code: 2, stderr: /^lapel: --secret-stdin: makes no sense with --secret/ });
     t.match(await lapel('login'), { code: 2, stderr: /^lapel: --url: is needed|--application: is needed/ });
@@ -61,7 +61,7 @@ t.test('profiles', async (t) => {
     const unknown = await lapel('settings show --profile production');
     t.match(unknown, {
       code: 2,
-      stderr: /there is no profile "production" \(default, ci\): lapel login --profile prod/,
+      stderr: /there is no profile "production" \(profiles: default, ci\); create it with lapel login --profile prod/,
     });
   });
 

@@ -20,7 +20,7 @@ interface Parts {
   name: string;
   /** Requests with wrong credentials per second of one address, and for one application; 0 is no limit. */
   perSecond: number;
-  /** Set where other processes share the same limit. */
+  /** The limits that nodes share; set in a cluster. */
   shares?: LimitShares | undefined;
   metrics: Pick<Metrics, 'loginFailures' | 'httpRefused'>;
 }

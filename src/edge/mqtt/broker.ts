@@ -190,7 +190,8 @@ export async function createBroker(parts: BrokerParts) {
     authorizeForward: (_client, packet) => (takeNumber(packet) ? packet : null),
   });
   guardRegistration(broker, (client) => {
-    if (hasWill(client)) persistence.delWill(client).catch((err: unknown) => log.error({ err }, 'a will stays'));
+    if (hasWill(client))
+      persistence.delWill(client).catch((err: unknown) => log.error({ err }, 'a will could not be deleted'));
   });
 
   const openLinks = createOpenLinks({
@@ -233,7 +234,7 @@ export async function createBroker(parts: BrokerParts) {
     log.debug({ deviceId: client.id, reason: err.message }, 'connection ended'),
   );
   broker.on('connectionError', (_client, err) => log.debug({ reason: err.message }, 'connection ended before login'));
-  onBrokerError(broker, (err) => log.error({ err }, 'broker error'));
+  onBrokerError(broker, (err) => log.error({ err }, 'the broker reported an error'));
 
   const guard = createPacketGuard({
     clock,
@@ -288,7 +289,7 @@ export async function createBroker(parts: BrokerParts) {
     disconnect(deviceId: string, will: 'kept' | 'dropped'): void {
       authentication
         .disconnect(broker, deviceId, will)
-        .catch((err: unknown) => log.error({ err }, 'disconnect failed'));
+        .catch((err: unknown) => log.error({ err }, 'a device could not be disconnected'));
     },
 
     /** True while the device has an open connection. */

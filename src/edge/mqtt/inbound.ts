@@ -53,7 +53,7 @@ interface Parts {
   rate: Pick<TokenBuckets, 'take' | 'size'>;
   /** The rate limit of acks; a device that only answers commands always stays below it. */
   ackRate: Pick<TokenBuckets, 'take'>;
-  /** Holds messages back while the database is unavailable. */
+  /** Holds messages of devices back while the database is unavailable. */
   waitingMessages: Pick<ReturnType<typeof createWaitingMessages>, 'holds' | 'wait'>;
   /** The developer of a logged-in device, when it is known. */
   ownerOf(deviceId: string): string | undefined;
