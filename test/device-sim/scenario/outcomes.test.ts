@@ -142,7 +142,9 @@ expectations: [lost == 0, succeeded == 100 %]
     await t.rejects(runHere('run hostile --client mqtt --run package'), {
       message: /^--client: the mqtt package cannot play/,
     });
-    t.throws(() => readCommandLine(['run', 'smoke', '--client', 'other'], env), { message: /neither "lean" nor "mqtt"/ });
+    t.throws(() => readCommandLine(['run', 'smoke', '--client', 'other'], env), {
+      message: /neither "lean" nor "mqtt"/,
+    });
   });
 
   t.test('two runs of one scenario and seed take the same decisions, however long anything takes', async (t) => {
