@@ -41,7 +41,8 @@ t.test('a device that sends more than its rate is cut off, and what it sends aga
 
 t.test('acks count, and a device that answers what it was sent is never cut off for it', async (t) => {
   const world = await startWorld(t, { env: { LAPEL_DEVICE_RATE_LIMIT: '400' } });
-  const KEPT = 2_048 + 2 * 400 - 1; // acknowledgements that it may have kept while offline, and those that it may send at once
+  // Acknowledgements that it may have kept while offline, and those that it may send at once.
+  const KEPT = 2_048 + 2 * 400 - 1;
   const tenant = await world.createTenant();
   const { link, path, deviceId, credential } = await world.activatedDevice(tenant);
   const repeated = { transactionId: 1, status: 'succeeded' };

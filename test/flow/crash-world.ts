@@ -135,7 +135,8 @@ export async function startCrashWorld(t: Test, target: CrashTarget, { devices: c
       return;
     }
     answer(request, response).catch((error: Error & { code?: string }) => {
-      if (error.code !== 'ECONNRESET') t.fail(`a webhook that is not right: ${error.message}`); // the sender was killed in the middle of it
+      // The sender was killed in the middle of it.
+      if (error.code !== 'ECONNRESET') t.fail(`a webhook that is not right: ${error.message}`);
       response.destroy();
     });
   }).listen(0, '127.0.0.1');
