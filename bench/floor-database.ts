@@ -43,7 +43,10 @@ function openSqlite(folder: string): FloorDatabase {
   };
 }
 
-/** Writes as fast as PostgreSQL allows: those of one kind are one statement over arrays, and all of a commit are sent together. */
+/**
+ * Writes as fast as PostgreSQL allows: those of one kind are one statement over arrays, and all of a commit are sent
+ * together.
+ */
 async function openPostgres(url: string): Promise<FloorDatabase> {
   const client = new pg.Client({ connectionString: url, pipeline: true } as pg.ClientConfig);
   await client.connect();

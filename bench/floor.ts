@@ -1,7 +1,7 @@
 // The floor of the benchmark: the same loop with the same libraries and no rules. A Koa handler, one group-committed
 // insert, a publish through Aedes, the device's ack, one update with one delivery row, one POST, one delete.
-// Prints {"http":port,"mqtt":port} when it listens. Arguments: data folder or URL of a PostgreSQL database, URL of the webhook
-// receiver.
+// Prints {"http":port,"mqtt":port} when it listens. Arguments: data folder or URL of a PostgreSQL database, URL of the
+// webhook receiver.
 import { createServer } from 'node:net';
 import { Aedes, type Client } from 'aedes';
 import Koa from 'koa';

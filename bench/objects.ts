@@ -1,6 +1,6 @@
 // npm run bench:objects: measures whether a large upload or download slows commands. The embedded store runs in a process of
-// its own, whose event loop is watched while 1 GiB is uploaded and downloaded at full speed over loopback. A command waits at
-// most as long as the event loop is delayed; its commit also waits for the disk, so that is measured with a small durable
+// its own, whose event loop is watched while 1 GiB is uploaded and downloaded at full speed over loopback. A command waits
+// at most as long as the event loop is delayed; its commit also waits for the disk, so that is measured with a small durable
 // commit every 10 ms.
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';

@@ -9,7 +9,10 @@ export interface Target {
 
 export interface Balancer extends AsyncDisposable {
   readonly port: number;
-  /** Stops sending new connections to a target, or begins again; with `cut`, its present connections end. A target is named by its index. */
+  /**
+   * Stops sending new connections to a target, or begins again; with `cut`, its present connections end. A target is named
+   * by its index.
+   */
   leaveOut(index: number, leavesOut: boolean, cut?: boolean): void;
   /** Stops reading from both sides of all connections, like a network that swallows packets, until it is unfrozen. */
   freeze(frozen: boolean): void;

@@ -77,7 +77,9 @@ function isOpen(folder: string): boolean {
   }
 }
 
-/** The folder for a server's data. A server that runs as another user must be able to reach it, and TMPDIR may be private. */
+/**
+ * The folder for a server's data. A server that runs as another user must be able to reach it, and TMPDIR may be private.
+ */
 function placeOf({ onDisk, asOther }: { onDisk: boolean; asOther: boolean }): string {
   if (!onDisk && hasRoom(MEMORY)) return MEMORY;
   const places = [tmpdir(), '/tmp', '/var/tmp'];
@@ -205,7 +207,8 @@ export async function startPostgres({
     };
     const server = [...as, join(programs as string, 'postgres'), '-D', data];
     const told = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-    // A shell stands between: when this process ends, the shell's standard input closes, and it ends the server and removes the folder.
+    // A shell stands between: when this process ends, the shell's standard input closes, and it ends the server and removes
+    // the folder.
     const script = '"$@" & cat >/dev/null; kill -CONT $!; kill -QUIT $!; wait $!; rm -rf "$FOLDER"';
     guard = spawn('sh', ['-c', script, 'sh', ...server, ...told], {
       cwd: folder,

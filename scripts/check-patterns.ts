@@ -1,6 +1,6 @@
 // Checks that every regular expression that can meet a stranger's text reads each character once, so that a text costs what
-// its length costs: it must not backtrack. A pattern without an anchor begins anew at each character, so a repetition in it is
-// a fault, too. Patterns that only meet the project's own texts, or short ones, are listed here by file, with the reason.
+// its length costs: it must not backtrack. A pattern without an anchor begins anew at each character, so a repetition in it
+// is a fault, too. Patterns that only meet the project's own texts, or short ones, are listed here by file, with the reason.
 import { isSafePattern } from 'redos-detector';
 import { allPatterns, type Pattern } from './patterns.ts';
 
@@ -31,7 +31,10 @@ const SHORT_TEXTS: Record<string, string> = {
 };
 const EXCEPTIONS = { ...OWN_TEXTS, ...SHORT_TEXTS };
 
-/** A pattern without repetitions reads each character once, and needs no check; the checker also lacks some notations of classes. */
+/**
+ * A pattern without repetitions reads each character once, and needs no check; the checker also lacks some notations of
+ * classes.
+ */
 const repeats = ({ source }: Pattern): boolean => /[*+{]/.test(source.replaceAll(/\\p\{[\w=]+\}|\\./g, ''));
 
 const isLinear = ({ source, flags }: Pattern): boolean =>

@@ -1,6 +1,6 @@
 // Writes CONFORMANCE.md: every row of the interface, with the test case that produces each of its statuses, from the table
-// that test/contract/conformance.test.ts runs. With --check it writes nothing, and fails when the file is out of date; in any
-// case it fails when a status of a row has no case.
+// that test/contract/conformance.test.ts runs. With --check it writes nothing, and fails when the file is out of date; in
+// any case it fails when a status of a row has no case.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { casesOf, ROWS } from '../test/contract/conformance.ts';

@@ -1,5 +1,5 @@
-// npm run keep:texts: keeps the SQL texts of a release. During the roll-out of the next release, nodes of this one run on its
-// schema, so a test checks every migration with these texts.
+// npm run keep:texts: keeps the SQL texts of a release. During the roll-out of the next release, nodes of this one run on
+// its schema, so a test checks every migration with these texts.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { textsOfRepositories } from '../test/database/postgres/texts.ts';

@@ -111,7 +111,10 @@ const TABLES: Readonly<Record<string, Readonly<Record<string, () => string>>>> =
   },
 };
 
-/** The documents with such parts: the present text of each file, and the text that it should have. Throws when a mark is missing. */
+/**
+ * The documents with such parts: the present text of each file, and the text that it should have. Throws when a mark is
+ * missing.
+ */
 export function documents(): { file: string; now: string; wanted: string }[] {
   return Object.entries(TABLES).map(([name, tables]) => {
     const file = join(ROOT, name);

@@ -142,7 +142,10 @@ async function open(): Promise<World> {
   };
 }
 
-/** Each application sends an event, waits for its webhook, and begins again. Returns webhooks per second, and the longest wait in milliseconds. */
+/**
+ * Each application sends an event, waits for its webhook, and begins again. Returns webhooks per second, and the longest
+ * wait in milliseconds.
+ */
 async function loop(applications: Map<string, Send>, sink: Sink, seconds: number) {
   const began = performance.now();
   let count = 0;

@@ -16,7 +16,9 @@ interface Passage {
 
 const rounded = (number: number): number => Math.round(number * 10) / 10;
 
-/** Runs the simulator's fleet on an idle service: measures the cost of a device on both sides, and the rate of connecting. */
+/**
+ * Runs the simulator's fleet on an idle service: measures the cost of a device on both sides, and the rate of connecting.
+ */
 export async function runSimulator({ fleet, profile }: Options): Promise<Table> {
   await using stack = new AsyncDisposableStack();
   const env = { LAPEL_MQTT_ADDRESS_LOGINS: '0' }; // no limit per address, because all devices have the same one here

@@ -57,7 +57,10 @@ interface Given {
   deprecations: Deprecations;
   urlFault: Parameters<typeof createApplications>[0]['urlFault'];
   revoke: Revoke;
-  /** Called when an application was changed, here or by another node, so that its open streams are checked; without an id, all are. */
+  /**
+   * Called when an application was changed, here or by another node, so that its open streams are checked; without an id,
+   * all are.
+   */
   forgotten(applicationId: string): void;
   /** The URLs of the console, whose pages may upload to the embedded store. */
   consoleUrls(): readonly string[];

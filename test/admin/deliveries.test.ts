@@ -16,7 +16,7 @@ t.test('webhooks in administration', async (t) => {
   const admin = world.admin();
   const list = async (query = '') => (await admin.get(`/admin/v1/deliveries?${query}`)).body.deliveries as Row[];
   const receivers = async (query = '') => {
-    world.clock.advance(11 * SECOND); // they are kept for ten
+    world.clock.advance(11 * SECOND); // the list is kept for ten seconds
     await world.idle();
     return (await admin.get(`/admin/v1/receivers?${query}`)).body.receivers;
   };
@@ -28,7 +28,7 @@ t.test('webhooks in administration', async (t) => {
     await world.idle();
     return body.deliveryId;
   };
-  /** All pages, of so many rows. */
+  /** Follows all pages of so many rows. */
   async function pages(query: string, limit: number): Promise<string[]> {
     const ids: string[] = [];
     for (let next: string | undefined = `${query}&limit=${limit}`; next !== undefined; ) {
@@ -75,7 +75,8 @@ t.test('webhooks in administration', async (t) => {
     t.match(sent.body.body, /horse.*secret/, 'its application is shown what is sent');
     const [row] = await list(`transactionId=${transactionId}`);
     t.match(row, { deliveryId: headers['webhook-id'], transactionId, deviceId: device.deviceId, status: 'delivered' });
-    await (await world.raw()).exec('UPDATE transactions SET delivery_id = NULL'); // as those of a former release
+    // As in a database of a former release.
+    await (await world.raw()).exec('UPDATE transactions SET delivery_id = NULL');
     t.same(await list(`transactionId=${transactionId}`), [row]);
     t.same(await list(`transactionId=${transactionId}&applicationId=${two.applicationId}`), []);
     t.same(await list('transactionId=999999'), []);

@@ -5,10 +5,10 @@ import { deviceIdOf, startWorld } from '../world.ts';
 
 interface Row {
   method: string;
-  /** Below `/admin/v1`. */
+  /** The path below `/admin/v1`. */
   path: string;
   json?: unknown;
-  /** What names nothing in the same path, and the reason given. */
+  /** The same path with an unknown resource, and the expected reason. */
   unknown?: [path: string, reason: string][];
 }
 

@@ -121,7 +121,7 @@ t.test('applications, packages and what devices have, of everybody', async (t) =
 
   t.test('versions: newest first, with what is known of their files', async (t) => {
     const path = `/packages/${CAMERA}/versions`;
-    await rowsOf(path, 'versions'); // whoever sees a file has it looked into
+    await rowsOf(path, 'versions'); // a list of versions makes the service read uploaded files
     await world.idle();
     const rows = await rowsOf<Record<string, unknown>>(path, 'versions');
     t.same(rows[0], {
@@ -171,13 +171,13 @@ t.test('applications, packages and what devices have, of everybody', async (t) =
     };
     await report(has.link);
     await fail(fails, 'STORAGE_FULL');
-    await fail(fails, 'DOWNLOAD_FAILED'); // the last one counts
+    await fail(fails, 'DOWNLOAD_FAILED'); // the last failure counts
     await fail(both, 'STORAGE_FULL');
-    await install(both); // waits again: that counts
+    await install(both); // it waits again, and that counts
     await install(both);
     await install(waits);
     await world.idle();
-    world.clock.advance(11_000); // numbers are kept for ten seconds
+    world.clock.advance(11_000); // the counts are kept for ten seconds
     const path = `/admin/v1/packages/${CAMERA}/versions/1.0.0/installations`;
     const { body } = await admin.get(path);
     t.same(body, {

@@ -7,7 +7,7 @@ import { startWorld, transactionIdOf, WIFI, type World } from '../world.ts';
 
 const UTC_NOW = '2026-11-20T09:30:00.123456Z';
 
-/** A report, when it is stored. */
+/** Reports a status; resolves when it is stored. */
 async function report(link: RawDevice, fields: object): Promise<void> {
   link.publish('status', fields);
   await link.next('puback');
@@ -20,7 +20,10 @@ async function idsOf(client: CheckedClient, query: string): Promise<string[]> {
   return pages.flat().map(({ deviceId }) => deviceId);
 }
 
-/** Six devices of two developers: one connected and activated, which has reported; one connected; the rest never seen. */
+/**
+ * Six devices of two developers: one connected and activated, with a reported status; one only connected; four never
+ * seen.
+ */
 async function startFleet(t: Test): Promise<{
   world: World;
   admin: CheckedClient;
@@ -119,7 +122,7 @@ t.test('devices of everybody', async (t) => {
     const link = await world.connect({ deviceId: third, credential: await credentialOf(admin, third) });
     await link.drop();
     await world.idle();
-    world.clock.advance(60_000); // so long after it is stored
+    world.clock.advance(60_000); // the time is stored after so long
     await world.idle();
     const never = [second, ...ids.slice(3)];
     for (const limit of [1, 2, 100]) {

@@ -175,13 +175,13 @@ t.test('import of devices', async (t) => {
     const headers = { authorization: `Bearer ${world.service.adminToken}`, 'content-type': NDJSON };
     const request = openRequest({ hostname, port, path, method: 'POST', headers });
     request.on('error', () => undefined);
-    // Lines that are wrong make long answers and no devices. Nobody reads them.
+    // Wrong lines make long answers and no devices, and the client does not read the answers.
     const chunk = '{"deviceId":"x"}\n'.repeat(4000);
     const limit = 8 * 1024 * 1024;
-    request.on('response', () => undefined); // there, and not read; without a listener Node would throw it away
+    request.on('response', () => undefined); // present, but unread; without a listener Node would discard the answer
     let sent = 0;
     let silent = 0;
-    // Both ends share one event loop: when so many of its turns drain nothing, nothing will.
+    // Both ends share one event loop: after so many turns without progress there will be none.
     while (sent < limit && silent < 300) {
       if (request.writableNeedDrain) {
         silent += 1;

@@ -6,7 +6,7 @@ import { faultsOf } from './operations.ts';
 const OVER_LIMIT = { status: 403, body: { message: 'not contracted or activation limit exceeded.' } };
 const TAKEN = { status: 403, body: { message: 'ClientId is already in use.' } };
 
-/** The device's next command, acknowledged and answered. */
+/** Takes the device's next command, with PUBACK and answer. */
 async function answerNext(link: RawDevice, status: 'succeeded' | 'failed' = 'succeeded') {
   const command = await link.command();
   link.puback(command.packet);

@@ -11,7 +11,7 @@ const text = (body: string | Buffer, headers: Record<string, string> = JSON_TYPE
   headers,
 });
 
-// What is no JSON text in UTF-8: the same fault wherever a JSON body is due.
+// Bodies that are not JSON in UTF-8: the same fault for each operation with a JSON body.
 const NO_JSON: Record<string, RequestOptions> = {
   'a brace': text('{'),
   'a comma too many': text('{"a":1,}'),
@@ -180,7 +180,7 @@ t.test('bad input', async (t) => {
     const token = await world.tokenOf(tenant.applicationId, tenant.secret);
     const { hostname, port } = new URL(world.service.addresses.http);
     const chunk = `10000\r\n${'x'.repeat(0x10000)}\r\n`;
-    /** Sends on and on, and answers what it could read until the connection was closed. */
+    /** Sends without end; resolves to what it could read until the connection was closed. */
     async function sendEndlessly(): Promise<string> {
       const socket = connect({ host: hostname, port: Number(port) });
       t.teardown(() => socket.destroy());
@@ -200,7 +200,8 @@ t.test('bad input', async (t) => {
       await closed;
       return received;
     }
-    // Closing at once would reset the connection, and one in two would never see the answer.
+    // If the service closed the connection at once, TCP would reset it, and half of the clients would never see the
+    // answer.
     for (const received of await Promise.all(Array.from({ length: 8 }, sendEndlessly))) {
       t.match(received, /^HTTP\/1.1 413 /);
       t.match(received, /"message":"request body is larger than/);

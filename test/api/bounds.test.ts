@@ -73,7 +73,7 @@ t.test('large commands are bounded one by one, for a device, and for all devices
   t.equal((await put(other, largest)).status, 201, 'nor one for another device');
 
   const database = await world.raw();
-  // As if other devices of the application had 256 MiB before them.
+  // As if other devices of the application already had 256 MiB in the queue.
   const insert = `INSERT INTO transactions (device_id, application_id, operation, parameters, status, due,
     attempts, created_at, updated_at) VALUES (?, ?, 'setApn', ?, 'queued', 1, 0, 0, 0)`;
   const text = JSON.stringify({ apns: 'x'.repeat(4 * 1024 * 1024) });

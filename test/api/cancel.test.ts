@@ -6,7 +6,7 @@ t.test('the cancel of a transaction', async (t) => {
   const world = await startWorld(t);
   let tenants = 0;
 
-  /** A tenant of its own with an activated device: what arrives at its receiver belongs to one test. */
+  /** A separate tenant with an activated device, so that its receiver gets the webhooks of one test only. */
   async function setUp() {
     tenants += 1;
     const tenant = await world.createTenant(`dev${tenants}`);
@@ -17,17 +17,17 @@ t.test('the cancel of a transaction', async (t) => {
     return { tenant, ...device, put, cancel, read };
   }
 
-  /** Takes the next command, acknowledges it by PUBACK, and waits until that is stored. */
+  /** Takes the next command, sends its PUBACK, and waits until that is stored. */
   async function take(link: RawDevice) {
     const command = await link.command();
     link.puback(command.packet);
     link.publish('status', {});
-    await link.next('puback'); // so the PUBACK before it has been read
+    await link.next('puback'); // so the service has read the PUBACK before it
     await world.idle();
     return command;
   }
 
-  /** Everything that the tenant was told so far about one transaction. */
+  /** All events of one transaction that the tenant has received so far. */
   async function eventsOf(tenant: Tenant, transactionId: number): Promise<string[]> {
     await world.idle();
     return tenant.receiver.requests

@@ -37,7 +37,7 @@ async function setUp(t: Test, more: Record<string, string> = {}) {
     applicationId,
     anonymous,
     fetched,
-    /** The answer to op 1 with a token. */
+    /** Reads the settings of the application with a token. */
     get: (token: string) => anonymous.get(path, { token }),
     async sign(claims: Record<string, unknown> = {}, how: Parameters<typeof issuer.sign>[2] = {}) {
       const token = await issuer.sign(applicationId, claims, how);

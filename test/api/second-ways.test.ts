@@ -19,7 +19,7 @@ t.test('each second way to the same data', async (t) => {
     return answer.statusCode;
   };
 
-  /** A topic of the feed, and the ways to what it tells. */
+  /** Each topic of the feed, and the operations with the same content. */
   const topics: Record<string, readonly string[]> = {
     [`devices:${deviceId}`]: ['/devices'],
     [`device:${deviceId}`]: [`/devices/${deviceId}/status`, `/devices/${deviceId}/transactions`],

@@ -96,7 +96,7 @@ t.test('binaries', async (t) => {
   });
 });
 
-/** A new secret of the developer's second application. */
+/** Gets a new secret of the developer's second application. */
 async function secretOf({ world }: Awaited<ReturnType<typeof startSoftware>>): Promise<string> {
   return (await world.admin().post('/admin/v1/applications/dev-second/secret')).body.secret;
 }
@@ -195,7 +195,7 @@ t.test('op 23: register and upload', async (t) => {
 });
 
 t.test('when the object store does not answer: a clear 503, and nothing is lost', async (t) => {
-  // A port where nothing listens.
+  // A port on which nothing listens.
   const env = { LAPEL_S3_ENDPOINT: 'http://127.0.0.1:1' };
   process.env['AWS_ACCESS_KEY_ID'] = 'x';
   process.env['AWS_SECRET_ACCESS_KEY'] = 'y';

@@ -189,7 +189,7 @@ t.test('versions', async (t) => {
       await api.post(`${path}/packages`, { json: { package: name } });
       const add = () => api.post(`${path}/packages/${name}/versions`, { json: { version: '1.0.0' } });
       const remove = () => second.api.delete(`${second.path}/packages/${name}`);
-      // The one that is sent first by so many milliseconds is not always the one that comes first.
+      // The request that is sent some milliseconds earlier does not always arrive first.
       const ahead = pause(Math.floor(round / 2) % 4);
       const answers =
         round % 2 === 0

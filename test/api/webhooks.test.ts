@@ -12,9 +12,9 @@ t.test('the delivery log of an application', async (t) => {
   const device = await world.activatedDevice(tenant);
   const deliveries = `${tenant.path}/webhooks/deliveries`;
   const list = async (query = '') => (await tenant.api.get(`${deliveries}${query}`)).body;
-  /** A transaction that fails; its webhook comes if the receiver takes it. */
+  /** Makes a transaction fail; its webhook arrives if the receiver accepts it. */
   async function finish(): Promise<number> {
-    world.clock.advance(1000); // the log is in the order of time
+    world.clock.advance(1000); // the log is ordered by time
     const transactionId = transactionIdOf(await tenant.api.put(`${device.path}/settings/wifi`, { json: WIFI }));
     device.link.puback((await device.link.command()).packet);
     await device.link.ack({ transactionId, status: 'failed' });
@@ -26,7 +26,7 @@ t.test('the delivery log of an application', async (t) => {
       new Date(Number(headers['webhook-timestamp']) * 1000),
       body.toString(),
     );
-  /** Moves time over the whole retry schedule. */
+  /** Moves the time over the whole retry schedule. */
   async function exhaust(): Promise<void> {
     for (let attempt = 0; attempt < 10; attempt += 1) {
       await world.idle();

@@ -16,7 +16,7 @@ const sourceOf = (file: Buffer) => ({
   read: async (start: number, end: number) => file.subarray(start, end + 1),
 });
 
-/** What a reading is refused with. */
+/** The reason why a reading is refused. */
 const refusal = (reading: Promise<unknown>): Promise<unknown> =>
   reading.then(
     () => undefined,
@@ -63,7 +63,7 @@ void t.test('what a file says comes through the worker, and so does why it canno
 /** A module that a worker runs instead. */
 const moduleOf = (t: Test, text: string): URL => new URL(`file://${t.testdir({ 'worker.mjs': text })}/worker.mjs`);
 
-/** Advances the clock once the worker has begun. */
+/** Advances the clock when the worker has begun. */
 async function advanceWhenArmed(clock: FakeClock, milliseconds: number): Promise<void> {
   while (clock.timers() === 0) await new Promise((resolve) => setImmediate(resolve));
   clock.advance(milliseconds);

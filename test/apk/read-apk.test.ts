@@ -16,7 +16,7 @@ const GOOD = [
 const ANSWER = { package: 'com.example.camera', versionCode: 7, versionName: '1.2.3' };
 const without = (name: string) => GOOD.filter((each) => each.name !== name);
 
-/** A file in memory that counts what is read of it. */
+/** A file in memory that counts the bytes that are read. */
 function fileOf(bytes: Buffer) {
   const spent = { reads: 0, bytes: 0 };
   return {
@@ -125,7 +125,7 @@ await t.test('a manifest that is not one is refused', async (t) => {
     const cut = Buffer.from(document.subarray(0, length));
     await refused(t, file(cut), 'manifest_damaged', `cut at ${length}`);
     if (length < 8) continue;
-    cut.writeUInt32LE(length, 4); // the same, with a document that says that it is so short
+    cut.writeUInt32LE(length, 4); // the same, with a document that states this short length
     await refused(t, file(cut), 'manifest_damaged', `shortened to ${length}`);
   }
 });
@@ -231,7 +231,7 @@ await t.test('an error of reading is no fault of the file', async (t) => {
   await t.rejects(readApk(short), { name: 'ApkError', reason: 'not_an_archive' });
 });
 
-/** The right answer or an ApkError, and never more reads than the bound. */
+/** Asserts the right answer or an ApkError, and never more reads than the bound. */
 async function survives(t: Test, bytes: Buffer, answer: object, what: string): Promise<'answer' | 'error'> {
   const file = fileOf(bytes);
   let outcome: 'answer' | 'error' = 'answer';
@@ -271,7 +271,7 @@ for (const name of readdirSync(APKS)) {
       const flips = 1 + random(4);
       const where: string[] = [];
       for (let flip = 0; flip < flips; flip += 1) {
-        // Half of them in the directory, which is small and decides everything.
+        // Half of the changes are in the directory, which is small and decides everything.
         const at = random(2) ? random(apk.length) : apk.length - 1 - random(500);
         const bit = random(8);
         flipped[at] = flipped[at]! ^ (1 << bit);

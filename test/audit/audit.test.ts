@@ -23,7 +23,7 @@ t.test('the audit log', async (t) => {
       actor_kind: string;
       actor_name: string | null;
     }>('SELECT action, resource, status, actor_kind, actor_name FROM audit_log ORDER BY audit_id');
-  /** What a piece of work wrote. */
+  /** The entries that a piece of work wrote. */
   async function written(work: () => Promise<unknown>) {
     const before = (await rows()).length;
     await work();

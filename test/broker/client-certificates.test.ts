@@ -11,7 +11,7 @@ import { startSecured } from './secured-world.ts';
 async function start(t: Test) {
   const secured = await startSecured(t);
   const { ca, mqtts } = secured;
-  /** The CONNACK code of a login with a certificate, and the connection. */
+  /** Logs in with a certificate; resolves to the CONNACK code and the connection. */
   async function login(deviceId: string, shown: object, url = mqtts, credential?: string) {
     const options = { url, deviceId, connect: { username: deviceId }, tls: { ca, ...shown } };
     const link = await openRawDevice({ ...options, ...(credential !== undefined && { credential }) });
@@ -110,7 +110,8 @@ t.test('client certificates', { skip }, async (t) => {
       links.map(({ code }) => code),
       [0, 0, 4],
     );
-    // A session that is resumed shows no certificate again: it must not outlive what was judged with it.
+    // A resumed TLS session shows no certificate, so it must not outlive the state that the certificate was checked
+    // against.
     const socket = connectTls({ host: '127.0.0.1', port: Number(new URL(mqtts).port), ca, ...lost });
     const session = await new Promise<Buffer>((resolve) => socket.once('session', resolve));
     socket.destroy();

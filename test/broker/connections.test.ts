@@ -3,7 +3,7 @@ import mqttPacket from 'mqtt-packet';
 import t from 'tap';
 import { startWorld, WIFI } from '../world.ts';
 
-/** The head of a packet that claims a length. */
+/** The header of a packet that states a length. */
 function header(cmd: number, length: number): Buffer {
   const bytes = [cmd];
   let rest = length;

@@ -3,7 +3,7 @@ import t from 'tap';
 import type { RawDevice } from '../raw-device.ts';
 import { startWorld, type World } from '../world.ts';
 
-/** An event that the service refuses, and says so, each time that it carries it out. */
+/** An event that the service refuses with a message on `errors`, each time that it handles it. */
 const eventOf = (deviceId: string, messageId: number, size = 0): Buffer =>
   mqttPacket.generate({
     cmd: 'publish',
@@ -31,7 +31,7 @@ t.test('a message of QoS 2 that comes again before its PUBREL is carried out onc
   for (let count = 0; count < 5; count += 1) await link.next('pubrec');
   t.equal(await answersOf(world, link), 2);
   await link.drop();
-  // Who only knows the device's name makes nothing of it forgotten.
+  // A client that only knows the device's name cannot make the service forget its messages.
   const guess = await world.open({ ...device, credential: 'guessed', clean: true });
   t.equal((await guess.login()).returnCode, 4);
   await guess.closed;

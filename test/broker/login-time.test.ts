@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import t from 'tap';
 import { createLoginTime } from '../../src/edge/mqtt/login-time.ts';
 
-/** Timers that a test lets fire, as late as it likes. */
+/** Timers that fire when the test says so, also late. */
 function handTimers() {
   const timers: { milliseconds: number; task: () => void }[] = [];
   return {
@@ -43,11 +43,11 @@ t.test('the time in which the service stood still is one piece, and who has spok
   const expired: string[] = [];
   const time = createLoginTime<string>({ clock, milliseconds: 10_000 }, (name) => expired.push(name));
   time.begin('device');
-  await clock.fire(); // a minute late: a timer that is late fires once
+  await clock.fire(); // a minute late: a late timer fires once
   t.same(expired, []);
   for (let piece = 0; piece < 8; piece += 1) await clock.fire();
   const last = clock.fire();
-  time.end('device'); // its CONNECT lay in the socket, and is read before it is looked whose time is over
+  time.end('device'); // its CONNECT was in the socket, and is read before expired connections are closed
   await last;
   t.same(expired, []);
 });

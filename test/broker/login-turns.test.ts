@@ -2,7 +2,7 @@ import t from 'tap';
 import { createDemand } from '../../src/core/transactions/demand.ts';
 import { createLoginTurns, LOGINS } from '../../src/edge/mqtt/login-turns.ts';
 
-/** Turns on a clock that stands still but when it is moved. */
+/** Turns on a clock that only the test moves. */
 function startTurns(perSecond: number) {
   let time = 1000;
   let task: { at: number; run: () => void } | undefined;

@@ -16,7 +16,7 @@ const statusOf = (deviceId: string, messageId: number): Buffer =>
     retain: false,
   });
 
-/** The figure of a metric. */
+/** The value of a metric. */
 async function metric(world: World, name: string): Promise<number> {
   const text = (await world.anonymousAdmin().get('/metrics')).body as string;
   return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1]);

@@ -7,7 +7,7 @@ import { startWorld, transactionIdOf, WIFI } from '../world.ts';
 
 const deep = `${'{"a":'.repeat(9000)}1${'}'.repeat(9000)}`;
 
-/** What comes on the errors topic for a message, as `loc type` for each fault, after its PUBACK. */
+/** The faults that the errors topic reports for a message, as `loc type`, after its PUBACK. */
 async function toldOf(link: RawDevice, kind: string, message: unknown) {
   link.publish(kind, message);
   const packet = await link.next('publish');

@@ -15,7 +15,7 @@ t.test('a device that sends more than its rate is cut off, and what it sends aga
     data: { macAddress: 'AA:BB:CC:DD:EE:FF', name: null },
   });
 
-  world.clock.advance(1000); // its subscriptions counted, too
+  world.clock.advance(1000); // its subscriptions counted as well
   for (let number = 0; number < 15; number += 1) link.publish('events', event(number));
   await link.closed;
   t.equal(link.pending('puback').length, 10, 'twice the rate at once is acknowledged, and no more');
@@ -41,7 +41,8 @@ t.test('a device that sends more than its rate is cut off, and what it sends aga
 
 t.test('acks count, and a device that answers what it was sent is never cut off for it', async (t) => {
   const world = await startWorld(t, { env: { LAPEL_DEVICE_RATE_LIMIT: '400' } });
-  const KEPT = 2_048 + 2 * 400 - 1; // what it may have kept while it was away, and what it may send at once
+  // Acknowledgements that it may have kept while offline, and those that it may send at once.
+  const KEPT = 2_048 + 2 * 400 - 1;
   const tenant = await world.createTenant();
   const { link, path, deviceId, credential } = await world.activatedDevice(tenant);
   const repeated = { transactionId: 1, status: 'succeeded' };
@@ -142,7 +143,7 @@ t.test('a connection that sends packets of any kind faster than its rate is read
   const before: number[] = [];
   for (let seconds = 0; seconds < 6; seconds += 1) {
     await link.next('pingresp');
-    // A packet behind the pings of this second is not answered before the clock moves on.
+    // A packet behind the pings of this second is answered only after the clock moves on.
     for (let turns = 0; turns < 20; turns += 1) await turn();
     before.push(link.pending('pingresp').length);
     for (let step = 0; step < 20; step += 1) {

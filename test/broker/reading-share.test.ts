@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import t from 'tap';
 import { createReadingShare } from '../../src/edge/mqtt/reading-share.ts';
 
-/** A share, whose time goes by as told, and connections that have runs to hand on. */
+/** A share whose time the test moves, and connections with packets to handle. */
 function createWorld() {
   let time = 0;
   const share = createReadingShare({ now: () => time, used: () => time });
@@ -11,7 +11,7 @@ function createWorld() {
     share.begins(developerId);
     time += milliseconds;
   };
-  /** A connection of a device that has so many runs to hand on, each of so many bytes, which takes so long. */
+  /** A connection of a device with so many runs to handle, each of so many bytes, which takes so long. */
   function connection(developerId: string, deviceId: string, runs: number, milliseconds = 20, bytes = 100): void {
     const resume = (): void => {
       order.push(deviceId);

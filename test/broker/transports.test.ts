@@ -133,12 +133,12 @@ t.test('connections are counted over all listeners', { skip }, async (t) => {
   t.equal((await next.login()).returnCode, 0);
 });
 
-/** The answer to raw HTTP over TLS. */
+/** Sends raw HTTP over TLS; resolves to the answer. */
 function fetchOver(url: string, ca: Buffer, request: string, options: object = {}): Promise<string> {
   return new Promise((resolve) => {
     const socket = connectTls({ host: '127.0.0.1', port: Number(new URL(url).port), ca, ...options });
     socket.on('error', () => undefined);
-    // Half open, this goes on until the other side is gone.
+    // On a half-open connection this continues until the other side is gone.
     const writeOn = (): void => {
       if (!socket.destroyed) socket.write('more', () => setImmediate(writeOn));
     };
@@ -226,7 +226,7 @@ t.test('the time to log in begins when the handshake of TLS is done', { skip }, 
   });
   await once(silent, 'secureConnect');
   while (!ended) {
-    await turn(); // in which the end of the handshake arrives
+    await turn(); // time for the end of the handshake to arrive
     world.clock.advance(10_000);
   }
   t.pass('who says nothing behind it is cut off');

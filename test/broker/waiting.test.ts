@@ -4,7 +4,7 @@ import t, { type Test } from 'tap';
 import { createLog } from '../../src/runtime/log.ts';
 import { deviceIdOf, startWorld, type World } from '../world.ts';
 
-/** The figure of a metric with its labels; 0 when there is none. */
+/** The value of a metric with its labels; 0 if there is none. */
 async function metric(world: World, name: string): Promise<number> {
   const text = (await world.anonymousAdmin().get('/metrics')).body as string;
   const line = text.split('\n').find((one) => one.startsWith(`${name} `));
@@ -13,7 +13,7 @@ async function metric(world: World, name: string): Promise<number> {
 const refused = (world: World, reason: string): Promise<number> =>
   metric(world, `lapel_mqtt_refused_total{reason="${reason}"}`);
 
-/** A connection that says nothing; of another address than the others when told. */
+/** A connection that sends nothing; `localAddress` is its address. */
 async function silent(t: Test, world: World, localAddress = '127.0.0.1'): Promise<Socket & { ended: Promise<void> }> {
   const { port } = new URL(world.service.addresses.mqtt);
   const socket = connect({ host: '127.0.0.1', port: Number(port), localAddress });
@@ -27,12 +27,12 @@ async function silent(t: Test, world: World, localAddress = '127.0.0.1'): Promis
   return Object.assign(socket, { ended });
 }
 
-/** Resolves when the service has taken in so many connections that have not logged in. */
+/** Resolves when the service has so many connections without login. */
 async function waiting(world: World, count: number): Promise<void> {
   while ((await metric(world, 'lapel_mqtt_connections_waiting')) !== count) await turn();
 }
 
-/** What is logged at `info` and above, as objects. */
+/** Collects the log lines at `info` and above, as objects. */
 function logLines() {
   const lines: Record<string, unknown>[] = [];
   const destination = {
@@ -122,7 +122,7 @@ t.test('a connection has ten seconds for its CONNECT, whatever it says until the
   const pageEnded = new Promise((resolve) => page.once('close', resolve));
   page.write('GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\n');
   const link = await world.open({ ...device, url: world.service.addresses.mqttWs } as Parameters<World['open']>[0]);
-  link.socket.write(Buffer.from([0x10])); // a WebSocket that is open
+  link.socket.write(Buffer.from([0x10])); // an open WebSocket
   await waiting(world, 4);
   world.clock.advance(9999);
   await world.connect(device);

@@ -12,7 +12,7 @@ interface Device {
 
 const bytesOf = (packet: Record<string, unknown>): Buffer => mqttPacket.generate(packet as unknown as Packet);
 
-/** A device that is logged in and subscribes its commands, and each message that comes to it. */
+/** Logs a device in, subscribes to its commands, and collects its messages. */
 async function open(t: Test, world: World, device: Device) {
   const webSocket = new WebSocket(world.service.addresses.mqttWs ?? '', 'mqtt');
   t.teardown(() => webSocket.terminate());

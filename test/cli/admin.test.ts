@@ -113,7 +113,7 @@ t.test('a long list comes whole through a slow pipe', async (t) => {
   const child = spawn(process.execPath, [MAIN, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
   t.teardown(() => child.kill('SIGKILL'));
   const exited = once(child, 'exit');
-  await once(child.stdout, 'readable'); // more than a pipe holds is there, and nobody takes it yet
+  await once(child.stdout, 'readable'); // the output is longer than a pipe holds, and is not read yet
   const list = (await json(child.stdout)) as { total: number };
   t.equal(list.total, 60);
   t.same(await exited, [0, null]);

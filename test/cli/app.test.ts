@@ -139,7 +139,7 @@ t.test('people get a table of the devices; progress moves on a terminal', async 
     env: { NO_COLOR: '1' },
     async pause() {
       pauses += 1;
-      if (pauses > 20) looked.resolve(); // it has read the transaction since the progress came
+      if (pauses > 20) looked.resolve(); // it has read the transaction after the progress
       await realPause(2);
     },
   });

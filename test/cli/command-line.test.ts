@@ -10,7 +10,7 @@ const OPTIONS = {
   status: { value: 'S', choices: ['queued', 'failed'], text: 'which' },
   latest: { text: 'a flag' },
 };
-/** What a UsageError names. */
+/** The option and message of a UsageError. */
 function faultOf(read: () => unknown): string {
   try {
     read();

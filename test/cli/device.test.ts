@@ -24,7 +24,7 @@ t.test('lapel device', async (t) => {
     NO_COLOR: '1',
   };
   const lapel = (line: string, more: Parameters<typeof run>[1] = {}) => run(line.split(' '), { env, ...more });
-  /** The next command of the device, which it answers. */
+  /** Takes the next command of the device, and answers it. */
   async function answer(result?: object, status = 'succeeded', more: object = {}) {
     const { transactionId, operation, parameters, packet } = await link.command();
     link.puback(packet);

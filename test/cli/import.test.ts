@@ -33,7 +33,7 @@ t.test('lapel admin device import', async (t) => {
     });
   const total = async (): Promise<number> => (await world.admin().get('/admin/v1/developers/dev/devices')).body.total;
 
-  /** In front of administration: breaks the connection after so many lines of answers, so many times. */
+  /** A proxy in front of administration that breaks the connection after so many lines of answers, so many times. */
   let breaks = 0;
   let afterLines = 0;
   let afterLinesThen: number | undefined;
@@ -161,7 +161,7 @@ t.test('lapel admin device import', async (t) => {
       onWrite: (text) => text.includes('continuing') && controller.abort(),
     });
     t.match(interrupted, { code: 130, stderr: /Stopped: .*\nRun the same command again to continue/ });
-    // A run that was killed in the middle of a write.
+    // As after a run that was killed in the middle of a write.
     writeFileSync(at('d.out'), `${readFileSync(at('d.out'), 'utf8')}{"deviceId":"350`);
     const last = await lapel(line);
     t.equal(last.code, 0, last.stderr);
@@ -218,7 +218,7 @@ t.test('the output knows what became of each device, however the run ended', asy
   first.settle(1, false);
   first.settle(2, true);
   await first.flush();
-  first.settle(3, true); // and was never written down
+  first.settle(3, true); // and its outcome was never stored
   await first.close();
   writeFileSync(path, `${readFileSync(path, 'utf8')}{"answ`);
 

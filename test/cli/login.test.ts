@@ -89,7 +89,7 @@ t.test('profiles', async (t) => {
 
 t.test('a person is asked on the terminal; what is hidden is not shown', async (t) => {
   const { TERM = '' } = process.env;
-  process.env['TERM'] = 'xterm'; // a dumb one, as some builders set it, has no key that takes back
+  process.env['TERM'] = 'xterm'; // a dumb terminal, which some builders set, has no key to delete characters
   t.teardown(() => {
     process.env['TERM'] = TERM;
   });

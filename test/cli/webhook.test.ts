@@ -5,7 +5,8 @@ import { startWorld, WIFI } from '../world.ts';
 import { run } from './run.ts';
 
 t.test('lapel settings and lapel webhook', async (t) => {
-  const world = await startWorld(t, { clock: createFakeClock(Date.now() * 1000) }); // signatures hold five minutes
+  // Signatures are valid for five minutes.
+  const world = await startWorld(t, { clock: createFakeClock(Date.now() * 1000) });
   const tenant = await world.createTenant('dev', { key: false, deviceEvent: false });
   const old = tenant.receiver.url;
   const env = {
@@ -17,7 +18,7 @@ t.test('lapel settings and lapel webhook', async (t) => {
   type More = Parameters<typeof run>[1];
   const lapel = (line: string, more: More = {}) => run(line.split(' '), { env, ...more });
   const settings = async (): Promise<Record<string, unknown>> => (await tenant.api.get(tenant.path)).body;
-  /** Listens until something is written that has `last` in it; `then` is called when it is ready. */
+  /** Listens until the output contains `last`; `then` is called when the receiver is ready. */
   async function listen(
     line: string,
     last: string,
@@ -88,7 +89,7 @@ t.test('lapel settings and lapel webhook', async (t) => {
       await tenant.api.put(`${device.path}/settings/wifi`, { json: WIFI });
       const { transactionId } = await device.link.command();
       await device.link.ack({ transactionId, status: 'succeeded' });
-      await lapel('settings key --replace'); // what comes now is signed with another key
+      await lapel('settings key --replace'); // later webhooks are signed with another key
       await lapel('webhook test callEvent');
     });
     t.equal(ended.code, 130);

@@ -7,7 +7,7 @@ import { verifyWebhook } from '../../src/clients/client/verify-webhook.ts';
 import { createFakeClock } from '../fake-clock.ts';
 import { startWorld, WIFI } from '../world.ts';
 
-/** In front of the service: loses answers on demand, after the service has given them. */
+/** A proxy in front of the service. On demand it loses answers, after the service has given them. */
 async function startProxy(t: Test, target: string) {
   let toLose = 0;
   const seen: { method: string; url: string; key: string | undefined }[] = [];
@@ -174,7 +174,8 @@ t.test('the typed client says at once that a longer wait is asked for than a cal
 
 t.test('the typed client says of a page of something else that it is no answer of this service', async (t) => {
   const server = createServer((request, response) => {
-    response.end(request.method === 'POST' ? '{"access_token":"a"}' : '<h1>Welcome</h1>'); // a token may say nothing of its life
+    // A token need not state its lifetime.
+    response.end(request.method === 'POST' ? '{"access_token":"a"}' : '<h1>Welcome</h1>');
   }).listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));
   t.teardown(() => server.close());

@@ -3,7 +3,7 @@ import { fromPayload, type Hint, toLine, toPayloads } from '../../src/platform/c
 import { createDatabase, NO_POSTGRES as skip } from '../postgres/databases.ts';
 import { startMember } from './members.ts';
 
-t.jobs = 4; // they wait for leases, most of the time
+t.jobs = 4; // the tests mostly wait for leases
 
 t.test('hints fit into payloads, and come out of them in order', async (t) => {
   const hints: Hint[] = Array.from({ length: 1_000 }, (_, at) => ({

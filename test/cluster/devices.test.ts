@@ -117,7 +117,8 @@ t.test('what ends a device’s right to its connection ends it at whichever node
   const admin = world.admin({ node: 1 });
   t.equal((await elsewhere.get(tenant.path)).status, 200);
   await world.admin().post(`/admin/v1/applications/${tenant.applicationId}/secret`);
-  while ((await elsewhere.get(tenant.path)).status === 200) await world.idle(); // its clock stands still: a hint it is
+  // Its clock stands still, so only a hint can be the cause.
+  while ((await elsewhere.get(tenant.path)).status === 200) await world.idle();
   await admin.patch(`/admin/v1/devices/${device.deviceId}`, { json: { blocked: true } });
   await device.link.closed;
   await admin.patch(`/admin/v1/devices/${device.deviceId}`, { json: { blocked: false } });
@@ -193,7 +194,7 @@ t.test(
   { skip },
   async (t) => {
     const random = createRandom(12);
-    let losing = false; // time stands still before, and nobody looks
+    let losing = false; // before, time stands still, and no node searches
     const { world, tenant, device, elsewhere } = await twoNodes(t, { loses: () => losing && random() < 0.5 });
     losing = true;
     const time = setInterval(() => world.clock.advance(1_000), 10);

@@ -60,12 +60,16 @@ t.test(
 t.test('a limit is divided by use: what other nodes do not use is for who does', { skip }, async (t) => {
   const LIMIT = 20;
   const { world, tenant, elsewhere } = await twoNodes(t, { env: { LAPEL_RATE_LIMIT: String(LIMIT) } });
-  /** How many requests are let through at once. */
+  /** The number of requests that are accepted at once. */
   async function drain(api: typeof elsewhere): Promise<number> {
     for (let count = 0; ; count += 1) if ((await api.get(tenant.path)).status === 429) return count;
   }
-  const told = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 150)); // by the next beat of a lease
-  /** What each of these lets through in one second, when all of it is asked for; when the nodes have heard of one another. */
+  // With the next renewal of a lease.
+  const told = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 150));
+  /**
+   * The number of requests that each of these nodes accepts in a second under full load, when the nodes know each
+   * other's use.
+   */
   async function until(apis: (typeof elsewhere)[], fits: (counts: number[]) => boolean): Promise<number[]> {
     let counts: number[] = [];
     for (let tries = 0; tries < 20; tries += 1) {

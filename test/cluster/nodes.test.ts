@@ -2,7 +2,7 @@ import t from 'tap';
 import { createDatabase, NO_POSTGRES as skip } from '../postgres/databases.ts';
 import { QUICK, startMember } from './members.ts';
 
-/** Of one that is refused: for how long it hopes. */
+/** For a node that is refused: how long it tries. */
 const SHORT = { renewMs: 20, validMs: 200 };
 
 await t.test('a node that was frozen for longer than its lease does nothing with it any more', { skip }, async (t) => {
@@ -18,7 +18,7 @@ await t.test('a node that was frozen for longer than its lease does nothing with
 });
 
 await t.test('a node on a machine that was suspended does not believe in its lease', { skip }, async (t) => {
-  let suspended = 0; // the steady clock stood still
+  let suspended = 0; // the monotonic clock stood still
   const member = await startMember(t, await createDatabase(t), { wall: () => Date.now() + suspended });
   await member.until(() => member.mine().length === 64);
   suspended = 60_000;
@@ -30,7 +30,7 @@ await t.test('a node on a machine that was suspended does not believe in its lea
   t.ok(member.nodes.mayAct(), 'it asks whether it still has it');
 });
 
-t.jobs = 4; // they wait for leases, most of the time
+t.jobs = 4; // the tests mostly wait for leases
 
 t.test('nodes see one another come and go', { skip }, async (t) => {
   const url = await createDatabase(t);

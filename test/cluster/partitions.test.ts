@@ -5,10 +5,10 @@ import { startMember } from './members.ts';
 
 type Member = Awaited<ReturnType<typeof startMember>>;
 const ALL = Array.from({ length: PARTITIONS }, (_, at) => at);
-/** What several have together, each once. */
+/** The partitions of several members, in order. */
 const together = (...members: Member[]): number[] => members.flatMap((member) => member.mine()).sort((a, b) => a - b);
 
-t.jobs = 4; // they wait for leases, most of the time
+t.jobs = 4; // the tests mostly wait for leases
 
 t.test('a receiver is in the same partition in every release', async (t) => {
   t.equal(partitionOf({ applicationId: 'dev-app', setting: 'deviceEvent' }), 53);

@@ -3,7 +3,7 @@ import { NO_POSTGRES as skip } from '../postgres/databases.ts';
 import type { Tenant, World } from '../world.ts';
 import { nodesSeen, put, twoNodes } from './nodes-world.ts';
 
-/** Records some `test` events by a node; answers when all are stored. */
+/** Makes some `test` events through a node; resolves when all are stored. */
 async function record(api: Tenant['api'], { path }: Tenant, count: number): Promise<void> {
   for (let index = 0; index < count; index += 1) {
     const { status } = await api.post(`${path}/webhooks/test`, { json: { setting: 'deviceEvent' } });
@@ -11,7 +11,7 @@ async function record(api: Tenant['api'], { path }: Tenant, count: number): Prom
   }
 }
 
-/** Takes so many, and says how often each of all that came so far was sent. */
+/** Takes so many webhooks; returns how often each of all received ones was sent. */
 async function take({ receiver }: Tenant, count: number): Promise<number[]> {
   for (let index = 0; index < count; index += 1) await receiver.next();
   const times = Map.groupBy(receiver.requests, ({ headers }) => headers['webhook-id']);
@@ -24,7 +24,7 @@ const once = (t: Test, times: number[]): boolean =>
     'each once',
   );
 
-/** All hints that were sent before have come: what is told after them has. */
+/** Resolves when all earlier hints have arrived, because a later one has. */
 async function hintsCame(tenant: Tenant, [here, there]: [{ path: string; link: Link }, { path: string; link: Link }]) {
   await put(await tenant.at(1), here.path);
   await here.link.command();
@@ -41,7 +41,7 @@ t.test('a receiver gets what all nodes have for it, each once and within one win
   once(t, await take(tenant, 10));
   await world.idle();
 
-  // One that nobody has sent anything to yet has a window of four.
+  // A receiver that nothing was sent to has a window of four.
   const other = await world.createTenant('other');
   other.receiver.answer({ hang: true });
   await record(await other.at(1), other, 10);

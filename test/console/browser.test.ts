@@ -14,7 +14,7 @@ const PHONE = { width: 390, height: 800 };
 const MINUTE = 60_000;
 const WARNING = `the device reported firmware 8 ${HOSTILE.script}; it answers`;
 
-/** What is wrong with a page, whatever is on it. */
+/** Checks a page for faults that any page could have. */
 async function checkPage(t: Test, watched: Watched, name: string): Promise<void> {
   const { page } = watched;
   await page.setViewportSize(DESK);
@@ -48,7 +48,7 @@ t.test('the console in a browser', { skip }, async (t) => {
     await page.getByRole('button', { name: 'Sign in' }).click();
   }
 
-  // What is wrong in one test is not held against the next.
+  // Faults of one test do not count for the next.
   t.beforeEach(() => void operator.faults.splice(0));
 
   await t.test('nobody gets in without the token, and nobody guesses it', async (t) => {
@@ -342,7 +342,7 @@ t.test('the console in a browser', { skip }, async (t) => {
     await heading('Health').waitFor();
     await operator.settled();
     clock.advance(31 * MINUTE);
-    // Something has to be asked: by whoever is there, unless the page has done it by itself before.
+    // A request is needed: either the person makes it, or the page has made it before.
     const reload = page.getByRole('link', { name: 'Audit log' });
     await reload.dispatchEvent('click', undefined, { timeout: 1_000 }).catch(() => undefined);
     await page.getByText(/session has ended/).waitFor();

@@ -7,7 +7,7 @@ import { deviceIdOf } from '../world.ts';
 const [ONE, TWO, THREE] = [deviceIdOf(1), deviceIdOf(2), deviceIdOf(3)] as const;
 const OWN = 'c'.repeat(32);
 
-/** What the service reads of a file. */
+/** The devices that the service reads from a file. */
 async function readBy(type: string, text: string) {
   const lines = [];
   for await (const line of readerOf(type)!(Readable.from([Buffer.from(text)]))) lines.push(line);

@@ -14,7 +14,7 @@ interface Row {
   status: string;
 }
 
-/** A feed over rows that a test holds in its hand. */
+/** A feed over rows that the test controls. */
 function startFeed({ hasOthers = false } = {}) {
   const clock = createFakeClock();
   const watch = new Watch();

@@ -9,7 +9,7 @@ import { type Item, open, type reader } from './feed-client.ts';
 
 const FLUSH = 250;
 
-/** What the service does, and says, of a moment. */
+/** Moves the clock, and waits until the feed has flushed. */
 async function flush(world: World, milliseconds = FLUSH): Promise<void> {
   for (let passed = 0; passed < milliseconds; passed += FLUSH) {
     await world.idle();
@@ -18,10 +18,10 @@ async function flush(world: World, milliseconds = FLUSH): Promise<void> {
   }
 }
 
-/** What was written is on its way: else a clock that jumps would find a reader that takes nothing. */
+/** Waits until written data is on its way: otherwise a clock that jumps would find a reader that takes nothing. */
 const written = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 5));
 
-/** The next changes; time goes on until there are some. */
+/** The next changes; moves the clock until there are some. */
 async function soon(world: World, feed: ReturnType<typeof reader>): Promise<Item[]> {
   while (!feed.events.some(({ event }) => event === 'change')) {
     await flush(world);
@@ -314,7 +314,7 @@ t.test('the feed', async (t) => {
     );
     t.same(await feeds[0]?.next('bye'), { reason: 'room' });
     const ended = (): number => feeds.filter(({ events }) => events.some(({ event }) => event === 'bye')).length;
-    while (ended() < others.length - 1) await written(); // the first was taken above
+    while (ended() < others.length - 1) await written(); // the first one was read above
     t.match(await metrics(), `lapel_console_feeds_evicted_total ${others.length}`);
     t.equal((await asApplication('transactions')).status, 429, 'who has most gets no other’s');
     t.equal((await asAdmin(t, world, 'transactions')).status, 200, 'administration has its own');
@@ -354,7 +354,7 @@ t.test('the feed', async (t) => {
     const refused = async (): Promise<boolean> =>
       String((await world.anonymousAdmin().get('/metrics')).body).includes('{bound="feed_progress"}');
     const text = 'x'.repeat(4000);
-    // What the kernel takes for it is some MiB: first it is filled.
+    // The kernel buffers some MiB for it, which must be filled first.
     while (!(await refused())) {
       for (let number = 0; number < 50; number += 1) device.link.publish('status', { lang: 'en', text });
       for (let number = 0; number < 50; number += 1) await device.link.next('puback');

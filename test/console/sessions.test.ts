@@ -12,7 +12,7 @@ t.test('the operator’s session', async (t) => {
   const world = await startWorld(t, { env: { LAPEL_CONSOLE_URL: 'https://lapel.test' } });
   const { clock } = world;
 
-  /** What the console's page sends; other headers in their place, or without one. */
+  /** A request of the console's page; with other headers, or without one. */
   async function send(
     method: string,
     path: string,

@@ -45,7 +45,7 @@ t.test('errors are told with each faulty field', async (t) => {
   t.equal(wordsOf(undefined), null);
 });
 
-/** A body that comes in the pieces that it is given in, also in the middle of a character. */
+/** A body that arrives in these pieces, also split inside a character. */
 function inPieces(text: string, size: number): Response {
   const whole = new TextEncoder().encode(text);
   const pieces = Array.from({ length: Math.ceil(whole.length / size) }, (_, n) =>

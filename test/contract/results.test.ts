@@ -12,7 +12,7 @@ const [PEER] = peersOf('490154203237518');
 const BLUETOOTH = { type: 'bluetooth' };
 const INSTALL = { package: 'com.example.camera', version: '1.0.0' };
 
-/** Parameters with which a simulated device answers a success. */
+/** Parameters with which a simulated device succeeds. */
 const PARAMETERS: Record<string, Record<string, unknown>> = {
   activate: { applicationId: 'patrol', clientId: 'camera-07' },
   deactivate: { applicationId: 'patrol' },

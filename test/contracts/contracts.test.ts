@@ -86,7 +86,7 @@ t.test('Luhn: of ten last digits exactly one is right', async (t) => {
 });
 
 t.test('every schema obeys JSON Schema 2020-12', async (t) => {
-  // The service does not ask: it would be most of its start.
+  // The service does not check this, because it would take most of its start.
   const ajv = new Ajv2020({ strict: false, logger: false });
   for (const [name, document] of contracts.documents) {
     t.ok(ajv.validateSchema(document), `${name} ${ajv.errorsText(ajv.errors)}`);

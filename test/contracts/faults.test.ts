@@ -8,7 +8,7 @@ import { judgedSchema } from '../../src/platform/contracts/judged-schema.ts';
 
 const contracts = loadContracts();
 
-/** `loc type msg` of every fault: one line each, so that a doubled one is seen. */
+/** Every fault as a line `loc type msg`, so that a duplicate is visible. */
 const found = (name: SchemaName, value: unknown): string[] => contracts.faults(name, value, 'body').map(line);
 const line = ({ loc, type, msg }: Fault): string => `${loc.join('.')} ${type} ${msg}`;
 

@@ -14,7 +14,7 @@ t.test('who asks many questions lets others ask between any two of them', async 
     await many.get(COUNT, 10_000);
     answered.push(name);
   });
-  await Promise.resolve(); // the first is on its way
+  await Promise.resolve(); // the first is in progress
   await database.aside.get(COUNT, 10_000);
   answered.push('another');
   await Promise.all(asked);
@@ -37,7 +37,7 @@ t.test(
     const asking = createAsking();
     const sql = inTurn(database.aside, asking.whose);
     const answered: string[] = [];
-    /** A list of so many questions, one after another, in the name of an application. */
+    /** Lists with so many queries, one after another, in the name of an application. */
     const list = (developerId: string, applicationId: string, questions: number): Promise<void> =>
       asking.run(developerId, applicationId, async () => {
         for (let question = 0; question < questions; question += 1) {
@@ -46,7 +46,7 @@ t.test(
         }
       });
     const many = Array.from({ length: 16 }, (_, index) => list('many', `many ${index % 8}`, 5));
-    await Promise.resolve(); // the first is on its way
+    await Promise.resolve(); // the first is in progress
     await list('few', 'few', 4);
     t.ok(answered.length <= 9, `${answered.length} questions were answered until its four were`);
     await Promise.all(many);

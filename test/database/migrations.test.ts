@@ -7,7 +7,7 @@ import { migrate as migrateSqlite } from '../../src/platform/database/sqlite/mig
 import { createEmptyDatabase } from '../postgres/databases.ts';
 import { onBoth } from './kinds.ts';
 
-/** The last of those before there were nodes beside which it could run. */
+/** The last migration from before there were nodes that run beside it. */
 const LAST_ALONE = 17;
 const REMOVES = /^-- Removes what releases since \S+ do not read\.\n/;
 
@@ -21,7 +21,7 @@ t.test('the migrations of both databases are of one name and number', async (t) 
   );
 });
 
-/** What a statement takes away from nodes of the release before; undefined when it only adds. */
+/** The part of a statement that would break nodes of the former release; undefined if it only adds. */
 function takesAway(statement: string): string | undefined {
   const [taken] = /\b(DROP|RENAME|SET NOT NULL|ALTER COLUMN|TRUNCATE)\b|\bADD CONSTRAINT\b/i.exec(statement) ?? [];
   if (taken !== undefined && !/^\s*DROP INDEX\b/i.test(statement)) return taken;

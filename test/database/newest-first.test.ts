@@ -8,7 +8,7 @@ interface Row {
 }
 
 const ROWS = 25_000;
-/** Every thousandth is rare, the first twelve are first. */
+/** Every thousandth row is rare; the first twelve are of another kind. */
 const kindOf = (id: number): string => (id <= 12 ? 'first' : id % 1000 === 0 ? 'rare' : 'common');
 
 void t.test('pages of a list', async (t) => {

@@ -10,7 +10,7 @@ import {
 } from '../../src/views/transactions-repository.ts';
 import { openTestDatabase } from '../applications/tenant.ts';
 
-// What lists of a whole fleet look at, by the plans of their statements: nothing of it is different for more rows.
+// The plans of the lists' statements show which rows they read; they are the same for more rows.
 t.test('lists of a whole fleet look at what their indexes name', async (t) => {
   const { database } = openTestDatabase(t);
   await database.transact(async (unit) => {

@@ -7,7 +7,7 @@ const insert = "INSERT INTO developers (developer_id, name, created_at) VALUES (
 const count = 'SELECT count(*) AS "n" FROM developers';
 const all = 'SELECT developer_id AS "id" FROM developers ORDER BY developer_id';
 
-// Each unit names a device of its own, so that they share a commit on a server too.
+// Each unit has the key of another device, so that they share a commit on a server, too.
 onBoth(t, async (t, kind) => {
   await t.test('units of work that arrive together share one commit', async (t) => {
     const commits: number[] = [];
@@ -280,7 +280,7 @@ onBoth(t, async (t, kind) => {
     const crowd: Promise<unknown>[] = [];
     for (let n = 0; n < 300; n += 1) {
       crowd.push(database.transactInCrowd((unit) => unit.run(insert, `d${n}`), `d${n}`));
-      await turn(); // each comes in a turn of the event loop of its own
+      await turn(); // each arrives in a separate turn of the event loop
     }
     await Promise.all(crowd);
     t.equal(

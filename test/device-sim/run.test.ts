@@ -19,7 +19,7 @@ async function simulate(...args: string[]) {
   return { stdout, stderr, code };
 }
 
-/** A run in this process, of a broker that is no Lapel: nobody asks anything of the devices. */
+/** A run in this process against a plain broker, without a customer. */
 async function runHere(line: string, stopped: AbortSignal = new AbortController().signal) {
   const read = readCommandLine(line.split(' '), {});
   if (read.do !== 'run') throw new Error(`"${line}" is no run`);

@@ -14,7 +14,7 @@ import { startUploadServer } from './files/upload-server.ts';
 type Event = { type: string; data: Record<string, unknown> };
 type Asked = { data: { files?: { name: string }[]; name: string } };
 
-/** The real service, a tenant whose settings all lead to one receiver, and a store that the receiver has URLs of. */
+/** The real service, a tenant whose settings all lead to one receiver, and a store for uploads. */
 t.test('a wearable and the real service', async (t) => {
   const clock = createFakeClock(Date.now() * 1000); // webhooks are verified against the real time
   const world = await startWorld(t, { clock, env: { LAPEL_ALLOW_HTTP_WEBHOOKS: 'true' } });

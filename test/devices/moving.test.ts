@@ -26,7 +26,7 @@ t.test('a device that moves to another developer shows nothing of what it said b
   await device.link.ack({ transactionId, status: 'succeeded' });
   await former.event();
 
-  // A message of QoS 2 that is half sent, and a will: both were meant for the former developer.
+  // A half-sent message of QoS 2, and a will: both were meant for the former developer.
   await device.link.drop();
   const topic = `devices/${deviceId}/status`;
   const will = { topic, payload: Buffer.from(JSON.stringify(STATUS)), qos: 1, retain: false };
@@ -39,10 +39,10 @@ t.test('a device that moves to another developer shows nothing of what it said b
   t.equal((await world.admin().patch(own, { json: { developerId: 'latter' } })).status, 200);
   await link.closed;
   await world.idle();
-  world.clock.advance(120_000); // whatever is gathered is written
+  world.clock.advance(120_000); // writes everything that was collected
   await world.idle();
   t.match((await latter.api.get(at(latter, ''))).body, { status: 'deactivated' });
-  // When it was last seen is asked of activated devices only, and those have been heard of since: so on the disk.
+  // The API shows the last-seen time of activated devices only, so the test reads it from the database.
   const database = await world.raw();
   for (const table of ['device_status', 'device_presence', 'device_events', 'device_requests']) {
     t.same(await database.all(`SELECT * FROM ${table} WHERE device_id = ?`, deviceId), [], table);

@@ -11,7 +11,8 @@ import { createSigningKeys } from './signing-keys.ts';
 const TOKEN_LIFETIME_SECONDS = 3600;
 /** Seconds by which the clock of another node may be ahead. */
 const CLOCK_SKEW_SECONDS = 300;
-// A verified token takes about 1 KiB here. Above the bound the oldest entry is dropped; its token is verified again when it is used.
+// A verified token takes about 1 KiB here. Above the bound the oldest entry is dropped; its token is verified again when it
+// is used.
 const CACHED_TOKENS = 10_000;
 
 interface Options {
@@ -19,7 +20,10 @@ interface Options {
   clock: Clock;
   ids: Ids;
   log: Log;
-  /** Returns the service's public URL, the `iss` of its tokens. A function, because a free port is known only after listening. */
+  /**
+   * Returns the service's public URL, the `iss` of its tokens. A function, because a free port is known only after
+   * listening.
+   */
   issuer(): string;
   /** A second issuer whose tokens are accepted too. */
   legacy?: LegacyTokens;
@@ -86,12 +90,17 @@ export function createAccessTokens({ database, clock, ids, log, issuer, legacy }
 
   return {
     start: keys.start,
-    /** Makes a new key when the newest is 30 days old, and drops the keys that no valid token needs. A timer does it, too. */
+    /**
+     * Makes a new key when the newest is 30 days old, and drops the keys that no valid token needs. A timer does it, too.
+     */
     rotate: keys.rotate,
     /** The published keys, for `/.well-known/jwks.json`. */
     jwks: keys.jwks,
 
-    /** Issues a token for these scopes only. `expiresIn` is in seconds, `scope` holds the scopes separated by spaces (RFC 6749 5.1). */
+    /**
+     * Issues a token for these scopes only. `expiresIn` is in seconds, `scope` holds the scopes separated by spaces (RFC
+     * 6749 5.1).
+     */
     async issue(
       { applicationId, secretMark }: { applicationId: string; secretMark: string },
       scopes: readonly Scope[],

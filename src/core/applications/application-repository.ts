@@ -141,7 +141,9 @@ export async function hasApplications(sql: Sql, developerId: string): Promise<bo
   return (await sql.get(text, developerId)) !== undefined;
 }
 
-/** Gives the developer's deleted applications to another developer. Their rows stay, since their ids are never used again. */
+/**
+ * Gives the developer's deleted applications to another developer. Their rows stay, since their ids are never used again.
+ */
 export async function moveDeleted(sql: Sql, from: string, to: string): Promise<void> {
   const text = 'UPDATE applications SET developer_id = ? WHERE developer_id = ? AND deleted_at IS NOT NULL';
   await sql.run(text, to, from);

@@ -45,7 +45,10 @@ export function createApplications({ database, clock, ids, urlFault, isInUse, ..
     return application;
   }
 
-  /** Finds and locks an application, so that no other unit changes or deletes it until this one ends. Throws APPLICATION_UNREGISTERED. */
+  /**
+   * Finds and locks an application, so that no other unit changes or deletes it until this one ends. Throws
+   * APPLICATION_UNREGISTERED.
+   */
   async function lockIn(unit: UnitOfWork, applicationId: string): Promise<Application> {
     const application = await repository.findApplication(unit, applicationId, unit.forUpdate);
     if (application?.deletedAt !== null) throw new DomainError('APPLICATION_UNREGISTERED');
@@ -76,7 +79,10 @@ export function createApplications({ database, clock, ids, urlFault, isInUse, ..
       return repository.listApplications(database.read, developerId, page);
     },
 
-    /** A page of applications, by id, of one developer or of all, without deleted ones; `next` is the `after` of the next page. */
+    /**
+     * A page of applications, by id, of one developer or of all, without deleted ones; `next` is the `after` of the next
+     * page.
+     */
     async listAll({ limit, after = '', ...filter }: { developerId?: string; after?: string; limit: number }) {
       const page = { ...filter, after, limit: limit + 1 };
       const rows = await repository.listCountedApplications(database.aside, page);
@@ -110,7 +116,10 @@ export function createApplications({ database, clock, ids, urlFault, isInUse, ..
     /** Tells that another process has changed an application; without a name, any of them. */
     changedElsewhere: cache.forgetElsewhere,
 
-    /** Replaces the secret. The old one ends at once, with the access tokens and streams that were opened with it. Throws APPLICATION_NOT_FOUND. */
+    /**
+     * Replaces the secret. The old one ends at once, with the access tokens and streams that were opened with it. Throws
+     * APPLICATION_NOT_FOUND.
+     */
     async replaceSecret(applicationId: string): Promise<{ secret: string }> {
       const secret = ids.secret();
       return database.transact(async (unit) => {
@@ -121,7 +130,9 @@ export function createApplications({ database, clock, ids, urlFault, isInUse, ..
       });
     },
 
-    /** Op 2: changes the settings that the patch names; null removes one. Throws REQUEST_INVALID with the faults of all URLs. */
+    /**
+     * Op 2: changes the settings that the patch names; null removes one. Throws REQUEST_INVALID with the faults of all URLs.
+     */
     async updateSettings(applicationId: string, patch: Partial<Settings>): Promise<void> {
       const faults = SETTING_NAMES.flatMap((name) => {
         const url = patch[name];
@@ -155,7 +166,10 @@ export function createApplications({ database, clock, ids, urlFault, isInUse, ..
       });
     },
 
-    /** Marks an application as deleted; its tokens and its secret are invalid from then on. Throws APPLICATION_NOT_FOUND, APPLICATION_IN_USE. */
+    /**
+     * Marks an application as deleted; its tokens and its secret are invalid from then on. Throws APPLICATION_NOT_FOUND,
+     * APPLICATION_IN_USE.
+     */
     async remove(applicationId: string): Promise<void> {
       await database.transact(async (unit) => {
         // An activation takes the same lock, so the application has no device now and can get none.
@@ -167,7 +181,10 @@ export function createApplications({ database, clock, ids, urlFault, isInUse, ..
       });
     },
 
-    /** Compares a secret, in constant time, with the one of an application that is not deleted. Returns the secret's mark, or undefined. */
+    /**
+     * Compares a secret, in constant time, with the one of an application that is not deleted. Returns the secret's mark, or
+     * undefined.
+     */
     async authenticateClient(applicationId: string, secret: string): Promise<string | undefined> {
       const hash = await repository.findSecretHash(database.read, applicationId);
       return matchesSecret(secret, hash) && hash ? secretMarkOf(hash) : undefined;

@@ -46,7 +46,9 @@ export function createDevelopers({ database, clock, ids, isInUse }: Parts) {
     /** Developers whose id or name contains a text. */
     search: (text: string, limit: number) => repository.searchDevelopers(database.aside, text, limit),
 
-    /** Deletes a developer. Throws DEVELOPER_NOT_FOUND, and DEVELOPER_IN_USE while it has applications, devices or packages. */
+    /**
+     * Deletes a developer. Throws DEVELOPER_NOT_FOUND, and DEVELOPER_IN_USE while it has applications, devices or packages.
+     */
     async remove(developerId: string): Promise<void> {
       await database.transact(async (unit) => {
         found(await repository.findDeveloper(unit, developerId, unit.forUpdate));
@@ -63,7 +65,10 @@ export function createDevelopers({ database, clock, ids, isInUse }: Parts) {
       });
     },
 
-    /** Changes the fields that the patch names. A lower limit deactivates no device; it only stops further activations (op 5). */
+    /**
+     * Changes the fields that the patch names. A lower limit deactivates no device; it only stops further activations (op
+     * 5).
+     */
     update(developerId: string, patch: { name?: string; deviceLimit?: number | null }): Promise<Developer> {
       return database.transact(async (unit) => {
         const known = found(await repository.findDeveloper(unit, developerId, unit.forUpdate));

@@ -4,9 +4,14 @@ const DAY_MICROS = 24 * 3600 * 1_000_000;
 
 /** A new key is made when the newest has this age. */
 export const KEY_SIGNS_FOR_MICROS = 30 * DAY_MICROS;
-/** A key is published for this time before it signs: nodes and verifiers that cache the keys (for five minutes) then have it. */
+/**
+ * A key is published for this time before it signs: nodes and verifiers that cache the keys (for five minutes) then have it.
+ */
 export const PUBLISHED_BEFORE_MICROS = 600 * 1_000_000;
-/** From a key's last token to the key's removal: the validity of the token, and a minute for clock differences and for signing. */
+/**
+ * From a key's last token to the key's removal: the validity of the token, and a minute for clock differences and for
+ * signing.
+ */
 export const KEY_STAYS_FOR_MICROS = (3600 + 60) * 1_000_000;
 
 interface Plan {
@@ -18,7 +23,10 @@ interface Plan {
   next: number;
 }
 
-/** The key that signs at `now`: the newest that has been published for long enough, or else the first. `keys` are oldest first. */
+/**
+ * The key that signs at `now`: the newest that has been published for long enough, or else the first. `keys` are oldest
+ * first.
+ */
 export const signingAt = <Key extends { createdAt: number }>(keys: readonly Key[], now: Micros): Key | undefined =>
   keys.findLast(({ createdAt }) => createdAt + PUBLISHED_BEFORE_MICROS <= now) ?? keys[0];
 

@@ -86,7 +86,10 @@ export function createRemoteKeys({ url, clock, log, metrics }: Options) {
   }
 
   return {
-    /** Finds the key of a token. Throws LEGACY_ISSUER_UNAVAILABLE before the first keys were fetched, and jose's errors when no key fits. */
+    /**
+     * Finds the key of a token. Throws LEGACY_ISSUER_UNAVAILABLE before the first keys were fetched, and jose's errors when
+     * no key fits.
+     */
     async find(header: Header, token: FlattenedJWSInput): Promise<CryptoKey> {
       if (clock.now() - fetchedAt >= KEYS_FRESH_FOR_MICROS) await refresh();
       if (!keys) throw new DomainError('LEGACY_ISSUER_UNAVAILABLE');

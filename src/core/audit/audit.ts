@@ -15,7 +15,10 @@ import {
 
 /** Microseconds within which the same refusals (of an application, on a route, with an error) share one entry. */
 const COUNTED_FOR_MICROS = 60_000_000;
-/** The most kinds of refusals that are tracked; above it the oldest is dropped, and its next refusal gets an entry of its own. */
+/**
+ * The most kinds of refusals that are tracked; above it the oldest is dropped, and its next refusal gets an entry of its
+ * own.
+ */
 const KEPT_REFUSALS = 10_000;
 /** The most characters of a path that are stored. */
 const LONGEST_RESOURCE = 1024;

@@ -20,7 +20,10 @@ interface Parts {
   metrics: Pick<Metrics, 'numbersRaised'>;
 }
 
-/** Reports that numbers were raised, and why: in the metrics, the log and the audit log. A raise before the audit log exists is written to it later. */
+/**
+ * Reports that numbers were raised, and why: in the metrics, the log and the audit log. A raise before the audit log exists
+ * is written to it later.
+ */
 export function createRaisedNumbers({ clock, ids, log, metrics }: Parts) {
   const waiting: Raised[] = [];
   let write: ((raised: Raised) => void) | undefined;

@@ -60,7 +60,9 @@ export async function completeActivation(sql: Sql, deviceId: string): Promise<vo
   if (device?.activation === 'activating') await setActivation(sql, deviceId, { ...device, activation: 'activated' });
 }
 
-/** Frees the slot and the client identifier after an activation that failed or was cancelled, or a successful deactivation. */
+/**
+ * Frees the slot and the client identifier after an activation that failed or was cancelled, or a successful deactivation.
+ */
 export async function releaseActivation(sql: Sql, deviceId: string): Promise<void> {
   await setActivation(sql, deviceId, { activation: 'deactivated', applicationId: null, clientId: null });
 }

@@ -42,7 +42,9 @@ interface Parts {
 
 export type Devices = ReturnType<typeof createDevices>;
 
-/** Registration, credentials and properties of devices (administration), and the activation that an application sees (op 4). */
+/**
+ * Registration, credentials and properties of devices (administration), and the activation that an application sees (op 4).
+ */
 export function createDevices({
   database,
   clock,
@@ -60,7 +62,10 @@ export function createDevices({
     return device;
   };
 
-  /** Registers a device; the credential (given, or made here) is returned only now. Throws DEVELOPER_NOT_FOUND, DEVICE_EXISTS. */
+  /**
+   * Registers a device; the credential (given, or made here) is returned only now. Throws DEVELOPER_NOT_FOUND,
+   * DEVICE_EXISTS.
+   */
   async function register(request: {
     developerId: string;
     deviceId: string;

@@ -1,7 +1,10 @@
 import type { UnitOfWork } from '../../platform/database/sql.ts';
 import type { SoftwareChange } from './reported.ts';
 
-/** Stores a change of the installed software that a device reported at `at` (microseconds); nothing if the device was removed. */
+/**
+ * Stores a change of the installed software that a device reported at `at` (microseconds); nothing if the device was
+ * removed.
+ */
 export async function saveSoftware(unit: UnitOfWork, deviceId: string, change: SoftwareChange, at: number) {
   const removed = change.gone.map((name) =>
     unit.run('DELETE FROM device_software WHERE device_id = ? AND package = ?', deviceId, name),

@@ -38,7 +38,8 @@ export type DeviceEvents = ReturnType<typeof createDeviceEvents>;
 
 /** Microseconds for which a repeated event is recognized as such. */
 export const REMEMBERED_FOR_MICROS = 30 * 24 * 3600 * 1_000_000;
-// Each event removes some old ones: more than one, so that their number falls, and few, so that no event waits for a clean-up.
+// Each event removes some old ones: more than one, so that their number falls, and few, so that no event waits for a
+// clean-up.
 const FORGOTTEN_AT_ONCE = 100;
 
 /**
@@ -81,7 +82,10 @@ export function createDeviceEvents({
   }
 
   return {
-    /** Accepts an event of a device; `bytes` is the size of its message. Throws DEVICE_NOT_ACTIVATED, REQUEST_INVALID, EVENT_BYTES_EXCEEDED. */
+    /**
+     * Accepts an event of a device; `bytes` is the size of its message. Throws DEVICE_NOT_ACTIVATED, REQUEST_INVALID,
+     * EVENT_BYTES_EXCEEDED.
+     */
     async accept(deviceId: string, message: SchemaTypes['mqtt/event'], bytes: number, fence?: Fence): Promise<void> {
       const { eventId, type, data } = message;
       const occurredAt = fromDeviceTime(message.occurredAt, 'body', 'occurredAt');
@@ -94,7 +98,8 @@ export function createDeviceEvents({
         if (wanted) {
           const receivedAt = clock.now();
           if (await isRepetition(unit, event, receivedAt)) return;
-          // The refusal comes before the first write, since a unit that fails later makes the other units of its commit run twice.
+          // The refusal comes before the first write, since a unit that fails later makes the other units of its commit run
+          // twice.
           const refusal = room.take(deviceId, application.applicationId, bytes);
           if (refusal) throw refusal;
           unit.onRollback(() => room.giveBack(deviceId, application.applicationId, bytes));
@@ -104,7 +109,10 @@ export function createDeviceEvents({
       }, deviceId);
     },
 
-    /** Stores an event that the service itself found, for a device of the application; dropped when the bound of bytes is reached. */
+    /**
+     * Stores an event that the service itself found, for a device of the application; dropped when the bound of bytes is
+     * reached.
+     */
     async raise(applicationId: string, event: Event): Promise<void> {
       const bytes = JSON.stringify(event.data).length;
       if (room.take(event.deviceId, applicationId, bytes)) return;

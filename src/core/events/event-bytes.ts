@@ -9,10 +9,14 @@ const SECONDS_PER_DAY = 24 * 3600;
 interface Parts {
   clock: Clock;
   metrics: Metrics;
-  /** Mebibytes at once, and as many again each day; 0 means no bound. LAPEL_DEVICE_EVENT_MIB, LAPEL_APPLICATION_EVENT_MIB. */
+  /**
+   * Mebibytes at once, and as many again each day; 0 means no bound. LAPEL_DEVICE_EVENT_MIB, LAPEL_APPLICATION_EVENT_MIB.
+   */
   deviceMebibytes: number;
   applicationMebibytes: number;
-  /** The number of nodes that share an application's bound. (A device is connected to one node, which has its whole bound.) */
+  /**
+   * The number of nodes that share an application's bound. (A device is connected to one node, which has its whole bound.)
+   */
   nodes?: () => number;
 }
 

@@ -20,7 +20,10 @@ export async function rememberEvent(
   );
 }
 
-/** Deletes a device's oldest events that came before a time (microseconds), at most `limit`; leaves those that a sweep has locked. */
+/**
+ * Deletes a device's oldest events that came before a time (microseconds), at most `limit`; leaves those that a sweep has
+ * locked.
+ */
 export async function forgetOldEvents(
   unit: UnitOfWork,
   deviceId: string,

@@ -53,7 +53,8 @@ export function createRequestSlots({ clock, bounds, longestWaitMs }: Parts) {
       if (!next) continue;
       take(next);
       forget(next);
-      // The developer moves behind all others. A Map's iteration also visits entries that are added during it, so this one comes again.
+      // The developer moves behind all others. A Map's iteration also visits entries that are added during it, so this one
+      // comes again.
       if (waiting.delete(developerId)) waiting.set(developerId, ofDeveloper);
       next.settle(true);
     }

@@ -51,7 +51,10 @@ export function toUpload({ uploadUrl, method, headers = {}, expiresAt }: Given, 
   return upload;
 }
 
-/** Reads the uploads of several files, in the requested order. Throws REQUEST_INVALID unless each requested name occurs exactly once, and no other does. */
+/**
+ * Reads the uploads of several files, in the requested order. Throws REQUEST_INVALID unless each requested name occurs
+ * exactly once, and no other does.
+ */
 export function toUploads(
   { urls }: SchemaTypes['webhooks/upload-urls-answer'],
   asked: readonly string[],

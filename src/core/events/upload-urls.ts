@@ -132,7 +132,9 @@ export function createUploadUrls(parts: Parts) {
     }
   }
 
-  /** Waits for a slot; returns false when none became free in time. Waiting does not count as work, so that `idle` resolves. */
+  /**
+   * Waits for a slot; returns false when none became free in time. Waiting does not count as work, so that `idle` resolves.
+   */
   async function enter(holder: { developerId: string; applicationId: string }): Promise<boolean> {
     const entered = slots.enter(holder);
     if (entered === true) return true;
@@ -179,7 +181,10 @@ export function createUploadUrls(parts: Parts) {
   }
 
   return {
-    /** Carries out a request whose data obeys its schema; `respond` gets the answer, or undefined when the service stops before. */
+    /**
+     * Carries out a request whose data obeys its schema; `respond` gets the answer, or undefined when the service stops
+     * before.
+     */
     ask(request: Asked, respond: (answer: UploadAnswer | undefined) => void): void {
       work.begun();
       void carryOut(request).then((answer) => {
@@ -190,7 +195,10 @@ export function createUploadUrls(parts: Parts) {
       });
     },
 
-    /** Resolves when no attempt is running. A request that pauses before its second attempt waits for the clock, and does not count. */
+    /**
+     * Resolves when no attempt is running. A request that pauses before its second attempt waits for the clock, and does not
+     * count.
+     */
     idle: work.idle,
 
     /** Ends the requests in progress; after the next start they are carried out again. */

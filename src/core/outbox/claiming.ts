@@ -68,7 +68,10 @@ export function createClaiming(parts: ClaimingParts) {
   return {
     isOurs,
 
-    /** One unit of work: claims as many due cancels and commands as the window has room for, and dispatches them at its commit. */
+    /**
+     * One unit of work: claims as many due cancels and commands as the window has room for, and dispatches them at its
+     * commit.
+     */
     claimOnce: (connection: ConnectionState): Promise<void> =>
       database.transactInCrowd(async (unit) => {
         const owner = await ownership.look(unit, connection.link.deviceId, connection.cursor);

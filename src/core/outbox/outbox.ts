@@ -144,7 +144,10 @@ export function createOutbox(parts: Parts) {
   }
 
   return {
-    /** Tells that a device is connected and subscribes its commands: all unfinished ones are published. The returned function ends that. */
+    /**
+     * Tells that a device is connected and subscribes its commands: all unfinished ones are published. The returned function
+     * ends that.
+     */
     open(link: DeviceLink): () => void {
       const former = connections.get(link.deviceId);
       if (former) close(former);
@@ -161,7 +164,10 @@ export function createOutbox(parts: Parts) {
      */
     reserve,
 
-    /** Called inside the unit of work that cancels a transaction which the device may have received, and stores its cancel as due. */
+    /**
+     * Called inside the unit of work that cancels a transaction which the device may have received, and stores its cancel as
+     * due.
+     */
     cancelled(unit: UnitOfWork, deviceId: string, transactionId: number): Promise<void> {
       const connection = connections.get(deviceId);
       // A cancel after the cursor is claimed when the cursor reaches it.

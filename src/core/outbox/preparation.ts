@@ -79,7 +79,10 @@ export function createPreparation({ clock, log, prepare }: Parts) {
     return null;
   }
 
-  /** Undefined when no preparation is needed. Never rejects; null when the command must not be sent, or the signal ended the wait. */
+  /**
+   * Undefined when no preparation is needed. Never rejects; null when the command must not be sent, or the signal ended the
+   * wait.
+   */
   return (due: Due, waiter: Waiter): Promise<object | null> | undefined => {
     const first = prepare(due);
     return first && persist(due, first, waiter);

@@ -240,7 +240,10 @@ export function createDeviceRequests({ database, clock, log, metrics, handlers }
       return { requestId, ...BUSY };
     },
 
-    /** Tells that a device is connected and subscribes its responses, so that its requests continue. The returned function ends that. */
+    /**
+     * Tells that a device is connected and subscribes its responses, so that its requests continue. The returned function
+     * ends that.
+     */
     open(link: ResponseLink): () => void {
       const ofDevice = workingOf(link.deviceId);
       ofDevice.backlog = true;

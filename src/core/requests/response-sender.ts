@@ -3,7 +3,9 @@ import type { RequestKey } from './request-repository.ts';
 /** A connection of a device that subscribes its responses. */
 export interface ResponseLink {
   deviceId: string;
-  /** Writes one response; `acknowledged` runs at most once, at its PUBACK. Returns false when the connection cannot take it. */
+  /**
+   * Writes one response; `acknowledged` runs at most once, at its PUBACK. Returns false when the connection cannot take it.
+   */
   respond(payload: string, acknowledged: () => void): boolean;
 }
 
@@ -13,7 +15,9 @@ interface Connection {
   readonly link: ResponseLink;
   /** The number of responses without PUBACK. */
   written: number;
-  /** By `nameOf`, these responses and those whose PUBACK is not stored yet: they are not written again on this connection. */
+  /**
+   * By `nameOf`, these responses and those whose PUBACK is not stored yet: they are not written again on this connection.
+   */
   readonly taken: Set<string>;
   /** Whether the database may hold answers that were not written on this connection. */
   backlog: boolean;
@@ -47,7 +51,8 @@ export function createResponseSender({ read, done, failed }: Parts) {
     const name = nameOf(key);
     connection.taken.add(name);
     connection.written += 1;
-    // A response that the connection cannot take still counts: the connection is about to end, or its subscription has ended.
+    // A response that the connection cannot take still counts: the connection is about to end, or its subscription has
+    // ended.
     connection.link.respond(text, () => {
       connection.written -= 1;
       done(key).then(() => connection.taken.delete(name), failed);

@@ -4,13 +4,13 @@ import type { Sweep } from '../../platform/database/sweep.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
 
-// Milliseconds. The first sweep waits, so that the devices of before can connect first.
+// Milliseconds. The first sweep waits, so that devices that were connected before the start can connect again.
 const FIRST_MS = 60_000;
 const BETWEEN_MS = 600_000;
 // Rows that are removed together on PostgreSQL, where each statement costs a round trip.
 const AT_ONCE = 100;
-// Milliseconds of the event loop that a unit of work takes, and the factor by which the following pause is longer. They concern
-// the event loop, so they are measured in real time and not by the injected clock.
+// Milliseconds of the event loop that a unit of work takes, and the factor by which the following pause is longer. They
+// concern the event loop, so they are measured in real time and not by the injected clock.
 const STEP_MS = 2;
 const PAUSE_FACTOR = 19;
 const SHORTEST_PAUSE_MS = 5;
@@ -21,7 +21,10 @@ interface Parts {
   log: Log;
   metrics: Metrics;
   sweeps: readonly Sweep[];
-  /** Removes objects that no row refers to. Returns their number; undefined when no sweep is due. Rejects when the store does not answer. */
+  /**
+   * Removes objects that no row refers to. Returns their number; undefined when no sweep is due. Rejects when the store does
+   * not answer.
+   */
   sweepObjects(pace: Pace): Promise<number | undefined>;
   /** Whether this process sweeps; of several nodes one does. */
   leads?(): boolean;
@@ -29,7 +32,10 @@ interface Parts {
   pauseFactor?: number;
 }
 
-/** Waits after a piece of background work in proportion to its duration, so that other work is not slowed down. Resolves to false when the work is to stop. */
+/**
+ * Waits after a piece of background work in proportion to its duration, so that other work is not slowed down. Resolves to
+ * false when the work is to stop.
+ */
 export type Pace = (workedMs: number) => Promise<boolean>;
 
 /**

@@ -6,7 +6,8 @@ import { deletePresence, saveLastSeen } from './presence-repository.ts';
 
 // The time of a device is stored this long after it was heard of, so a crash can lose as much.
 const GATHER_MS = 60_000;
-// With several nodes a time is stored sooner, because the others read it; a device that keeps talking is still written rarely.
+// With several nodes a time is stored sooner, because the others read it; a device that keeps talking is still written
+// rarely.
 const AMONG_NODES_MS = 15_000;
 // Devices that leave are written sooner, but together, because a whole fleet can leave at once.
 const LEFT_MS = 1_000;

@@ -22,8 +22,8 @@ interface Filter {
 
 const COLUMNS = `p.package, p.display_name AS "displayName", v.version, v.description,
   v.distribution_started_at AS "distributionStartedAt", v.created_at AS "createdAt", v.updated_at AS "updatedAt"`;
-// The owner's packages come first, then their versions. SQLite keeps the order of a CROSS JOIN, so the rows come in the order
-// of two indexes, and rows of other owners are not read.
+// The owner's packages come first, then their versions. SQLite keeps the order of a CROSS JOIN, so the rows come in the
+// order of two indexes, and rows of other owners are not read.
 const JOINED = 'packages p CROSS JOIN versions v';
 const OF_PACKAGE = 'v.line = p.line AND v.package = p.package';
 const ORDER = 'ORDER BY p.package, v.sort_key DESC, v.version DESC';

@@ -14,7 +14,10 @@ export interface AvailableSoftware {
 /** The software that can be installed (ops 24 and 29). */
 export function createAvailable({ database }: { database: Database }) {
   return {
-    /** Op 24: only userPackages are paged. Versions that are not distributed are included, though they cannot be installed yet. */
+    /**
+     * Op 24: only userPackages are paged. Versions that are not distributed are included, though they cannot be installed
+     * yet.
+     */
     async list(
       caller: { developerId: string; applicationId: string },
       query: { package?: string; mode?: 'latest'; offset: number; limit: number },

@@ -3,7 +3,9 @@ import type { UploadUrl } from './object-store.ts';
 /** Seconds (specification, "Limits": 60 minutes). */
 export const UPLOAD_SECONDS = 3600;
 
-/** The object key of a binary. It belongs to one registration of a version; a version that is registered again gets another. */
+/**
+ * The object key of a binary. It belongs to one registration of a version; a version that is registered again gets another.
+ */
 const PREFIX = 'software/';
 export const objectKey = (binaryId: string): string => `${PREFIX}${binaryId}`;
 /** The binary's identifier in an object key; undefined when the key is not a binary's. */

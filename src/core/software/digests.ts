@@ -61,7 +61,10 @@ export function createDigests({ database, log, objects }: Parts) {
   }
 
   return {
-    /** The digest of the stored binary, computed now if it is missing. Rejects when the store does not answer, or the binary was replaced. */
+    /**
+     * The digest of the stored binary, computed now if it is missing. Rejects when the store does not answer, or the binary
+     * was replaced.
+     */
     of: async (binaryId: string, stored: StoredObject): Promise<string> =>
       (await find(binaryId, stored)) ?? begin(binaryId, stored),
 

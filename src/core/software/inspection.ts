@@ -22,8 +22,8 @@ interface Parts {
   objects: Pick<ObjectStore, 'head' | 'read'>;
 }
 
-// Files that are inspected at a time, each in a worker of its own, and files that wait for it. Further files are skipped, and
-// inspected when they are asked for again.
+// Files that are inspected at a time, each in a worker of its own, and files that wait for it. Further files are skipped,
+// and inspected when they are asked for again.
 const AT_A_TIME = 2;
 const MOST_WAITING = 1000;
 

@@ -1,8 +1,13 @@
 import type { Micros } from '../../runtime/units.ts';
 
-/** The operations of an object store that software needs; keys are opaque. Aborting a `signal` ends an operation with an error. */
+/**
+ * The operations of an object store that software needs; keys are opaque. Aborting a `signal` ends an operation with an
+ * error.
+ */
 export interface ObjectStore {
-  /** Makes a presigned URL for one HTTP PUT. `expiresIn` is in seconds; a given length is signed, so the PUT must have it. */
+  /**
+   * Makes a presigned URL for one HTTP PUT. `expiresIn` is in seconds; a given length is signed, so the PUT must have it.
+   */
   uploadUrl(key: string, options: { contentLength?: number; expiresIn: number }): Promise<UploadUrl>;
   /** Makes a presigned URL for HTTP GET. `expiresAt` is in microseconds since the epoch. */
   downloadUrl(key: string, options: { expiresIn: number }): Promise<{ url: string; expiresAt: number }>;

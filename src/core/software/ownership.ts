@@ -33,7 +33,9 @@ export async function requireVersion(
   return found;
 }
 
-/** Finds a version of a system package or of firmware; `lock` locks the package. Throws PACKAGE_NOT_FOUND, VERSION_NOT_FOUND. */
+/**
+ * Finds a version of a system package or of firmware; `lock` locks the package. Throws PACKAGE_NOT_FOUND, VERSION_NOT_FOUND.
+ */
 export async function requireServiceVersion(
   sql: Sql,
   catalogue: Catalogue,

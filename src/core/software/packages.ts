@@ -17,14 +17,20 @@ interface Parts {
   reservedPrefix: string;
 }
 
-/** The packages of developers (ops 12 to 15). All methods except `list` throw PACKAGE_NOT_FOUND for a name that is not the developer's. */
+/**
+ * The packages of developers (ops 12 to 15). All methods except `list` throw PACKAGE_NOT_FOUND for a name that is not the
+ * developer's.
+ */
 export function createPackages({ database, clock, quotas, reservedPrefix }: Parts) {
   return {
     /** Op 12: lists packages by name. */
     list: (developerId: string, page: { offset: number; limit: number }) =>
       repository.listPackages(database.read, developerId, page),
 
-    /** Op 13: registers a package that every application of the developer may distribute. Throws REQUEST_INVALID (reserved), PACKAGE_EXISTS, QUOTA_EXCEEDED. */
+    /**
+     * Op 13: registers a package that every application of the developer may distribute. Throws REQUEST_INVALID (reserved),
+     * PACKAGE_EXISTS, QUOTA_EXCEEDED.
+     */
     async register(developerId: string, wanted: { package: string; displayName?: string | null }): Promise<Package> {
       requireUnreserved(wanted.package, reservedPrefix);
       const now = clock.now();

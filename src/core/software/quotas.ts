@@ -53,7 +53,10 @@ export function createQuotas({ database, metrics, limits }: Parts) {
     limits,
     usageOf: (developerId: string): Promise<Usage> => findUsage(database.read, developerId),
 
-    /** Checks the quotas before an addition, in its unit and before it writes; the package is locked earlier. Throws QUOTA_EXCEEDED. */
+    /**
+     * Checks the quotas before an addition, in its unit and before it writes; the package is locked earlier. Throws
+     * QUOTA_EXCEEDED.
+     */
     async require(unit: UnitOfWork, developerId: string, wanted: Partial<Usage>): Promise<void> {
       const used = await lockUsage(unit, developerId);
       for (const quota of QUOTAS) if (wanted[quota]) requireRoom(used, quota, wanted[quota]);
@@ -62,7 +65,10 @@ export function createQuotas({ database, metrics, limits }: Parts) {
     /** Counts an addition or a removal. */
     count: addUsage,
 
-    /** Whether an upload of this size is within the quota; if so, it is counted. An upload that replaces another counts only its growth. */
+    /**
+     * Whether an upload of this size is within the quota; if so, it is counted. An upload that replaces another counts only
+     * its growth.
+     */
     async admits(key: string, bytes: number): Promise<boolean> {
       const binaryId = binaryIdOf(key);
       if (binaryId === undefined || limits.storedBytes === 0) return true;

@@ -29,7 +29,10 @@ export function createServiceSoftware({ database, clock, ids, objects, catalogue
     /** Lists by package, newest version first. */
     list: (page: { offset: number; limit: number }) => listServiceSoftware(database.read, catalogue, page),
 
-    /** Registers package and version if they are missing, and changes the texts in the patch; null removes one. Throws PACKAGE_EXISTS for a developer's package. */
+    /**
+     * Registers package and version if they are missing, and changes the texts in the patch; null removes one. Throws
+     * PACKAGE_EXISTS for a developer's package.
+     */
     put(
       name: VersionName,
       patch: { displayName?: string | null; description?: string | null },
@@ -57,7 +60,10 @@ export function createServiceSoftware({ database, clock, ids, objects, catalogue
       });
     },
 
-    /** Removes the binary and the version, and the package with its last version. Throws PACKAGE_NOT_FOUND, VERSION_NOT_FOUND. */
+    /**
+     * Removes the binary and the version, and the package with its last version. Throws PACKAGE_NOT_FOUND,
+     * VERSION_NOT_FOUND.
+     */
     async remove(name: VersionName): Promise<void> {
       // The object is removed first, so that if the store fails, the version still exists and can be removed again.
       const { binaryId } = await requireServiceVersion(database.read, catalogue, name);

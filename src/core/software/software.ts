@@ -29,7 +29,9 @@ interface Parts {
 
 export type Software = ReturnType<typeof createSoftware>;
 
-/** Software distribution: software that developers register and upload, the service's own, and its installation on devices. */
+/**
+ * Software distribution: software that developers register and upload, the service's own, and its installation on devices.
+ */
 export function createSoftware(given: Parts) {
   const inspection = createInspection(given);
   const digests = createDigests(given);

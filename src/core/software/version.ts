@@ -38,7 +38,10 @@ function otherKey(version: string): string {
     .join('');
 }
 
-/** The key of a decimal number without leading zeros, of any length: the number of digits of its length (as a letter), its length, its digits. */
+/**
+ * The key of a decimal number without leading zeros, of any length: the number of digits of its length (as a letter), its
+ * length, its digits.
+ */
 function numberKey(digits: string): string {
   const length = String(digits.length);
   return `${String.fromCharCode(96 + length.length)}${length}${digits}`;

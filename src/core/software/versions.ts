@@ -19,7 +19,10 @@ interface Parts {
   quotas: Pick<Quotas, 'require' | 'count'>;
 }
 
-/** The versions of developers' packages (ops 16 to 19). All methods throw PACKAGE_NOT_FOUND and, with a version, VERSION_NOT_FOUND. */
+/**
+ * The versions of developers' packages (ops 16 to 19). All methods throw PACKAGE_NOT_FOUND and, with a version,
+ * VERSION_NOT_FOUND.
+ */
 export function createVersions({ database, clock, ids, objects, quotas }: Parts) {
   return {
     find: (developerId: string, name: VersionName): Promise<Version> =>
@@ -66,7 +69,8 @@ export function createVersions({ database, clock, ids, objects, quotas }: Parts)
       const hasBinary = (await objects.head(objectKey(seen.binaryId))) !== undefined;
       await database.transact(async (unit) => {
         const known = await requireVersion(unit, developerId, name, unit.forUpdate);
-        // The version was removed and registered again while the object store was asked, so the store's answer is about the old one.
+        // The version was removed and registered again while the object store was asked, so the store's answer is about the
+        // old one.
         if (known.binaryId !== seen.binaryId) throw new DomainError('VERSION_NOT_FOUND');
         if (hasBinary || known.distributionStartedAt !== null) throw new DomainError('VERSION_IN_USE');
         await repository.deleteVersion(unit, 'software', name.package, name.version);

@@ -51,7 +51,10 @@ interface Parts {
 
 /** The rules of op 28 and of firmware updates: which versions may be installed, and the URL that is made at delivery. */
 export function createInstallation({ database, installs, findApplication, log, fail }: Parts) {
-  /** Makes a fresh URL for the version of a transaction, or returns the reason why there is none. Rejects when the object store does not answer. */
+  /**
+   * Makes a fresh URL for the version of a transaction, or returns the reason why there is none. Rejects when the object
+   * store does not answer.
+   */
   async function download(
     operation: InstallOperation,
     name: InstallName,
@@ -84,7 +87,9 @@ export function createInstallation({ database, installs, findApplication, log, f
   }
 
   return {
-    /** Whether there is a binary that the developer can install. Called before the unit of work, because it uses the network. */
+    /**
+     * Whether there is a binary that the developer can install. Called before the unit of work, because it uses the network.
+     */
     async hasBinary(operation: InstallOperation, name: InstallName, developerId: string): Promise<boolean> {
       const current = await installs.findCurrent(lineOf(operation), name, developerId);
       return current !== undefined && installs.hasBinary(current);

@@ -31,7 +31,9 @@ interface Row {
   subject(parameters: never): string | null;
   /** The catalogue from which the command installs a package; it is sent with a fresh download URL. */
   installs?: 'software' | 'firmware';
-  /** Whether older devices accept the command but never answer it (specification, "Facts about the connectivity operations"). */
+  /**
+   * Whether older devices accept the command but never answer it (specification, "Facts about the connectivity operations").
+   */
   needsFirmware?: true;
   effects?: Partial<Record<'succeeded' | 'failed' | 'cancelled', readonly Effect[]>>;
 }

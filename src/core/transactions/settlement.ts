@@ -92,7 +92,10 @@ export function createSettlement({ database, clock, metrics, watch, marks, onFin
     });
   }
 
-  /** Cancels an unfinished transaction. One that was never published is dropped; if the device may have received it, a cancel is sent to it. */
+  /**
+   * Cancels an unfinished transaction. One that was never published is dropped; if the device may have received it, a cancel
+   * is sent to it.
+   */
   async function cancelIn(unit: UnitOfWork, record: TransactionRecord): Promise<void> {
     const now = clock.now();
     const cancelled: TransactionRecord = {
@@ -113,7 +116,10 @@ export function createSettlement({ database, clock, metrics, watch, marks, onFin
       await inOneGo(...records.slice(from, from + CANCELLED_AT_ONCE).map((record) => cancelIn(unit, record)));
   }
 
-  /** Stores a deactivation that has already succeeded, without its device. Like every command it is stored under the device's lock. */
+  /**
+   * Stores a deactivation that has already succeeded, without its device. Like every command it is stored under the device's
+   * lock.
+   */
   async function deactivateIn(unit: UnitOfWork, deviceId: string, applicationId: string): Promise<void> {
     const now = clock.now();
     const operation = 'deactivate';
@@ -166,8 +172,8 @@ export function createSettlement({ database, clock, metrics, watch, marks, onFin
   }
 
   async function settle(deviceId: string, ack: Acknowledgement, fence?: Fence): Promise<void> {
-    // Where units run concurrently, a change of an application's number of activated devices needs a unit that runs alone: two
-    // commits that change several of these numbers could wait for each other.
+    // Where units run concurrently, a change of an application's number of activated devices needs a unit that runs alone:
+    // two commits that change several of these numbers could wait for each other.
     const how = { isAlone: !database.concurrent, fence };
     if (await database.transact((unit) => settleIn(unit, deviceId, ack, how), deviceId)) return;
     await database.transact(async (unit) => {
@@ -176,7 +182,9 @@ export function createSettlement({ database, clock, metrics, watch, marks, onFin
     });
   }
 
-  /** By device, acknowledgements in progress that may end an activation; only where they run in a later unit of their own. */
+  /**
+   * By device, acknowledgements in progress that may end an activation; only where they run in a later unit of their own.
+   */
   const ending = new Map<string, Promise<unknown>>();
   function remember(deviceId: string, settled: Promise<void>): void {
     const end = Promise.allSettled([ending.get(deviceId), settled]).then(() => {
@@ -196,10 +204,16 @@ export function createSettlement({ database, clock, metrics, watch, marks, onFin
       return settled;
     },
 
-    /** Resolves when such acknowledgements of a device are applied; later messages that depend on its activation wait for it. Never rejects. */
+    /**
+     * Resolves when such acknowledgements of a device are applied; later messages that depend on its activation wait for it.
+     * Never rejects.
+     */
     ending: (deviceId: string): Promise<unknown> | undefined => ending.get(deviceId),
 
-    /** Ends a transaction that was about to be published, for a reason of the service itself. A finished one is left as it is. */
+    /**
+     * Ends a transaction that was about to be published, for a reason of the service itself. A finished one is left as it
+     * is.
+     */
     async fail(deviceId: string, transactionId: number, error: { code: string; message: string }): Promise<void> {
       await database.transact(async (unit) => {
         const record = await findTransaction(unit, transactionId);

@@ -112,7 +112,8 @@ export function createSubmission({
     const parameters = parametersOf(submission, { applicationId, newClientId: ids.uuid });
     const text = JSON.stringify(parameters);
     const subject = subjectOf(operation, parameters);
-    // The contract, client identifiers and the sum of large parameters concern many devices, so a unit that decides on them runs alone.
+    // The contract, client identifiers and the sum of large parameters concern many devices, so a unit that decides on them
+    // runs alone.
     const isAlone = operation === 'activate' || text.length > LARGE_PARAMETERS;
 
     async function submitIn(unit: UnitOfWork): Promise<number> {

@@ -22,7 +22,10 @@ export interface TransactionRecord {
   errorMessage: string | null;
   /** The time at which it was first published, or claimed to be. */
   publishedAt: Micros | null;
-  /** The subject of the command in words without secrets, which is kept when the parameters are deleted at the transaction's end. */
+  /**
+   * The subject of the command in words without secrets, which is kept when the parameters are deleted at the transaction's
+   * end.
+   */
   subject: string | null;
   /** The webhook that reports its end. */
   deliveryId: string | null;

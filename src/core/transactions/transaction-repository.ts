@@ -147,7 +147,10 @@ export async function countUnfinished(sql: Sql, deviceId: string): Promise<numbe
   return (await sql.get<{ count: number }>(text, deviceId))?.count ?? 0;
 }
 
-/** Characters above which the parameters of an unfinished transaction count as large, and are in the index `transactions_large`. */
+/**
+ * Characters above which the parameters of an unfinished transaction count as large, and are in the index
+ * `transactions_large`.
+ */
 export const LARGE_PARAMETERS = 4096;
 
 /** Characters of the large parameters that wait for an application's devices, or for one of them. */
@@ -247,7 +250,10 @@ export async function listTransactions(
   return { ...found, rows: found.rows.map(toListed) };
 }
 
-/** The number of due transactions, and the time at which the oldest was stored. It reads all of them, so it belongs on a thread of its own. */
+/**
+ * The number of due transactions, and the time at which the oldest was stored. It reads all of them, so it belongs on a
+ * thread of its own.
+ */
 export async function surveyDue(sql: Sql): Promise<{ count: number; oldestAt: number | null }> {
   const row = await sql.get<{ count: number; oldestAt: number | null }>(
     `SELECT found.count AS count, t.created_at AS "oldestAt" FROM
@@ -292,6 +298,8 @@ const REMOVE = inSets('DELETE FROM transactions WHERE transaction_id = ? AND com
   'bigint',
 ]);
 
-/** Removes a transaction if it ended before the time and nothing is due for its device; returns the number of removed rows. */
+/**
+ * Removes a transaction if it ended before the time and nothing is due for its device; returns the number of removed rows.
+ */
 export const removeEnded = (sql: Sql, transactionId: number, before: number): Promise<number> =>
   sql.run(REMOVE, transactionId, before);

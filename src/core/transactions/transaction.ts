@@ -2,7 +2,10 @@
 export const TRANSACTION_STATUSES = ['queued', 'delivered', 'processing', 'succeeded', 'failed', 'cancelled'] as const;
 export type TransactionStatus = (typeof TRANSACTION_STATUSES)[number];
 
-/** The events that move a transaction: the device's PUBACK (`delivered`), its acknowledgements, a cancel, a failure that the service finds. */
+/**
+ * The events that move a transaction: the device's PUBACK (`delivered`), its acknowledgements, a cancel, a failure that the
+ * service finds.
+ */
 export type TransactionEvent = Exclude<TransactionStatus, 'queued'>;
 
 // The events that each state accepts. `processing` may repeat, because it reports progress.

@@ -2,7 +2,10 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Micros } from '../../runtime/units.ts';
 import { createSlots } from './slots.ts';
 
-/** The kinds of slots: `quick` for receivers that answer within a second, `trial` for those that are new, slow, or failed last. */
+/**
+ * The kinds of slots: `quick` for receivers that answer within a second, `trial` for those that are new, slow, or failed
+ * last.
+ */
 export type Kind = 'quick' | 'trial';
 
 /** An attempt in progress. */

@@ -24,7 +24,9 @@ export interface CustomerRequest {
   body: string;
 }
 
-/** The customer's answer, or the reason why it cannot be used; `retryAfterMs` is null when another attempt would not help. */
+/**
+ * The customer's answer, or the reason why it cannot be used; `retryAfterMs` is null when another attempt would not help.
+ */
 export type Reply = { value: unknown } | { failure: string; retryAfterMs: number | null };
 
 export type CustomerRequests = ReturnType<typeof createCustomerRequests>;

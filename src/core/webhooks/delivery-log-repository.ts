@@ -20,7 +20,9 @@ export interface DeliveryFilter {
   setting?: UrlSetting;
 }
 
-/** The deliveries of an application that are made due again: in one status, of one setting or all, made in [since, until). */
+/**
+ * The deliveries of an application that are made due again: in one status, of one setting or all, made in [since, until).
+ */
 export interface DueRange extends Omit<DeliveryFilter, 'status'> {
   /** `waiting` means pending after at least one attempt. */
   status: DeliveryStatus | 'waiting';
@@ -51,7 +53,8 @@ function condition(
   return { where, values };
 }
 
-// Pending deliveries have an index by receiver. It is used while there are few; when there are many, a page meets them anyway.
+// Pending deliveries have an index by receiver. It is used while there are few; when there are many, a page meets them
+// anyway.
 const FEW_PENDING = 2_000;
 const PENDING = `FROM deliveries WHERE status = 'pending' AND application_id = ? LIMIT ${FEW_PENDING + 1}`;
 const LOGGED = `application_id, delivery_id, device_id, transaction_id, type, setting, url, status, attempts, last_status_code,
@@ -107,8 +110,8 @@ export async function listDeliveries(
   });
 }
 
-// The new round makes the outcome of an attempt in progress void. A pending delivery keeps its number of attempts, unless the
-// next one were its last; any other status begins the retry schedule anew.
+// The new round makes the outcome of an attempt in progress void. A pending delivery keeps its number of attempts, unless
+// the next one were its last; any other status begins the retry schedule anew.
 const MAKE_DUE = `UPDATE deliveries SET status = 'pending', round = round + 1, next_attempt_at = ?, updated_at = ?,
   attempts = CASE WHEN status = 'pending' AND attempts < ${RETRY_DELAY_SECONDS.length} THEN attempts ELSE 0 END`;
 

@@ -81,7 +81,10 @@ export function createDeliveryLog({ database, clock, webhooks, findApplication }
       });
     },
 
-    /** Sends the deliveries of a range again, each once (without a status: all undelivered ones that were attempted); returns their number. Deliveries that are made meanwhile are not included. */
+    /**
+     * Sends the deliveries of a range again, each once (without a status: all undelivered ones that were attempted); returns
+     * their number. Deliveries that are made meanwhile are not included.
+     */
     async redeliverRange(applicationId: string, range: Redelivery): Promise<number> {
       const until = Math.min(range.until, clock.now() + 1);
       let count = 0;
@@ -92,7 +95,10 @@ export function createDeliveryLog({ database, clock, webhooks, findApplication }
       return count;
     },
 
-    /** Sends a `test` event to the URL of a setting; returns its deliveryId. Throws KEY_NOT_ISSUED, NOTIFICATION_NOT_CONFIGURED. */
+    /**
+     * Sends a `test` event to the URL of a setting; returns its deliveryId. Throws KEY_NOT_ISSUED,
+     * NOTIFICATION_NOT_CONFIGURED.
+     */
     test: (applicationId: string, setting: UrlSetting): Promise<string> =>
       database.transact(async (unit) => {
         const { authenticationKey, settings } = await findApplication(unit, applicationId);

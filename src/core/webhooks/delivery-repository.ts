@@ -44,7 +44,8 @@ const INSERT = inSets(
   // biome-ignore format: in the order of the text
   ['text', 'text', 'text', 'bigint', 'text', 'text', 'text', 'bigint', 'bigint', 'bigint'],
 );
-// COALESCE avoids the index of pending deliveries: PostgreSQL may think it is short, but it holds all rows of a receiver that is away.
+// COALESCE avoids the index of pending deliveries: PostgreSQL may think it is short, but it holds all rows of a receiver
+// that is away.
 const SAVE_OUTCOME = inSets(
   `UPDATE deliveries SET status = ?, attempts = ?, url = ?, last_status_code = ?, last_error = ?,
      next_attempt_at = ?, updated_at = ?
@@ -119,7 +120,10 @@ export async function findNextReceiver(
   );
 }
 
-/** All receivers with a pending delivery, each with the time at which its first one is due; one recursive query, PostgreSQL only. */
+/**
+ * All receivers with a pending delivery, each with the time at which its first one is due; one recursive query, PostgreSQL
+ * only.
+ */
 export const findReceivers = (sql: Sql): Promise<(ReceiverName & { nextAttemptAt: number })[]> =>
   sql.all(
     `WITH RECURSIVE found AS (
@@ -155,7 +159,10 @@ export async function saveOutcome(sql: Sql, outcome: Outcome): Promise<boolean> 
   return changed > 0;
 }
 
-/** The number of pending deliveries, and the earliest time at which one is due. It reads all of them, so it belongs on a thread of its own. */
+/**
+ * The number of pending deliveries, and the earliest time at which one is due. It reads all of them, so it belongs on a
+ * thread of its own.
+ */
 export async function surveyPending(sql: Sql): Promise<{ count: number; earliestDueAt: number | null }> {
   const row = await sql.get<{ count: number; earliestDueAt: number | null }>(
     `SELECT count(*) AS count, MIN(next_attempt_at) AS "earliestDueAt" FROM deliveries WHERE status = 'pending'`,

@@ -12,7 +12,9 @@ export interface ReceiverName {
   setting: UrlSetting;
 }
 
-/** A delivery waits for its next attempt, or has a final outcome: a 2xx answer, the last attempt failed, or the answer 410. */
+/**
+ * A delivery waits for its next attempt, or has a final outcome: a 2xx answer, the last attempt failed, or the answer 410.
+ */
 export type DeliveryStatus = 'pending' | 'delivered' | 'exhausted' | 'gone';
 
 /** Identifies a delivery. */

@@ -3,7 +3,10 @@ import { isIP, type LookupFunction } from 'node:net';
 import { buildConnector, errors } from 'undici';
 import { refusedAddress } from './address-guard.ts';
 
-/** The target's address is refused. The message does not name it, since addresses of internal names must not become known outside. */
+/**
+ * The target's address is refused. The message does not name it, since addresses of internal names must not become known
+ * outside.
+ */
 class AddressRefused extends Error {
   constructor() {
     super('the host leads to no public address');

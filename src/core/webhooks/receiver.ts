@@ -3,7 +3,10 @@ import type { Kind } from './attempt-slots.ts';
 import type { ReceiverName } from './delivery.ts';
 import type { Delivery } from './delivery-repository.ts';
 
-/** The state in memory of one receiver (one setting of one application). Its deliveries are rows, of which some are held here. */
+/**
+ * The state in memory of one receiver (one setting of one application). Its deliveries are rows, of which some are held
+ * here.
+ */
 export interface Receiver extends ReceiverName {
   /** The partition of receivers to which it belongs; with several nodes, each partition is one node's. */
   readonly partition: number;
@@ -77,7 +80,10 @@ export const roomIn = (receiver: Receiver): number =>
 export const wantsMore = (receiver: Receiver): boolean =>
   receiver.more && !receiver.reading && roomIn(receiver) > 0 && receiver.queue.length * 4 <= queueBound(receiver);
 
-/** Updates the state after a good answer. `quick`: it came within a second, and no attempt has waited longer. `underWay`: attempts in progress, with this one. */
+/**
+ * Updates the state after a good answer. `quick`: it came within a second, and no attempt has waited longer. `underWay`:
+ * attempts in progress, with this one.
+ */
 export function succeeded(receiver: Receiver, quick: boolean, underWay: number): void {
   receiver.failing = false;
   receiver.slow = !quick;

@@ -61,7 +61,10 @@ export function createSender({ clock, allowPrivate, timeoutMs, lookup }: Options
   const running = new Set<() => void>();
 
   return {
-    /** Resolves with the answer, or with the reason why there is none; undefined when `abortAll` ended the request, so that its result is unknown. */
+    /**
+     * Resolves with the answer, or with the reason why there is none; undefined when `abortAll` ended the request, so that
+     * its result is unknown.
+     */
     post: ({ url, headers, body, readsAnswer = false, cuttable }: Message): Promise<Answer | undefined> =>
       new Promise((resolve) => {
         let answer: Answer | undefined;

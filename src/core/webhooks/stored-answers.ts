@@ -3,7 +3,10 @@ import type { Clock } from '../../runtime/clock.ts';
 import { createTokenBuckets } from '../../runtime/token-buckets.ts';
 import type { ReceiverName } from './delivery.ts';
 
-/** Bytes of answers that are stored for an application at once, and as many again per day, because its receivers choose their length. */
+/**
+ * Bytes of answers that are stored for an application at once, and as many again per day, because its receivers choose their
+ * length.
+ */
 export const ANSWER_BYTES = 4 * 1024 * 1024;
 const DAY_SECONDS = 86_400;
 

@@ -2,7 +2,8 @@ import type { Fault } from '../../errors.ts';
 import { refusedHost } from './address-guard.ts';
 
 const LONGEST = 2048;
-// Without `//` and a host, the URL parser would guess (`https:example.com`); it would silently drop spaces and control characters.
+// Without `//` and a host, the URL parser would guess (`https:example.com`); it would silently drop spaces and control
+// characters.
 const ABSOLUTE = /^[a-z][a-z0-9+.-]*:\/\/[^/?#\s]/i;
 const BLANK = /[\s\p{Cc}]/u;
 

@@ -132,7 +132,8 @@ export function createWebhooks(options: Options) {
     receiver.more = false; // a delivery that is committed from here on is accepted directly, or sets `more` again
     reads += 1;
     const now = clock.now();
-    // Deliveries that were held before the read are skipped too: the page may still show them as pending after their outcome.
+    // Deliveries that were held before the read are skipped too: the page may still show them as pending after their
+    // outcome.
     const skip = { held: new Map(receiver.held) };
     const limit = roomIn(receiver) + skip.held.size;
     try {

@@ -8,10 +8,14 @@ export type ApkFault =
   | 'manifest_damaged'
   /** Reading the file would exceed a bound (bytes, number of reads, memory, time). */
   | 'too_large'
-  /** The file is legal, but uses a feature that this reader lacks: encryption, another compression, references to resources. */
+  /**
+   * The file is legal, but uses a feature that this reader lacks: encryption, another compression, references to resources.
+   */
   | 'unsupported';
 
-/** The file is not an APK that can be read. Errors of the transport or the disk are thrown as they are, never as an ApkError. */
+/**
+ * The file is not an APK that can be read. Errors of the transport or the disk are thrown as they are, never as an ApkError.
+ */
 export class ApkError extends Error {
   readonly reason: ApkFault;
 

@@ -19,14 +19,19 @@ export interface Attribute {
   name: number;
   /** Whether the attribute is in a namespace. */
   qualified: boolean;
-  /** Android's resource identifier of the attribute; 0 for foreign attributes. Android identifies attributes by it, not by the name. */
+  /**
+   * Android's resource identifier of the attribute; 0 for foreign attributes. Android identifies attributes by it, not by
+   * the name.
+   */
   resource: number;
   /** The type and the data of the attribute's Res_value. */
   type: number;
   data: number;
 }
 
-/** The strings of a document. A string that is too long is not decoded, because a document may point to it a thousand times. */
+/**
+ * The strings of a document. A string that is too long is not decoded, because a document may point to it a thousand times.
+ */
 interface StringPool {
   /** Decodes the string at `index`. Throws an ApkError when it does not exist, or is longer than `longest` UTF-16 units. */
   text(index: number, longest: number): string;

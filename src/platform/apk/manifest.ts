@@ -23,7 +23,10 @@ const LONGEST_NAME = 255;
 
 const damaged = (what: string): ApkError => new ApkError('manifest_damaged', `the manifest is damaged: ${what}`);
 
-/** Reads a binary AndroidManifest.xml as Android does: Android's own attributes by resource identifier, `package` by its name. */
+/**
+ * Reads a binary AndroidManifest.xml as Android does: Android's own attributes by resource identifier, `package` by its
+ * name.
+ */
 export function readManifest(document: Buffer): ApkManifest {
   const root = readRootElement(document);
   const { strings } = root;

@@ -26,7 +26,10 @@ export function fingerprintOf(config: Config, release: string): string {
   return JSON.stringify({ release, ...Object.fromEntries(shown) });
 }
 
-/** The names of the settings that differ in two fingerprints. A newer release may have settings that are missing here; they are ignored. */
+/**
+ * The names of the settings that differ in two fingerprints. A newer release may have settings that are missing here; they
+ * are ignored.
+ */
 export function differingSettings(own: string, other: string): string[] {
   const [mine, theirs] = [own, other].map((text) => JSON.parse(text) as Record<string, unknown>) as [
     Record<string, unknown>,

@@ -11,7 +11,9 @@ const LONGEST_SECONDS = 30;
 
 type Check = () => Promise<void>;
 
-/** Healing: checks the database regularly, and when hints may have been missed, for all work that hints would have told of. */
+/**
+ * Healing: checks the database regularly, and when hints may have been missed, for all work that hints would have told of.
+ */
 export function createHeal({ clock, log }: { clock: Pick<Clock, 'now' | 'after'>; log: Log }) {
   const checks: Check[] = [];
   const work = createWork();

@@ -58,7 +58,9 @@ export async function insertNode(
   );
 }
 
-/** Renews a lease that has not expired; returns the live nodes. This node is missing from them when its lease had expired. */
+/**
+ * Renews a lease that has not expired; returns the live nodes. This node is missing from them when its lease had expired.
+ */
 export async function renewLease(
   connection: RawConnection,
   { nodeId, devices }: Pick<Node, 'nodeId' | 'devices'>,

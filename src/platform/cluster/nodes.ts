@@ -15,7 +15,10 @@ export interface Lease {
 }
 
 export const LEASE: Lease = { renewMs: 700, validMs: 3_000 };
-/** A node begins work only in this part of its lease. The rest is time to finish it before another node may begin the same work. */
+/**
+ * A node begins work only in this part of its lease. The rest is time to finish it before another node may begin the same
+ * work.
+ */
 const USABLE_SHARE = 0.8;
 
 export interface NodesParts {
@@ -124,7 +127,9 @@ export function createNodes({ open, ids, log, metrics, about, lease = LEASE, wal
     for (const listener of listeners.lost) listener();
   }
 
-  /** Registers this node under a new name. Throws SETTING_INVALID when its settings do not permit it beside the live nodes. */
+  /**
+   * Registers this node under a new name. Throws SETTING_INVALID when its settings do not permit it beside the live nodes.
+   */
   async function register(on: RawConnection): Promise<void> {
     const formerId = nodeId;
     const id = ids.next('node', Date.now() * 1000);
@@ -195,7 +200,10 @@ export function createNodes({ open, ids, log, metrics, about, lease = LEASE, wal
   }
 
   return {
-    /** Registers this node. Throws SETTING_INVALID when its settings do not permit it beside the live nodes; waits for the lease of a node that has just died. */
+    /**
+     * Registers this node. Throws SETTING_INVALID when its settings do not permit it beside the live nodes; waits for the
+     * lease of a node that has just died.
+     */
     async start(): Promise<void> {
       await connection.start();
       const giveUp = performance.now() + validMs + renewMs;

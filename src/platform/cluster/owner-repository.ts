@@ -26,7 +26,10 @@ export interface Owner {
   nodeId: string | null;
   /** Undefined when the process is alone. */
   epoch: number | undefined;
-  /** 1 when a command is due for the device after the given transaction, else 0; undefined when only this process stores commands. */
+  /**
+   * 1 when a command is due for the device after the given transaction, else 0; undefined when only this process stores
+   * commands.
+   */
   behind: number | undefined;
 }
 

@@ -7,7 +7,9 @@ import type { Nodes } from './nodes.ts';
 import * as repository from './owner-repository.ts';
 import { Superseded } from './superseded.ts';
 
-/** Called in a unit of work that writes a message of a connection: throws Superseded when the device has a newer connection. */
+/**
+ * Called in a unit of work that writes a message of a connection: throws Superseded when the device has a newer connection.
+ */
 export type Fence = (unit: UnitOfWork) => Promise<void>;
 
 /** Writes this node's new name into all rows that hold its old one. */
@@ -239,7 +241,9 @@ export function createOwnership({ database, nodes, bus, log, metrics }: Parts) {
       strays = unheld;
     },
 
-    /** Ends every connection of this node, because the devices may have got messages from a database that no longer exists. */
+    /**
+     * Ends every connection of this node, because the devices may have got messages from a database that no longer exists.
+     */
     endAll(): void {
       for (const [deviceId, one] of held) end(deviceId, one);
     },

@@ -7,7 +7,10 @@ import type { Nodes } from './nodes.ts';
 import { listPartitions, movePartitions, type Partition } from './partition-rows.ts';
 import { chosen, PARTITIONS, partitionOf } from './rendezvous.ts';
 
-/** Prefix of a hint that was passed on by a node that no longer has the receiver; such a hint is not passed on again, so that it cannot circle. */
+/**
+ * Prefix of a hint that was passed on by a node that no longer has the receiver; such a hint is not passed on again, so that
+ * it cannot circle.
+ */
 const PASSED_ON = '+';
 
 export interface Receiver {
@@ -19,7 +22,10 @@ export interface Receiver {
 export interface Worker {
   /** Called when partitions became this node's: their pending deliveries are taken up. */
   adopt(): Promise<void>;
-  /** Begins no more work for receivers that `mine` excludes; resolves when their attempts in progress have ended and are stored. */
+  /**
+   * Begins no more work for receivers that `mine` excludes; resolves when their attempts in progress have ended and are
+   * stored.
+   */
   drain(): Promise<void>;
   /** Called when all partitions were lost: begins no more work, and lets attempts in progress end. */
   letGo(): void;

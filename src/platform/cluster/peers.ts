@@ -47,7 +47,10 @@ export interface Peers {
   readonly partitions: ReceiverShare;
   /** How nodes share a limit; undefined: it is this process's alone. */
   readonly shares: LimitShares | undefined;
-  /** Seconds that are left of this node's lease, and since the last complete check for lost hints; undefined for a process that is alone. */
+  /**
+   * Seconds that are left of this node's lease, and since the last complete check for lost hints; undefined for a process
+   * that is alone.
+   */
   vitals(): { lease: number; healAge: number } | undefined;
   /** Gives the broker's connections, and the workers that carry out the hints of other nodes. */
   serve(workers: HintWorkers & { connections: ConnectionsHere }): void;

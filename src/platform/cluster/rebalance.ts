@@ -15,7 +15,10 @@ const ON_THE_WAY_MS = 10_000;
 /** Devices that are remembered, so that none is handed over twice within the time below. */
 const REMEMBERED = 50_000;
 const ONCE_IN_MS = 3_600_000;
-/** If this many of the last devices that were handed over have come back here, the balancer does not lead them to other nodes. */
+/**
+ * If this many of the last devices that were handed over have come back here, the balancer does not lead them to other
+ * nodes.
+ */
 const EXAMINED = 20;
 const CAME_BACK = 15;
 

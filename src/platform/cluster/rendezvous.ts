@@ -1,7 +1,10 @@
 /** The number of partitions of webhook receivers; the table receiver_partitions has a row for each. */
 export const PARTITIONS = 64;
 
-/** FNV-1a over UTF-16 units, with a final mix. It must be the same in every release, because nodes of two releases run side by side. */
+/**
+ * FNV-1a over UTF-16 units, with a final mix. It must be the same in every release, because nodes of two releases run side
+ * by side.
+ */
 function hash(text: string): number {
   let value = 0x811c9dc5;
   for (let at = 0; at < text.length; at += 1) value = Math.imul(value ^ text.charCodeAt(at), 0x01000193);

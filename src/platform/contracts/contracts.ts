@@ -146,7 +146,9 @@ function readSchemas(): Map<SchemaName, SchemaDocument> {
   );
 }
 
-/** Removes every property from a schema that is marked `deprecated` and is no longer served: it is then an unknown member. */
+/**
+ * Removes every property from a schema that is marked `deprecated` and is no longer served: it is then an unknown member.
+ */
 function withoutRemoved(schema: object, removed: ReadonlySet<string>): void {
   const { properties = {}, items } = schema as Pick<SchemaDocument, 'properties'> & { items?: object };
   for (const [name, property] of Object.entries(properties)) {
@@ -156,7 +158,10 @@ function withoutRemoved(schema: object, removed: ReadonlySet<string>): void {
   if (items) withoutRemoved(items, removed);
 }
 
-/** The name of the schema that `reference` (such as `../common/limit.json`) means in the schema `from`; without `from`, in a document of their folder. */
+/**
+ * The name of the schema that `reference` (such as `../common/limit.json`) means in the schema `from`; without `from`, in a
+ * document of their folder.
+ */
 export function referredSchema(from: SchemaName | undefined, reference: string): SchemaName {
   const address = new URL(reference, from === undefined ? BASE : `${BASE}${from}.json`).href;
   return address.slice(BASE.length, -'.json'.length) as SchemaName;

@@ -82,7 +82,9 @@ export function addKeywords(ajv: Ajv2020, { urlFault, takeOut }: Rules): void {
   });
 }
 
-/** `additionalProperties: false`, with a bound of faults, or with removal. Generated as inline code, as ajv's own keyword is. */
+/**
+ * `additionalProperties: false`, with a bound of faults, or with removal. Generated as inline code, as ajv's own keyword is.
+ */
 const knownMembers = (takeOut: TakeOut | undefined): CodeKeywordDefinition => ({
   keyword: 'knownMembers',
   before: 'properties',
@@ -111,12 +113,16 @@ const knownMembers = (takeOut: TakeOut | undefined): CodeKeywordDefinition => ({
 
 // The depth limit for values without a `maxDepth` of their own.
 const DEEPEST = 64;
-// Upper bounds in bytes of JSON: of a number, true, false or null; of an escaped character; of quotation marks, comma and colon.
+// Upper bounds in bytes of JSON: of a number, true, false or null; of an escaped character; of quotation marks, comma and
+// colon.
 const LONGEST_PLAIN = 25;
 const LONGEST_ESCAPE = 6;
 const PUNCTUATION = 4;
 
-/** How much of `room` remains if the value takes as many bytes as it possibly can. Below 0, the value must be measured, or is too deep. */
+/**
+ * How much of `room` remains if the value takes as many bytes as it possibly can. Below 0, the value must be measured, or is
+ * too deep.
+ */
 function leastRoom(value: unknown, room: number, levels: number): number {
   if (typeof value === 'string') return room - value.length * LONGEST_ESCAPE - PUNCTUATION;
   if (typeof value !== 'object' || value === null) return room - LONGEST_PLAIN;
@@ -135,7 +141,10 @@ function isWithin(value: unknown, levels: number): boolean {
   return levels > 0 && Object.values(value).every((member) => isWithin(member, levels - 1));
 }
 
-/** Luhn's check over 15 digits (3GPP TS 23.003 6.2.1 and annex B). Texts of another length pass, because the schema's pattern refuses them. */
+/**
+ * Luhn's check over 15 digits (3GPP TS 23.003 6.2.1 and annex B). Texts of another length pass, because the schema's pattern
+ * refuses them.
+ */
 export function hasCheckDigit(imei: string): boolean {
   if (imei.length !== 15) return true;
   let sum = 0;

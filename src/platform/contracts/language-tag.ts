@@ -17,5 +17,8 @@ const TAG = new RegExp(
 /** No tag in use comes near this length. */
 const LONGEST = 255;
 
-/** True for a well-formed language tag (RFC 5646 2.2.9). It does not check that the subtags are registered; the device knows which it supports. */
+/**
+ * True for a well-formed language tag (RFC 5646 2.2.9). It does not check that the subtags are registered; the device knows
+ * which it supports.
+ */
 export const isLanguageTag = (text: string): boolean => text.length <= LONGEST && TAG.test(text);

@@ -11,7 +11,10 @@ export type RaiseReason =
   /** The database is another one than before: it was restored, promoted or copied. */
   | 'other_database';
 
-/** A life is the time between two moments at which the database's sequences were raised. This is its identifier, and its beginning. */
+/**
+ * A life is the time between two moments at which the database's sequences were raised. This is its identifier, and its
+ * beginning.
+ */
 export interface NewLife {
   lifeId: string;
   /** Microseconds. */
@@ -40,11 +43,16 @@ export const FIRST_MICROS = Date.UTC(2026, 0, 1) * 1000;
 export const HIGHEST_FLOOR = 2 ** 52;
 /** Numbers that each raise skips: more than can be given out between reading the sequence and setting it. */
 export const STEP = 1_000_000;
-/** A sequence this far ahead of the clock was raised by a wrong clock, so the clock gives no floor; more numbers are skipped then. */
+/**
+ * A sequence this far ahead of the clock was raised by a wrong clock, so the clock gives no floor; more numbers are skipped
+ * then.
+ */
 export const FAR_AHEAD_MICROS = 3_600_000_000;
 export const LONG_STEP = 1_000_000_000;
 
-/** The floor that the clock gives: since fewer than one number in a microsecond is given out, no earlier number reaches it. */
+/**
+ * The floor that the clock gives: since fewer than one number in a microsecond is given out, no earlier number reaches it.
+ */
 export const floorOf = (nowMicros: number): number =>
   Math.min(HIGHEST_FLOOR, Math.max(0, Math.floor(nowMicros - FIRST_MICROS)));
 

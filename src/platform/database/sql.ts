@@ -37,9 +37,15 @@ export interface UnitOfWork extends Sql {
   readonly skipLocked: '' | ' FOR NO KEY UPDATE SKIP LOCKED';
   /** Runs an INSERT of one row whose number the database assigns; returns that number. */
   insert(text: string, ...values: SqlValue[]): Promise<number>;
-  /** Registers an effect that runs synchronously right after the COMMIT, in the order of the units, before anyone is answered. */
+  /**
+   * Registers an effect that runs synchronously right after the COMMIT, in the order of the units, before anyone is
+   * answered.
+   */
   onCommit(effect: () => void): void;
-  /** Registers an effect that runs when this unit, or the whole commit, is rolled back: at once, the latest first, before the next unit. */
+  /**
+   * Registers an effect that runs when this unit, or the whole commit, is rolled back: at once, the latest first, before the
+   * next unit.
+   */
   onRollback(effect: () => void): void;
 }
 
@@ -76,7 +82,10 @@ export interface Database {
   readonly transactSoon: Transact;
   /** Like `transactSoon`, but always in the commits of `transact`: for units that change the same rows as those. */
   readonly transactAlong: Transact;
-  /** Like `transact`, for work that can come in bursts, as when a fleet connects: a few units commit at once, many wait to share a commit. */
+  /**
+   * Like `transact`, for work that can come in bursts, as when a fleet connects: a few units commit at once, many wait to
+   * share a commit.
+   */
   readonly transactInCrowd: Transact;
   /** Resolves when no unit of work is waiting or running. */
   idle(): Promise<void>;

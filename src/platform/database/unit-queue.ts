@@ -4,7 +4,10 @@ import type { Transact, UnitOfWork } from './sql.ts';
 
 /** The most units in one commit, so that a burst cannot delay others for long. */
 export const UNITS_PER_COMMIT = 256;
-/** The most units in one commit while several developers write: a command and its answer are a few units one after another, and each waits for a commit. */
+/**
+ * The most units in one commit while several developers write: a command and its answer are a few units one after another,
+ * and each waits for a commit.
+ */
 const SHARED_COMMIT = 64;
 /** Milliseconds without a unit of another developer after which a developer counts as alone. */
 const ALONE_AFTER_MS = 1_000;
@@ -66,7 +69,10 @@ function createDeveloperWatch() {
 export interface QueueOptions {
   /** The most units in one commit. */
   perCommit?: () => number;
-  /** The most units of one device in one commit. On a server each of them costs a round trip, so a device with many would delay all others. */
+  /**
+   * The most units of one device in one commit. On a server each of them costs a round trip, so a device with many would
+   * delay all others.
+   */
   perKey?: number;
   /** Returns the developer of a device, if it is known. */
   ownerOf?: ((key: string) => string | undefined) | undefined;

@@ -17,7 +17,9 @@ export function readerOf(contentType: string | undefined): ((body: Readable) => 
   return undefined;
 }
 
-/** Yields the lines of a body as bytes. A line that is too long is cut one byte above the limit, so that the caller sees it. */
+/**
+ * Yields the lines of a body as bytes. A line that is too long is cut one byte above the limit, so that the caller sees it.
+ */
 async function* linesOf(body: Readable): AsyncIterable<Buffer> {
   let parts: Buffer[] = [];
   let size = 0;

@@ -4,7 +4,10 @@ const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 /** Seconds for which a browser may reuse the answer to a preflight. */
 const REMEMBERED = '600';
 
-/** The origin in a form that can be compared: all names of loopback become one. Undefined when the text is not an HTTP origin. */
+/**
+ * The origin in a form that can be compared: all names of loopback become one. Undefined when the text is not an HTTP
+ * origin.
+ */
 function compared(text: string): string | undefined {
   const url = URL.parse(text);
   if (!url || (url.protocol !== 'http:' && url.protocol !== 'https:')) return undefined;
@@ -16,7 +19,9 @@ function compared(text: string): string | undefined {
  * keeps other pages from using a URL that they got hold of. `origins` returns URLs, and is called at each request.
  */
 export function createCors(origins: () => readonly string[]) {
-  /** Answers a preflight, and then returns true. For other requests it sets the headers that let the origin read the answer. */
+  /**
+   * Answers a preflight, and then returns true. For other requests it sets the headers that let the origin read the answer.
+   */
   return (request: IncomingMessage, response: ServerResponse): boolean => {
     const { origin } = request.headers;
     if (origin === undefined) return false;

@@ -22,7 +22,9 @@ import { createTransfers, type Transfers } from './transfers.ts';
 interface StoreLimits {
   /** Bytes of one object: 5 GB as in S3 (ops 22 and 23). */
   objectBytes: number;
-  /** Transfers at a time. When all are taken, see createTransfers: another is cut, or the new one is answered 503 SlowDown. */
+  /**
+   * Transfers at a time. When all are taken, see createTransfers: another is cut, or the new one is answered 503 SlowDown.
+   */
   uploads: number;
   downloads: number;
   /** Concurrent uploads of one object; one more cuts the slowest of them. */
@@ -79,7 +81,9 @@ function limitsOf(given: Partial<StoreLimits> = {}): StoreLimits {
 
 /** Microseconds. Dates in signatures have whole seconds. */
 const SIGNATURE_PRECISION_MICROS = 1_000_000;
-/** Microseconds for which the number of stored bytes is kept: to count them, each of a hundred thousand files is examined. */
+/**
+ * Microseconds for which the number of stored bytes is kept: to count them, each of a hundred thousand files is examined.
+ */
 const STORED_KEPT_MICROS = 600_000_000;
 // Milliseconds. A whole request has no time limit, since a device may be slow; only silence ends it.
 const TIMEOUTS = { headersTimeout: 10_000, requestTimeout: 0, keepAliveTimeout: 65_000 };
@@ -124,7 +128,10 @@ export function createEmbeddedStore(parts: EmbeddedStoreParts) {
   const uploads = places('uploads', limits.uploadsOfObject);
   const downloads = places('downloads', Number.POSITIVE_INFINITY);
 
-  /** Runs a transfer of a client within the bounds of its kind. Transfers of the service itself are not bounded, so that clients cannot keep it from its objects. */
+  /**
+   * Runs a transfer of a client within the bounds of its kind. Transfers of the service itself are not bounded, so that
+   * clients cannot keep it from its objects.
+   */
   async function placed<Result>(
     places: Transfers,
     { own, response }: Exchange,
@@ -140,7 +147,9 @@ export function createEmbeddedStore(parts: EmbeddedStoreParts) {
     }
   }
 
-  /** An object that is distributed to devices may only be replaced through a URL that was made after its distribution began. */
+  /**
+   * An object that is distributed to devices may only be replaced through a URL that was made after its distribution began.
+   */
   async function checkAge(key: string, { query }: S3Target): Promise<void> {
     const date = query.get('X-Amz-Date');
     const since = date === null ? null : await distributedSince(key);
@@ -257,7 +266,8 @@ export function createEmbeddedStore(parts: EmbeddedStoreParts) {
     const { socket } = request;
     if (socket.destroyed) return; // a pipelined request, behind the one that ended the connection
     if (busy.has(socket)) {
-      // Clients of S3 wait for an answer before the next request. Without this bound, a thousand pipelined requests would be a thousand transfers.
+      // Clients of S3 wait for an answer before the next request. Without this bound, a thousand pipelined requests would be
+      // a thousand transfers.
       metrics.objectsRefused.inc({ bound: 'requests_per_connection' });
       socket.destroy();
       return;
@@ -305,12 +315,14 @@ export function createEmbeddedStore(parts: EmbeddedStoreParts) {
   const server = createListener(false);
   const bounds = createSocketBounds({
     clock,
-    // All clients behind a proxy, and all devices of a site, have one address, so the bound per address equals the total. Transfers take fewer, so there is always an idle connection to cut.
+    // All clients behind a proxy, and all devices of a site, have one address, so the bound per address equals the total.
+    // Transfers take fewer, so there is always an idle connection to cut.
     limits: { perAddress: limits.connections, total: limits.connections, stallMs: limits.stallMs },
     onBound: (bound) => metrics.objectsRefused.inc({ bound }),
   });
   server.on('connection', (socket) => bounds.admit(socket));
-  // The service reads its objects through a listener of its own, so that clients who take all connections of the public one cannot shut it out.
+  // The service reads its objects through a listener of its own, so that clients who take all connections of the public one
+  // cannot shut it out.
   const ownServer = createListener(true);
 
   async function close(listener: Server): Promise<void> {

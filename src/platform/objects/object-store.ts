@@ -18,7 +18,10 @@ export type ObjectStore = ReturnType<typeof createObjectStore>;
 interface ObjectStoreParts {
   /** The address at which the service itself reaches the store. */
   endpoint: string;
-  /** The address at which developers and devices reach the store, when it is another one (a proxy that passes `Host` on unchanged). */
+  /**
+   * The address at which developers and devices reach the store, when it is another one (a proxy that passes `Host` on
+   * unchanged).
+   */
   publicEndpoint?: string;
   region: string;
   bucket: string;
@@ -74,7 +77,9 @@ export function createObjectStore(parts: ObjectStoreParts) {
   // Presigning makes no connection: this client only has another address.
   const signing = parts.publicEndpoint ? createClient(parts, parts.publicEndpoint, bounds) : client;
 
-  /** Runs `work` with an abort signal that fires at the deadline (measured by `clock`), or together with the given signal. */
+  /**
+   * Runs `work` with an abort signal that fires at the deadline (measured by `clock`), or together with the given signal.
+   */
   async function within<Result>(
     work: (options: { abortSignal: AbortSignal }) => Promise<Result>,
     signal?: AbortSignal,

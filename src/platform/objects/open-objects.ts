@@ -51,7 +51,8 @@ export async function openObjects({ config, ownerOf, distributedSince, admits, p
       bucket,
       ...(embedded && { credentials: embedded.store.credentials, etagsAreSha256: true, listing: embedded.store.list }),
       clock: parts.clock,
-      // Both ends of these connections are in this process: a connection that is slow to open only shows that the process is busy.
+      // Both ends of these connections are in this process: a connection that is slow to open only shows that the process is
+      // busy.
       ...(embedded && { limits: { connectMs: 0 } }),
     }),
   );

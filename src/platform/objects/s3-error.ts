@@ -48,7 +48,10 @@ export class S3Error extends Error {
 const FULL = ['ENOSPC', 'EDQUOT'];
 const EXHAUSTED = ['EMFILE', 'ENFILE'];
 
-/** Turns any thrown value into an S3Error: a full disk and exhausted file descriptors are named, other errors are InternalError. */
+/**
+ * Turns any thrown value into an S3Error: a full disk and exhausted file descriptors are named, other errors are
+ * InternalError.
+ */
 export function toS3Error(thrown: unknown): S3Error {
   if (thrown instanceof S3Error) return thrown;
   const code = (thrown as NodeJS.ErrnoException | undefined)?.code ?? '';

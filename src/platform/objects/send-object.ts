@@ -8,7 +8,10 @@ import { S3Error } from './s3-error.ts';
 // Bytes that are read from the disk and written to the socket at a time, in the single buffer of a download.
 const BLOCK = 128 * 1024;
 
-/** Answers GET and HEAD; calls `moved` with the number of bytes after each block has left. Throws NoSuchKey, InvalidRange or PreconditionFailed before the answer begins. */
+/**
+ * Answers GET and HEAD; calls `moved` with the number of bytes after each block has left. Throws NoSuchKey, InvalidRange or
+ * PreconditionFailed before the answer begins.
+ */
 export async function sendObject(
   { files, turn }: { files: ObjectFiles; turn: () => Promise<void> },
   key: string,
@@ -69,7 +72,8 @@ async function sendRange(
     if (bytesRead === 0) throw new Error('the file of an object ends too early');
     at += bytesRead;
     await turn();
-    // The next block is read after this one has left, because both use the same buffer, and a slow client must not fill the memory.
+    // The next block is read after this one has left, because both use the same buffer, and a slow client must not fill the
+    // memory.
     await new Promise<void>((resolve, reject) => {
       fail = reject;
       if (response.destroyed) reject(gone);

@@ -10,7 +10,7 @@ const insert = "INSERT INTO developers (developer_id, name, created_at) VALUES (
 const all = 'SELECT developer_id AS id FROM developers ORDER BY developer_id';
 const unavailable = { code: 'DATABASE_UNAVAILABLE' };
 
-/** Like the service's, but a few of its seconds are milliseconds. */
+/** Like the bounds of the service, but some are milliseconds instead of seconds. */
 const BOUNDS = { statementMs: 2_000, lockMs: 60, silenceMs: 300 };
 
 async function open(t: Test, url: string) {
@@ -20,7 +20,7 @@ async function open(t: Test, url: string) {
   return { database, ids };
 }
 
-/** Somebody else who is connected to the same database. */
+/** Another client of the same database. */
 async function other(t: Test, url: string): Promise<Client> {
   const client = new Client({ connectionString: url });
   client.on('error', () => undefined);
@@ -29,7 +29,7 @@ async function other(t: Test, url: string): Promise<Client> {
   return client;
 }
 
-/** A way to the server that can end in the moment in which the next answer comes. */
+/** A connection to the server that can end when the next answer arrives. */
 async function cuttable(t: Test, url: string) {
   const target = new URL(url);
   const port = Number(target.port);
@@ -89,7 +89,7 @@ void t.test('a transaction that others are in the way of', { ...skip }, async (t
 
   await t.test('a deadlock is run again', async (t) => {
     const undone: string[] = [];
-    await rival.query("SET deadlock_timeout = '10s'"); // so that it is not the one that is ended
+    await rival.query("SET deadlock_timeout = '10s'"); // so that it is not the one that PostgreSQL ends
     await rival.query('BEGIN');
     await rival.query("SELECT * FROM developers WHERE developer_id = 'busy' FOR UPDATE");
     let runs = 0;

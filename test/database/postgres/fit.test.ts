@@ -36,12 +36,12 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** A pooler before a database; answers the URL that leads through it. */
+/** A pooler in front of a database; returns the URL that leads through it. */
 async function startPooler(t: Test, url: string, mode: 'session' | 'transaction'): Promise<string> {
   const { hostname, port, pathname } = new URL(url);
   const name = pathname.slice(1);
   const own = await freePort();
-  // Not in a folder of the tests': another user has to reach it.
+  // Not in a folder of the tests, because another user must be able to read it.
   const folder = mkdtempSync('/tmp/lapel-pooler-');
   chmodSync(folder, 0o755);
   t.teardown(() => rmSync(folder, { recursive: true }));
@@ -215,14 +215,14 @@ void t.test(
       { number: n + 1, name: 'large.sql', sha256: 'x', text },
     ];
 
-    // As a crash leaves it: the column is there, the index is not valid.
+    // As after a crash: the column exists, and the index is invalid.
     const insert = (id: string) =>
       `INSERT INTO developers (developer_id, name, created_at, colour) VALUES ('${id}', 'x', 0, 'red')`;
     await ask(url, 'ALTER TABLE developers ADD COLUMN colour TEXT', insert('a'), insert('b'));
     await t.rejects(ask(url, 'CREATE UNIQUE INDEX CONCURRENTLY developers_by_colour ON developers (colour)'));
     await ask(url, `UPDATE developers SET colour = 'blue' WHERE developer_id = 'b'`);
 
-    // One of another release writes all the while.
+    // A node of another release writes all the time.
     const other = new Client({ connectionString: url });
     await other.connect();
     await other.query('BEGIN');

@@ -9,12 +9,12 @@ import { startWorld } from '../../world.ts';
 
 const PAGE = 4096;
 
-/** Overwrites a page of a kind of one table or index. */
+/** Overwrites a page of a certain kind in a table or index. */
 function damage(folder: string, name: string, kind: 'leaf' | 'overflow'): void {
   const file = join(folder, 'lapel.db');
   const raw = new Sqlite(file);
   raw.pragma('wal_checkpoint(TRUNCATE)');
-  // Of a long value the first one: in the last one there is nothing that a check could hold it against.
+  // The first page of a long value: the last one has nothing that a check could compare.
   const order = kind === 'leaf' ? 'DESC' : 'ASC';
   const page = raw
     .prepare(`SELECT pageno FROM dbstat WHERE name = ? AND pagetype = ? ORDER BY path ${order} LIMIT 1`)

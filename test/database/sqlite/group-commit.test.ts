@@ -2,7 +2,7 @@ import t from 'tap';
 import type { UnitOfWork } from '../../../src/platform/database/sql.ts';
 import { openSqlite } from '../../../src/platform/database/sqlite/open-sqlite.ts';
 
-// What it has in common with a server's is in test/database/units-of-work.test.ts, for both.
+// Only the behaviour of SQLite; test/database/units-of-work.test.ts tests both databases.
 const open = (folder: string) => openSqlite({ folder, nowMicros: 1_000_000 });
 
 const insert = "INSERT INTO developers (developer_id, name, created_at) VALUES (?, 'x', 0)";
@@ -17,7 +17,7 @@ t.test('nobody is answered before the commit', async (t) => {
       .transact(async (unit) => {
         unit.onCommit(() => seen.push(`effect ${id}`));
         await unit.run(insert, id);
-        // The second connection sees only what is committed.
+        // The second connection sees only committed rows.
         seen.push(`inside ${id}: ${(await database.read.get<{ n: number }>(count))?.n}`);
       })
       .then(async () => seen.push(`answered ${id}: ${(await database.read.get<{ n: number }>(count))?.n}`));
@@ -37,7 +37,7 @@ t.test('a commit that fails rejects every unit in it and undoes their effects, l
     }),
     database.transact(async (unit) => {
       unit.onRollback(() => undone.push('second'));
-      await unit.run('ROLLBACK'); // what SQLite does by itself when the disk is full
+      await unit.run('ROLLBACK'); // SQLite does this by itself when the disk is full
       throw new Error('disk full');
     }),
     database.transact(async (unit) => {

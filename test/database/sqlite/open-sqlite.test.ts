@@ -112,7 +112,7 @@ t.test('what was overwritten is in no file of the database any more', async (t) 
   const holds = (): boolean => files.some((file) => readFileSync(file).includes(secret));
   const insert = `INSERT INTO transactions (device_id, application_id, operation, parameters, status, due, attempts,
     created_at, updated_at) VALUES ('1', 'a', 'setWifi', ?, 'queued', 1, 0, 0, 0)`;
-  // One that fits into a page, and one that needs pages of its own.
+  // A value that fits into a page, and one that needs pages of its own.
   await database.transact((unit) => unit.run(insert, secret));
   await database.transact((unit) => unit.run(insert, secret.repeat(500)));
   t.ok(holds(), 'it is there while it is needed');
@@ -145,7 +145,7 @@ t.test('a log that somebody reads is emptied later, and nobody waits for that', 
   other.prepare('SELECT * FROM sessions').all();
   await database.transact((unit) => unit.run(`INSERT INTO sessions (client_id, created_at) VALUES ('1', 0)`));
 
-  await new Promise((resolve) => setTimeout(resolve, 20)); // a timer that comes after that of the log
+  await new Promise((resolve) => setTimeout(resolve, 20)); // a timer that fires after that of the log
   t.ok((await database.size()).log > 0, 'it is needed');
   other.exec('COMMIT');
   while ((await database.size()).log > 0) await new Promise((resolve) => setImmediate(resolve));
@@ -182,7 +182,7 @@ t.test('what looks at many rows is read on a thread of its own', async (t) => {
     undefined,
     [{ at: 7 }],
   ]);
-  // A second of work, if it were done here.
+  // This query would take a second on the main thread.
   const slow = `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000000) SELECT count(*) AS c FROM n`;
   let turns = 0;
   let done = false;

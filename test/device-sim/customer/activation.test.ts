@@ -9,7 +9,7 @@ import { handTimers } from '../hand-timers.ts';
 
 const PATIENCE = 5000;
 
-/** A service that takes `perSecond` requests and refuses the others with 429, whose devices answer as they do. */
+/** A service that accepts `perSecond` requests and answers 429 to the others, and its devices. */
 function world({
   devices,
   perSecond,

@@ -2,7 +2,7 @@ import t from 'tap';
 import type { Figures } from '../../../device-sim/customer/figures.ts';
 import { DEVICE, startLedger } from './play-ledger.ts';
 
-/** What became of everything that got a 201, added up: it is `accepted`. */
+/** The sum of the results of all accepted transactions, which must equal `accepted`. */
 const accountedFor = ({ succeeded, failed, cancelled, unfinished, lost }: Figures): number =>
   succeeded + failed + cancelled + unfinished + lost;
 

@@ -227,7 +227,7 @@ t.test('a request', async (t) => {
   const about = { deviceId: DEVICE, operation: 'setWifi', phase: 'day', number: 1 };
   const refusal = (status: number, more: object = {}) =>
     new LapelError('PUT /', { status, body: { message: 'no' }, requestId: null, ...more });
-  /** Makes a request whose attempts end as given, time passing as fast as it is waited for. */
+  /** Makes a request whose attempts end as given; waiting takes no time. */
   async function make(...ends: (Error | { transactionId: number })[]) {
     const keys: string[] = [];
     const made = requests.make(about, async (key) => {

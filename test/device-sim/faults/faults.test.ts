@@ -11,10 +11,10 @@ import { createFakeClock } from '../../fake-clock.ts';
 import { startWorld } from '../../world.ts';
 
 const RELEASE = { version: '1.4.0', size: 200_000 };
-/** Short ones: each fault is played in the time of a test. */
+/** Short delays, so that each fault fits into the time of a test. */
 const delay = { min: 300, max: 300 };
 const KINDS = Object.keys(FAULTS) as FaultKind[];
-/** What the fault befalls, where that is not the setting of a network. */
+/** The operations at which a fault happens, if not setWifi. */
 const OPERATIONS: Partial<Record<FaultKind, ActionName[]>> = {
   'never-answers': ['setLanguage', 'setWifi'],
   'answers-in-wrong-order': ['setWifi', 'setWifi', 'setLanguage'],
@@ -86,7 +86,7 @@ t.test(
   },
 );
 
-/** A device for each fault, which befalls the first of its commands that it can befall. */
+/** A device for each fault. The fault happens at the first possible command. */
 t.test('faults, and what the service promises', async (t) => {
   // Webhooks are verified against the real time, and broken transfers end by the clock.
   const clock = createFakeClock(Date.now() * 1000);

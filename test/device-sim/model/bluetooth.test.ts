@@ -21,7 +21,7 @@ async function wearable(options: Partial<DeviceOptions> = {}) {
   return {
     broker,
     device,
-    /** The answer to the next command. */
+    /** Sends the next command; resolves to its answer. */
     async ask(operation: string, parameters: Record<string, unknown> = bluetooth) {
       last += 1;
       const transactionId = last;

@@ -13,7 +13,7 @@ const SIZE = 100_000;
 const NEVER = 60_000;
 const plan = { milliseconds: 0, recorded: true, others: 1 };
 
-/** An activated wearable that gives up soon, a service that answers its requests as `answer` says, and a store. */
+/** An activated wearable that gives up soon, a service that answers its requests with `answer`, and a store. */
 async function wearable(answer: (data: Data, type: string) => object, options: Partial<DeviceOptions> = {}) {
   await using stack = new AsyncDisposableStack();
   const broker = stack.use(await startBroker());
@@ -48,7 +48,7 @@ async function wearable(answer: (data: Data, type: string) => object, options: P
     made,
     events,
     requests: () => broker.published.filter(({ kind }) => kind === 'requests').map(({ body }) => body),
-    /** The event of a type, when it has come. */
+    /** Resolves to the event of a type. */
     told: (type: string) => broker.until(() => events().find((event) => event.type === type)),
     [Symbol.asyncDispose]: () => parts[Symbol.asyncDispose](),
   };
@@ -63,7 +63,7 @@ interface Told {
 type Data = Record<string, unknown> & { files: { name: string }[]; name: string };
 type Wearable = Awaited<ReturnType<typeof wearable>>;
 
-/** URLs of a store that is known later. */
+/** URLs of a store that starts later. */
 function customer() {
   const at: { store?: Wearable['store'] } = {};
   const target = (name: string): object => ({

@@ -48,7 +48,7 @@ t.test('a command repeated after a reconnect is executed once and answered twice
   t.equal(repeated, true);
   t.strictSame(answer, { transactionId: 7, status: 'succeeded' });
   t.equal(device.executions.get(7), 1);
-  // Aedes alone delivers it once more when it is published while the offline queue is read; the answer stays the same.
+  // Aedes itself delivers it twice if it is published while the offline queue is read; the answer is the same.
   const [first, second] = await broker.acksAre(2);
   t.strictSame(first, second);
 });
@@ -124,7 +124,7 @@ t.test(
     const seen: boolean[] = [];
     broker.broker.authorizePublish = (client, packet, done) => {
       seen.push(packet.dup);
-      // The first time the connection breaks before the PUBACK.
+      // The first time, the connection breaks before the PUBACK.
       if (seen.length > 1) return done(null);
       client?.close();
       done(new Error('cut'));

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { createRequests } from '../../../device-sim/mqtt/requests.ts';
 
-/** A connection and a clock that the test moves. */
+/** A connection, and a clock that the test moves. */
 function desk() {
   const sent: { requestId: string; type: string; data: object }[] = [];
   const due = new Set<() => void>();

@@ -9,7 +9,7 @@ import { createAuthority, skip } from '../../broker/authority.ts';
 import { startSecured } from '../../broker/secured-world.ts';
 import { deviceIdOf, startWorld, transactionIdOf, type World } from '../../world.ts';
 
-/** Devices connect each by its URL, are activated, lose their connection, come back and leave. */
+/** Devices connect by these URLs, are activated, lose their connections, come back and leave. */
 async function goThrough(t: Test, world: World, urls: readonly string[]): Promise<void> {
   const tenant = await world.createTenant();
   for (const url of urls) {

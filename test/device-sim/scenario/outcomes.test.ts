@@ -242,7 +242,7 @@ expectations: [lost == 0, doubled == 0, succeeded == 100 %, devices == 7]
       said += chunk;
     });
     while (!said.includes(' start: ')) await once(child.stderr, 'data');
-    // Both have reported their status: they are connected, and know it.
+    // Both have reported their status, so they are connected and know it.
     while ((await statusReports()) < reports + 2);
     service.signal('SIGKILL');
     t.equal((await exit)[0], 3);

@@ -74,7 +74,7 @@ t.test('how long a call is follows from its number', async (t) => {
   t.notSame(callOf(1, 5, life), callOf(1, 6, life));
 });
 
-/** Lets everything happen that is due up to a time. */
+/** Runs everything that is due up to a time. */
 async function advance(timers: ReturnType<typeof handTimers>, until: number): Promise<void> {
   while (timers.waiting() > 0 && timers.now() < until) await timers.next();
 }

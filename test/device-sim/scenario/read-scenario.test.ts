@@ -11,7 +11,7 @@ import { ScenarioError } from '../../../device-sim/scenario/scenario-error.ts';
 
 const plain = 'name: story\ndevices: 10\nphases:\n  - name: work\n    duration: 1m\n';
 const read = (text: string) => readScenario(text, 'story.yaml').scenario;
-/** What is said about a scenario that is refused. */
+/** The message with which a scenario is refused. */
 function refusal(text: string): string {
   try {
     read(text);

@@ -4,7 +4,7 @@ import { run } from '../../../device-sim/run.ts';
 import { readyNames } from '../../../device-sim/scenario/ready.ts';
 import { ADMIN_TOKEN, startProcess } from '../../flow/service-process.ts';
 
-/** How small each of them is here. Beside each other they are many customers of one service. */
+/** The small form of each scenario. Side by side they are many customers of one service. */
 const SMALL: Readonly<Record<string, string>> = {
   'bad-release': '--count 20 --faster 50',
   commuter: '--count 10 --faster 60',
@@ -37,10 +37,10 @@ t.test('the ready scenarios, all at once against one service, in a small form', 
     t.test(`${name}: everything holds that it expects`, { timeout: 60_000 }, async (t) => {
       const { record, gone } = await played;
       t.equal(gone, null);
-      // A machine that has other things to do is no fault of the service.
+      // A busy machine is not a fault of the service.
       for (const { text, phase, holds, measurable, shown, story } of record.verdicts)
         t.ok(holds || !measurable, `${text}${phase === null ? '' : ` (${phase})`}: ${shown}`, { story });
-      // In so small a form not every fault has an occasion.
+      // In so small a form some faults have no occasion.
       for (const { text, phase, holds, shown } of record.requirements.filter(({ text }) => !text.startsWith('played')))
         t.ok(holds, `${text}${phase === null ? '' : ` (${phase})`}: ${shown}`);
       t.ok(record.requirements.length >= 3, 'it says what must have taken place');

@@ -4,7 +4,8 @@ import type { SqlValue } from '../sql.ts';
 import { type Bound, statementOf, storable } from './statements.ts';
 import { ConnectionLost, endsConnection, isReadOnly } from './trouble.ts';
 
-// Object identifiers of types (pg_type). int8 and numeric arrive as text; no value here exceeds 2^53, so they become numbers.
+// Object identifiers of types (pg_type). int8 and numeric arrive as text; no value here exceeds 2^53, so they become
+// numbers.
 const INT8 = 20;
 const NUMERIC = 1700;
 const TYPES = {
@@ -24,7 +25,10 @@ export interface Bounds {
   statementMs: number;
   /** Limit of the wait for a lock that another transaction holds. */
   lockMs: number;
-  /** Limit of the time without any answer to pending statements; then the server or the network hangs, and the connection is given up. */
+  /**
+   * Limit of the time without any answer to pending statements; then the server or the network hangs, and the connection is
+   * given up.
+   */
   silenceMs: number;
 }
 
@@ -32,7 +36,8 @@ export interface Bounds {
 export const SHORT: Bounds = { byIndex: true, statementMs: 4_000, lockMs: 500, silenceMs: 4_000 };
 
 // A plan that was made while tables were empty reads whole tables, and stays until they are analyzed. Statements that
-// callers wait for all find their rows by an index, so these settings demand one; queries over many rows are planned as usual.
+// callers wait for all find their rows by an index, so these settings demand one; queries over many rows are planned as
+// usual.
 const BY_INDEX = { enable_seqscan: 'off', enable_bitmapscan: 'off', enable_hashjoin: 'off', enable_mergejoin: 'off' };
 
 // A database, a role or a pooler could set these otherwise; a command could then hang for ever, or an idle connection be
@@ -45,7 +50,8 @@ const PINNED = {
   idle_session_timeout: '0',
 };
 
-// The settings are made by a statement, because a pooler does not pass on parameters of the connection's start. A setting that the server's version lacks is skipped.
+// The settings are made by a statement, because a pooler does not pass on parameters of the connection's start. A setting
+// that the server's version lacks is skipped.
 const PIN = `SELECT set_config(name, value, false) FROM unnest($1::text[], $2::text[]) AS given (name, value)
   JOIN (SELECT name FROM pg_settings) AS known USING (name)`;
 
@@ -77,7 +83,10 @@ const CLOSE_MS = 1_000;
 const KEEP_ALIVE_MS = 5_000;
 
 export interface Connection {
-  /** Rejects with ConnectionLost, or with the server's error. Statements of one turn are sent together, and answered in order. */
+  /**
+   * Rejects with ConnectionLost, or with the server's error. Statements of one turn are sent together, and answered in
+   * order.
+   */
   query(text: string, ...values: Bound[]): Promise<QueryResult>;
   /** Writes all statements that `ask` issues to the socket at once. */
   together(ask: () => void): void;

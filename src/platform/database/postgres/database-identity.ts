@@ -13,11 +13,16 @@ import { ConnectionLost } from './trouble.ts';
 
 /** The database that a connection has reached. */
 export interface DatabaseIdentity {
-  /** Identifiers of the server's data, of its timeline, and of the database in it: they change with a restore or a promotion. */
+  /**
+   * Identifiers of the server's data, of its timeline, and of the database in it: they change with a restore or a promotion.
+   */
   place: string;
   /** The time at which the server was started. */
   since: string;
-  /** The position in the server's log that is on the disk. If it is lower than before, the database was set back. 0 if the server hides it. */
+  /**
+   * The position in the server's log that is on the disk. If it is lower than before, the database was set back. 0 if the
+   * server hides it.
+   */
   log: number;
 }
 
@@ -40,7 +45,10 @@ const REDUCED = `SELECT '' AS system, '' AS timeline, 0::float8 AS log, ${SINCE}
 
 type Ask = <Row>(text: string) => Promise<Row[]>;
 
-/** Asks a connection which database it has reached. If the server hides some of it, at least the database and its start are known. */
+/**
+ * Asks a connection which database it has reached. If the server hides some of it, at least the database and its start are
+ * known.
+ */
 export async function readIdentity(ask: Ask): Promise<DatabaseIdentity> {
   type Row = { system: string; timeline: string; log: number; oid: string; since: string };
   const [row] = await ask<Row>(FULL).catch((cause: unknown) => {

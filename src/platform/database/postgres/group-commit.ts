@@ -9,7 +9,9 @@ import { ConnectionLost, isOvertaken, isPassing, toCallerError } from './trouble
 const TRIES = 4;
 const LONGEST_PAUSE_MS = 30;
 
-/** The most units of one device in one transaction: they run one after another, so the longest row of them sets its duration. */
+/**
+ * The most units of one device in one transaction: they run one after another, so the longest row of them sets its duration.
+ */
 const PER_DEVICE = 4;
 
 /** Finds the devices whose rows another transaction has locked at this moment. */
@@ -46,7 +48,10 @@ export function createPostgresGroupCommit({ link, identities, observe, onEffectE
   /** How often a unit has been tried in a transaction of its own. */
   const tries = new WeakMap<Waiting, number>();
 
-  /** Runs the units in one transaction and commits. After a failure, returns its cause and the units at fault; no unit is settled then. */
+  /**
+   * Runs the units in one transaction and commits. After a failure, returns its cause and the units at fault; no unit is
+   * settled then.
+   */
   async function attempt(units: readonly Waiting[]): Promise<{ cause: unknown; atFault: Waiting[] } | undefined> {
     const started = performance.now();
     const seen = (committed: number, rolledBack: number, failed: boolean): void =>
@@ -92,7 +97,9 @@ export function createPostgresGroupCommit({ link, identities, observe, onEffectE
   const isWorthTrying = (cause: unknown): boolean =>
     isPassing(cause) || isOvertaken(cause) || (cause instanceof ConnectionLost && !(cause instanceof FateUnknown));
 
-  /** Runs a unit in a transaction of its own. Returns false when it is to be tried again, after other units had their turn. */
+  /**
+   * Runs a unit in a transaction of its own. Returns false when it is to be tried again, after other units had their turn.
+   */
   async function alone(unit: Waiting): Promise<boolean> {
     const failed = await attempt([unit]);
     if (!failed) return true;

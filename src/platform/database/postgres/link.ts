@@ -8,7 +8,10 @@ const LONGEST_PAUSE_MS = 1_000;
 
 interface Options {
   url: string;
-  /** Runs on each connection before it is used; an error counts as a failed attempt. `another` opens a second connection to the same host. */
+  /**
+   * Runs on each connection before it is used; an error counts as a failed attempt. `another` opens a second connection to
+   * the same host.
+   */
   prepare(connection: Connection, bounds: Bounds, another: () => Promise<Connection>): Promise<void>;
   /** `onAway` is called once when a connection is lost or cannot be opened, `onBack` when all are open again. */
   onAway(cause: unknown): void;
@@ -18,7 +21,9 @@ interface Options {
 export type Links = ReturnType<typeof createLinks>;
 export type Link = ReturnType<Links['link']>;
 
-/** Keeps connections to one database open. Lost ones are opened again, with one attempt at a time, however many are needed. */
+/**
+ * Keeps connections to one database open. Lost ones are opened again, with one attempt at a time, however many are needed.
+ */
 export function createLinks({ url, prepare, onAway, onBack }: Options) {
   const closing = new AbortController();
   const ends: (() => Promise<void>)[] = [];

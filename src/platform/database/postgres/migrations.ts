@@ -4,7 +4,10 @@ import type { Connection } from './connection.ts';
 
 /** The advisory lock under which one node of several applies migrations. Any number that no other program uses will do. */
 const LOCK = 0x1a9e1;
-/** Milliseconds between two attempts to get the lock. To wait in a statement would block CREATE INDEX CONCURRENTLY on another node. */
+/**
+ * Milliseconds between two attempts to get the lock. To wait in a statement would block CREATE INDEX CONCURRENTLY on another
+ * node.
+ */
 const BETWEEN_TRIES_MS = 250;
 
 /** The first line of a migration of large tables: each statement is committed by itself, so that locks are held briefly. */

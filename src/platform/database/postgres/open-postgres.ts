@@ -96,7 +96,10 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
     onAway,
     onBack,
   });
-  /** Waits at the start for a database that is not there yet, or is still a standby; an error that will not pass is thrown at once. */
+  /**
+   * Waits at the start for a database that is not there yet, or is still a standby; an error that will not pass is thrown at
+   * once.
+   */
   async function connectAtStart(): Promise<Connection> {
     const giveUp = performance.now() + (options.waitMs ?? 0);
     for (let waits = false; ; waits = true) {

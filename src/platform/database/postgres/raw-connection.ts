@@ -6,7 +6,10 @@ type RawValue = string | number | null | readonly string[] | readonly number[];
 
 /** A connection outside of the units of work: for LISTEN, and for statements that must not wait behind units. */
 export interface RawConnection {
-  /** Returns the rows of one statement with `$1`, `$2`, ... Rejects when the connection is lost, or the answer does not come in time. */
+  /**
+   * Returns the rows of one statement with `$1`, `$2`, ... Rejects when the connection is lost, or the answer does not come
+   * in time.
+   */
   query<Row>(text: string, ...values: RawValue[]): Promise<Row[]>;
   /** Cuts the connection at once; running statements reject. */
   close(): void;

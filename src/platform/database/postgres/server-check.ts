@@ -19,7 +19,10 @@ const SETTINGS = `SELECT current_setting('server_version_num')::int AS version, 
 
 const OLDEST = 140_000;
 
-/** The settings that the service's promises depend on, each with the error for another value; the first broken rule is reported. */
+/**
+ * The settings that the service's promises depend on, each with the error for another value; the first broken rule is
+ * reported.
+ */
 const RULES: readonly [holds: (found: Found) => boolean, said: (found: Found) => string][] = [
   [
     ({ version }) => version >= OLDEST,

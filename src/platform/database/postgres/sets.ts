@@ -15,7 +15,9 @@ export const NUMBER = 'number_in_set';
 
 const forms = new Map<string, SetForm | undefined>();
 
-/** Replaces the parameters by `given_1` and so on; returns also those that a column must equal, behind the position `from`. */
+/**
+ * Replaces the parameters by `given_1` and so on; returns also those that a column must equal, behind the position `from`.
+ */
 function named(text: string, from: number): { text: string; equalled: number[] } {
   let number = 0;
   const equalled: number[] = [];

@@ -15,7 +15,10 @@ interface Statement {
 export const PARAMETER = /'(?:[^']|'')*'|\?/g;
 const READS = /^\s*(SELECT|VALUES|SHOW)\b/i;
 
-/** The statements by text, with `$1`, `$2` and so on for `?`. Their number is bounded by the code, since texts contain no values. */
+/**
+ * The statements by text, with `$1`, `$2` and so on for `?`. Their number is bounded by the code, since texts contain no
+ * values.
+ */
 const statements = new Map<string, Statement>();
 
 export function statementOf(text: string): Statement {

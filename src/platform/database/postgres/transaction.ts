@@ -87,7 +87,10 @@ export function createTransaction({ connection, effects, identities }: Parts) {
   return {
     ran,
 
-    /** Begins the transaction and locks the rows of these devices in one order. Not awaited: later statements are answered after it. */
+    /**
+     * Begins the transaction and locks the rows of these devices in one order. Not awaited: later statements are answered
+     * after it.
+     */
     begin(keys: readonly string[]): void {
       const noticed = (cause: unknown): void => {
         broken ??= cause;
@@ -119,7 +122,10 @@ export function createTransaction({ connection, effects, identities }: Parts) {
       one.broke ||
       (one.wrote && one.outcome !== undefined && 'cause' in one.outcome && !(one.outcome.cause instanceof Aborted)),
 
-    /** Commits. Rejects with FateUnknown when no answer came. After a failed statement the server answers COMMIT with ROLLBACK. */
+    /**
+     * Commits. Rejects with FateUnknown when no answer came. After a failed statement the server answers COMMIT with
+     * ROLLBACK.
+     */
     async commit(): Promise<void> {
       const { command } = await connection.query('COMMIT').catch((cause: unknown) => {
         throw cause instanceof ConnectionLost ? new FateUnknown(cause) : cause;

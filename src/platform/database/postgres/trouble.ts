@@ -2,7 +2,8 @@ import { DatabaseError } from 'pg';
 import { DomainError } from '../../../errors.ts';
 import { Unfit } from './unfit-server.ts';
 
-// SQLSTATE (PostgreSQL, appendix A). Errors that may not recur: serialization_failure, deadlock_detected, lock_not_available.
+// SQLSTATE (PostgreSQL, appendix A). Errors that may not recur: serialization_failure, deadlock_detected,
+// lock_not_available.
 const PASSING = new Set(['40001', '40P01', '55P03']);
 // Errors that no statement causes: of the connection (08), the operator (57: shutdown, restart, a statement that took too
 // long), resources such as disk and memory (53), the system (58), a standby that cannot be written (25006), a transaction
@@ -39,7 +40,10 @@ export function toCallerError(cause: unknown): unknown {
   return isAway ? new DomainError('DATABASE_UNAVAILABLE', { cause }) : cause;
 }
 
-/** No server answers yet, or only one that cannot be written, so waiting may help; a refusal by the server's settings does not pass. */
+/**
+ * No server answers yet, or only one that cannot be written, so waiting may help; a refusal by the server's settings does
+ * not pass.
+ */
 export const isAwayAtStart = (cause: unknown): boolean => {
   const code = codeOf(cause);
   return code === '' ? !(cause instanceof Unfit) : AWAY.test(code);

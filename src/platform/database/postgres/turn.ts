@@ -78,7 +78,8 @@ export function createTurns(connection: Connection) {
 
   return (text: string, values: Bound[]): Promise<Answer> =>
     new Promise((resolve, reject) => {
-      // process.nextTick runs after all promises that are already resolved, so the statements that follow from this turn's answers are included.
+      // process.nextTick runs after all promises that are already resolved, so the statements that follow from this turn's
+      // answers are included.
       if (calls.length === 0) process.nextTick(send);
       calls.push({ text, values, resolve, reject });
     });

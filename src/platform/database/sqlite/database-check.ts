@@ -4,7 +4,7 @@ import type { Log } from '../../../runtime/log.ts';
 import type { Sql } from '../sql.ts';
 import { checkPieces, DamageError } from './check-pieces.ts';
 
-// Milliseconds before the check begins, so that the devices of before can connect first.
+// Milliseconds before the check begins, so that devices that were connected before the start can connect again.
 const DELAY_MS = 5_000;
 // After each piece comes a pause of three times its duration, so that the check takes a quarter of a slow disk and leaves
 // the rest to other reads. The pause concerns the disk, so it is real time and not that of the injected clock.

@@ -114,7 +114,10 @@ export function createGroupCommit({ connection, observe, onFailed, onEffectError
     }
   }
 
-  /** Runs the units into `done`. Returns false when a unit failed after it had changed the database, so that all must be rolled back. */
+  /**
+   * Runs the units into `done`. Returns false when a unit failed after it had changed the database, so that all must be
+   * rolled back.
+   */
   async function runAll(batch: Waiting[], done: Done[], inSavepoints: boolean): Promise<boolean> {
     begin.run();
     for (const unit of batch) {

@@ -4,7 +4,9 @@ import type SqliteDatabase from 'better-sqlite3';
 // Milliseconds. They concern the disk, so they are measured in real time and not by the injected clock.
 const QUIET_MS = 5_000;
 const LONGEST_MS = 60_000;
-/** A log up to this size (bytes) is copied in a few milliseconds; a larger one waits until no commit has come for a while. */
+/**
+ * A log up to this size (bytes) is copied in a few milliseconds; a larger one waits until no commit has come for a while.
+ */
 const SMALL_BYTES = 8 * 1024 ** 2;
 
 interface Parts {
@@ -30,7 +32,10 @@ export function createLogTruncation(parts: Parts) {
   let firstAt = 0;
   let lastAt = 0;
 
-  /** Empties the log. Returns false while a reader uses it; the timer then tries again, since waiting here would block the process. */
+  /**
+   * Empties the log. Returns false while a reader uses it; the timer then tries again, since waiting here would block the
+   * process.
+   */
   function empty(): boolean {
     connection.pragma('busy_timeout = 0');
     try {

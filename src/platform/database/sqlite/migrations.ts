@@ -12,7 +12,10 @@ export function missingMigrations(
   return missingFrom(applied, migrations);
 }
 
-/** Brings the database to the newest version: each missing migration in one commit with its record. Throws as `missingFrom` does. */
+/**
+ * Brings the database to the newest version: each missing migration in one commit with its record. Throws as `missingFrom`
+ * does.
+ */
 export function migrate(
   connection: SqliteDatabase.Database,
   nowMicros: number,

@@ -70,7 +70,10 @@ function createReading({ writer, reader }: { writer: Sqlite.Database; reader: Sq
   };
 }
 
-/** Opens the database: creates, migrates and checks it, in the same time for any size. Throws with a clear message when it must not be used. */
+/**
+ * Opens the database: creates, migrates and checks it, in the same time for any size. Throws with a clear message when it
+ * must not be used.
+ */
 export function openSqlite(options: SqliteOptions): Database {
   const { folder, nowMicros, onCommit, onEffectError = rethrow, quietMs, ownerOf } = options;
   const { onAway = () => undefined, onBack = () => undefined } = options;

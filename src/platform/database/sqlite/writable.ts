@@ -18,7 +18,9 @@ interface Parts {
   onBack(): void;
 }
 
-/** Tracks whether the database can be written: after a failed commit it cannot, until there is room and a commit succeeds. */
+/**
+ * Tracks whether the database can be written: after a failed commit it cannot, until there is room and a commit succeeds.
+ */
 export function createWritable({ folder, write, onAway, onBack }: Parts) {
   let trouble: unknown;
   let toldAt = Number.NEGATIVE_INFINITY;
@@ -32,7 +34,10 @@ export function createWritable({ folder, write, onAway, onBack }: Parts) {
       onAway(cause);
     },
 
-    /** Rejects while the database cannot be written. The readiness probe then keeps callers away, so this check must try a write itself. */
+    /**
+     * Rejects while the database cannot be written. The readiness probe then keeps callers away, so this check must try a
+     * write itself.
+     */
     async check(): Promise<void> {
       if (trouble === undefined) return;
       const { bavail, bsize } = await statfs(folder);
