@@ -244,7 +244,7 @@ export async function createBroker(parts: BrokerParts) {
     messageRate,
     ownerOf: parts.ownerOf,
     heard: presence.heard,
-    mayAsk: inbound.mayAsk,
+    isWithinRate: inbound.isWithinRate,
     subscribes: subacks.prepare,
     awaitsPuback: outbound.awaits,
     loginEnded: authentication.loginEnded,
