@@ -100,7 +100,7 @@ t.test('lists of a whole fleet look at what their indexes name', async (t) => {
     }
   });
 
-  t.test('who has a version, waits for it, failed at it', async (t) => {
+  t.test('the devices that have a version, wait for it, or failed at it', async (t) => {
     const name = { line: 'software', package: 'p' } as const;
     const page = { applicationId: undefined, after: '', limit: 9 };
     for (const [state, index] of [
