@@ -2,7 +2,7 @@ import t from 'tap';
 import { createTime } from '../src/runtime/clock.ts';
 import type { Micros, Millis } from '../src/runtime/units.ts';
 
-t.test('time is steady, has leapt when the machine was suspended, and never goes back', async (t) => {
+t.test('time is steady, jumps after a suspension of the machine, and never goes back', async (t) => {
   const machine = { wall: 1_000_000, steady: 5 };
   const now = createTime(
     () => machine.wall,

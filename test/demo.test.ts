@@ -155,7 +155,7 @@ t.test('--cluster kills a node under load, ends with 0 and leaves nothing behind
 });
 
 const skip = spawnSync('curl', ['--version']).error ? 'there is no curl' : false;
-t.test('the commands to go on by hand work as they are, in order; Ctrl-C ends the demo', { skip }, async (t) => {
+t.test('the commands for going on by hand work unchanged, in order; Ctrl-C ends the demo', { skip }, async (t) => {
   const taken = createServer().listen(8080, '127.0.0.1');
   taken.on('error', () => undefined); // another process uses the port, which is just as good
   t.teardown(() => taken.close());
@@ -208,7 +208,7 @@ t.test('Ctrl-C in the middle of the tour ends it at once, and leaves nothing beh
   t.same(readdirSync(demo.folder), []);
 });
 
-t.test('a wrong option ends with 2 and says how it is used', async (t) => {
+t.test('a wrong option ends with 2 and shows the usage', async (t) => {
   const demo = startDemo(t, '--twice');
   const { code, stderr } = await demo.end();
   t.equal(code, 2);

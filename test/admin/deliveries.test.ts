@@ -46,7 +46,7 @@ t.test('webhooks in administration', async (t) => {
     made.unshift(await test(tenants[[0, 0, 1, 0, 2, 2][round % 6] ?? 0] as typeof one));
   }
 
-  await t.test('those of all applications are one list, newest first, in pages of any size', async (t) => {
+  await t.test('the webhooks of all applications are one list, newest first, in pages of any size', async (t) => {
     t.same(
       (await list()).map(({ deliveryId }) => deliveryId),
       made,
@@ -61,7 +61,7 @@ t.test('webhooks in administration', async (t) => {
     t.equal((await list(`deviceId=${device.deviceId}`)).length, 1);
   });
 
-  await t.test('the webhook of a transaction is found by it', async (t) => {
+  await t.test('a webhook can be found by its transaction', async (t) => {
     const transactionId = transactionIdOf(await one.api.put(`${device.path}/settings/wifi`, { json: WIFI }));
     t.same(await list(`transactionId=${transactionId}`), []);
     await device.link.command();
@@ -82,7 +82,7 @@ t.test('webhooks in administration', async (t) => {
     t.same(await list('transactionId=999999'), []);
   });
 
-  await t.test('a failed one shows what came back; its application sees the same; it is sent again', async (t) => {
+  await t.test('a failed webhook shows the answer, also to its application, and can be sent again', async (t) => {
     two.receiver.answer({ status: 503, body: 'busy: <b>later</b>' });
     const deliveryId = await test(two);
     const path = `/admin/v1/applications/${two.applicationId}/deliveries/${deliveryId}`;
@@ -157,7 +157,7 @@ t.test('webhooks in administration', async (t) => {
     t.same(await receivers('state=failing'), [], 'without a URL there is no receiver');
   });
 
-  await t.test('a range is sent again, and the audit log says how many', async (t) => {
+  await t.test('a range of webhooks is sent again, and the audit log has their number', async (t) => {
     const { body, status } = await admin.post(`/admin/v1/applications/three-app/deliveries/redeliver`, {
       json: { status: 'delivered', since: '2026-11-20T09:30:00Z', until: '2026-11-20T10:00:00.5Z' },
     });

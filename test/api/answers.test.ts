@@ -71,7 +71,7 @@ t.test('answers and lists', async (t) => {
   const tenant = await world.createTenant();
   const { api, path } = tenant;
 
-  t.test('X-Request-Id is the caller’s when it is sane, else a new one, on every kind of answer', async (t) => {
+  t.test('X-Request-Id is the caller’s if it is valid, otherwise a new one, on every kind of answer', async (t) => {
     const targets = [
       ['GET', path, 200],
       ['GET', '/nowhere', 403],

@@ -129,7 +129,7 @@ t.test('client certificates', { skip }, async (t) => {
     t.notOk(links[1].link.socket.destroyed);
   });
 
-  t.test('what cannot be used leaves all as it was', async (t) => {
+  t.test('unusable TLS files change nothing', async (t) => {
     const device = await world.registerDevice();
     const certificate = authority.sign(device.deviceId);
     for (const [file, setting] of [
@@ -164,7 +164,7 @@ t.test('client certificates', { skip }, async (t) => {
     t.equal(await serialOf(), renewed.serialNumber);
   });
 
-  t.test('a handshake that does not go on is cut off after thirty seconds', async (t) => {
+  t.test('a handshake that stops is cut off after thirty seconds', async (t) => {
     const sockets = [mqtts, mqttWs].map((url) => connectTcp(Number(new URL(url).port), '127.0.0.1'));
     const ended = sockets.map((socket) => new Promise((resolve) => socket.on('error', resolve).on('close', resolve)));
     for (const socket of sockets) socket.write(Buffer.from([0x16, 3, 1, 2, 0, 1]));

@@ -44,7 +44,7 @@ function logLines() {
   return { log, lines };
 }
 
-t.test('connections that say nothing take half of the places at most, and the oldest of them goes first', async (t) => {
+t.test('silent connections take at most half of the places, and the oldest of them is closed first', async (t) => {
   const { log, lines } = logLines();
   const world = await startWorld(t, { log, env: { LAPEL_MQTT_MAX_CONNECTIONS: '20' } });
   await world.createTenant();
@@ -68,25 +68,22 @@ t.test('connections that say nothing take half of the places at most, and the ol
   );
 });
 
-t.test(
-  'when all places are taken by devices, one more is refused, and one that says nothing goes for it',
-  async (t) => {
-    const world = await startWorld(t, { env: { LAPEL_MQTT_MAX_CONNECTIONS: '3' } });
-    await world.createTenant();
-    const [a, b, c] = [await world.registerDevice(), await world.registerDevice(), await world.registerDevice()];
-    await world.connect(a);
-    await world.connect(b);
-    const idle = await silent(t, world);
-    await waiting(world, 1);
-    await world.connect(c);
-    await idle.ended;
-    await (await silent(t, world)).ended;
-    t.equal(await refused(world, 'connections'), 1);
-  },
-);
+t.test('when devices take all places a further one is refused; a silent connection is closed for it', async (t) => {
+  const world = await startWorld(t, { env: { LAPEL_MQTT_MAX_CONNECTIONS: '3' } });
+  await world.createTenant();
+  const [a, b, c] = [await world.registerDevice(), await world.registerDevice(), await world.registerDevice()];
+  await world.connect(a);
+  await world.connect(b);
+  const idle = await silent(t, world);
+  await waiting(world, 1);
+  await world.connect(c);
+  await idle.ended;
+  await (await silent(t, world)).ended;
+  t.equal(await refused(world, 'connections'), 1);
+});
 
 t.test(
-  'of one address fewer wait; who has just come is let finish',
+  'one address has fewer waiting connections; a very new one may finish its login',
   { skip: process.platform !== 'linux' && 'only Linux has every address of loopback' },
   async (t) => {
     const world = await startWorld(t, { env: { LAPEL_MQTT_ADDRESS_LOGINS: '3' } });
@@ -109,7 +106,7 @@ t.test(
   },
 );
 
-t.test('a connection has ten seconds for its CONNECT, whatever it says until then', async (t) => {
+t.test('a connection has ten seconds for its CONNECT, whatever it sends before', async (t) => {
   const world = await startWorld(t, { env: { LAPEL_MQTT_WS_PORT: '0' } });
   await world.createTenant();
   const device = await world.registerDevice();
@@ -134,7 +131,7 @@ t.test('a connection has ten seconds for its CONNECT, whatever it says until the
   t.ok(world.service.isConnected(device.deviceId), 'who is logged in stays');
 });
 
-t.test('logins that are held back take no more places than others that wait', async (t) => {
+t.test('delayed logins take no more places than other waiting connections', async (t) => {
   const world = await startWorld(t, { env: { LAPEL_MQTT_MAX_CONNECTIONS: '12' } });
   await world.createTenant();
   const device = await world.registerDevice();
@@ -146,7 +143,7 @@ t.test('logins that are held back take no more places than others that wait', as
   await world.connect(device);
 });
 
-t.test('wrong logins are held back and told once a minute; a right one is let in at once', async (t) => {
+t.test('wrong logins are delayed and logged once a minute; a right one is accepted at once', async (t) => {
   const { log, lines } = logLines();
   const world = await startWorld(t, { log });
   await world.createTenant();

@@ -65,7 +65,7 @@ t.test('MQTT over WebSocket', async (t) => {
     t.notOk(world.service.isConnected(device.deviceId));
   });
 
-  t.test('many packets may come in one message, more than one packet may have', async (t) => {
+  t.test('a WebSocket message may hold many packets, more bytes than one packet may have', async (t) => {
     const other = await world.registerDevice();
     const { webSocket, next } = await open(t, world, other);
     const publish = (messageId: number): Buffer =>

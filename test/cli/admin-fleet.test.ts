@@ -2,7 +2,7 @@ import t from 'tap';
 import { startWorld, transactionIdOf, WIFI } from '../world.ts';
 import { run } from './run.ts';
 
-t.test('who watches over a fleet does so from the command line, too', async (t) => {
+t.test('the fleet can be watched from the command line', async (t) => {
   const world = await startWorld(t);
   const tenant = await world.createTenant();
   const device = await world.activatedDevice(tenant);

@@ -79,7 +79,7 @@ t.test('the overview names every group; its examples and those of the documents 
   for (const line of calls) for (const call of callsOf(line)) t.equal(check(call), null, line);
 });
 
-t.test('an unknown command is told the nearest one, and what there is', async (t) => {
+t.test('an unknown command gets the nearest one as a suggestion, and all valid ones', async (t) => {
   const cases: [string, RegExp][] = [
     ['devcie list', /^lapel: unknown command "devcie"; did you mean "device"\?\n\nLapel: /],
     ['device lsit', /^lapel: unknown command "device lsit"; did you mean "device list"\?\n\nDevices of an application/],

@@ -7,7 +7,7 @@ import { carryOut, nodesSeen, put, twoNodes } from './nodes-world.ts';
 const surplus = (own: number, all: (number | null)[], isUnderWay: boolean, onTheWay = 0): number =>
   surplusOf({ own, all, onTheWay }, isUnderWay);
 
-t.test('who has a tenth more than the mean hands over, until it has half of that more', async (t) => {
+t.test('a node with a tenth more devices than the mean hands over, until it has half of that more', async (t) => {
   t.equal(surplus(1000, [1000], false), 0, 'alone');
   t.equal(surplus(1000, [1000, null], false), 0, 'a node of the release before says nothing of itself');
   t.equal(surplus(1000, [1000, 0], false), 475);

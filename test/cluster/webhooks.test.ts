@@ -33,7 +33,7 @@ async function hintsCame(tenant: Tenant, [here, there]: [{ path: string; link: L
 }
 type Link = Awaited<ReturnType<World['connect']>>;
 
-t.test('a receiver gets what all nodes have for it, each once and within one window', { skip }, async (t) => {
+t.test('a receiver gets the webhooks of all nodes, each once and within one window', { skip }, async (t) => {
   const { world, tenant, device, elsewhere } = await twoNodes(t);
   const there = await world.activatedDevice(tenant, { node: 1 });
   await record(tenant.api, tenant, 5);
@@ -60,7 +60,7 @@ t.test('a receiver gets what all nodes have for it, each once and within one win
 });
 
 for (const dead of [0, 1])
-  t.test(`what is due when node ${dead} loses its lease is sent by the other one`, { skip }, async (t) => {
+  t.test(`webhooks that are due when node ${dead} loses its lease are sent by the other one`, { skip }, async (t) => {
     const { world, tenant, wires } = await twoNodes(t);
     wires[dead]?.cut('lapel lease', true);
     await nodesSeen(world, 1 - dead, 1);
@@ -74,7 +74,7 @@ for (const dead of [0, 1])
     once(t, await take(tenant, 3));
   });
 
-t.test('a receiver whose node stops in good order has all the rest by the next', { skip }, async (t) => {
+t.test('when a node stops in order, the next one sends the rest to its receivers', { skip }, async (t) => {
   const { world, tenant, elsewhere } = await twoNodes(t);
   await record(tenant.api, tenant, 10);
   await world.service[Symbol.asyncDispose]();
@@ -82,7 +82,7 @@ t.test('a receiver whose node stops in good order has all the rest by the next',
   once(t, await take(tenant, 20));
 });
 
-t.test('a hint that is lost delays a webhook by no more than a look', { skip }, async (t) => {
+t.test('a lost hint delays a webhook only until the next search', { skip }, async (t) => {
   let lost = false;
   const { world, tenant, elsewhere } = await twoNodes(t, { loses: ({ kind }) => lost && kind === 'due' });
   lost = true;

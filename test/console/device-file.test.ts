@@ -30,7 +30,7 @@ const FILES: Record<string, [text: string, made: number][]> = {
   ],
 };
 
-t.test('each device of a file gets a credential, and all else is as it was, line by line', async (t) => {
+t.test('each device of a file gets a credential, and the rest of each line stays unchanged', async (t) => {
   for (const [type, files] of Object.entries(FILES)) {
     for (const [text, made] of files) {
       const complete = withCredentials(text, type !== 'text/csv');

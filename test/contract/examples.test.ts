@@ -244,7 +244,7 @@ t.test('every answer of an operation has an example for each status that has a b
   }
 });
 
-t.test('every message has examples, which are what its topic or webhook takes', async (t) => {
+t.test('every message has examples, which its topic or webhook accepts', async (t) => {
   for (const { address, messages } of Object.values(readAsyncApi().channels)) {
     for (const [name, { examples = [], payload }] of Object.entries(messages)) {
       t.not(examples.length, 0, name);

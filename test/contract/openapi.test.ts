@@ -40,7 +40,7 @@ for (const { file, routes } of listeners) {
     t.same([...operations.keys()].sort(), [...table.keys()].sort());
   });
 
-  t.test(`${file}: a route wants the token and the scope that its operation documents`, async (t) => {
+  t.test(`${file}: a route needs the token and the scope that its operation documents`, async (t) => {
     each((operation, route, key) => {
       const [requirement] = operation.security;
       if (file === 'openapi-admin.yaml') {

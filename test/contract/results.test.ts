@@ -27,7 +27,7 @@ const PARAMETERS: Record<string, Record<string, unknown>> = {
   updateFirmware: INSTALL,
 };
 
-t.test('what a device answers to each operation is what is documented as its result', async (t) => {
+t.test('the answer of a device to each operation is the documented result', async (t) => {
   t.same(Object.keys(documented).sort(), [...Object.keys(PARAMETERS), 'cancel'].sort());
   const state = newState(plainEquipment);
   for (const [name, parameters] of Object.entries(PARAMETERS)) {

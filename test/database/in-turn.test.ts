@@ -6,7 +6,7 @@ import { openTestDatabase } from '../applications/tenant.ts';
 const COUNT = `WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ?)
   SELECT count(*) AS counted FROM numbers`;
 
-t.test('who asks many questions lets others ask between any two of them', async (t) => {
+t.test('a caller with many queries lets others query between any two of them', async (t) => {
   const { database } = openTestDatabase(t);
   const many = inTurn(database.aside);
   const answered: string[] = [];
@@ -21,7 +21,7 @@ t.test('who asks many questions lets others ask between any two of them', async 
   t.same(answered, ['first', 'another', 'second', 'third']);
 });
 
-t.test('one that fails holds up none of the others', async (t) => {
+t.test('a failed query delays no other', async (t) => {
   const { database } = openTestDatabase(t);
   const sql = inTurn(database.aside);
   const [wrong, right] = await Promise.allSettled([sql.all('SELECT missing FROM devices'), sql.get(COUNT, 5)]);
@@ -31,7 +31,7 @@ t.test('one that fails holds up none of the others', async (t) => {
 });
 
 t.test(
-  'who asks little waits for one question of another developer, however many applications that one has',
+  'a caller with few queries waits for one query of another developer, however many applications that one has',
   async (t) => {
     const { database } = openTestDatabase(t);
     const asking = createAsking();

@@ -13,7 +13,7 @@ const REMOVES = /^-- Removes what releases since \S+ do not read\.\n/;
 
 const postgres = readMigrations('postgres');
 
-t.test('the migrations of both databases are of one name and number', async (t) => {
+t.test('the migrations of both databases have the same names and numbers', async (t) => {
   const sqlite = readMigrations('sqlite');
   t.same(
     postgres.map(({ name }) => name),
@@ -32,7 +32,7 @@ function takesAway(statement: string): string | undefined {
 
 const statementsOf = (text: string): string[] => text.replaceAll(/--.*$/gm, '').split(';');
 
-t.test('what a migration of PostgreSQL does leaves nodes of the release before as they are', async (t) => {
+t.test('a migration on PostgreSQL does not break nodes of the former release', async (t) => {
   for (const { number, name, text } of postgres) {
     if (number <= LAST_ALONE || REMOVES.test(text)) continue;
     for (const statement of statementsOf(text))
@@ -40,7 +40,7 @@ t.test('what a migration of PostgreSQL does leaves nodes of the release before a
   }
 });
 
-t.test('what would stop them is found', async (t) => {
+t.test('a statement that would break them is found', async (t) => {
   t.equal(takesAway('ALTER TABLE devices DROP COLUMN blocked'), 'DROP');
   t.equal(takesAway('ALTER TABLE devices RENAME TO cameras'), 'RENAME');
   t.equal(takesAway('ALTER TABLE devices ALTER COLUMN blocked SET NOT NULL'), 'ALTER COLUMN');

@@ -2,7 +2,7 @@ import t from 'tap';
 import { startWorld } from '../world.ts';
 
 const item = (name: string, version: string) => ({ package: name, version, versionCode: 1 });
-t.test('what a fleet is counted by is kept as last reported', async (t) => {
+t.test('the fields that a fleet is counted by are stored as last reported', async (t) => {
   const world = await startWorld(t);
   const tenant = await world.createTenant();
   const device = await world.activatedDevice(tenant);

@@ -4,7 +4,7 @@ import { startWorld, transactionIdOf, WIFI } from '../world.ts';
 const SOS = { eventId: 'e-1', type: 'custom.sos', occurredAt: '2026-11-20T09:30:00Z', data: {} };
 const STATUS = { firmwareVersion: '9.001.0', lang: 'ja', network: { type: 'wifi', ssid: 'home', rssi: -60 } };
 
-t.test('a device that moves to another developer shows nothing of what it said before', async (t) => {
+t.test('a device that moves to another developer shows none of its earlier reports', async (t) => {
   const world = await startWorld(t);
   const [former, latter] = [await world.createTenant('former'), await world.createTenant('latter')];
   const device = await world.activatedDevice(former);
@@ -68,7 +68,7 @@ t.test('a device that moves to another developer shows nothing of what it said b
   t.match(await latter.event(), { type: 'custom.sos' }, 'an event of the former developer makes none a repetition');
 });
 
-t.test('a will of a device that is removed is not carried out: registered anew, it has no state', async (t) => {
+t.test('the will of a removed device is not published: registered again, the device has no state', async (t) => {
   const world = await startWorld(t);
   const tenant = await world.createTenant();
   const device = await world.registerDevice();

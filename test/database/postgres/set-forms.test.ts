@@ -137,7 +137,7 @@ async function tryOut(database: Database, work: (unit: UnitOfWork) => Promise<un
 
 const skip = NO_POSTGRES && { skip: NO_POSTGRES };
 
-void t.test('what is carried out for many at once does what it does one by one', { ...skip }, async (t) => {
+void t.test('a statement over arrays has the same effect as its single form', { ...skip }, async (t) => {
   const database = await openPostgres({ url: await createDatabase(t), nowMicros: 0 });
   t.teardown(() => database.close());
   await fill(database);
@@ -176,7 +176,7 @@ void t.test('what is carried out for many at once does what it does one by one',
   }
 });
 
-t.test('a statement that has no set form cannot be declared in silence', async (t) => {
+t.test('a statement without a set form must be declared as such', async (t) => {
   for (const text of ['WITH a AS (SELECT 1) SELECT ?', 'INSERT INTO t (a) VALUES (?) ON CONFLICT DO NOTHING'])
     t.throws(() => setFormOf(inSets(text, ['text'])), /cannot be carried out in sets/);
 });

@@ -18,7 +18,7 @@ t.teardown(() => {
 });
 
 t.test(
-  'a full disk: callers are told to come again, nobody is sent here, and it goes on by itself',
+  'on a full disk callers get a Retry-After, the service is not ready, and it recovers by itself',
   { skip },
   async (t) => {
     const lines: string[] = [];

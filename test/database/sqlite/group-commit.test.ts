@@ -8,7 +8,7 @@ const open = (folder: string) => openSqlite({ folder, nowMicros: 1_000_000 });
 const insert = "INSERT INTO developers (developer_id, name, created_at) VALUES (?, 'x', 0)";
 const count = 'SELECT count(*) AS "n" FROM developers';
 
-t.test('nobody is answered before the commit', async (t) => {
+t.test('no caller is answered before the commit', async (t) => {
   const database = open(t.testdir());
   t.teardown(() => database.close());
   const seen: string[] = [];
@@ -54,7 +54,7 @@ t.test('a commit that fails rejects every unit in it and undoes their effects, l
   t.same(await database.read.get(count), { n: 1 }, 'the next commit works');
 });
 
-t.test('what a unit changed in memory is undone before the next unit runs', async (t) => {
+t.test('the changes of a failed unit in memory are undone before the next unit runs', async (t) => {
   const database = open(t.testdir());
   t.teardown(() => database.close());
   let slots = 0;
@@ -70,7 +70,7 @@ t.test('what a unit changed in memory is undone before the next unit runs', asyn
   t.equal(await next, 0);
 });
 
-t.test('a unit submitted after close is refused; one before is finished', async (t) => {
+t.test('a unit after close is refused; one before is finished', async (t) => {
   const folder = t.testdir();
   const database = open(folder);
   const last = database.transact((unit) => unit.run(insert, 'last'));
@@ -86,7 +86,7 @@ t.test('a unit submitted after close is refused; one before is finished', async 
 });
 
 t.test(
-  'a unit that fails after a change takes nobody along: the others run again, and their effects happen once',
+  'a unit that fails after a change affects no other: the others run again, and their effects happen once',
   async (t) => {
     const commits: { committed: number; rolledBack: number }[] = [];
     const database = openSqlite({ folder: t.testdir(), nowMicros: 0, onCommit: (commit) => commits.push(commit) });

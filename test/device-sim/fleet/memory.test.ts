@@ -10,7 +10,7 @@ const collect = runInNewContext('gc') as () => void;
 
 const COUNT = 2000;
 
-t.test('a device that was not needed yet takes little: thousands fit into one process', async (t) => {
+t.test('an idle device needs little memory: thousands fit into one process', async (t) => {
   const accounts = Array.from({ length: COUNT }, (_, place) => ({
     deviceId: deviceIdFor(1, place),
     credential: String(place).padStart(43, 'x'),

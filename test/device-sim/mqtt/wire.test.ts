@@ -28,7 +28,7 @@ async function goThrough(t: Test, world: World, urls: readonly string[]): Promis
   await world.idle();
 }
 
-t.test('devices connect over TLS, and over WebSocket over TLS, to whom they believe', { skip }, async (t) => {
+t.test('devices connect over TLS, and over WebSocket over TLS, to a trusted service', { skip }, async (t) => {
   const { world, folder, ca, mqtts, mqttWs } = await startSecured(t);
   const before = getCACertificates('default');
   setDefaultCACertificates([...before, ca.toString()]);
