@@ -17,7 +17,7 @@ import {
 import { bytes, visible } from '../base/format.ts';
 import { useLoad } from '../base/load.ts';
 import { ROOT } from '../base/place.ts';
-import { at, read, send } from '../base/requests.ts';
+import { operation, read, send } from '../base/requests.ts';
 import type { ConsoleSession, SettingRow } from '../base/rows.ts';
 import { act } from '../parts/dialog.ts';
 import { head } from '../parts/head.ts';
@@ -94,12 +94,12 @@ function Sizes() {
 function Sessions() {
   const sessions = useLoad(
     'sessions',
-    async (signal) => (await read<{ sessions: ConsoleSession[] }>('/sessions', { signal })).sessions,
+    async (signal) => (await read<{ sessions: ConsoleSession[] }>(operation('listSessions'), { signal })).sessions,
     { every: 2 * EVERY },
   );
   const end = (sessionId: string): void =>
     act(async () => {
-      await send('DELETE', `/sessions${at(sessionId)}`);
+      await send(operation('endSession', { sessionId }));
       sessions.again();
       return 'The session was ended.';
     });
@@ -140,7 +140,7 @@ const shownValue = ({ value, secret, isSet }: SettingRow): Child => {
 function SettingsCard() {
   const settings = useLoad(
     'settings',
-    async (signal) => (await read<{ settings: SettingRow[] }>('/settings', { signal })).settings,
+    async (signal) => (await read<{ settings: SettingRow[] }>(operation('listSettings'), { signal })).settings,
   );
   return card(
     {

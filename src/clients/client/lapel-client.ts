@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { SchemaTypes } from '../../platform/contracts/types.ts';
+import { fillPath } from './admin-request.ts';
 import { LapelError } from './lapel-error.ts';
 import { OPERATIONS, type Operations } from './operations.ts';
 import { createTransport, systemPause, type TransportOptions } from './transport.ts';
@@ -115,10 +116,9 @@ export function createLapelClient(options: ClientOptions): LapelClient {
   async function call(name: Name, input: Input): ReturnType<typeof send> {
     const { method, path, repeatable = false } = OPERATIONS[name];
     const { body, query, signal, idempotencyKey, ...params } = input;
-    const values: Record<string, string | number> = { ...params, applicationId };
     const request = {
       method,
-      path: path.replace(/\{(\w+)\}/g, (_, param: string) => encodeURIComponent(values[param] ?? '')),
+      path: fillPath(path, { ...params, applicationId }),
       query,
       body,
       repeatable: repeatable || method !== 'POST',
