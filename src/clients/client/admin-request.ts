@@ -2,8 +2,8 @@ import { ADMIN_OPERATIONS, type AdminOperations } from './admin-operations.ts';
 import type { Request } from './transport.ts';
 
 /** Fills the `{parameters}` of a path in, encoded. A parameter without a value becomes empty. */
-export const fillPath = (path: string, values: Readonly<Record<string, unknown>>): string =>
-  path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(values[name] ?? '')));
+export const fillPath = (path: string, values: Readonly<Record<string, string | number | undefined>>): string =>
+  path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(values[name] ?? ''));
 
 /** The request of an operation of administration: its method and path, with its query and body if it has them. */
 export function adminRequest<Name extends keyof AdminOperations>(
@@ -11,6 +11,6 @@ export function adminRequest<Name extends keyof AdminOperations>(
   input: AdminOperations[Name]['input'],
 ): Pick<Request, 'method' | 'path' | 'query' | 'body'> {
   const { method, path } = ADMIN_OPERATIONS[name];
-  const { query, body } = input as Pick<Request, 'query' | 'body'>;
-  return { method, path: fillPath(path, { ...input }), query, body };
+  const { query, body, ...parameters } = input as Pick<Request, 'query' | 'body'> & Record<string, never>;
+  return { method, path: fillPath(path, parameters), query, body };
 }
