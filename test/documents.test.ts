@@ -14,11 +14,11 @@ const pages = ['.', 'docs']
   .filter((file) => file.endsWith('.md'));
 const textOf = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
 
-t.test('tables of the documents are the code’s', async (t) => {
+t.test('tables of the documents match the code', async (t) => {
   for (const { file, now, wanted } of documents()) t.equal(now, wanted, `${file}: npm run generate`);
 });
 
-t.test('the table of states is the state machine’s', async (t) => {
+t.test('the table of states matches the state machine', async (t) => {
   const text = textOf('docs/reference.md').split('<!-- states -->')[1]?.split('<!-- /states -->')[0] ?? '';
   const rows = text
     .split('\n')
@@ -86,7 +86,7 @@ const anchorOf = (heading: string): string =>
     .replace(/[^\p{L}\p{N} _-]/gu, '')
     .replaceAll(' ', '-');
 
-t.test('a link between documents leads somewhere', async (t) => {
+t.test('every link between documents leads to a page and a heading', async (t) => {
   for (const page of pages) {
     const words = textOf(page).replace(/^```.*?^```$/gms, '');
     for (const [, link = ''] of words.matchAll(/\]\((?!https?:)([^)\s]+)\)/g)) {
@@ -100,7 +100,7 @@ t.test('a link between documents leads somewhere', async (t) => {
   }
 });
 
-t.test('files and folders that the documents name are there', async (t) => {
+t.test('files and folders that the documents name exist', async (t) => {
   for (const page of pages.filter((page) => page !== 'CHANGELOG.md')) {
     const names = textOf(page).matchAll(
       /(?:`|'\.\/)((?:src|test|device-sim|demo|bench|scripts|schemas|docs|bin|console|harness|deploy|\.ci)\/[\w./-]*)[`']/g,
@@ -109,7 +109,7 @@ t.test('files and folders that the documents name are there', async (t) => {
   }
 });
 
-t.test('settings and metrics that the documents name are those that there are', async (t) => {
+t.test('settings and metrics that the documents name exist', async (t) => {
   const settings = new Set<string>([
     ...SETTINGS.map(({ name }) => name),
     ...CLIENTS_OWN,
@@ -133,7 +133,7 @@ t.test('every npm script that a document or another script names exists', async 
   for (const [, name = ''] of texts.matchAll(/npm run ([a-z]+(?::[a-z]+)*)/g)) t.ok(scripts[name], name);
 });
 
-t.test('calls of the simulator in the documents are ones that it takes', async (t) => {
+t.test('calls of the simulator in the documents are valid', async (t) => {
   const calls = pages.flatMap((page) => [
     ...textOf(page)
       .replaceAll('\\\n', ' ')
@@ -143,7 +143,7 @@ t.test('calls of the simulator in the documents are ones that it takes', async (
   for (const [call, args = ''] of calls) t.doesNotThrow(() => readCommandLine(args.trim().split(/ +/), {}), call);
 });
 
-t.test('the scenario that the document for QA shows is one', async (t) => {
+t.test('the scenario in the document for QA is valid', async (t) => {
   const shown = [...textOf('docs/qa.md').matchAll(/^```yaml\n(# yaml-language-server.*?)^```/gms)];
   t.equal(shown.length, 1);
   for (const [, text = ''] of shown) t.doesNotThrow(() => readScenario(text, 'docs/qa.md'));
