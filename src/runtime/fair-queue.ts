@@ -69,7 +69,7 @@ export function createFairQueue<Item>() {
 
   function takeItem(leaf: Branch<Item>): { item: Item; cost: number } {
     const taken = leaf.items[leaf.taken];
-    if (!taken) throw new Error('nothing waits under this key');
+    if (!taken) throw new Error('the fair queue has no item under this key');
     leaf.taken += 1;
     if (leaf.taken === leaf.items.length || leaf.taken >= CUT_AT) {
       leaf.items = leaf.items.slice(leaf.taken);

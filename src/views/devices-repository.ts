@@ -45,7 +45,7 @@ export interface FleetRow {
 
 const SEEN_AT = 'COALESCE(p.last_seen_at, 0)';
 /** A character that sorts after every digit. */
-const BEHIND_DIGITS = ':';
+const AFTER_DIGITS = ':';
 
 const ORDERS: Record<FleetOrder, { by: string; after: string; place(at: FleetPlace): SqlValue[] }> = {
   deviceId: { by: 'd.device_id', after: 'd.device_id > ?', place: ({ deviceId }) => [deviceId] },
@@ -77,7 +77,7 @@ function conditions(filter: FleetFilter): {
     values.push(...given);
   };
   const { prefix, firmware, batteryBelow, batteryFrom } = filter;
-  if (prefix !== undefined) add('d.device_id >= ? AND d.device_id < ?', prefix, `${prefix}${BEHIND_DIGITS}`);
+  if (prefix !== undefined) add('d.device_id >= ? AND d.device_id < ?', prefix, `${prefix}${AFTER_DIGITS}`);
   if (filter.developerId !== undefined) add('d.developer_id = ?', filter.developerId);
   if (filter.applicationId !== undefined) add('d.application_id = ?', filter.applicationId);
   if (filter.activation !== undefined) add('d.activation = ?', filter.activation);

@@ -18,9 +18,9 @@ const THINNED = [
 ] as const;
 const THIN_EVERY = 600 * SECOND;
 /** The most rows that are counted on the shared connection; more are counted on a thread of its own. */
-const FEW = 10_000;
+const COUNTED_ON_SHARED = 10_000;
 /** The age in microseconds that no row exceeds. */
-const KEPT = 31 * 24 * 3600 * SECOND;
+const OLDEST = 31 * 24 * 3600 * SECOND;
 const MOST_POINTS = 1_500;
 
 interface Parts {
@@ -87,8 +87,8 @@ export function createFleetHistory(parts: Parts) {
       countDevices(read),
       countActivated(read),
       countFailing(read),
-      countDueUpTo(read, FEW),
-      countPendingUpTo(read, FEW),
+      countDueUpTo(read, COUNTED_ON_SHARED),
+      countPendingUpTo(read, COUNTED_ON_SHARED),
     ]);
     const due = someDue ?? (await countDueUpTo(aside, all));
     const pending = somePending ?? (await countPendingUpTo(aside, all));
@@ -166,7 +166,7 @@ export function createFleetHistory(parts: Parts) {
     /** The points since a time (microseconds), in steps of at least `seconds`. */
     async list(since: Micros, seconds: number): Promise<{ stepSeconds: number; points: FleetPoint[] }> {
       const now = clock.now();
-      const from = Math.max(since, now - KEPT);
+      const from = Math.max(since, now - OLDEST);
       const stepSeconds = stepFor(from, now, seconds);
       const start = from - (from % (stepSeconds * SECOND));
       return {

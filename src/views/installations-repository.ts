@@ -24,11 +24,11 @@ export interface Installation {
 
 const INSTALLS = `operation IN ('installSoftware', 'updateFirmware')`;
 /**
- * JOINT separates package and version in a subject, `package@version`. BEHIND is the next character, so a package
+ * SEPARATOR separates package and version in a subject, `package@version`. AFTER_SEPARATOR is the next character, so a package
  * followed by it sorts after all subjects of the package.
  */
-const JOINT = '@';
-const BEHIND = 'A';
+const SEPARATOR = '@';
+const AFTER_SEPARATOR = 'A';
 
 interface Source {
   /** The SQL expression that selects the version. */
@@ -70,12 +70,13 @@ function sourceOf(
   const has =
     line === 'software'
       ? `SELECT 1 FROM device_software w WHERE w.device_id = x.device_id AND w.package = ?
-         AND x.subject = w.package || '${JOINT}' || w.version`
-      : `SELECT 1 FROM device_status w WHERE w.device_id = x.device_id AND x.subject = CAST(? AS TEXT) || '${JOINT}' || w.firmware`;
+         AND x.subject = w.package || '${SEPARATOR}' || w.version`
+      : `SELECT 1 FROM device_status w WHERE w.device_id = x.device_id AND x.subject = CAST(? AS TEXT) || '${SEPARATOR}' || w.firmware`;
   const waits = `SELECT 1 FROM transactions u WHERE u.device_id = x.device_id AND u.due = 1 AND u.completed_at IS NULL
     AND u.${INSTALLS} AND u.subject = x.subject`;
   const which = version === undefined ? 'x.subject >= ? AND x.subject < ?' : 'x.subject = ?';
-  const subjects = version === undefined ? [`${name}${JOINT}`, `${name}${BEHIND}`] : [`${name}${JOINT}${version}`];
+  const subjects =
+    version === undefined ? [`${name}${SEPARATOR}`, `${name}${AFTER_SEPARATOR}`] : [`${name}${SEPARATOR}${version}`];
   const asked = applicationId === undefined ? '' : ' AND x.application_id = ?';
   // Of a device that waits several times the first transaction counts; of one that failed several times the last.
   const condition =
@@ -87,7 +88,7 @@ function sourceOf(
            AND l.transaction_id > x.transaction_id AND l.error_code IS NOT NULL AND l.${INSTALLS})`;
   return {
     version: 'substr(x.subject, CAST(? AS INTEGER))',
-    versionValues: [name.length + JOINT.length + 1],
+    versionValues: [name.length + SEPARATOR.length + 1],
     errorCode: state === 'waiting' ? 'CAST(NULL AS TEXT)' : 'x.error_code',
     since: state === 'waiting' ? 'x.created_at' : 'x.completed_at',
     from: `FROM transactions x WHERE ${condition}${asked}${own}`,

@@ -8,7 +8,7 @@ import type { Micros } from '../runtime/units.ts';
 import { countPending, type PendingOf } from './receivers-repository.ts';
 
 /** Microseconds. When a delivery is due for longer, its receiver is too slow. */
-const PACE = 30_000_000;
+const SLOW_AFTER = 30_000_000;
 /** The most receivers in a feed. */
 const WATCHED = 200;
 
@@ -57,7 +57,7 @@ export function createReceiverStates({ database: { aside }, clock, urls, remembe
     { waiting, failing, now }: { waiting: PendingOf | undefined; failing: FailingReceiver | undefined; now: Micros },
   ): ReceiverState {
     const oldestDueAt = waiting && waiting.firstDueAt <= now ? waiting.firstDueAt : null;
-    const isSlow = oldestDueAt !== null && now - oldestDueAt > PACE;
+    const isSlow = oldestDueAt !== null && now - oldestDueAt > SLOW_AFTER;
     return {
       applicationId: name.applicationId,
       setting: name.setting,

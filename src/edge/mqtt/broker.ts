@@ -244,7 +244,7 @@ export async function createBroker(parts: BrokerParts) {
     messageRate,
     ownerOf: parts.ownerOf,
     heard: presence.heard,
-    mayAsk: inbound.mayAsk,
+    isWithinRate: inbound.isWithinRate,
     subscribes: subacks.prepare,
     awaitsPuback: outbound.awaits,
     loginEnded: authentication.loginEnded,
@@ -283,8 +283,8 @@ export async function createBroker(parts: BrokerParts) {
     listenWebSocket: listeners.listenWebSocket,
 
     /**
-     * Closes the connection of a device, if it has one, because its credential was replaced or the device was removed
-     * or moved. In the last two cases no further message is accepted, and the will is dropped.
+     * Closes the connection of a device, if it has one, because it may no longer connect in this way. Its will is
+     * carried out, or dropped.
      */
     disconnect(deviceId: string, will: 'kept' | 'dropped'): void {
       authentication

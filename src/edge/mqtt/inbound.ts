@@ -298,7 +298,7 @@ export function createInbound(parts: Parts) {
     sent: (deviceId: string): void => void ackRate.take(deviceId, -ACKS_PER_COMMAND),
 
     /** Counts a SUBSCRIBE or UNSUBSCRIBE with its filters as a message; returns false when it is above the rate. */
-    mayAsk(client: Client, filters: number): boolean {
+    isWithinRate(client: Client, filters: number): boolean {
       const cost = Math.min(mostCost, 1 + (filters >> FILTERS_PER_COUNT));
       if (!tooFast.has(client) && rate.take(client.id, cost)?.allowed !== false) return true;
       void refuseRate(client);
