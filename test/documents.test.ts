@@ -69,7 +69,7 @@ t.test('no page and no schema shows the numbering of the specification', async (
   const schemas = readdirSync(join(ROOT, 'schemas'), { recursive: true, encoding: 'utf8' });
   const texts = [
     ...pages
-      .filter((page) => page.startsWith('docs') || page === 'README.md' || page === 'CHANGELOG.md')
+      .filter((page) => page !== 'CONTRIBUTING.md') // code may cite the numbering
       .map((page): [string, string] => [page, textOf(page)]),
     ...schemas
       .filter((name) => /\.(json|yaml)$/.test(name))
