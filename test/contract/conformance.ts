@@ -332,7 +332,7 @@ const OWN: Record<string, Cases> = {
   },
   'transaction cancel': {
     204: {
-      title: 'an unfinished transaction',
+      title: 'an open transaction',
       run: async ({ api, newTransaction }) => api.delete(await newTransaction()),
     },
     404: {
