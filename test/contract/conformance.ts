@@ -331,10 +331,7 @@ const OWN: Record<string, Cases> = {
     },
   },
   'transaction cancel': {
-    204: {
-      title: 'an open transaction',
-      run: async ({ api, newTransaction }) => api.delete(await newTransaction()),
-    },
+    204: { title: 'an open transaction', run: async ({ api, newTransaction }) => api.delete(await newTransaction()) },
     404: {
       title: 'transaction not found',
       run: ({ api, device }) => api.delete(`${device.path}/transactions/999999`),
