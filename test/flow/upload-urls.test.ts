@@ -181,7 +181,7 @@ t.test('upload URLs that devices ask for', async (t) => {
       [
         'a line end in a header',
         json({ uploadUrl: good, headers: { a: 'b\r\nc: d' } }),
-        'the answer cannot be used: headers.a: String should have no control characters but tabs, and no characters above U+00FF.',
+        'the answer cannot be used: headers.a: String should have no control characters except tabs, and no characters above U+00FF.',
       ],
       [
         'many headers',
