@@ -100,6 +100,22 @@ t.test('every link between documents leads to a page and a heading', async (t) =
   }
 });
 
+t.test('no page has two sections of one name, and the contents of a long page name all of its sections', async (t) => {
+  for (const page of pages) {
+    const text = textOf(page).replace(/^```.*?^```$/gms, '');
+    const anchors = [...text.matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) => anchorOf(heading));
+    t.ok(anchors.length > 0, `${page} has headings`);
+    if (page !== 'CHANGELOG.md') t.equal(new Set(anchors).size, anchors.length, `${page}: every heading once`);
+    const contents = text.split(/^## /m)[0] ?? '';
+    const sections = [...text.matchAll(/^## (.*)$/gm)].map(([, heading = '']) => anchorOf(heading));
+    if (textOf(page).length < 12_000 || page === 'CHANGELOG.md' || page === 'CONFORMANCE.md') continue;
+    for (const section of sections) t.ok(contents.includes(`](#${section})`), `${page}: contents without ${section}`);
+  }
+  const operations = textOf('docs/operations.md');
+  for (const name of ['The console', 'Backups', 'Upgrades', 'Sizing'])
+    t.equal(operations.split(`\n## ${name}\n`).length, 2, name);
+});
+
 t.test('files and folders that the documents name exist', async (t) => {
   for (const page of pages.filter((page) => page !== 'CHANGELOG.md')) {
     const names = textOf(page).matchAll(
