@@ -83,7 +83,7 @@ interface Exchange<Services, Caller> {
   route: Route<Services, Caller> | undefined;
   applicationId: string | undefined;
   developerId: string | undefined;
-  /** The record of the change, when the request is one. */
+  /** The begun record of the change; undefined for a request that changes nothing. */
   change: BegunChange | undefined;
   /** The answer of the handler. */
   answer: Answer | undefined;
