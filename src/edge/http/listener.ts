@@ -64,7 +64,10 @@ interface Parts<Services, Caller> extends ListenerParts {
   applicationOf?(caller: Caller): string;
   /** The developer of the caller's application: shared resources are divided by developers first. */
   developerOf?(caller: Caller): string;
-  /** Counts a request of a caller. Its headers are on the answer; when it refuses, the answer is 429. */
+  /**
+   * Counts a request against the rate limit of its caller. The verdict has headers for the answer; a refusal is
+   * answered with 429.
+   */
   limit?(caller: Caller): RateLimitVerdict | undefined;
   /** Records changes in the audit log. */
   changes?: Changes<Caller>;
