@@ -64,7 +64,14 @@ export function createWebhooks(options: Options) {
   const recording = createRecording({ clock, ids, metrics, accept });
   const endpoints = createEndpointEvents({ clock, findApplication, record: recording.record });
   const failures = createFailures({ database, endpoints });
-  const writer = createOutcomeWriter<Concluded>({ database, clock, log, also: failures.write, written, rested: tell });
+  const writer = createOutcomeWriter<Concluded>({
+    database,
+    clock,
+    log,
+    also: failures.write,
+    written,
+    rested: checkIdle,
+  });
   const slots = createAttemptSlots<Receiver>({
     clock,
     resume: pump,
@@ -155,7 +162,7 @@ export function createWebhooks(options: Options) {
     reads -= 1;
     pump(receiver);
     receivers.forget(receiver);
-    tell();
+    checkIdle();
   }
 
   async function attempt(receiver: Receiver, delivery: Delivery, slot: AttemptSlot<Receiver>): Promise<void> {
@@ -170,7 +177,7 @@ export function createWebhooks(options: Options) {
     receiver.inFlight -= 1;
     underWay -= 1;
     pump(receiver);
-    tell();
+    checkIdle();
   }
 
   function written(outcome: Concluded, counts: boolean): void {
@@ -182,7 +189,7 @@ export function createWebhooks(options: Options) {
     receivers.forget(receiver);
   }
 
-  function tell(): void {
+  function checkIdle(): void {
     drained.tell();
     idle.tell();
     handedOver.tell();

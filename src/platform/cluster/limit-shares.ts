@@ -33,7 +33,7 @@ export function createShares({ clock, nodes, bus }: Parts) {
   let toldAt = clock.now();
   const others = new Map<string, Heard>();
 
-  function tell(): void {
+  function broadcastUse(): void {
     const now = clock.now();
     const seconds = (now - toldAt) / 1_000_000;
     const used = seconds > 0 ? [...taken].sort(([, a], [, b]) => b - a).slice(0, MOST_TOLD) : [];
@@ -59,7 +59,7 @@ export function createShares({ clock, nodes, bus }: Parts) {
   }
 
   bus.on('used', hear);
-  nodes.atBeat(async () => tell());
+  nodes.atBeat(async () => broadcastUse());
   nodes.onChanged(() => {
     const live = new Set(nodes.live().map(({ nodeId }) => nodeId));
     for (const nodeId of others.keys()) if (!live.has(nodeId)) others.delete(nodeId);
