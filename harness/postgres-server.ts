@@ -16,7 +16,7 @@ const DEBIAN = '/usr/lib/postgresql';
 
 /** A folder in memory, on Linux. Data are kept there, unless the caller wants them on the disk. */
 const MEMORY = '/dev/shm';
-/** Bytes that must be free in it. */
+/** Bytes that must be free in the folder in memory. */
 const ROOM = 1024 * 1024 * 1024;
 
 // fsync stays on, because the service refuses a server without it.
@@ -134,7 +134,7 @@ const signal = (pid: number, name: NodeJS.Signals): void => {
   if (isThere(pid)) process.kill(pid, name);
 };
 
-/** Keeps a copy of new data. Of several processes that do so at once one wins, and none sees an incomplete copy. */
+/** Keeps a copy of a new data folder. When several processes do so at once, one wins, and none sees an incomplete copy. */
 async function keep(data: string, kept: string): Promise<void> {
   const copy = `${kept}-${process.pid}`;
   await mkdir(dirname(kept), { recursive: true });

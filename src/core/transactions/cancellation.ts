@@ -5,7 +5,7 @@ import type { TransactionRecord } from './transaction-repository.ts';
 const AT_ONCE = 100;
 
 interface Parts {
-  /** Throws TRANSACTION_NOT_FOUND. */
+  /** Finds a transaction of any application. Throws TRANSACTION_NOT_FOUND. */
   find(transactionId: number): Promise<{ record: Pick<TransactionRecord, 'applicationId' | 'deviceId'> }>;
   /** Cancels as the application itself does. Throws TRANSACTION_NOT_FOUND, TRANSACTION_FINISHED. */
   cancel(applicationId: string, deviceId: string, transactionId: number): Promise<void>;

@@ -18,7 +18,7 @@ interface Wanted {
   applicationId: string;
   deviceId: string;
   operation: Operation;
-  /** The parameters as they are stored. */
+  /** The command's parameters as the JSON text that is stored. */
   text: string;
 }
 

@@ -25,7 +25,7 @@ const toDue = (row: DueRow): Due => ({
   parameters: row.parameters === null ? {} : (JSON.parse(row.parameters) as object),
 });
 
-// SQLite runs each of these by itself; PostgreSQL runs one for many devices at once.
+// SQLite runs each of these statements by itself; PostgreSQL runs one of them for many devices at once.
 const INSERT = inSets(
   `INSERT INTO transactions
      (device_id, application_id, operation, parameters, status, due, attempts, created_at, updated_at, published_at, subject)

@@ -18,15 +18,15 @@ export interface Receiver extends ReceiverName {
   window: number;
   /** The kind of slots that its attempts take: `trial` until it answers at once. */
   kind: Kind;
-  /** Whether its last attempt failed. */
+  /** Whether the last attempt for the receiver failed. */
   failing: boolean;
-  /** Whether its last answer was good but took longer than a second, so that further slow answers are expected. */
+  /** Whether the receiver's last answer was good but took longer than a second, so that further slow answers are expected. */
   slow: boolean;
   /** The time at which the log said that it fails, in microseconds; null when it did not. */
   loggedFailingAt: number | null;
   /** Whether the database may have due deliveries that are not held. */
   more: boolean;
-  /** Whether a page of them is being read. */
+  /** Whether a page of due deliveries is being read from the database. */
   reading: boolean;
   /** The time at which rows that are not held become due; Infinity when there are none. */
   nextDueAt: number;

@@ -106,7 +106,7 @@ export function createWebhooks(options: Options) {
 
   /** Takes a new delivery after its commit. If older ones wait in the database, it waits behind them there. */
   function accept(name: ReceiverName, delivery: Delivery): void {
-    if (!running) return; // the row remains, and start() finds it
+    if (!running) return; // the delivery's row remains, and start() finds it
     if (receivers.isElsewhere(name)) {
       share.tell(name);
       return;

@@ -119,7 +119,7 @@ export function createBus({ open, log, metrics, nodeId, live, isLive, loses }: P
       waiting = new Map();
       const outcome = await notify(batch).then(
         () => 'sent' as const,
-        () => 'dropped' as const, // healing finds what these hints would have told
+        () => 'dropped' as const, // the periodic check of everything (heal.ts) finds the changes that these hints told of
       );
       for (const lines of batch.values())
         for (const { kind } of fromPayload([...lines].join('\n'))) metrics.clusterHints.inc({ kind, outcome });

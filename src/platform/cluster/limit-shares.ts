@@ -43,7 +43,7 @@ export function createShares({ clock, nodes, bus }: Parts) {
         kind: 'used',
         about: JSON.stringify([nodes.id(), key, Math.round((100 * count) / seconds) / 100]),
       });
-    if (seconds <= 0) return; // the clock has not moved
+    if (seconds <= 0) return; // no time has passed since the last report, so there is no rate
     taken = new Map();
     toldAt = now;
   }

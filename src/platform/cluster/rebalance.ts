@@ -12,7 +12,7 @@ const SLACK_SHARE = 0.1;
 const SLACK = 4;
 /** Milliseconds in which a device connects to its new node, and that node has told its new number of devices. */
 const ON_THE_WAY_MS = 10_000;
-/** Devices that are remembered, so that none is handed over twice within the time below. */
+/** The most handed-over devices that are remembered, so that none is handed over twice within an hour (ONCE_IN_MS). */
 const REMEMBERED = 50_000;
 const ONCE_IN_MS = 3_600_000;
 /**

@@ -31,7 +31,7 @@ const NOTHING_UNKNOWN = { count: 0, names: [] };
  * @param validatorsOf makes validators that call its argument for each member that their schemas do not know
  */
 export function createTolerantReader(validatorsOf: (takeOut: TakeOut) => Validators) {
-  let unknown: { count: number; names: string[] } | undefined; // in the message that is being read
+  let unknown: { count: number; names: string[] } | undefined; // the unknown members of the message that is being read
   const validators = validatorsOf((from, name) => {
     delete from[name];
     unknown ??= { count: 0, names: [] };
@@ -60,7 +60,7 @@ function leaveOut(message: unknown, { instancePath }: ErrorObject): boolean {
   let owner: Record<string, unknown> | undefined;
   let member = '';
   for (const name of pointerParts(instancePath)) {
-    if (typeof object !== 'object' || object === null) return true; // already removed, with a part around it
+    if (typeof object !== 'object' || object === null) return true; // the faulty value is already removed, with a part around it
     if (!Array.isArray(object)) {
       owner = object as Record<string, unknown>;
       member = name;

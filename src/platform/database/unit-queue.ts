@@ -31,7 +31,7 @@ export interface Waiting {
   reject: (cause: unknown) => void;
   /** The device whose rows it decides on; see Transact. */
   key: string | undefined;
-  /** Whether a caller waits for it. */
+  /** Whether a caller waits for the unit. */
   urgent: boolean;
 }
 
@@ -97,7 +97,7 @@ export function createUnitQueue(
   const fresh: Waiting[] = [];
   /** Units that were too many for one commit. */
   const backlog = createFairQueue<Waiting>();
-  /** Units that were already chosen, and go into the next commit before all others. */
+  /** Units that `commit` has returned; they go into the next commit before all other units. */
   let first: Waiting[] = [];
   const isBurst = createBurstDetector();
   const developers = createDeveloperWatch();
@@ -143,7 +143,7 @@ export function createUnitQueue(
   async function drain(): Promise<void> {
     const batch = takeBatch();
     lastBatch = batch.length;
-    urgent = waiting(); // the units that did not fit must go next, so they count as urgent
+    urgent = waiting(); // the units that did not fit into this commit must go into the next one, so they count as urgent
     const left = await commit(batch);
     if (left) {
       first = [...left, ...first];

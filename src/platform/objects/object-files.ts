@@ -7,7 +7,7 @@ export interface ObjectInfo {
   key: string;
   /** Bytes. */
   size: number;
-  /** With its quotes, as in the header. */
+  /** The ETag with its quotes, as in the header. */
   etag: string;
   contentType: string;
   /** Microseconds since the epoch. */

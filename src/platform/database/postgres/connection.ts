@@ -17,7 +17,7 @@ const TYPES = {
 export interface Bounds {
   /** The connection cannot write. */
   readOnly?: boolean;
-  /** Its statements find their rows by an index, and take few rows. */
+  /** The connection's statements find their rows by an index, and read few rows. */
   byIndex?: boolean;
   /** Each statement is planned once, regardless of its values, because planning takes as long as running it. */
   keepsPlans?: boolean;
@@ -75,7 +75,7 @@ async function pin(client: Client, { byIndex, keepsPlans, readOnly, statementMs,
 const CONNECT_MS = 3_000;
 /** A process that is frozen in a transaction holds its locks; the server ends the transaction after this time. */
 const IDLE_IN_TRANSACTION_MS = 1_000;
-/** Time between two checks for silence. */
+/** Time between two checks whether the server has been silent for too long. */
 const CHECK_MS = 250;
 /** Time that a connection has to close in order. */
 const CLOSE_MS = 1_000;

@@ -42,9 +42,9 @@ export interface PostgresOptions {
 const READERS = 4;
 
 // A server that stops answering is given up after `silenceMs`, so it must be a time that its users can wait.
-/** For queries over many rows. */
+/** The time limits of queries over many rows. */
 const LONG: Bounds = { statementMs: 30_000, lockMs: 500, silenceMs: 33_000 };
-/** For recovery between nodes, which reads pages of rows. */
+/** The time limits of recovery between nodes, which reads pages of rows. */
 const PROMPT: Bounds = { statementMs: 5_000, lockMs: 500, silenceMs: 5_000 };
 /** For migrations, whose duration depends on the size of the tables. */
 const MIGRATING: Bounds = { statementMs: 0, lockMs: 60_000, silenceMs: Number.POSITIVE_INFINITY };

@@ -66,7 +66,7 @@ function createReading({ writer, reader }: { writer: Sqlite.Database; reader: Sq
   return {
     all: (text, ...values) => free().all(text, ...values),
     get: (text, ...values) => free().get(text, ...values),
-    run: apart.run, // refused by SQLite
+    run: apart.run, // SQLite refuses to write on the connection for reading
   };
 }
 
